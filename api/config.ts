@@ -86,6 +86,10 @@ const completed = (raw: Raw, env: Environment) => ({
   /** How long mirrors take the signed list for the newest one. */
   listValidDays: raw.ALMONER_LIST_VALID_DAYS,
   releasesKept: raw.ALMONER_RELEASES_KEPT,
+  /** When registers are fetched again; "off" for never. */
+  importSchedule: raw.ALMONER_IMPORT_SCHEDULE,
+  /** Stands in place of the origins at which registers publish; undefined: theirs. */
+  registerOrigin: raw.ALMONER_REGISTER_ORIGIN,
   rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
   /** Whether the exported folder holds compressed siblings. */
   precompress: raw.ALMONER_PRECOMPRESS === "on",

@@ -294,6 +294,15 @@ export const settings = z
       "days after which mirrors refuse the signed list when no newer one came; more where you publish by hand",
       whole(2, 90, 7),
     ),
+    ALMONER_IMPORT_SCHEDULE: described(
+      "cron expression (UTC) at which registers are fetched and imported again that were fetched once by `bun run import … --fetch`; monthly is as often as they are published; `off` for none",
+      schedule.default("off"),
+    ),
+    ALMONER_REGISTER_ORIGIN: described(
+      "origin that registers are fetched from instead of their publishers' own, with the same paths: a mirror of yours",
+      origin.optional(),
+      "the publishers' own",
+    ),
     ALMONER_REBUILD_SCHEDULE: described(
       "cron expression (UTC) of the full rebuild; `off` for none",
       schedule.default("0 3 * * *"),

@@ -2,6 +2,8 @@ import { defineCommand } from "citty";
 import { z } from "zod";
 import { systemClock } from "#content/contract/time.ts";
 import { openStore } from "#content/store/open.ts";
+import { FetchFailed } from "./import/fetch-file.ts";
+import { fetchAndImport, publishedRegisters } from "./import/fetch-register.ts";
 import { BadInput } from "./import/read-file.ts";
 import {
   type ImportRequest,
@@ -10,16 +12,22 @@ import {
   formatNames,
   runImport,
 } from "./import/run-import.ts";
-import { coveredInWords, reportInWords } from "./import/report.ts";
+import { coveredInWords, type ImportReport, reportInWords } from "./import/report.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { type Progress, startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
+
+const fetchable = publishedRegisters.filter((id) => formatNames.includes(id));
 
 const args = {
   format: {
     type: "positional",
     required: true,
-    description: `One of ${formatNames.join(", ")}; then the files, gzipped or not`,
+    description: `One of ${formatNames.join(", ")}; then the files, plain, gzipped or zipped`,
+  },
+  fetch: {
+    type: "boolean",
+    description: `Fetch the files from where the register publishes them (${fetchable.join(", ")}), unless they were imported already`,
   },
   "skip-bad": { type: "boolean", description: "Count and leave out malformed rows" },
   check: { type: "boolean", description: "Read and check the files, write nothing" },
@@ -52,13 +60,9 @@ const command = defineCommand({
   args,
   run: async ({ args: asked }) => {
     const [, ...files] = asked._;
-    if (!formatNames.includes(asked.format)) {
-      stopWith(`${asked.format} is not a format. Give one of ${formatNames.join(", ")}.`, 2);
-    }
-    if (asked["as-of"] !== undefined && !z.iso.date().safeParse(asked["as-of"]).success)
-      stopWith("--as-of: give a date as YYYY-MM-DD.", 2);
-    if (files.length === 0)
-      stopWith(`Give the files to import: import ${asked.format} <files…>`, 2);
+    const fetches = asked.fetch === true;
+    const slip = slipOf(asked.format, files, { fetches, asOf: asked["as-of"] });
+    if (slip !== null) stopWith(slip, 2);
     const config = configOrExit();
     // An interrupted import can be run again, so a commit need not reach the disk at once.
     using store = await openStore({
@@ -70,37 +74,70 @@ const command = defineCommand({
     });
     const progress = followProgress();
     try {
-      const report = await runImport({
+      const request = {
         store,
         dataDir: config.dataDir,
         format: asked.format,
-        files,
         asOf: asked["as-of"] ?? null,
         skipBad: asked["skip-bad"] === true,
         checkOnly: asked.check === true,
         scope: asked.scope ?? null,
         allowManyWithdrawals: asked["withdraw-many"] === true,
         clock: systemClock,
-        signal: stopSignal(),
+        signal: AbortSignal.any([stopSignal(), parentGone()]),
         onProgress: progress.at,
-        onCovered: (planned) => {
+        onCovered: (planned: ImportReport) => {
           progress.end();
           const words = coveredInWords(planned);
           if (words !== "") console.error(words);
         },
         onSkipped: firstOnes(),
-      });
+      };
+      const report = fetches
+        ? await fetchAndImport({ ...request, origin: config.registerOrigin })
+        : await runImport({ ...request, files });
       progress.end();
       console.log(asked.json === true ? JSON.stringify(report) : reportInWords(report));
     } catch (error) {
       progress.end();
       process.exitCode = explain(error);
+    } finally {
+      // The channel to a publisher that started this would keep it alive.
+      if (process.connected) process.disconnect?.();
     }
   },
 });
 
+/** What is wrong with the command as it was given, or null. */
+function slipOf(
+  format: string,
+  files: readonly string[],
+  { fetches, asOf }: { fetches: boolean; asOf: string | undefined },
+): string | null {
+  if (!formatNames.includes(format)) {
+    return `${format} is not a format. Give one of ${formatNames.join(", ")}.`;
+  }
+  if (asOf !== undefined && !z.iso.date().safeParse(asOf).success) {
+    return "--as-of: give a date as YYYY-MM-DD.";
+  }
+  if (fetches && (files.length > 0 || !fetchable.includes(format))) {
+    return `--fetch stands alone, without files, for ${fetchable.join(", ")}.`;
+  }
+  return fetches || files.length > 0 ? null : `Give the files to import: import ${format} <files…>`;
+}
+
+/** A signal that fires when the publisher that started this process is gone. */
+function parentGone(): AbortSignal {
+  const gone = new AbortController();
+  process.on("disconnect", () => gone.abort());
+  return gone.signal;
+}
+
+const expected = [BadInput, FetchFailed, Interrupted];
+
 function explain(error: unknown): number {
-  if (error instanceof BadInput || error instanceof Interrupted) console.error(error.message);
+  if (error instanceof Error && expected.some((kind) => error instanceof kind))
+    console.error(error.message);
   else if (isDiskFull(error)) {
     console.error("The disk is full. Free some space and run the same command again to finish.");
   } else throw error;

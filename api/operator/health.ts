@@ -19,6 +19,7 @@ import {
   storeBytes,
 } from "#content/operation/directory-facts-store.ts";
 import { deliveryCounts } from "#content/operation/webhook-store.ts";
+import { newestFetches } from "#content/register/import-store.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { OperatorContext } from "./operators.ts";
 
@@ -40,6 +41,7 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
     chain: await chainHealth(context.chain),
     sponsor: await sponsorHealth(context, now),
     donations: await voidedDonations(store, now),
+    registers: await fetchedRegisters(store, now),
     backup: await lastBackup(dataDir, now),
     refused: {
       hours: refusedHours,
@@ -145,6 +147,24 @@ async function voidedDonations(
   const { count, newest } = await voidedSince(store, now - voidedDays * dayMs);
   const newest_voided = newest === null ? null : `/api/donations/${newest.slug}/${newest.id}`;
   return { voided: count, newest_voided };
+}
+
+/** An import that began to write and did not end within this time was killed. */
+const importMaxMs = 12 * hourMs;
+
+async function fetchedRegisters(
+  store: OperatorContext["store"],
+  now: number,
+): Promise<OperatorHealth["registers"]> {
+  const newest = await newestFetches(store);
+  return newest.map(({ format, status, started_at, problem }) => {
+    const killed = status === "running" && now - started_at > importMaxMs;
+    return {
+      register: format,
+      fetched_at: isoTime(started_at),
+      problem: killed ? "it was interrupted" : problem,
+    };
+  });
 }
 
 async function lastBackup(dataDir: string, now: number): Promise<OperatorHealth["backup"]> {

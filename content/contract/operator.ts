@@ -52,6 +52,15 @@ export const OperatorHealth = named("OperatorHealth", {
     voided: z.int().min(0).describe("Recorded gifts that the chain dropped, in the last 30 days"),
     newest_voided: z.string().nullable().describe("Path of the newest one's receipt"),
   }),
+  registers: z
+    .array(
+      z.object({
+        register: z.string().describe("For example irs-bmf"),
+        fetched_at: z.string().describe("ISO 8601, UTC: when it was last tried"),
+        problem: z.string().nullable().describe("Why that failed; null when it did not"),
+      }),
+    )
+    .describe("Registers that were fetched from where they are published"),
   backup: z
     .object({ at: z.string(), age_s: seconds })
     .nullable()

@@ -20,6 +20,7 @@ export const healthWarnings = (health: Health): string[] =>
     chainWarnings,
     sponsorWarnings,
     donationWarnings,
+    registerWarnings,
     backupWarnings,
     diskWarnings,
     quotaWarnings,
@@ -84,6 +85,15 @@ const donationWarnings = ({ donations: { voided, newest_voided } }: Health): str
     : [
         `${voided} recorded gifts vanished from the chain in the last 30 days and were voided. The newest: ${newest_voided}. Look at the RPC nodes that showed them.`,
       ];
+
+const registerWarnings = ({ registers }: Health): string[] =>
+  registers.flatMap(({ register, fetched_at, problem }) =>
+    problem === null
+      ? []
+      : [
+          `Fetching ${register} failed on ${fetched_at.slice(0, 10)}: ${problem}. \`bun run import ${register} --fetch\` tries again.`,
+        ],
+  );
 
 function backupWarnings({ backup }: Health): string[] {
   if (backup === null) return ["No backup has been recorded."];

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, ne } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne } from "drizzle-orm";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
@@ -11,7 +11,7 @@ import {
   registerScopes,
   registrations,
 } from "#content/store/tables/nonprofits.ts";
-import { imports } from "#content/store/tables/publishing.ts";
+import { type FetchedVersion, imports } from "#content/store/tables/publishing.ts";
 
 /** What an import did. Withdrawn and restored are counted beside added, changed and unchanged. */
 export type ImportCounts = {
@@ -180,14 +180,23 @@ export async function saveScopes(
 /** A fact of the directory that changes whenever registers were read. */
 export const registersReadFact = "registers_read";
 
+type Starting = {
+  format: string;
+  files: readonly string[];
+  /** All files of the register as they are at its publisher's; null for files that an operator gave. */
+  fetched: FetchedVersion[] | null;
+  now: Date;
+};
+
 /** Notes that an import began to write; answers its id. */
 export async function startImport(
   tx: WriteTransaction,
-  { format, files, now }: { format: string; files: readonly string[]; now: Date },
+  { format, files, fetched, now }: Starting,
 ): Promise<number> {
+  const started_at = now.getTime();
   const [started] = await tx.db
     .insert(imports)
-    .values({ format, files: [...files], status: "running", started_at: now.getTime() })
+    .values({ format, files: [...files], fetched, status: "running", started_at })
     .returning({ id: imports.id });
   if (started === undefined) throw new Error("the import was not written down");
   return started.id;
@@ -197,11 +206,57 @@ export async function startImport(
 export async function finishImport(
   tx: WriteTransaction,
   id: number,
-  counts: ImportCounts,
+  { added, changed, unchanged, withdrawn, skipped }: ImportCounts,
   now: Date,
 ): Promise<void> {
+  const counts = { added, changed, unchanged, withdrawn, skipped };
   await tx.db
     .update(imports)
     .set({ ...counts, status: "finished", finished_at: now.getTime() })
     .where(eq(imports.id, id));
+}
+
+/** Notes a fetch that wrote nothing: it found nothing new, or failed. */
+export async function noteFetch(
+  tx: WriteTransaction,
+  { format, fetched, problem, now }: Omit<Starting, "files"> & { problem: string | null },
+): Promise<void> {
+  const at = now.getTime();
+  const status = problem === null ? "finished" : "failed";
+  await tx.db
+    .insert(imports)
+    .values({ format, files: [], fetched, problem, status, started_at: at, finished_at: at });
+}
+
+/** The files that the newest finished import of a register fetched; none when an operator gave its files. */
+export async function lastFetched(store: Queryable, format: string): Promise<FetchedVersion[]> {
+  const [newest] = await store.db
+    .select({ fetched: imports.fetched })
+    .from(imports)
+    .where(and(eq(imports.format, format), eq(imports.status, "finished")))
+    .orderBy(desc(imports.id))
+    .limit(1);
+  return newest?.fetched ?? [];
+}
+
+/** The newest fetch of each register that was ever fetched. `problem`: why it failed. */
+export type NewestFetch = {
+  format: string;
+  status: "running" | "finished" | "failed";
+  started_at: number;
+  problem: string | null;
+};
+
+export async function newestFetches(store: Queryable): Promise<NewestFetch[]> {
+  const newest = store.db
+    .select({ id: max(imports.id) })
+    .from(imports)
+    .where(isNotNull(imports.fetched))
+    .groupBy(imports.format);
+  const { format, status, started_at, problem } = imports;
+  return store.db
+    .select({ format, status, started_at, problem })
+    .from(imports)
+    .where(inArray(imports.id, newest))
+    .orderBy(asc(format));
 }

@@ -7,6 +7,8 @@ export type RetryOptions = {
   firstMs: number;
   factor?: number;
   waitMaxMs?: number;
+  /** Ends the waiting: no further try is made. */
+  signal?: AbortSignal;
 };
 
 /** Carries an outcome through p-retry, which tries again what is thrown. */
@@ -19,7 +21,7 @@ class Passing extends Error {}
 export async function retry<Outcome>(
   work: () => Promise<Outcome>,
   mayPass: (outcome: Outcome) => boolean,
-  { triesMax, firstMs, factor = 2, waitMaxMs = 10_000 }: RetryOptions,
+  { triesMax, firstMs, factor = 2, waitMaxMs = 10_000, signal }: RetryOptions,
 ): Promise<Outcome> {
   const outcomes: Outcome[] = [];
   const attempt = async () => {
@@ -35,11 +37,13 @@ export async function retry<Outcome>(
       maxTimeout: waitMaxMs,
       factor,
       randomize: true,
+      ...(signal !== undefined && { signal }),
       shouldRetry: ({ error }) => error instanceof Passing,
     });
   } catch (error) {
     const [last] = outcomes;
-    if (!(error instanceof Passing) || last === undefined) throw error;
+    const over = error instanceof Passing || signal?.aborted === true;
+    if (!over || last === undefined) throw error;
     return last;
   }
 }

@@ -1,8 +1,9 @@
 import { createReadStream, statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import type { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
+import { pipeline, type Readable, Transform } from "node:stream";
+import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
+import { type Entry, openPromise } from "yauzl";
 import type { Row } from "./format.ts";
 
 export type ReadOptions = {
@@ -158,13 +159,51 @@ async function bytesOf(file: string, { onBytes }: ReadOptions): Promise<Readable
   });
   const { buffer } = await opened.read(Buffer.alloc(2), 0, 2, 0);
   await opened.close();
+  // The first bytes tell, not the name: downloads get renamed.
+  if (buffer.toString() === "PK") return zippedBytes(file, onBytes);
   const stream = createReadStream(file);
   stream.on("data", (chunk) => onBytes(chunk.length));
-  // The first bytes tell, not the name: downloads get renamed.
   if (buffer[0] !== 0x1f || buffer[1] !== 0x8b) return stream;
   const unpacked = createGunzip();
   stream.on("error", (error) => unpacked.destroy(error));
   return stream.pipe(unpacked);
+}
+
+/** No register unpacks to more. */
+const unpackedBytesMax = 8 * 2 ** 30;
+
+/** The one file in a zip file, its checksum compared at the end. */
+async function zippedBytes(file: string, onBytes: ReadOptions["onBytes"]): Promise<Readable> {
+  const refuse = (problem: string) => new BadInput(file, null, problem);
+  const zip = await openPromise(file, { autoClose: false }).catch((error: Error) => {
+    throw refuse(`the zip file is cut short or damaged (${error.message})`);
+  });
+  const tables: Entry[] = [];
+  for await (const entry of zip.eachEntry()) {
+    if (!entry.fileName.endsWith("/")) tables.push(entry);
+    if (tables.length > 1) break;
+  }
+  const [table] = tables;
+  if (table === undefined || tables.length > 1) {
+    zip.close();
+    throw refuse("a zip file has to hold one file; unpack it, and give the right one");
+  }
+  if (table.uncompressedSize > unpackedBytesMax) {
+    zip.close();
+    throw refuse(`it unpacks to more than ${unpackedBytesMax / 2 ** 30} GB`);
+  }
+  const share = table.compressedSize / Math.max(table.uncompressedSize, 1);
+  let checksum = 0;
+  const checked = new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      checksum = crc32(chunk, checksum);
+      onBytes(chunk.length * share);
+      done(null, chunk);
+    },
+    flush: (done) => done(checksum === table.crc32 ? null : new Error("its checksum is wrong")),
+  });
+  const packed = await zip.openReadStreamPromise(table);
+  return pipeline(packed, checked, () => zip.close());
 }
 
 /** The columns that are read, each under its name; the parser leaves out the others. */

@@ -4,6 +4,8 @@ export type ImportReport = ReturnType<typeof emptyReport>;
 export const emptyReport = (format: string, files: string[]) => ({
   format,
   files,
+  /** What was fetched of the register: addresses, and whether the version there was imported before. */
+  fetched: [] as { url: string; bytes: number; unchanged: boolean }[],
   /** The parts of the register that the run covers; empty when it withdraws nothing. */
   covers: [] as { part: string; listed: number; to_withdraw: number }[],
   /** The date of what each part of a register says, YYYY-MM-DD. */
@@ -62,6 +64,9 @@ export function coveredInWords({ covers }: ImportReport): string {
 /** The report in words, for a terminal. */
 export function reportInWords(report: ImportReport): string {
   const n = (count: number) => count.toLocaleString("en");
+  if (report.fetched.length > 0 && report.files.length === 0) {
+    return `${report.format}: unchanged where it is published since the last import; nothing was imported`;
+  }
   const why = (Object.keys(reasons) as SkipReason[])
     .filter((reason) => report.skipped_because[reason] > 0)
     .map((reason) => `${n(report.skipped_because[reason])} ${reasons[reason]}`);

@@ -10,6 +10,7 @@ import {
 import { finishImport, saveScopes, startImport } from "#content/register/import-store.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
+import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { acnc } from "./acnc.ts";
 import { applyRows } from "./apply.ts";
 import {
@@ -34,6 +35,8 @@ export type ImportRequest = {
   /** One of formatNames. */
   format: string;
   files: string[];
+  /** All files that the register publishes, in the versions that are here now; absent for files of an operator's own. */
+  fetched?: FetchedVersion[];
   skipBad: boolean;
   /** Check the files and write nothing. */
   checkOnly: boolean;
@@ -45,8 +48,8 @@ export type ImportRequest = {
   allowManyWithdrawals: boolean;
   clock: Clock;
   signal: AbortSignal;
-  /** Called while reading (bytes) and while applying (organisations). */
-  onProgress: (step: "reading" | "applying", done: number, total: number) => void;
+  /** Called while fetching and reading (bytes) and while applying (organisations). */
+  onProgress: (step: "fetching" | "reading" | "applying", done: number, total: number) => void;
   /** Called when all is read and checked, before anything is written, with what the run covers and would withdraw. */
   onCovered: (report: ImportReport) => void;
   /** Called with each malformed row that is left out. */
@@ -153,9 +156,10 @@ function refuseMany({ files, allowManyWithdrawals }: Running, covered: readonly 
 }
 
 async function apply(running: Running, covered: readonly Covered[]): Promise<void> {
-  const { csv, format, staging, report, store, clock, signal, onProgress } = running;
+  const { csv, format, fetched, staging, report, store, clock, signal, onProgress } = running;
   const { files } = report;
-  const id = await store.write((tx) => startImport(tx, { format, files, now: clock() }));
+  const started = { format, files, fetched: fetched ?? null, now: clock() };
+  const id = await store.write((tx) => startImport(tx, started));
   const { count: total } = staging.size();
   let key = "";
   let done = 0;

@@ -24,6 +24,7 @@ import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { requestScheduledBuild, runPublishLoop } from "#site/publisher/publish-loop.ts";
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
 import { heldMessage } from "./once.ts";
+import { scheduleImports } from "./scheduled-imports.ts";
 import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 
 const listDelayMs = 400;
@@ -49,6 +50,7 @@ export async function watch(
   process.on("message", () => work.notify());
   const buildAll = () => buildWhole(publisher, log, stopping.signal);
   const schedule = scheduleOf(config, () => requestScheduledBuild(context), log);
+  const imports = scheduleImports(config, context.source.store, log);
   const heartbeat = startHeartbeat(context);
   context.manifest.setState({ pid: process.pid });
   const { held_at } = context.manifest.state();
@@ -73,6 +75,7 @@ export async function watch(
     await within(following.idle(), lastWordMs);
   } finally {
     schedule?.stop();
+    await imports.stop();
     await days.stop();
     await heartbeat.stop();
     publisher.close();

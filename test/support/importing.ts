@@ -30,6 +30,26 @@ export type TestImporting = {
   close(): void;
 };
 
+/** What an operator asks for who gives no options. */
+export const importRequest = (
+  { store, dataDir }: Pick<TestImporting, "store" | "dataDir">,
+  format: string,
+): Omit<ImportRequest, "files"> => ({
+  store,
+  dataDir,
+  format,
+  asOf: null,
+  skipBad: false,
+  checkOnly: false,
+  scope: null,
+  allowManyWithdrawals: false,
+  clock: () => new Date("2026-06-01T12:00:00Z"),
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  onCovered: () => {},
+  onSkipped: () => {},
+});
+
 /** Importing into an empty store in a temporary folder. Close it after the test. */
 export async function anImporting(): Promise<TestImporting> {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-import-"));
@@ -43,20 +63,9 @@ export async function anImporting(): Promise<TestImporting> {
     store,
     run: (format, files, parts = {}) =>
       runImport({
-        store,
-        dataDir,
-        format,
+        ...importRequest({ store, dataDir }, format),
         files: files.map((name) => (name.includes("/") ? name : registerFile(name))),
         asOf: "2026-05-12",
-        skipBad: false,
-        checkOnly: false,
-        scope: null,
-        allowManyWithdrawals: false,
-        clock: () => new Date("2026-06-01T12:00:00Z"),
-        signal: new AbortController().signal,
-        onProgress: () => {},
-        onCovered: () => {},
-        onSkipped: () => {},
         ...parts,
       }),
     file: (name, content) => {

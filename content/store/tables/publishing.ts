@@ -35,11 +35,17 @@ export const directoryFacts = sqliteTable("directory_facts", {
   updated_at: integer().notNull(),
 });
 
+/** A file that a register publishes, and which version of it was imported; both headers as the server sent them. */
+export type FetchedVersion = { url: string; etag: string | null; last_modified: string | null };
+
+/** Imports that wrote something, and fetches of registers, also those that failed or found nothing new. */
 export const imports = sqliteTable("imports", {
   id: integer().primaryKey({ autoIncrement: true }),
   format: text().notNull(),
   files: text({ mode: "json" }).notNull().$type<string[]>(), // Names without folders.
-  status: text({ enum: ["running", "finished"] }).notNull(),
+  status: text({ enum: ["running", "finished", "failed"] }).notNull(),
+  fetched: text({ mode: "json" }).$type<FetchedVersion[]>(), // Null for files that an operator gave.
+  problem: text(), // Why it failed.
   added: integer().notNull().default(0),
   changed: integer().notNull().default(0),
   unchanged: integer().notNull().default(0),

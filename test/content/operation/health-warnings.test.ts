@@ -36,6 +36,7 @@ const well: Health = {
   chain,
   sponsor: null,
   donations: { voided: 0, newest_voided: null },
+  registers: [],
   backup: { at: "2026-11-21T03:00:00.000Z", age_s: 32_400 },
   refused: { hours: 24, requests: {} },
   access: { hours: 24, failed_sign_ins: 0, untrusted_proxy_requests: 0 },
@@ -74,6 +75,16 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     name: "pages failed",
     change: { publication: { ...publication, failures: 3 } },
     says: "3 pages could not be rendered; their older versions stay.",
+  },
+  {
+    name: "a register could not be fetched",
+    change: {
+      registers: [
+        { register: "acnc", fetched_at: "2026-11-08T04:00:00.000Z", problem: null },
+        { register: "irs-bmf", fetched_at: "2026-11-08T04:00:00.000Z", problem: "status 404" },
+      ],
+    },
+    says: "Fetching irs-bmf failed on 2026-11-08: status 404. `bun run import irs-bmf --fetch` tries again.",
   },
   { name: "this process does not publish", change: { publication: null }, says: null },
   {

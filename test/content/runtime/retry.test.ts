@@ -21,6 +21,14 @@ describe("work that is tried again", () => {
     expect(await retry(run, mayPass, options)).toBe(answer);
     expect(tried()).toBe(tries);
   });
+  test("ends with its last outcome when it is called off", async () => {
+    const { run, tries } = work("busy", "busy", "done");
+    const off = new AbortController();
+    const waiting = retry(run, mayPass, { triesMax: 9, firstMs: 60_000, signal: off.signal });
+    setTimeout(() => off.abort(), 5);
+    expect(await waiting).toBe("busy");
+    expect(tries()).toBe(1);
+  });
   test("that throws is not", async () => {
     let tries = 0;
     const broken = () => (tries++, Promise.reject(new Error("a bug")));

@@ -1,0 +1,2 @@
+ALTER TABLE `imports` ADD `fetched` text;--> statement-breakpoint
+ALTER TABLE `imports` ADD `problem` text;

@@ -1,0 +1,292 @@
+import { mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { z } from "zod";
+import { retry } from "#content/runtime/retry.ts";
+import { within } from "#content/runtime/with-timeout.ts";
+
+/** What a server calls the version of a file that it sent. */
+export const Version = z.object({
+  etag: z.string().nullable(),
+  /** As the header has it. */
+  last_modified: z.string().nullable(),
+});
+export type Version = z.infer<typeof Version>;
+
+/** `file` is null when the server still has the version that was asked about. */
+export type FetchedFile = { url: string; version: Version; file: string | null; bytes: number };
+
+/** A file could not be fetched: the message names its address and says why. What came of it stays for the next try. */
+export class FetchFailed extends Error {
+  override name = "FetchFailed";
+}
+
+export type FetchOptions = {
+  /** Where the file is put, and what came of one that was cut off. */
+  folder: string;
+  /** The version that is here already; null for none. */
+  before: Version | null;
+  signal: AbortSignal;
+  onBytes?: (bytes: number) => void;
+  /** Without a byte for this long, a try ends. */
+  stallMs?: number;
+  /** All tries together. */
+  totalMs?: number;
+  bytesMax?: number;
+  triesMax?: number;
+  firstWaitMs?: number;
+};
+
+const limits = {
+  stallMs: 60_000,
+  totalMs: 2 * 3_600_000,
+  bytesMax: 4 * 2 ** 30,
+  triesMax: 8,
+  firstWaitMs: 2_000,
+};
+const waitMaxMs = 120_000;
+
+/** Only these may pass by themselves. */
+const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+type Outcome =
+  | { kind: "fetched"; version: Version; bytes: number }
+  | { kind: "unchanged" }
+  | { kind: "failed"; reason: string; again: boolean };
+
+const failed = (reason: string, again = false): Outcome => ({ kind: "failed", reason, again });
+
+/**
+ * Fetches a file, unless the server still has the version `before`. A try that is cut off goes on where it ended, as long
+ * as the server says that the file is the same. The file appears only with as many bytes as the server announced, and
+ * bears the time of its version. Throws FetchFailed.
+ */
+export async function fetchFile(url: string, options: FetchOptions): Promise<FetchedFile> {
+  const { folder, before, signal } = options;
+  const known = { ...limits, ...options };
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, basename(new URL(url).pathname));
+  const whole = AbortSignal.any([signal, AbortSignal.timeout(known.totalMs)]);
+  const outcome = await retry(
+    () => tryOnce(url, openPart(file, url), { ...known, signal: whole }),
+    (tried) => tried.kind === "failed" && tried.again && !whole.aborted,
+    { triesMax: known.triesMax, firstMs: known.firstWaitMs, waitMaxMs, signal: whole },
+  );
+  if (outcome.kind === "failed") throw new FetchFailed(`${url}: ${outcome.reason}`);
+  if (outcome.kind === "unchanged") {
+    return { url, version: before ?? noVersion, file: null, bytes: 0 };
+  }
+  const { version, bytes } = outcome;
+  const dated = Date.parse(version.last_modified ?? "");
+  if (!Number.isNaN(dated)) await utimes(file, dated / 1_000, dated / 1_000);
+  return { url, version, file, bytes };
+}
+
+const noVersion: Version = { etag: null, last_modified: null };
+
+const Started = Version.extend({ url: z.string(), total: z.number().nullable() });
+type Started = z.infer<typeof Started>;
+
+/** What came of a file so far, with the version it belongs to beside it. */
+function openPart(file: string, url: string) {
+  const part = `${file}.part`;
+  const note = `${part}.json`;
+  const drop = async () => {
+    await rm(part, { force: true });
+    await rm(note, { force: true });
+  };
+  return {
+    path: part,
+    drop,
+    /** Null when there is nothing to go on with. */
+    started: async (): Promise<(Started & { size: number }) | null> => {
+      try {
+        const started = Started.parse(JSON.parse(await readFile(note, "utf8")));
+        const { size } = await stat(part);
+        if (started.url === url && size > 0 && strongOf(started) !== null)
+          return { ...started, size };
+      } catch {
+        // Nothing was begun, or the note was cut off with it.
+      }
+      await drop();
+      return null;
+    },
+    start: (started: Started) => writeFile(note, JSON.stringify(started)),
+    finish: async () => {
+      await rename(part, file);
+      await rm(note, { force: true });
+    },
+  };
+}
+
+/** What may stand in If-Range: a weak ETag does not promise the same bytes. */
+const strongOf = ({ etag, last_modified }: Version): string | null =>
+  etag !== null && !etag.startsWith("W/") ? etag : last_modified;
+
+type TryOptions = Pick<FetchOptions, "before" | "signal" | "onBytes"> & typeof limits;
+
+async function tryOnce(
+  url: string,
+  part: ReturnType<typeof openPart>,
+  options: TryOptions,
+): Promise<Outcome> {
+  const stalled = new AbortController();
+  const timer = setTimeout(() => stalled.abort(), options.stallMs);
+  try {
+    const started = await part.started();
+    const answer = await fetch(url, {
+      signal: AbortSignal.any([stalled.signal, options.signal]),
+      headers: headersFor(options.before, started),
+      decompress: false,
+    });
+    const refusal = refusalOf(answer, url, options.before);
+    if (refusal !== null) {
+      await answer.body?.cancel();
+      // The server has no such bytes of it: it is another file by now.
+      if (answer.status === 416) await part.drop();
+      await asLongAsAsked(answer, options.signal);
+      return refusal;
+    }
+    const resumed = answer.status === 206 ? started : null;
+    if (answer.status === 206 && !continues(answer, started)) {
+      await answer.body?.cancel();
+      await part.drop();
+      return failed("the server went on with another file, or at another place", true);
+    }
+    return await take(answer, part, { ...options, url, resumed, onChunk: () => timer.refresh() });
+  } catch (error) {
+    if (isDiskError(error)) throw error;
+    const why = error instanceof Error ? error.message : "no answer";
+    return failed(
+      stalled.signal.aborted ? `nothing came for ${options.stallMs / 1_000} s` : why,
+      true,
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits as the server asks in Retry-After, in seconds, for two minutes at most. */
+async function asLongAsAsked({ headers }: Response, signal: AbortSignal): Promise<void> {
+  const waitMs = Number(headers.get("retry-after") ?? 0) * 1_000;
+  if (!(waitMs > 0)) return;
+  const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  await within(ended, Math.min(waitMs, waitMaxMs));
+}
+
+function headersFor(before: Version | null, started: (Started & { size: number }) | null) {
+  const headers: Record<string, string> = {
+    // Sizes and ranges are those of the file itself.
+    "accept-encoding": "identity",
+    "user-agent": "Almoner (import of public registers)",
+  };
+  if (before?.etag != null) headers["if-none-match"] = before.etag;
+  if (before?.last_modified != null) headers["if-modified-since"] = before.last_modified;
+  const same = started === null ? null : strongOf(started);
+  if (started !== null && same !== null) {
+    headers["range"] = `bytes=${started.size}-`;
+    headers["if-range"] = same;
+  }
+  return headers;
+}
+
+/** Null for an answer that brings the file, or a part of it. */
+function refusalOf(answer: Response, url: string, before: Version | null): Outcome | null {
+  const { status, headers } = answer;
+  if (status === 304) {
+    const asked = before !== null && (before.etag ?? before.last_modified) !== null;
+    return asked ? { kind: "unchanged" } : failed("status 304 to a question without a condition");
+  }
+  if (status !== 200 && status !== 206) {
+    return failed(`status ${status}`, passing.has(status) || status === 416);
+  }
+  if (url.startsWith("https:") && !answer.url.startsWith("https:")) {
+    return failed("it leads to an address without TLS");
+  }
+  const type = headers.get("content-type") ?? "";
+  return type.startsWith("text/html") ? failed("the server sent a web page") : null;
+}
+
+const versionOf = ({ headers }: Response): Version => ({
+  etag: headers.get("etag"),
+  last_modified: headers.get("last-modified"),
+});
+
+const Range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/;
+
+/** Whether an answer of 206 goes on with this very file, just where it ended. */
+function continues(answer: Response, started: (Started & { size: number }) | null): boolean {
+  const [, from, , total] = Range.exec(answer.headers.get("content-range") ?? "") ?? [];
+  if (started === null || Number(from) !== started.size) return false;
+  if (total !== "*" && started.total !== null && Number(total) !== started.total) return false;
+  const { etag, last_modified } = versionOf(answer);
+  return etag === null
+    ? last_modified === null || last_modified === started.last_modified
+    : etag === started.etag;
+}
+
+type Taking = Pick<TryOptions, "bytesMax" | "onBytes"> & {
+  url: string;
+  /** What came before, when the answer goes on with it. */
+  resumed: (Started & { size: number }) | null;
+  onChunk: () => void;
+};
+
+/** Writes what the answer brings behind what came before, and looks whether all has come. */
+async function take(
+  answer: Response,
+  part: ReturnType<typeof openPart>,
+  taking: Taking,
+): Promise<Outcome> {
+  const { url, bytesMax, resumed } = taking;
+  const { etag, last_modified } = resumed ?? versionOf(answer);
+  const total = resumed === null ? totalOf(answer) : (resumed.total ?? rangeTotal(answer));
+  if ((total ?? 0) > bytesMax) return failed(`it has more than ${bytesMax} bytes`);
+  if (resumed === null) await part.start({ url, total, etag, last_modified });
+  const bytes = await write(answer, part.path, { ...taking, sizeMax: total ?? bytesMax });
+  if (bytes > (total ?? bytesMax)) {
+    await part.drop();
+    return failed("more came than was announced, or than is taken", total !== null);
+  }
+  if (bytes < (total ?? 0)) return failed(`it ended after ${bytes} of ${total} bytes`, true);
+  await part.finish();
+  return { kind: "fetched", version: { etag, last_modified }, bytes };
+}
+
+/** Answers the size of the file so far; nothing is written beyond `sizeMax`. */
+async function write(
+  answer: Response,
+  path: string,
+  { resumed, sizeMax, onBytes, onChunk }: Taking & { sizeMax: number },
+): Promise<number> {
+  const out = await open(path, resumed === null ? "w" : "a");
+  let size = resumed?.size ?? 0;
+  try {
+    for await (const chunk of answer.body ?? []) {
+      onChunk();
+      onBytes?.(chunk.length);
+      size += chunk.length;
+      if (size > sizeMax) break;
+      await out.write(chunk);
+    }
+  } finally {
+    await out.close();
+  }
+  return size;
+}
+
+/** Bytes of the whole file as its answer announces them; null when it does not. */
+function totalOf({ headers }: Response): number | null {
+  const length = headers.get("content-length");
+  return length === null ? null : Number(length);
+}
+
+const rangeTotal = ({ headers }: Response): number | null => {
+  const total = Range.exec(headers.get("content-range") ?? "")?.[3] ?? "*";
+  return total === "*" ? null : Number(total);
+};
+
+/** Disk errors are not the server's fault, and another try does not repair them. */
+const isDiskError = (error: unknown): boolean =>
+  error instanceof Error &&
+  "code" in error &&
+  ["ENOSPC", "EACCES", "EROFS", "EMFILE", "EDQUOT"].includes(String(error.code));

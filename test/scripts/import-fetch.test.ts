@@ -1,0 +1,339 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { newestFetches } from "#content/register/import-store.ts";
+import { fetchAndImport } from "#scripts/import/fetch-register.ts";
+import { type FetchOptions, fetchFile } from "#scripts/import/fetch-file.ts";
+import { scheduleImports } from "#scripts/publish/scheduled-imports.ts";
+import { readCsv } from "#scripts/import/read-file.ts";
+import { csvFormats } from "#scripts/import/run-import.ts";
+import {
+  anImporting,
+  importRequest,
+  outcome,
+  registerFile,
+  type TestImporting,
+} from "#test/support/importing.ts";
+import { aLyingServer, type Answer, type LyingServer } from "#test/support/lying-server.ts";
+import { zipOf } from "#test/support/zip.ts";
+
+let server: LyingServer;
+let dataDir: string;
+beforeEach(async () => {
+  server = await aLyingServer();
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-fetch-"));
+});
+afterEach(() => {
+  server.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const good = readFileSync(registerFile("eo_aa.csv"), "utf8");
+const half = good.slice(0, good.length / 2);
+const rest = good.slice(half.length);
+const may = "Fri, 08 May 2026 04:00:00 GMT";
+const first = { etag: '"1"', "last-modified": may };
+
+const patience = { stallMs: 150, triesMax: 4, firstWaitMs: 1 };
+
+/** Fetches a file of the server into the folder of the test; answers its text, or how it failed. */
+async function fetched(answers: Answer[], options: Partial<FetchOptions> = {}): Promise<string> {
+  server.answers = answers.map((answer) => () => answer);
+  const signal = new AbortController().signal;
+  const all = { folder: folder(), before: null, signal, ...patience, ...options };
+  try {
+    const { file } = await fetchFile(`${server.origin}/pub/eo1.csv`, all);
+    return file === null ? "unchanged" : readFileSync(file, "utf8");
+  } catch (error) {
+    return String(error);
+  }
+}
+
+const folder = () => join(dataDir, "registers/irs-bmf");
+
+const ranged = (from: number, body: string, headers: Record<string, string> = first): Answer => ({
+  status: 206,
+  headers: { ...headers, "content-range": `bytes ${from}-${good.length - 1}/${good.length}` },
+  body,
+});
+
+describe("a file is whole", () => {
+  const cut: Answer = { headers: first, body: half, length: good.length };
+  test.each<[string, Answer[], string | null]>([
+    ["at once", [{ headers: first, body: good }], null],
+    ["without a length", [{ body: good, length: null }], null],
+    ["after it was cut off", [cut, ranged(half.length, rest)], `bytes=${half.length}-`],
+    [
+      "after a reset",
+      [{ ...cut, after: "reset" }, ranged(half.length, rest)],
+      `bytes=${half.length}-`,
+    ],
+    [
+      "after a stall",
+      [{ ...cut, after: "stall" }, ranged(half.length, rest)],
+      `bytes=${half.length}-`,
+    ],
+    [
+      "when the server sends all of it again",
+      [cut, { headers: first, body: good }],
+      `bytes=${half.length}-`,
+    ],
+    [
+      "when the rest is of another version",
+      [cut, ranged(half.length, rest, { etag: '"2"' }), { headers: { etag: '"2"' }, body: good }],
+      null,
+    ],
+    [
+      "when the rest begins elsewhere",
+      [cut, ranged(9, rest), { headers: first, body: good }],
+      null,
+    ],
+    ["when the server lost it", [cut, { status: 416 }, { headers: first, body: good }], null],
+    [
+      "after the server was busy",
+      [{ status: 503, headers: { "retry-after": "0" } }, { status: 429 }, { body: good }],
+      null,
+    ],
+    [
+      "with a weak ETag and no date, from the start",
+      [{ ...cut, headers: { etag: 'W/"1"' } }, { body: good }],
+      null,
+    ],
+  ])("%s", async (_, answers, range) => {
+    expect(await fetched(answers)).toBe(good);
+    expect(server.asked.at(-1)?.headers["range"] ?? null).toBe(range);
+    expect(readdirSync(folder())).toEqual(["eo1.csv"]);
+  });
+
+  test("and bears the time of its version", async () => {
+    await fetched([{ headers: first, body: good }]);
+    expect(statSync(join(folder(), "eo1.csv")).mtime).toEqual(new Date(may));
+  });
+});
+
+describe("a fetch fails", () => {
+  test.each<[string, Answer, RegExp, number]>([
+    ["when there is no file", { status: 404 }, /eo1\.csv: status 404/, 1],
+    [
+      "when it is never whole",
+      { headers: first, body: half, length: 1e6 },
+      /it ended after|socket/,
+      4,
+    ],
+    ["when nothing comes", { after: "stall", length: 10 }, /nothing came for 0\.15 s/, 4],
+    [
+      "for a web page",
+      { headers: { "content-type": "text/html; charset=utf-8" } },
+      /a web page/,
+      1,
+    ],
+    ["for 304 without a condition", { status: 304 }, /without a condition/, 1],
+    ["for more than is taken", { body: good, length: 9e9 }, /more than 4294967296 bytes/, 1],
+    ["for more than is taken, unannounced", { body: good, length: null }, /more came/, 1],
+  ])("%s", async (_, answer, message, tries) => {
+    const bytesMax = answer.length === null ? { bytesMax: 99 } : {};
+    expect(await fetched([answer], bytesMax)).toMatch(message);
+    expect(server.asked).toHaveLength(tries);
+    expect(existsSync(join(folder(), "eo1.csv"))).toBe(false);
+  });
+
+  test("and what came stays for the next run", async () => {
+    const cut: Answer = { headers: first, body: half, length: good.length };
+    expect(await fetched([cut], { triesMax: 1 })).toContain("FetchFailed");
+    expect(await fetched([ranged(half.length, rest)])).toBe(good);
+  });
+});
+
+describe("import --fetch", () => {
+  let importing: TestImporting;
+  beforeEach(async () => {
+    importing = await anImporting();
+  });
+  afterEach(() => importing.close());
+
+  /** Answers by the last part of the path; a version that is asked about is unchanged. */
+  const publish = (files: Record<string, string>, etag = '"1"') => {
+    server.answers = [
+      ({ path, headers }) => {
+        const body = files[path.split("/").at(-1) ?? ""];
+        if (body === undefined) return { status: 404 };
+        if (headers["if-none-match"] === etag) return { status: 304 };
+        return { headers: { etag, "last-modified": may }, body };
+      },
+    ];
+  };
+  const header = good.slice(0, good.indexOf("\n") + 1);
+  const whole = {
+    "eo1.csv": good,
+    "eo2.csv": readFileSync(registerFile("eo_bb.csv"), "utf8"),
+    "eo3.csv": `${header}${good.split("\n")[1]?.replace("000000101", "000000301").replace(",NV,", ",UT,")}\n`,
+    "eo4.csv": `${header}${good.split("\n")[1]?.replace("000000101", "000000401").replace(",NV,", ",CA,")}\n`,
+  };
+  const run = (format = "irs-bmf", parts = {}) =>
+    fetchAndImport({
+      ...importRequest({ store: importing.store, dataDir }, format),
+      origin: server.origin,
+      patience,
+      ...parts,
+    });
+  const problems = async () => (await newestFetches(importing.store)).map(({ problem }) => problem);
+
+  test("imports what the register publishes, as of its date, and leaves no file behind", async () => {
+    publish(whole);
+    const report = await run();
+    expect(report).toMatchObject({
+      added: 11,
+      files: ["eo1.csv", "eo2.csv", "eo3.csv", "eo4.csv"],
+    });
+    expect(report.as_of["NV"]).toBe("2026-05-08");
+    expect(server.asked.map(({ path }) => path)).toEqual(
+      [1, 2, 3, 4].map((n) => `/pub/irs-soi/eo${n}.csv`),
+    );
+    expect(readdirSync(folder())).toEqual([]);
+    expect(await problems()).toEqual([null]);
+  });
+
+  test("imports nothing that it has imported, and only the file that changed", async () => {
+    publish(whole);
+    await run();
+    const changes = await importing.changes();
+    const again = await run();
+    expect(again).toMatchObject({ rows: 0, files: [] });
+    expect(again.fetched.map(({ unchanged }) => unchanged)).toEqual([true, true, true, true]);
+    expect(await importing.changes()).toEqual(changes);
+    server.answers = [
+      ({ path }) =>
+        path.endsWith("eo4.csv")
+          ? { headers: { etag: '"2"' }, body: whole["eo4.csv"].replace("FOOD BANK", "PANTRY") }
+          : { status: 304 },
+    ];
+    expect(await run()).toMatchObject({ files: ["eo4.csv"], changed: 1, withdrawn: 0 });
+    expect(server.asked.at(-1)?.headers).toMatchObject({
+      "if-none-match": '"1"',
+      "if-modified-since": may,
+    });
+  });
+
+  test("asks for all again after an operator imported files of their own", async () => {
+    publish(whole);
+    await run();
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    expect(await run()).toMatchObject({ unchanged: 11 });
+  });
+
+  test("stores nothing of a file with other columns, and the health page is told", async () => {
+    publish({ ...whole, "eo3.csv": whole["eo3.csv"].replace(",STATE,", ",ST,") });
+    expect(await outcome(run())).toMatch(/eo3\.csv, line 1: wrong columns.*STATE/);
+    expect(await importing.slugs()).toEqual([]);
+    expect(await problems()).toEqual([expect.stringContaining("wrong columns")]);
+    publish(whole);
+    expect(await run()).toMatchObject({ added: 11 });
+    expect(await problems()).toEqual([null]);
+  });
+
+  test("notes a server that fails, and a lie about the version changes nothing else", async () => {
+    expect(await outcome(run())).toContain("eo1.csv: status 404");
+    expect(await problems()).toEqual([expect.stringContaining("status 404")]);
+    server.answers = [() => ({ status: 304 })];
+    expect(await outcome(run())).toContain("without a condition");
+    expect(await importing.slugs()).toEqual([]);
+  });
+
+  test("withdraws nothing by a selection of a register", async () => {
+    const two = readFileSync(registerFile("charities_uk.csv"), "utf8");
+    publish({ "top2000.csv": two });
+    expect(await run("ukcat")).toMatchObject({ covers: [] });
+  });
+
+  test("is done by one process at a time", async () => {
+    publish(whole);
+    const [one, other] = await Promise.all([outcome(run()), outcome(run())]);
+    expect(
+      [one, other].filter((said) => said.includes("another process is fetching")),
+    ).toHaveLength(1);
+  });
+
+  test("is repeated by the schedule, in a process of its own that says how it failed", async () => {
+    const log = pino({ level: "silent" });
+    const schedule = scheduleImports({ importSchedule: "off" }, importing.store, log, {
+      ...process.env,
+      ALMONER_DATA_DIR: importing.dataDir,
+      ALMONER_REGISTER_ORIGIN: server.origin,
+    });
+    await schedule.run();
+    expect(server.asked).toEqual([]);
+    publish(whole);
+    await run();
+    publish({ ...whole, "eo4.csv": whole["eo4.csv"].replace("FOOD BANK", "PANTRY") }, '"2"');
+    await schedule.run();
+    expect(await importing.changes()).toContain(
+      "changed mcalder-food-bank-inc-easthaven-california",
+    );
+    publish({});
+    await schedule.run();
+    expect(await problems()).toEqual([expect.stringContaining("status 404")]);
+    await schedule.stop();
+  });
+
+  test("checks without writing", async () => {
+    publish(whole);
+    expect(await run("irs-bmf", { checkOnly: true })).toMatchObject({ rows: 13 });
+    expect(await importing.slugs()).toEqual([]);
+    expect(await problems()).toEqual([]);
+  });
+});
+
+describe("a zip file", () => {
+  const zipped = async (bytes: Uint8Array): Promise<string> => {
+    const file = join(dataDir, "x.zip");
+    writeFileSync(file, bytes);
+    const rows: string[] = [];
+    const read = async () => {
+      const options = { onBytes: () => {}, onBad: () => {} };
+      for await (const { row } of readCsv(file, [["EIN"]], options)) rows.push(row["EIN"] ?? "");
+      return `${rows.length} rows`;
+    };
+    return outcome(read());
+  };
+
+  test("is read as the one file it holds", async () => {
+    expect(await zipped(zipOf({ "eo.csv": good }))).toBe("9 rows");
+  });
+  test.each<[string, () => Uint8Array, string]>([
+    ["that is cut short", () => zipOf({ "eo.csv": good }).slice(0, -30), "cut short or damaged"],
+    ["of two files", () => zipOf({ "a.csv": good, "b.csv": good }), "has to hold one file"],
+    ["without a file", () => zipOf({}), "has to hold one file"],
+    [
+      "whose content was changed",
+      () => {
+        const bytes = zipOf({ "eo.csv": good });
+        const at = Buffer.from(bytes).indexOf("MCALDER");
+        bytes.set([66], at);
+        return bytes;
+      },
+      "its checksum is wrong",
+    ],
+  ])("%s is refused", async (_, bytes, message) => {
+    expect(await zipped(bytes())).toContain(message);
+  });
+});
+
+test("every format of the table of registers has a licence, and every format stands in it", async () => {
+  const { default: registers } = await import("#content/editorial/registers.json");
+  const named = new Set(registers.map(({ id }) => id));
+  expect(csvFormats.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
+  for (const { licence, attribution, files } of registers) {
+    expect(licence.name && attribution).toBeTruthy();
+    expect([licence.url, ...files].filter((url) => !url.startsWith("https://"))).toEqual([]);
+  }
+});
