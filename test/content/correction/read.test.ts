@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
+import { aNonprofit } from "#test/support/records.ts";
 import type { CorrectionField, SettableByCorrection } from "#content/contract/correction.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { correctedValue, isSettable, readCorrection } from "#content/correction/read.ts";
+import {
+  correctedValue,
+  isSettable,
+  readCorrection,
+  saysAlready,
+} from "#content/correction/read.ts";
 
 const thisYear = 2026;
 const sent = { field: "city", what_is_wrong: "They moved." };
@@ -37,21 +43,21 @@ test("a correction is cleaned, and what is empty is absent", () => {
 });
 
 test.each([
-  [{ ...sent, field: "contact_email" }, "field"],
-  [{ field: "city" }, "what_is_wrong"],
-  [{ ...sent, what_is_wrong: " \u200B" }, "what_is_wrong"],
-  [{ ...sent, what_is_wrong: "x".repeat(1_001) }, "what_is_wrong"],
-  [{ ...sent, what_is_wrong: "x".repeat(20_001) }, "what_is_wrong"],
-  [{ ...sent, what_is_wrong: "moved\u202E" }, "what_is_wrong"],
-  [{ ...sent, field: "other", suggested_value: "x".repeat(5_001) }, "suggested_value"],
-  [{ ...sent, field: "founded_year", suggested_value: "long ago" }, "suggested_value"],
-  [{ ...sent, field: "website", suggested_value: "http://127.0.0.1" }, "suggested_value"],
-  [{ ...sent, field: "causes", suggested_value: "education, magic" }, "suggested_value"],
-  [{ ...sent, source_url: "javascript:alert(1)" }, "source_url"],
-  [{ ...sent, source_url: `https://a.example/${"x".repeat(2_100)}` }, "source_url"],
-  [{ ...sent, contact_email: "nobody" }, "contact_email"],
-  [null, ""],
-])("%j cannot be used, by its %s", (body, path) => {
+  ["field", { ...sent, field: "contact_email" }],
+  ["what_is_wrong", { field: "city" }],
+  ["what_is_wrong", { ...sent, what_is_wrong: " \u200B" }],
+  ["what_is_wrong", { ...sent, what_is_wrong: "x".repeat(1_001) }],
+  ["what_is_wrong", { ...sent, what_is_wrong: "x".repeat(20_001) }],
+  ["what_is_wrong", { ...sent, what_is_wrong: "moved\u202E" }],
+  ["suggested_value", { ...sent, field: "other", suggested_value: "x".repeat(5_001) }],
+  ["suggested_value", { ...sent, field: "founded_year", suggested_value: "long ago" }],
+  ["suggested_value", { ...sent, field: "website", suggested_value: "http://127.0.0.1" }],
+  ["suggested_value", { ...sent, field: "causes", suggested_value: "education, magic" }],
+  ["source_url", { ...sent, source_url: "javascript:alert(1)" }],
+  ["source_url", { ...sent, source_url: `https://a.example/${"x".repeat(2_100)}` }],
+  ["contact_email", { ...sent, contact_email: "nobody" }],
+  ["", null],
+])("what cannot be used is named: %s", (path, body) => {
   expect(wrongsIn(body)).toMatchObject([{ path }]);
 });
 
@@ -84,4 +90,17 @@ test("what has no single value is put right by hand, whatever is suggested", () 
   expect(isSettable(field)).toBe(false);
   const suggested_value = "Ask them.";
   expect(read({ ...sent, field, suggested_value })).toMatchObject({ value: { suggested_value } });
+});
+
+test.each<[CorrectionField, string | null, boolean]>([
+  ["city", "Oslo", true],
+  ["city", "Bergen", false],
+  ["city", null, false],
+  ["website", null, true],
+  ["country", "Norway", true],
+  ["name", null, false],
+  ["other", null, false],
+])("whether a profile says of its %s that it is %j: %p", (field, text, says) => {
+  const record = { ...aNonprofit({ city: "Oslo", country_code: "NO", website: null }), id: 1 };
+  expect(saysAlready(record, field, text, new Date("2026-06-01"))).toBe(says);
 });

@@ -91,6 +91,31 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
   );
 
   test(
+    "hears from a reader that a value is wrong, and the reader what came of it",
+    async () => {
+      const page = await opened("/nonprofits/kitchen");
+      await page.click('a[href="/corrections#kitchen"]');
+      await page.waitForSelector("#field-slug");
+      expect(await page.inputValue("#field-slug")).toBe("kitchen");
+      await page.selectOption("#field", "website");
+      await page.fill("#field-what_is_wrong", "It belongs to another.");
+      await page.click('button[type="submit"]');
+      await page.waitForSelector("#correction-facts:not([hidden])");
+      expect(page.url()).toMatch(/\/corrections\/status#[\w-]{43}$/);
+      expect(await page.textContent("#correction-facts")).toContain("Waits for an operator");
+      const { rows } = await site.service.store.raw.execute("SELECT id FROM corrections");
+      const reason = "<img src=x onerror=alert(1)> the register says so";
+      await decide(`correction-${String(rows[0]?.["id"])}`, "rejected", reason);
+      await page.reload();
+      await page.waitForSelector("#correction-facts:not([hidden])");
+      expect(await page.textContent("#correction-facts")).toContain(reason);
+      expect(await page.locator("#correction-facts img").count()).toBe(0);
+      expect(page.troubles).toEqual([]);
+    },
+    patientMs,
+  );
+
+  test(
     "signs with a wallet of the browser",
     async () => {
       const wallet = aWallet();
