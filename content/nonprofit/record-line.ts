@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { type NonprofitField, NonprofitRecord } from "./record.ts";
+import { withRegisterRecord } from "./register-facts.ts";
 
 /** One line of our own NDJSON: all that the store holds of one nonprofit. Without `contact_email` it says nothing of it. */
 export const RecordLine = NonprofitRecord.partial({ contact_email: true });
@@ -35,6 +36,7 @@ export function mergedWithLine(before: NonprofitRecord, line: RecordLine): Nonpr
     id: before.id,
     slug: before.slug,
     created_at: before.created_at,
+    register_records: newestRecords(before, line),
     provenance: { ...line.provenance },
   };
   const fields = new Set([...Object.keys(before.provenance), ...Object.keys(line.provenance)]);
@@ -50,6 +52,20 @@ export function mergedWithLine(before: NonprofitRecord, line: RecordLine): Nonpr
   }
   const same = isDeepStrictEqual({ ...after, updated_at: 0 }, { ...before, updated_at: 0 });
   return same ? before : after;
+}
+
+/** What registers say in both, of each register and organisation the newer. Earlier exports have none. */
+function newestRecords(
+  before: NonprofitRecord,
+  line: RecordLine,
+): NonprofitRecord["register_records"] {
+  let records = before.register_records;
+  for (const record of line.register_records) {
+    const { org_id, register, as_of } = record;
+    const own = records.find((one) => one.org_id === org_id && one.register === register);
+    if (own === undefined || own.as_of <= as_of) records = withRegisterRecord(records, record);
+  }
+  return records;
 }
 
 /** A record as a new nonprofit of this directory, its id kept. */

@@ -13,6 +13,7 @@ import {
   stateInWords,
   withRegisterRecord,
 } from "#content/nonprofit/register-facts.ts";
+import { publicFields } from "#content/nonprofit/wire.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const record = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
@@ -148,6 +149,10 @@ describe("public facts", () => {
     expect(recordUrl("ukcat", "GB-SC-SC012345")).toContain("number=SC012345");
     expect(recordUrl("irs-bmf", "XX-1")).toBeNull();
     expect(recordUrl("sample", "XS-1")).toBeNull();
+  });
+
+  test("have a name of their own in the change feed", () => {
+    expect(publicFields(["register_records", "city"])).toEqual(["register_facts", "city"]);
   });
 
   test("are the same when only the part of the register differs", () => {

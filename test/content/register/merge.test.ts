@@ -140,6 +140,27 @@ describe("another directory's record", () => {
     });
   });
 
+  test("brings what registers say, and leaves what is newer here", () => {
+    const said = (as_of: string, facts: Record<string, number>) => ({
+      org_id: "US-EIN-000000101",
+      register: "irs-bmf",
+      name: "Sample Trust",
+      as_of,
+      scope: "NV",
+      state: "registered" as const,
+      facts,
+    });
+    const [here, newer] = [said("2026-04-14", { income: 1 }), said("2026-05-12", { income: 2 })];
+    const before = aNonprofit({ id: 3, register_records: [here] });
+    const { register_records: _, ...older } = JSON.parse(
+      recordLine({ ...before, id: 7 }, { contactEmails: true }),
+    );
+    expect(mergedWithLine(before, RecordLine.parse(older))).toBe(before);
+    const theirs = { ...before, register_records: [newer] };
+    expect(mergedWithLine(before, line(theirs)).register_records).toEqual([newer]);
+    expect(mergedWithLine(theirs, line(before))).toBe(theirs);
+  });
+
   test("leaves what people set here, unless theirs is newer", () => {
     const before = aNonprofit({
       id: 3,
