@@ -1,5 +1,4 @@
 import canonicalize from "canonicalize";
-import { decodeProtectedHeader } from "jose";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import {
   DonationEvidence,
@@ -11,7 +10,12 @@ import {
 import { objectIn } from "#content/contract/json-object.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
-import { type PublicKey, type Signer, verifyDetached } from "#content/feed/signing-keys.ts";
+import {
+  keyIdOf,
+  type PublicKey,
+  type Signer,
+  verifyDetached,
+} from "#content/feed/signing-keys.ts";
 import { clusterOfChain, explorerUrl } from "./network.ts";
 import type { Donation } from "./store.ts";
 import { usdcNumber } from "#content/contract/money.ts";
@@ -158,11 +162,3 @@ async function isSigned(value: unknown, signature: string, key: PublicKey): Prom
 }
 
 const none = (why: string): Result<never, ReceiptFailure> => fail({ kind: "not_a_receipt", why });
-
-function keyIdOf(jws: string): string | null {
-  try {
-    return decodeProtectedHeader(jws).kid ?? null;
-  } catch {
-    return null;
-  }
-}

@@ -86,13 +86,13 @@ export async function verifyDetached(
   }
 }
 
-/** The id of the key that a detached JWS says it is by; "no key" when it says none, or what is no id. Proves nothing. */
-export function keyIdOf(jws: string): string {
+/** The id of the key that a detached JWS says it is by; null when it says none, or what is no id. Proves nothing. */
+export function keyIdOf(jws: string): string | null {
   try {
     const { kid = "" } = decodeProtectedHeader(jws.trim());
-    return thumbprint.test(kid) ? kid : "no key";
+    return thumbprint.test(kid) ? kid : null;
   } catch {
-    return "no key";
+    return null;
   }
 }
 

@@ -184,7 +184,7 @@ const racesMax = 6;
 
 /** The key by which the origin says it signs: the one its signature names. For the first contact only. */
 export async function publishedKey(origin: Origin): Promise<PublicKey> {
-  const signedBy = keyIdOf(text(await readSignature(origin)));
+  const signedBy = keyIdOf(text(await readSignature(origin))) ?? "no key";
   const set = KeySet.safeParse(parsed(await origin.read(feedPaths.keys, smallBytesMax)));
   if (!set.success) {
     return stop({ kind: "no_directory", reason: `${feedPaths.keys} is not a key set` });
@@ -213,7 +213,7 @@ export async function readList(
     if (tried > 0) await Bun.sleep(pauseMs);
     const signature = await readSignature(origin);
     const bytes = await origin.read(feedPaths.manifest, listBytesMax);
-    signedBy = keyIdOf(text(signature));
+    signedBy = keyIdOf(text(signature)) ?? "no key";
     const verified = await verifyDetached(text(signature), bytes, key);
     if (!verified.ok) continue;
     const manifest = BundleManifest.safeParse(parsed(bytes));

@@ -155,7 +155,7 @@ async function checkSignatures(heads: readonly AuditHead[], keys: readonly Publi
   const faults: AuditFault[] = [];
   const otherKeys = new Set<string>();
   for (const head of heads) {
-    const signedBy = keyIdOf(head.jws);
+    const signedBy = keyIdOf(head.jws) ?? "no key";
     const key = keys.find(({ kid }) => kid === signedBy);
     const text = new TextEncoder().encode(signedTextOf(head));
     if (key === undefined) otherKeys.add(signedBy);
