@@ -31,7 +31,7 @@ export type NeedsQuery = {
   pending: boolean;
 };
 
-const Place = z.object({ list_order: z.number(), name_key: z.string(), nonprofit_id: z.number() });
+const Place = z.object({ list_order: z.number(), tie_key: z.string(), nonprofit_id: z.number() });
 type Place = z.infer<typeof Place>;
 
 /** With a filter this many places are looked at, the foremost first, so that a rare one costs no scan of millions. */
@@ -75,7 +75,7 @@ async function places(
   range: Range | null,
   count: number,
 ): Promise<Place[]> {
-  const order = "ORDER BY list_order, name_key, nonprofit_id";
+  const order = "ORDER BY list_order, tie_key, nonprofit_id";
   const walk = pending ? pendingWalk(range) : listWalk(range, cause);
   const filters = [
     field === null
@@ -107,12 +107,12 @@ type Walk = { sql: string; args: (string | number)[] };
 /** The thin profiles, or a cause's, in their order. Index: listings_by_list_order. */
 function listWalk(range: Range | null, cause: string | null): Walk {
   const within =
-    range === null ? "" : `AND list_order = ? AND (name_key, nonprofit_id) ${range.side} (?, ?)`;
+    range === null ? "" : `AND list_order = ? AND (tie_key, nonprofit_id) ${range.side} (?, ?)`;
   const pivot =
-    range === null ? [] : [range.list_order, range.pivot.name_key, range.pivot.nonprofit_id];
+    range === null ? [] : [range.list_order, range.pivot.tie_key, range.pivot.nonprofit_id];
   return {
-    sql: `SELECT list_order, name_key, nonprofit_id FROM listings WHERE list = ? ${within}
-          ORDER BY list_order, name_key, nonprofit_id`,
+    sql: `SELECT list_order, tie_key, nonprofit_id FROM listings WHERE list = ? ${within}
+          ORDER BY list_order, tie_key, nonprofit_id`,
     args: [cause === null ? "thin" : `cause:${cause}`, ...pivot],
   };
 }
@@ -121,7 +121,7 @@ function listWalk(range: Range | null, cause: string | null): Walk {
 function pendingWalk(range: Range | null): Walk {
   const within = range === null ? "" : `WHERE list_order = ? AND nonprofit_id ${range.side} ?`;
   return {
-    sql: `SELECT list_order, '' AS name_key, nonprofit_id FROM pending_fields ${within}
+    sql: `SELECT list_order, '' AS tie_key, nonprofit_id FROM pending_fields ${within}
           GROUP BY list_order, nonprofit_id
           ORDER BY list_order, nonprofit_id`,
     args: range === null ? [] : [range.list_order, range.pivot.nonprofit_id],
@@ -134,20 +134,20 @@ async function pivotOf(
   { day, pending }: NeedsQuery,
 ): Promise<Omit<Place, "list_order">> {
   const id = 1 + dayPivot(day, await newestNonprofitId(store));
-  if (pending) return { name_key: "", nonprofit_id: id };
-  const { name_key, nonprofit_id } = listings;
+  if (pending) return { tie_key: "", nonprofit_id: id };
+  const { tie_key, nonprofit_id } = listings;
   const [place] = await store.db
-    .select({ name_key, nonprofit_id })
+    .select({ tie_key, nonprofit_id })
     .from(listings)
     .where(gte(nonprofit_id, id))
     .orderBy(asc(nonprofit_id))
     .limit(1);
-  return place ?? { name_key: "", nonprofit_id: 0 };
+  return place ?? { tie_key: "", nonprofit_id: 0 };
 }
 
 /** The order of the index: bytes of the name, then the id. */
 function isBefore(place: Place, pivot: Omit<Place, "list_order">): boolean {
-  const names = Buffer.compare(Buffer.from(place.name_key), Buffer.from(pivot.name_key));
+  const names = Buffer.compare(Buffer.from(place.tie_key), Buffer.from(pivot.tie_key));
   return names < 0 || (names === 0 && place.nonprofit_id < pivot.nonprofit_id);
 }
 

@@ -25,7 +25,7 @@ export async function idsInList(
           FROM (
             SELECT nonprofit_id FROM listings
             WHERE list = ?
-            ORDER BY list_order, name_key, nonprofit_id
+            ORDER BY list_order, tie_key, nonprofit_id
             LIMIT ? OFFSET ?
           )`,
     args: [list, limit, offset],

@@ -1,8 +1,8 @@
 import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
-/** A nonprofit's place in one public list; smaller sorts first, ties fall to name_key, then to the id. */
-export type Listing = { list: string; list_order: number; impact_order: number; name_key: string };
+/** A nonprofit's place in one public list; smaller sorts first, ties fall to tie_key, then to the id. */
+export type Listing = { list: string; list_order: number; impact_order: number; tie_key: string };
 
 /** Beneficiaries above this count as this many, so that an order stays a safe integer. */
 const beneficiariesMax = 2 ** 50 - 2;
@@ -12,11 +12,13 @@ type Listed = Pick<
   NonprofitRecord,
   "status" | "verified" | "beneficiaries_per_year" | "name" | "causes" | "country_code"
 > &
-  Parameters<typeof thinFields>[0];
+  Parameters<typeof thinFields>[0] &
+  Parameters<typeof standingAmongEquals>[0];
 
 /**
  * The lists a nonprofit stands in: `all`, its causes, its country, and `thin` while a wanted field is empty.
- * A withdrawn one stands in none. Verified first, then impact: source: spec, GET /api/nonprofits.
+ * A withdrawn one stands in none. Verified first, then impact: source: spec, GET /api/nonprofits. Equals stand by
+ * completeness, size and name: docs/decisions/0045.
  */
 export function listingsOf(nonprofit: Listed): Listing[] {
   if (nonprofit.status === "withdrawn") return [];
@@ -27,8 +29,73 @@ export function listingsOf(nonprofit: Listed): Listing[] {
   const reach = Math.min((nonprofit.beneficiaries_per_year ?? -1) + 1, beneficiariesMax);
   const list_order = 0 - (nonprofit.verified * 2 ** 51 + reach);
   const impact_order = 0 - (reach * 2 + nonprofit.verified);
-  const name_key = fold(nonprofit.name).slice(0, nameKeyLengthMax);
-  return lists.map((list) => ({ list, list_order, impact_order, name_key }));
+  const behind = String(standingMax - standingAmongEquals(nonprofit)).padStart(standingDigits, "0");
+  const tie_key = behind + fold(nonprofit.name).slice(0, nameKeyLengthMax);
+  return lists.map((list) => ({ list, list_order, impact_order, tie_key }));
+}
+
+/** Completeness in the upper three bits, size in the lower fifteen: what stands in six digits in front of `tie_key`. */
+const standingMax = 2 ** 18 - 1;
+export const standingDigits = 6;
+
+const standingAmongEquals = (nonprofit: Completed & Sized): number =>
+  completenessOf(nonprofit) * 2 ** 15 + sizeOf(incomeOf(nonprofit));
+
+type Completed = Pick<
+  NonprofitRecord,
+  | "causes"
+  | "website"
+  | "tagline"
+  | "mission"
+  | "description"
+  | "programs"
+  | "impact_metrics"
+  | "donation_url"
+  | "usdc_wallet"
+>;
+type Sized = Pick<NonprofitRecord, "register_records">;
+
+/**
+ * How much a profile tells, 0 to 5: a cause, a website, a text about what it does, programmes or results, a way to give.
+ * Places and years do not count: registers have them for everyone, and each field that counts moves whoever gains it.
+ */
+export const completenessOf = (nonprofit: Completed): number =>
+  [
+    nonprofit.causes.length > 0,
+    isFilled(nonprofit.website),
+    [nonprofit.tagline, nonprofit.mission, nonprofit.description].some(isFilled),
+    nonprofit.programs.length + nonprofit.impact_metrics.length > 0,
+    [nonprofit.donation_url, nonprofit.usdc_wallet].some(isFilled),
+  ].filter(Boolean).length;
+
+const isFilled = (text: string | null): boolean => text !== null && text !== "";
+
+/** The greatest yearly income that a register gives, in its own currency; null when none gives one. */
+export function incomeOf({ register_records }: Sized): number | null {
+  const incomes = register_records.flatMap(({ facts: { income } }) =>
+    typeof income === "number" ? income : [],
+  );
+  return incomes.length === 0 ? null : Math.max(...incomes);
+}
+
+const sizeMax = 2 ** 15 - 1;
+const stepsPerDecade = 2_000;
+
+/** An income by its order of magnitude, so that currencies compare well enough: 0 unknown, 1 none, at most `sizeMax`. */
+const sizeOf = (income: number | null): number =>
+  income === null
+    ? 0
+    : Math.min(sizeMax, 1 + Math.ceil(stepsPerDecade * Math.log10(1 + Math.max(0, income))));
+
+/**
+ * The rank in a row id of the search index, of which the upper bits stand for impact and the lower twelve for the
+ * standing among equals; smaller stands first. The view search_places says the same in SQL.
+ */
+export function searchRank({ impact_order, tie_key }: Omit<Listing, "list">): number {
+  const impact = -impact_order;
+  const octal = Math.floor(impact / 2).toString(8);
+  const coarse = 2 * (8 * octal.length + Number(octal[0])) + (impact % 2);
+  return (511 - coarse) * 2 ** 12 + Math.floor(Number(tie_key.slice(0, standingDigits)) / 64);
 }
 
 /** The seven fields that needs-enrichment knows, in the order it reports them. Source: spec, "Enrichment". */

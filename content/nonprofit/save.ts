@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ne } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { listingsOf } from "./listing.ts";
+import { type Listing, listingsOf, searchRank } from "./listing.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { samePublicFacts } from "./register-facts.ts";
 import { adoptRegisterRecords } from "./register-record-store.ts";
@@ -57,11 +57,13 @@ export async function saveNonprofits(
   const differing = written.filter(({ parts }) => parts.length > 0);
   await writeRows(tx, differing);
   // The search index takes rows faster in the order of their places; see the view search_places.
-  const byPlace = differing.toSorted((a, b) => rankOf(b) - rankOf(a));
+  const listingsFor = listingsOnce();
+  const rankOf = ({ after }: Written) => listingsFor(after).map(searchRank)[0] ?? 0;
+  const byPlace = differing.toSorted((a, b) => rankOf(a) - rankOf(b));
   for (const { table, rows, orElse } of children) {
     await writeChildren(tx, table, rows, byPlace, orElse);
   }
-  await writeChildren(tx, listings, listingsOf, byPlace);
+  await writeChildren(tx, listings, listingsFor, byPlace);
   await refreshPending(tx, differing);
   const shown = differing.filter((one) => one.shown.length > 0);
   await appendChanges(
@@ -71,7 +73,7 @@ export async function saveNonprofits(
       nonprofit_id: one.after.id,
       slug: one.after.slug,
       fields: one.shown,
-      moved_lists: movedLists(one),
+      moved_lists: movedLists(one, listingsFor),
     })),
     { origin, now },
   );
@@ -121,11 +123,6 @@ export const isPublicChange = ({ before, after }: Save): boolean =>
   changedParts(before, after).some((part) => !isUnseen(part, before, after));
 
 type Written = Save & { parts: string[]; shown: string[] };
-
-function rankOf({ after }: Written): number {
-  const octal = ((after.beneficiaries_per_year ?? -1) + 1).toString(8);
-  return 2 * (8 * octal.length + Number(octal[0])) + after.verified;
-}
 
 async function firstFreeId(tx: WriteTransaction): Promise<number> {
   const found = await tx.raw.execute("SELECT seq FROM sqlite_sequence WHERE name = 'nonprofits'");
@@ -177,11 +174,19 @@ function kindOf({ before, after }: Written): "added" | "changed" | "withdrawn" |
   return "changed";
 }
 
+type ListingsFor = (record: NonprofitRecord) => Listing[];
+
+/** `listingsOf`, worked out once for each record. */
+function listingsOnce(): ListingsFor {
+  const known = new Map<NonprofitRecord, Listing[]>();
+  return (record) => known.getOrInsertComputed(record, listingsOf);
+}
+
 /** The lists in which the nonprofit appeared, vanished or changed its place. */
-function movedLists({ before, after }: Written): string[] {
-  if (before === null) return listingsOf(after).map(({ list }) => list);
+function movedLists({ before, after }: Written, listingsFor: ListingsFor): string[] {
+  if (before === null) return listingsFor(after).map(({ list }) => list);
   const places = (record: NonprofitRecord) =>
-    new Map(listingsOf(record).map((l) => [l.list, JSON.stringify(l)]));
+    new Map(listingsFor(record).map((l) => [l.list, JSON.stringify(l)]));
   const [from, to] = [places(before), places(after)];
   return [...new Set([...from.keys(), ...to.keys()])].filter(
     (list) => from.get(list) !== to.get(list),

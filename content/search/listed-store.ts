@@ -40,7 +40,7 @@ const listWalk = (condition: string) => `
   SELECT nonprofit_id AS id
   FROM listings AS l
   WHERE list = $list AND ${condition}
-  ORDER BY impact_order, name_key, nonprofit_id
+  ORDER BY impact_order, tie_key, nonprofit_id
   LIMIT $limit OFFSET $offset`;
 
 const isMember = `
@@ -56,7 +56,7 @@ const sorted = `
   FROM search_index AS s
   CROSS JOIN listings AS l ON l.nonprofit_id = (s.rowid & 4294967295) AND l.list = 'all'
   WHERE search_index MATCH $match
-  ORDER BY l.impact_order, l.name_key, l.nonprofit_id
+  ORDER BY l.impact_order, l.tie_key, l.nonprofit_id
   LIMIT $limit OFFSET $offset`;
 
 type Args = Record<string, string | number | null>;

@@ -178,8 +178,8 @@ export const provenance = sqliteTable(
 
 /**
  * Which public lists a nonprofit stands in, and where. Lists are `all`, `cause:<id>`, `country:<code>` and `thin`
- * (what help is wanted for). Derived from nonprofits by store/listings.ts in the same transaction; a withdrawn
- * nonprofit stands in none. Smaller sorts first; ties fall to name_key, then to the id.
+ * (what help is wanted for). Derived from nonprofits by content/nonprofit/listing.ts in the same transaction; a withdrawn
+ * nonprofit stands in none. Smaller sorts first; ties fall to tie_key, then to the id.
  */
 export const listings = sqliteTable(
   "listings",
@@ -188,11 +188,14 @@ export const listings = sqliteTable(
     nonprofit_id: integer().notNull(),
     list_order: integer().notNull(), // Verified first, then beneficiaries.
     impact_order: integer().notNull(), // Beneficiaries first, then verified.
-    name_key: text().notNull(),
+    tie_key: text().notNull(), // Six digits for completeness and size, smaller for more, then the folded name.
   },
   (l) => [
     primaryKey({ columns: [l.nonprofit_id, l.list] }),
-    index("listings_by_list_order").on(l.list, l.list_order, l.name_key, l.nonprofit_id),
-    index("listings_by_impact").on(l.list, l.impact_order, l.name_key, l.nonprofit_id),
+    index("listings_by_list_order").on(l.list, l.list_order, l.tie_key, l.nonprofit_id),
+    index("listings_by_impact").on(l.list, l.impact_order, l.tie_key, l.nonprofit_id),
+    index("listings_by_name")
+      .on(sql`substr(tie_key, 7)`, l.nonprofit_id)
+      .where(sql`list = 'all'`),
   ],
 );

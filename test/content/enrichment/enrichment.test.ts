@@ -93,7 +93,7 @@ describe("applying an agreed value has the effect of a save", () => {
     });
     const lists = (id: number) =>
       rowsOf(
-        "SELECT list, list_order, impact_order, name_key FROM listings WHERE nonprofit_id = ? ORDER BY list",
+        "SELECT list, list_order, impact_order, tie_key FROM listings WHERE nonprofit_id = ? ORDER BY list",
         [id],
       );
     expect(await lists(enriched.id)).toEqual(await lists(saved.id));

@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { Database } from "bun:sqlite";
 import { closeFeedFiles, feedEntries, feedFile } from "#content/feed/store.ts";
 import { changesAfter, historyAnswer, newestSequence } from "#content/nonprofit/changes-store.ts";
+import { listingsOf } from "#content/nonprofit/listing.ts";
 import { idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
@@ -75,6 +76,20 @@ test("a store of the version before is read as it was written", async () => {
   expect(await store.db.select().from(donationIntents)).toMatchObject([
     { kind: "watch", proof: "memo-of-the-fixture", status: "waiting" },
   ]);
+});
+
+test("its lists stand in the order of today", async () => {
+  const records = await recordsById(store, await idsInList(store, "all"));
+  const { rows } = await store.raw.execute("SELECT list, nonprofit_id, tie_key FROM listings");
+  const stored = rows.map((row) => `${row["list"]} ${row["nonprofit_id"]} ${row["tie_key"]}`);
+  const today = records.flatMap((record) =>
+    listingsOf(record).map(({ list, tie_key }) => `${list} ${record.id} ${tie_key}`),
+  );
+  expect(stored.sort()).toEqual(today.sort());
+  const { rows: indexed } = await store.raw.execute(
+    "SELECT count(*) AS places FROM search_index WHERE rowid IN (SELECT place FROM search_places)",
+  );
+  expect(indexed[0]?.["places"]).toBe(records.length);
 });
 
 test("ids that differ in spaces have become one agent, whose newest values wait", async () => {
