@@ -1,3 +1,4 @@
+import type { Browse } from "#content/nonprofit/browse-store.ts";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
@@ -16,6 +17,8 @@ import type { Secrets } from "./secrets.ts";
 export type SearchEngine = {
   /** Finds one page: a SearchAnswer in JSON. What was committed before the call is in it. */
   find: (query: SearchQuery) => Promise<EncodedBody>;
+  /** Narrows, counts and sorts the directory, as of now. */
+  browse: Browse["page"];
   close(): Promise<void>;
 };
 

@@ -5,20 +5,21 @@ import { freshCacheControl } from "#api/http/headers.ts";
 import { problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
+import { type BrowseQuery, browseQuery } from "#content/contract/browse.ts";
 import {
   directoryOperations as directory,
   serviceOperations as service,
 } from "#content/contract/operations/directory.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
-import { causeList, idsInList, listCounts } from "#content/nonprofit/list-store.ts";
-import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
+import { causeList } from "#content/nonprofit/list-store.ts";
+import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
+import { listAnswer, toDetail } from "#content/nonprofit/wire.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
 
 type DirectoryContext = Pick<
   Context,
-  "store" | "cache" | "config" | "clock" | "secrets" | "recommendationLog" | "activity"
+  "store" | "cache" | "search" | "config" | "clock" | "secrets" | "recommendationLog" | "activity"
 >;
 
 /** Reads of the directory: profiles, the list, causes, history and numbers; and the health of the service. */
@@ -32,7 +33,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
     })
     .get(
       pathOf(directory.listNonprofits),
-      ({ query }) => page(context, query.limit, query.offset),
+      ({ query }) => page(context, browseQuery(query)),
       schemaOf(directory.listNonprofits),
     )
     .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
@@ -55,22 +56,15 @@ const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonpr
 
 const whole = "all";
 
-/** One page of the whole directory: verified first, then impact. */
-const page = ({ store, cache, config }: DirectoryContext, limit: number, offset: number) =>
-  cache.get(`list ${limit} ${offset}`, async () => {
-    const total = (await listCounts(store, [whole])).get(whole) ?? 0;
-    const ids = offset < total ? await idsInList(store, whole, { limit, offset }) : [];
-    const records = await recordsById(store, ids, { summaries: true });
+/** One page of the directory, or of what filters leave of it. */
+const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQuery) =>
+  cache.get(`list ${JSON.stringify(query)}`, async () => {
+    const { total, ids, facets } = await search.browse(query);
+    const nonprofits = await summariesById(store, ids);
     const { baseUrl } = config;
-    const nonprofits = records.map(toSummary);
-    const value = encodedJson(listAnswer({ baseUrl, total, limit, offset, nonprofits }));
-    const shown = new Set(ids);
-    return {
-      value,
-      bytes: value.body.byteLength,
-      staleBy: ({ moved_lists, nonprofit_id }) =>
-        moved_lists.includes(whole) || (nonprofit_id !== null && shown.has(nonprofit_id)),
-    };
+    const value = encodedJson(listAnswer({ baseUrl, query, total, nonprofits, facets }));
+    // Any change may be one of what is counted.
+    return { value, bytes: value.body.byteLength, staleBy: () => true };
   });
 
 const slugLengthMax = 200;

@@ -12,7 +12,7 @@ import unspecificWords from "#content/editorial/unspecific-words.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import { causeName } from "#content/nonprofit/wire.ts";
+import { causeName } from "#content/nonprofit/facets.ts";
 import type { Candidate, Curation } from "#content/recommendation/candidate-store.ts";
 import {
   explainScore,

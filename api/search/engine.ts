@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { Watch } from "#content/feed/watch.ts";
+import { openBrowse } from "#content/nonprofit/browse-store.ts";
 import { searchIn } from "#content/search/search.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Config } from "#api/config.ts";
@@ -28,7 +29,11 @@ export function openSearch(
 ): SearchEngine {
   const pool = store.embedded && threads > 0 ? openPool({ url, threads }) : null;
   const answer = answerFrom(store, pool?.search ?? searchIn(store), baseUrl);
-  return { find: cachedAnswers(watch, answer), close: async () => pool?.close() };
+  return {
+    find: cachedAnswers(watch, answer),
+    browse: pool?.browse ?? openBrowse(store).page,
+    close: async () => pool?.close(),
+  };
 }
 
 const cacheBytesMax = 24 * 1024 * 1024;

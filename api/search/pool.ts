@@ -1,15 +1,21 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/contract/search.ts";
+import type { BrowseQuery } from "#content/contract/browse.ts";
+import type { Browse, BrowsePage } from "#content/nonprofit/browse-store.ts";
 import type { Search, SearchPage } from "#content/search/search.ts";
 import { Refused } from "#api/http/problem.ts";
 
 /** What a thread is started with. */
 export type WorkerStart = { url: string };
 
-/** Null ends the thread: never in the middle of a query, for that would end the whole process. */
-export type WorkerQuestion = { id: number; query: SearchQuery; version: number } | null;
+type Question = { search: SearchQuery; version: number } | { browse: BrowseQuery };
 
-export type WorkerAnswer = { id: number; page: SearchPage } | { id: number; failure: string };
+/** Null ends the thread: never in the middle of a query, for that would end the whole process. */
+export type WorkerQuestion = ({ id: number } & Question) | null;
+
+export type WorkerAnswer =
+  | { id: number; page: SearchPage | BrowsePage }
+  | { id: number; failure: string };
 
 const overload = {
   status: 503,
@@ -18,13 +24,15 @@ const overload = {
   headers: { "retry-after": "1" },
 };
 
-type Waiting = PromiseWithResolvers<SearchPage> & {
+type Waiting = PromiseWithResolvers<SearchPage | BrowsePage> & {
   timer: ReturnType<typeof setTimeout>;
 };
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; ended: Promise<void> };
 
 const waitingMax = 500;
 const answerWaitMs = 10_000;
+/** The first time, the columns of a million profiles are read before. */
+const browseWaitMs = 60_000;
 const endWaitMs = 2_000;
 
 /**
@@ -50,19 +58,30 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
       waiting.reject(new Error(`search thread lost: ${reason}`));
   }
 
-  const search: Search = (query, version = 0) => {
-    const thread = threads.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
+  function ask(thread: Thread, question: Question, waitMs: number) {
     if (thread.waiting.size >= waitingMax) return Promise.reject(new Refused(overload));
     const id = ++lastId;
-    const timer = setTimeout(() => replace(thread, "no answer in time"), answerWaitMs);
-    const waiting = { ...Promise.withResolvers<SearchPage>(), timer };
+    const timer = setTimeout(() => replace(thread, "no answer in time"), waitMs);
+    const waiting = { ...Promise.withResolvers<SearchPage | BrowsePage>(), timer };
     thread.waiting.set(id, waiting);
-    thread.worker.postMessage({ id, query, version } satisfies WorkerQuestion, []);
+    thread.worker.postMessage({ id, ...question } satisfies WorkerQuestion, []);
     return waiting.promise;
+  }
+
+  const search: Search = (query, version = 0) => {
+    const thread = threads.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
+    return ask(thread, { search: query, version }, answerWaitMs) as Promise<SearchPage>;
+  };
+
+  // One thread keeps the columns; the others would each need as much memory.
+  const browse: Browse["page"] = (query) => {
+    const [thread = open()] = threads;
+    return ask(thread, { browse: query }, browseWaitMs) as Promise<BrowsePage>;
   };
 
   return {
     search,
+    browse,
     close: async () => {
       closed = true;
       for (const thread of threads) end(thread);

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
+import { type Browse, openBrowse } from "#content/nonprofit/browse-store.ts";
 import { type Search, searchIn } from "#content/search/search.ts";
 import { queryable } from "#content/store/open.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
@@ -7,18 +8,20 @@ import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
 // A thread of the search pool: it opens the store that it is given and searches it, one question after another.
 
 const { url } = workerData as WorkerStart;
-let opening: Promise<Search> | undefined;
+type Engines = { search: Search; browse: Browse };
+let opening: Promise<Engines> | undefined;
 
 const pageCacheKb = 16_000;
 /** Waiting for a lock holds up this thread alone. */
 const lockWaitMs = 1_000;
 
 /** Searches over a connection that only reads. The tables are up to date: the service opened the store. */
-async function openSearch(): Promise<Search> {
+async function openEngines(): Promise<Engines> {
   const client = openEmbeddedClient(url, { timeout: lockWaitMs });
   await client.execute("PRAGMA query_only = 1");
   await client.execute(`PRAGMA cache_size = -${pageCacheKb}`);
-  return searchIn(queryable(client));
+  const store = queryable(client);
+  return { search: searchIn(store), browse: openBrowse(store) };
 }
 
 parentPort?.on("message", (question: WorkerQuestion) => {
@@ -30,16 +33,21 @@ parentPort?.on("message", (question: WorkerQuestion) => {
 const answersPerCollection = 100;
 let answers = 0;
 
-async function respond({ id, query, version }: NonNullable<WorkerQuestion>): Promise<void> {
+async function respond(question: NonNullable<WorkerQuestion>): Promise<void> {
+  const { id } = question;
   if (++answers % answersPerCollection === 0) Bun.gc(true);
   try {
     // Here, so that a store that cannot be opened is an error of the search alone, and the next one tries again.
-    opening ??= openSearch();
-    const search = await opening.catch((error: unknown) => {
+    opening ??= openEngines();
+    const { search, browse } = await opening.catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
-    send({ id, page: await search(query, version) });
+    const page =
+      "browse" in question
+        ? await browse.page(question.browse)
+        : await search(question.search, question.version);
+    send({ id, page });
   } catch (error) {
     send({ id, failure: String(error) });
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Facets } from "./browse.ts";
 import { named } from "./shape.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);
@@ -160,12 +161,15 @@ export const listLimit = { default: 50, max: 100 } as const;
 
 /** One page of GET /api/nonprofits. */
 export const NonprofitList = named("NonprofitList", {
-  total: z.int().min(0).describe("Nonprofits in the whole list"),
+  total: z.int().min(0).describe("Nonprofits that match, counted exactly"),
   count: z.int().min(0).describe("Items in this page"),
   limit: z.int(),
   offset: z.int(),
   next: z.string().nullable().describe("Absolute URL of the next page"),
   prev: z.string().nullable().describe("Absolute URL of the page before"),
   nonprofits: z.array(NonprofitSummary),
+  facets: Facets.optional().describe(
+    "How many match with each value; absent only in the files of further pages of the bundle",
+  ),
 });
 export type NonprofitList = z.infer<typeof NonprofitList>;

@@ -1,4 +1,5 @@
 import type { Queryable } from "#content/store/open.ts";
+import { openBrowse } from "./browse-store.ts";
 import { idsInList, membersByList } from "./list-store.ts";
 
 /** The lists of the directory in their `list_order`: where each nonprofit stands. Places count from 0. */
@@ -11,6 +12,7 @@ export type ListIndex = ReturnType<typeof openListIndex>;
 export function openListIndex(store: Queryable) {
   const cached = new Map<string, Promise<Int32Array>>();
   let reached = -1;
+  const browse = openBrowse(store);
   const listOf = (list: string): Promise<Int32Array> =>
     cached.getOrInsertComputed(list, () => {
       const reading = idsInList(store, list).then((ids) => Int32Array.from(ids));
@@ -20,6 +22,8 @@ export function openListIndex(store: Queryable) {
   return {
     /** How many stand in a list, 0 for none. */
     count: async (list: string): Promise<number> => (await listOf(list)).length,
+    /** How many of a list have each value of each facet. */
+    facets: browse.facetsOf,
     /** Ids of a part of a list, in its order. */
     ids: async (list: string, { limit, offset }: { limit: number; offset: number }) => [
       ...(await listOf(list)).subarray(offset, offset + limit),

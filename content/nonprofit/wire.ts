@@ -3,16 +3,14 @@ import type {
   NonprofitList,
   NonprofitSummary,
 } from "#content/contract/nonprofit.ts";
+import { browseParams, type BrowseQuery } from "#content/contract/browse.ts";
 import { isoTime } from "#content/contract/time.ts";
-import causes from "#content/editorial/causes.json";
+import type { FacetCounts } from "./browse-columns.ts";
+import { causeName, facetsAnswer } from "./facets.ts";
 import { countryName } from "./country.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
 import { publicFacts } from "./register-facts.ts";
-
-const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
-
-export const causeName = (id: string): string => causeNames.get(id) ?? id;
 
 /** What a summary is made of, beside the causes. */
 export const summaryColumns = [
@@ -129,19 +127,25 @@ export const publicValue = (field: string, value: string): string =>
 /** One page of GET /api/nonprofits: the same bytes from the service and from the bundle, by `answerBytes`. */
 export function listAnswer({
   baseUrl,
+  query,
   total,
-  limit,
-  offset,
   nonprofits,
+  facets,
 }: {
   /** Without a trailing slash. */
   baseUrl: string;
+  query: BrowseQuery;
   total: number;
-  limit: number;
-  offset: number;
   nonprofits: NonprofitSummary[];
+  facets?: FacetCounts;
 }): NonprofitList {
-  const at = (start: number) => `${baseUrl}/api/nonprofits?limit=${limit}&offset=${start}`;
+  const { limit, offset } = query;
+  const at = (start: number) => {
+    const params = browseParams(query);
+    params.set("limit", String(limit));
+    params.set("offset", String(start));
+    return `${baseUrl}/api/nonprofits?${params.toString()}`;
+  };
   return {
     total,
     count: nonprofits.length,
@@ -150,6 +154,7 @@ export function listAnswer({
     next: offset + limit < total ? at(offset + limit) : null,
     prev: offset > 0 ? at(Math.max(0, Math.min(offset, total) - limit)) : null,
     nonprofits,
+    ...(facets === undefined ? {} : { facets: facetsAnswer(facets) }),
   };
 }
 

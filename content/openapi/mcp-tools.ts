@@ -81,6 +81,13 @@ const declared: readonly Declared[] = [
     output: SearchAnswer.omit({ results: true }),
   },
   {
+    name: "list_nonprofits",
+    title: "List nonprofits by place, cause and size",
+    description:
+      "Lists the directory, narrowed by cause, country, region, city, income and more; filters combine. `facets` says how many match with each value. For words, use search_nonprofits.",
+    operation: directoryOperations.listNonprofits,
+  },
+  {
     name: "get_nonprofit",
     title: "Get a nonprofit",
     description:

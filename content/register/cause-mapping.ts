@@ -1,5 +1,5 @@
 import { CauseId } from "#content/contract/cause.ts";
-import { causeName } from "#content/nonprofit/wire.ts";
+import { causeName } from "#content/nonprofit/facets.ts";
 
 /** Rows of the tables in content/editorial/mapping, as text. */
 export type MappingTables = {

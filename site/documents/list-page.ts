@@ -1,12 +1,14 @@
+import { noFilters } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
+import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listPageView } from "#site/parts/list-view.ts";
 import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
 import { folderOf, keyOf, listParts } from "./keys.ts";
-import { pageSizeOf } from "./page-sizes.ts";
+import { pageSizeOf, staticPages, staticPagesMax } from "./page-sizes.ts";
 
 const itemsPerBatch = 1_000;
 
@@ -20,7 +22,7 @@ export const listPage: DocumentKind = {
     let items = 0;
     for (const list of lists) {
       if (list === "thin") continue;
-      const pages = Math.max(1, Math.ceil((counts.get(list) ?? 0) / pageSizeOf(list)));
+      const pages = staticPages(list, counts.get(list) ?? 0);
       for (let page = 1; page <= pages; page++) {
         batch.push(keyOf.listPage(list, page));
         items += pageSizeOf(list);
@@ -36,14 +38,21 @@ export const listPage: DocumentKind = {
   },
 };
 
-/** One page that was asked for, with the ids that stand on it and how many stand in its list. */
-type Place = { list: string; page: number; ids: readonly number[]; total: number };
+/** One page that was asked for, with the ids that stand on it, and how many stand in its list. Counts stand on the first page. */
+type Place = {
+  list: string;
+  page: number;
+  ids: readonly number[];
+  total: number;
+  facets: FacetCounts | null;
+};
 
 async function placeOf(key: string, { lists }: Source): Promise<Place> {
   const [, list = "", page = "1"] = partsOf(key);
   const limit = pageSizeOf(list);
   const ids = await lists.ids(list, { limit, offset: limit * (Number(page) - 1) });
-  return { list, page: Number(page), ids, total: await lists.count(list) };
+  const facets = page === "1" ? await lists.facets(list) : null;
+  return { list, page: Number(page), ids, total: await lists.count(list), facets };
 }
 
 async function filesOf(places: readonly Place[], source: Source): Promise<BundleFile[]> {
@@ -57,7 +66,8 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
     places.map(async (place) => {
       const path = pathOf(place);
       // A list that shrank has fewer pages; its first page stays, but for a country without any nonprofit.
-      const gone = place.ids.length === 0 && (place.page > 1 || place.list.startsWith("country:"));
+      const empty = place.ids.length === 0 && (place.page > 1 || place.list.startsWith("country:"));
+      const gone = empty || place.page > staticPagesMax;
       if (gone) return { path, body: null };
       return place.list === "all"
         ? jsonPage(place, summaries, source)
@@ -67,14 +77,21 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
 }
 
 function jsonPage(
-  { page, ids, total, ...place }: Place,
+  { page, ids, total, facets, ...place }: Place,
   summaries: ReadonlyMap<number, NonprofitSummary>,
   source: Source,
 ): Promise<BundleFile> {
   const { baseUrl } = source;
   const limit = pageSizeOf(place.list);
   const nonprofits = ids.flatMap((id) => summaries.get(id) ?? []);
-  const answer = listAnswer({ baseUrl, total, limit, offset: limit * (page - 1), nonprofits });
+  const query = {
+    filters: noFilters,
+    sort: "relevance",
+    limit,
+    offset: limit * (page - 1),
+  } as const;
+  const counted = facets === null ? {} : { facets };
+  const answer = listAnswer({ baseUrl, query, total, nonprofits, ...counted });
   const file = page === 1 ? "/api/nonprofits.json" : "/api/nonprofits/pages/[page].json";
   return fileOf(source, file, answerBytes(answer), pathOf({ page, ...place }));
 }

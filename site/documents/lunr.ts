@@ -3,7 +3,7 @@ import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import { countInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
-import { causeName } from "#content/nonprofit/wire.ts";
+import { causeName } from "#content/nonprofit/facets.ts";
 import { idsInPart, type PartOfList } from "#content/search/list-parts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { numbered, oneByOne, type Source } from "./document.ts";

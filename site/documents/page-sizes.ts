@@ -10,6 +10,13 @@ export const sitemapChunkOf = (nonprofitId: number): number =>
 
 /** Items on a page of this list; of the whole one, in JSON, the default limit of GET /api/nonprofits. */
 export const pageSizeOf = (list: string): number => (list === "all" ? 50 : 100);
+/** Pages of a list in the bundle; the service has the others. Source: docs/decisions/0045. */
+export const staticPagesMax = 10;
+
+/** How many pages of this list are in the bundle when so many stand in it. */
+export const staticPages = (list: string, count: number): number =>
+  Math.min(staticPagesMax, Math.max(1, Math.ceil(count / pageSizeOf(list))));
+
 /** The page that holds the place (from 0) in this list. */
 export const pageOf = (list: string, place: number): number =>
   Math.floor(place / pageSizeOf(list)) + 1;

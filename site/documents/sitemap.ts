@@ -3,7 +3,7 @@ import causes from "#content/editorial/causes.json";
 import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
 import { type DocumentKind, fileOf, oneByOne, type Source } from "./document.ts";
 import { folderOf, keyOf } from "./keys.ts";
-import { pageSizeOf, sitemapChunkSize } from "./page-sizes.ts";
+import { sitemapChunkSize, staticPages } from "./page-sizes.ts";
 
 /** The profiles of one run of ids. */
 export const sitemap: DocumentKind = oneByOne(
@@ -56,7 +56,7 @@ export async function sitemapOfPages({ store, baseUrl }: Source): Promise<string
   const countries = [...counts.keys()].filter((list) => list.startsWith("country:"));
   for (const list of [...causes.map(({ id }) => `cause:${id}`), ...countries]) {
     const root = `/${folderOf(list)}`;
-    const pageCount = Math.ceil((counts.get(list) ?? 0) / pageSizeOf(list));
+    const pageCount = staticPages(list, counts.get(list) ?? 0);
     paths.push(root);
     for (let number = 2; number <= pageCount; number++) paths.push(`${root}/${number}`);
   }

@@ -1,7 +1,7 @@
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { summaryColumns } from "#content/nonprofit/wire.ts";
 import { keyOf } from "./keys.ts";
-import { pageOf, sitemapChunkOf, snapshotPartOf } from "./page-sizes.ts";
+import { pageOf, sitemapChunkOf, snapshotPartOf, staticPagesMax } from "./page-sizes.ts";
 import type { DocumentKey } from "./document.ts";
 
 /** Fields that an item of a list shows: only these make a list page stale when nothing moved. */
@@ -9,6 +9,12 @@ const listedFields: ReadonlySet<string> = new Set([...summaryColumns, "causes", 
 
 /** Fields that help-wanted shows or sorts by, beside the moves in its list. */
 const needsFields: ReadonlySet<string> = new Set([...listedFields, "description", "contact_email"]);
+
+/** Fields that are counted on the first page of each list. */
+const countedFields: ReadonlySet<string> = new Set([
+  ...["causes", "country_code", "region", "city", "verified", "status"],
+  ...["usdc_wallet", "website", "register_records"],
+]);
 
 const touches = (change: Change, fields: ReadonlySet<string>): boolean =>
   change.fields.some((field) => fields.has(field));
@@ -68,6 +74,9 @@ export function staleLater(
   }
   const kept = keptPages(change, places).filter(([list]) => list !== "thin");
   keys.push(...kept.map(([, key]) => key));
+  if (touches(change, countedFields)) {
+    keys.push(...[...places.keys()].map((list) => keyOf.listPage(list, 1)));
+  }
   return { keys, lists: moved };
 }
 
@@ -79,6 +88,7 @@ function keptPages(
   if (!touches(change, listedFields)) return [];
   return [...places]
     .filter(([list]) => !change.moved_lists.includes(list))
+    .filter(([list, place]) => pageOf(list, place) <= staticPagesMax)
     .map(([list, place]) => [list, keyOf.listPage(list, pageOf(list, place))]);
 }
 

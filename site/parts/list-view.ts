@@ -1,6 +1,6 @@
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import causes from "#content/editorial/causes.json";
-import { causeName } from "#content/nonprofit/wire.ts";
+import { causeName } from "#content/nonprofit/facets.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { clipped, counted, grouped, joined } from "./words.ts";
 

@@ -6,7 +6,7 @@ import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { folderOf, keyOf } from "#site/documents/keys.ts";
-import { pageSizeOf, snapshotPartOf } from "#site/documents/page-sizes.ts";
+import { snapshotPartOf, staticPages } from "#site/documents/page-sizes.ts";
 import { patchedPart, snapshotLines } from "#site/documents/feed.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";
 import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
@@ -124,7 +124,7 @@ async function staleKeys(
 function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
   if (list === "thin") return [];
   const held = manifest.under(list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`);
-  const pages = Math.max(1, Math.ceil(count / pageSizeOf(list)), held.length + 1);
+  const pages = Math.max(staticPages(list, count), held.length + 1);
   return Array.from({ length: pages }, (_, at) => keyOf.listPage(list, at + 1));
 }
 

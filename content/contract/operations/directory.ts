@@ -1,9 +1,10 @@
+import { incomeBandIds, listSorts } from "#content/contract/browse.ts";
 import { CauseList } from "#content/contract/cause.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
-import { cause, country, flag, limit, offset, text } from "./query.ts";
+import { cause, choice, country, flag, limit, offset, text, yesOrNo } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { Health, Stats } from "#content/contract/stats.ts";
 import { type Problems, operations } from "./operation.ts";
@@ -58,9 +59,32 @@ export const directoryOperations = operations("Directory", {
   listNonprofits: {
     method: "get",
     path: "/api/nonprofits",
-    summary: "List all nonprofits",
-    description: "Ordered by verified status, then people reached, then name.",
-    query: z.object({ limit: limit(listLimit.default, listLimit.max), offset }),
+    summary: "List nonprofits, narrowed by what registers and profiles say of them",
+    description:
+      "Filters combine; `facets` says how many match with each value, exactly. Unless sorted otherwise: verified first, then people reached; equals by how complete the profile is, then by yearly income (by order of magnitude, whatever the currency), then by name.",
+    query: z.object({
+      cause,
+      country,
+      region: text("State, province or region; letter case does not matter", "Hawaii"),
+      city: text("City; letter case does not matter", "Honolulu"),
+      claimed: yesOrNo("claimed", "Whether the organisation has claimed its profile"),
+      accepts: choice("accepts", ["usdc"], "Only those that take gifts this way", "usdc"),
+      has_website: yesOrNo("has_website", "Whether a website is known"),
+      income: choice(
+        "income",
+        incomeBandIds,
+        "Yearly income that a register gives, in the register's own currency",
+        "100k-1m",
+      ),
+      sort: choice(
+        "sort",
+        listSorts,
+        "relevance: the usual order; income: greatest first, in the register's own currency; completeness: what tells most first; name",
+        "relevance",
+      ),
+      limit: limit(listLimit.default, listLimit.max),
+      offset,
+    }),
     ok: { description: "One page of the list", shape: NonprofitList },
   },
   getNonprofit: {

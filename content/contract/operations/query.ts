@@ -90,6 +90,10 @@ export const choice = <const Values extends readonly [string, ...string[]]>(
     example,
   );
 
+/** "true" or "false", or in digits; a refusal names them. */
+export const yesOrNo = (name: string, description: string) =>
+  choice(name, ["true", "false", "1", "0"], description, "true");
+
 /** "1" or "true"; any other value is not a filter. */
 export const flag = (description: string, example: "1" | "true") =>
   parameter(

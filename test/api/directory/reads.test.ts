@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { answerBytes, listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
+import { noFilters } from "#content/contract/browse.ts";
+import { openBrowse } from "#content/nonprofit/browse-store.ts";
 import { CauseList } from "#content/contract/cause.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
@@ -67,9 +69,9 @@ describe("GET /api/nonprofits", () => {
     const stored = await service.add(aNonprofit({ mission: "Trees & “words”" }));
     const answer = listAnswer({
       baseUrl: "https://almoner.example",
+      query: { filters: noFilters, sort: "relevance", limit: 50, offset: 0 },
       total: 1,
-      limit: 50,
-      offset: 0,
+      facets: await openBrowse(service.store).facetsOf("all"),
       nonprofits: stored.map(toSummary),
     });
     expect(await (await service.get("/api/nonprofits")).text()).toBe(answerBytes(answer));

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
+import { noFilters } from "#content/contract/browse.ts";
 import { answerBytes, listAnswer } from "#content/nonprofit/wire.ts";
 
 const baseUrl = "https://almoner.example";
+const asked = { filters: noFilters, sort: "relevance", limit: 50 } as const;
 const page = (offset: number, total = 120) =>
-  listAnswer({ baseUrl, total, limit: 50, offset, nonprofits: [] });
+  listAnswer({ baseUrl, total, query: { ...asked, offset }, nonprofits: [] });
 
 test.each([
   [0, "?limit=50&offset=50", null],
@@ -12,9 +14,17 @@ test.each([
   [20, "?limit=50&offset=70", "?limit=50&offset=0"],
   [999_999, null, "?limit=50&offset=70"],
 ])("from %d the next page is %s and the one before is %s", (offset, next, prev) => {
-  const address = (query: string | null) =>
-    query === null ? null : `${baseUrl}/api/nonprofits${query}`;
+  const address = (params: string | null) =>
+    params === null ? null : `${baseUrl}/api/nonprofits${params}`;
   expect(page(offset)).toMatchObject({ next: address(next), prev: address(prev) });
+});
+
+test("the next page is narrowed and sorted as this one is", () => {
+  const narrowed = { ...noFilters, cause: "health", city: "São Paulo" };
+  const query = { ...asked, filters: narrowed, sort: "name", offset: 0 } as const;
+  expect(listAnswer({ baseUrl, total: 60, query, nonprofits: [] }).next).toBe(
+    `${baseUrl}/api/nonprofits?cause=health&city=S%C3%A3o+Paulo&sort=name&limit=50&offset=50`,
+  );
 });
 
 test("a list of one page leads nowhere", () => {

@@ -10,6 +10,7 @@ import { listingsOf } from "#content/nonprofit/listing.ts";
 import { idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
+import { listings } from "#content/store/tables/nonprofits.ts";
 import { donationIntents, donations } from "#content/store/tables/giving.ts";
 import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -80,8 +81,8 @@ test("a store of the version before is read as it was written", async () => {
 
 test("its lists stand in the order of today", async () => {
   const records = await recordsById(store, await idsInList(store, "all"));
-  const { rows } = await store.raw.execute("SELECT list, nonprofit_id, tie_key FROM listings");
-  const stored = rows.map((row) => `${row["list"]} ${row["nonprofit_id"]} ${row["tie_key"]}`);
+  const rows = await store.db.select().from(listings);
+  const stored = rows.map((row) => `${row.list} ${row.nonprofit_id} ${row.tie_key}`);
   const today = records.flatMap((record) =>
     listingsOf(record).map(({ list, tie_key }) => `${list} ${record.id} ${tie_key}`),
   );

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import bands from "#content/editorial/income-bands.json";
+import { named } from "./shape.ts";
+
+/** What a list can be sorted by. */
+export const listSorts = ["relevance", "income", "completeness", "name"] as const;
+export type ListSort = (typeof listSorts)[number];
+
+/**
+ * Bands of the yearly income that a register gives, in the register's own currency: amounts are not converted. `below` is
+ * the first amount that belongs to the next band; the last band is for those of whom no register gives an income.
+ */
+export const incomeBands: readonly { id: string; name: string; below: number | null }[] = bands;
+export const incomeBandIds = bands.map(({ id }) => id) as [string, ...string[]];
+
+/** What a list can be narrowed by, in the order in which answers count it. */
+export const facetNames = [
+  "cause",
+  "country",
+  "region",
+  "city",
+  "claimed",
+  "accepts",
+  "has_website",
+  "income",
+] as const;
+export type FacetName = (typeof facetNames)[number];
+
+/** The values that are asked for; null for a facet that does not narrow the list. */
+export type Filters = Readonly<Record<FacetName, string | null>>;
+export const noFilters: Filters = {
+  cause: null,
+  country: null,
+  region: null,
+  city: null,
+  claimed: null,
+  accepts: null,
+  has_website: null,
+  income: null,
+};
+
+/** What a part of the directory is asked for by. */
+export type BrowseQuery = { filters: Filters; sort: ListSort; limit: number; offset: number };
+
+type Asked = { readonly [Name in FacetName | "sort"]?: string | undefined } & {
+  limit: number;
+  offset: number;
+};
+
+/** A question as its parameters put it, once they are checked. */
+export function browseQuery({ sort, limit, offset, ...asked }: Asked): BrowseQuery {
+  const known = facetNames.map((name) => [name, digits[asked[name] ?? ""] ?? asked[name] ?? null]);
+  return {
+    filters: Object.fromEntries(known) as Filters,
+    sort: listSorts.find((one) => one === sort) ?? "relevance",
+    limit,
+    offset,
+  };
+}
+
+const digits: Readonly<Record<string, string>> = { "1": "true", "0": "false" };
+
+/** The parameters that put this question, but for its page; none for the whole directory in its usual order. */
+export function browseParams({ filters, sort }: Pick<BrowseQuery, "filters" | "sort">) {
+  const params = new URLSearchParams();
+  for (const name of facetNames) if (filters[name] !== null) params.set(name, filters[name]);
+  if (sort !== "relevance") params.set("sort", sort);
+  return params;
+}
+
+/** Values of one facet in an answer: the most frequent ones. */
+export const facetValuesMax = 100;
+
+const FacetValue = named("FacetValue", {
+  value: z.string().describe("What to send as the parameter"),
+  name: z.string().describe("The value in words"),
+  count: z
+    .int()
+    .min(1)
+    .describe("Nonprofits that match with this value in place of the facet's own filter, exactly"),
+});
+
+const values = (what: string) => z.array(FacetValue).describe(what);
+
+export const Facets = named("Facets", {
+  cause: values("Causes; a nonprofit may have several"),
+  country: values("Countries by ISO 3166 code"),
+  region: values(`States, provinces or regions; the ${facetValuesMax} most frequent`),
+  city: values(`Cities; the ${facetValuesMax} most frequent`),
+  claimed: values("true: the organisation has claimed its profile"),
+  accepts: values("usdc: it has a wallet for gifts in USDC"),
+  has_website: values("true: a website is known"),
+  income: values("Yearly income by its register, in the register's own currency, in rising order"),
+} satisfies Record<FacetName, z.ZodType>);
+export type Facets = z.infer<typeof Facets>;

@@ -1,0 +1,213 @@
+import { z } from "zod";
+import { type BrowseQuery, facetNames, type Filters, noFilters } from "#content/contract/browse.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { browseColumns, type BrowseColumns, type FacetCounts } from "./browse-columns.ts";
+import { newestSequence } from "./changes-store.ts";
+import { countryCode } from "./country.ts";
+import { idsInList, newestNonprofitId } from "./list-store.ts";
+
+/** A part of the directory: how many match, which stand on the page, and how many have each value of each facet. */
+export type BrowsePage = { total: number; ids: number[]; facets: FacetCounts };
+
+/** Narrows, counts and sorts the directory: as of now, whoever wrote last. */
+export type Browse = ReturnType<typeof openBrowse>;
+
+/** Nonprofits whose columns are read with one statement. */
+const rowsPerRead = 5_000;
+/** More changes than these are not followed one by one. */
+const changesMax = 20_000;
+
+/**
+ * Reads the columns when they are first asked for, and from then on what changed. Up to `sortedMax` matches are sorted;
+ * more are found by walking along the whole list.
+ */
+export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
+  let columns = browseColumns();
+  let reached = -1;
+  let reading: Promise<void> | null = null;
+
+  async function read(): Promise<void> {
+    const newest = await newestSequence(store);
+    if (newest === reached) return;
+    // A store that was restored has fewer changes than before.
+    if (reached === -1 || newest < reached || newest - reached > changesMax) {
+      columns = browseColumns();
+      const last = await newestNonprofitId(store);
+      for (let after = 0; after < last; after += rowsPerRead) {
+        await readRows(store, columns, between, [after, after + rowsPerRead]);
+      }
+    } else await readRows(store, columns, changed, [reached, newest]);
+    reached = newest;
+  }
+
+  /** One reading at a time; one that began before the newest write does not count for whoever asks now. */
+  async function upToDate(): Promise<BrowseColumns> {
+    await reading?.catch(() => undefined);
+    reading ??= read().finally(() => {
+      reading = null;
+    });
+    await reading;
+    return columns;
+  }
+
+  return {
+    /** One page of what the filters let through. */
+    page: async ({ filters, sort, limit, offset }: BrowseQuery): Promise<BrowsePage> => {
+      const known = await upToDate();
+      const { total, facets } = known.count(filters);
+      const part = { limit, offset };
+      if (offset >= total) return { total, ids: [], facets };
+      if (sort === "income" || sort === "completeness") {
+        const sorted = known.sorted(known.ids(filters), sort, offset + limit);
+        return { total, ids: sorted.slice(offset), facets };
+      }
+      const list = listOf(filters);
+      const narrowed = facetNames.filter((name) => filters[name] !== null).length;
+      if (sort === "relevance" && narrowed === (list === "all" ? 0 : 1)) {
+        return { total, ids: await idsInList(store, list, part), facets };
+      }
+      const ids =
+        total <= sortedMax
+          ? await idsOf(store, sortedSql[sort], [JSON.stringify(known.ids(filters)), limit, offset])
+          : await walk(store, sort, known.matcher(filters), { list, ...part });
+      return { total, ids, facets };
+    },
+    /** How many have each value of each facet, of all that stand in a list: `all`, `cause:<id>` or `country:<code>`. */
+    facetsOf: async (list: string): Promise<FacetCounts> => {
+      const [facet = "", value = ""] = list.split(":");
+      const filters = list === "all" ? noFilters : { ...noFilters, [facet]: value };
+      return (await upToDate()).count(filters).facets;
+    },
+  };
+}
+
+/** The list that all matches stand in. */
+function listOf({ cause, country }: Filters): string {
+  if (cause !== null) return `cause:${cause.trim().toLowerCase()}`;
+  return country === null ? "all" : `country:${countryCode(country) ?? ""}`;
+}
+
+type Walked = { list: string; limit: number; offset: number };
+const firstWalk = 1_000;
+const walkMax = 64_000;
+
+/** Goes along a list until the page is full. */
+async function walk(
+  store: Queryable,
+  sort: "relevance" | "name",
+  matches: (id: number) => boolean,
+  { list, limit, offset }: Walked,
+): Promise<number[]> {
+  const found: number[] = [];
+  let skip = offset;
+  for (let at = 0, size = firstWalk; ; at += size, size = Math.min(size * 2, walkMax)) {
+    const ids =
+      sort === "name"
+        ? await idsOf(store, byNameSql, [size, at])
+        : await idsInList(store, list, { limit: size, offset: at });
+    for (const id of ids) {
+      if (!matches(id) || skip-- > 0) continue;
+      found.push(id);
+      if (found.length === limit) return found;
+    }
+    if (ids.length < size) return found;
+  }
+}
+
+// SQL, for one JSON text instead of many rows.
+
+/** SQLite takes this index only when it is told to. */
+const byNameSql = `
+  SELECT json_group_array(nonprofit_id) AS ids
+  FROM (
+    SELECT nonprofit_id FROM listings INDEXED BY listings_by_name
+    WHERE list = 'all'
+    ORDER BY substr(tie_key, 7), nonprofit_id
+    LIMIT ? OFFSET ?
+  )`;
+
+const sortedBy = (order: string) => `
+  SELECT json_group_array(nonprofit_id) AS ids
+  FROM (
+    SELECT nonprofit_id
+    FROM json_each(?) AS wanted
+    CROSS JOIN listings ON nonprofit_id = wanted.value AND list = 'all'
+    ORDER BY ${order}
+    LIMIT ? OFFSET ?
+  )`;
+
+const sortedSql = {
+  relevance: sortedBy("list_order, tie_key, nonprofit_id"),
+  name: sortedBy("substr(tie_key, 7), nonprofit_id"),
+};
+
+const Ids = z.array(z.number());
+
+async function idsOf(store: Queryable, sql: string, args: (string | number)[]): Promise<number[]> {
+  const { rows } = await store.raw.execute({ sql, args });
+  return Ids.parse(JSON.parse(String(rows[0]?.["ids"])));
+}
+
+/** What is read of each nonprofit. The income is what `incomeOf` says, in SQL: its text takes longer to read than to sum up. */
+const rowsSql = (which: string) => `
+  SELECT json_group_array(json_array(
+    n.id, l.tie_key IS NOT NULL, n.country_code, n.region, n.city, n.verified,
+    n.usdc_wallet IS NOT NULL, coalesce(n.website, '') <> '',
+    (
+      SELECT group_concat(cause_id) FROM nonprofit_causes WHERE nonprofit_id = n.id
+    ),
+    (
+      SELECT max(facts ->> '$.income') FROM register_records
+      WHERE nonprofit_id = n.id AND json_type(facts, '$.income') IN ('integer', 'real')
+    ),
+    CAST(substr(l.tie_key, 1, 6) AS INTEGER)
+  )) AS rows
+  FROM nonprofits AS n
+  LEFT JOIN listings AS l ON l.nonprofit_id = n.id AND l.list = 'all'
+  WHERE ${which}`;
+
+const between = rowsSql("n.id > ? AND n.id <= ?");
+const changed = rowsSql(
+  "n.id IN (SELECT nonprofit_id FROM changes WHERE sequence > ? AND sequence <= ?)",
+);
+
+type Row = [
+  id: number,
+  listed: number,
+  country_code: string | null,
+  region: string | null,
+  city: string | null,
+  verified: number,
+  has_wallet: number,
+  has_website: number,
+  causes: string | null,
+  income: number | null,
+  standing: number | null,
+];
+
+async function readRows(
+  store: Queryable,
+  columns: BrowseColumns,
+  sql: string,
+  args: number[],
+): Promise<void> {
+  const { rows } = await store.raw.execute({ sql, args });
+  for (const row of JSON.parse(String(rows[0]?.["rows"])) as Row[]) {
+    const [id, listed, country_code, region, city, verified, has_wallet, has_website, ...rest] =
+      row;
+    const [causes, income, standing] = rest;
+    columns.set({
+      id,
+      listed: listed === 1,
+      causes: causes?.split(",") ?? [],
+      country_code,
+      region,
+      city,
+      claimed: verified === 1,
+      has_wallet: has_wallet === 1,
+      has_website: has_website === 1,
+      income,
+      standing: standing ?? 0,
+    });
+  }
+}

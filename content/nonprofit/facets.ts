@@ -1,0 +1,41 @@
+import { type FacetName, facetNames, type Facets, incomeBands } from "#content/contract/browse.ts";
+import causes from "#content/editorial/causes.json";
+import type { FacetCounts } from "./browse-columns.ts";
+import { countryName } from "./country.ts";
+
+const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
+
+export const causeName = (id: string): string => causeNames.get(id) ?? id;
+
+const flags: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  claimed: { true: "Claimed by the organisation", false: "Listed by a register alone" },
+  accepts: { usdc: "Takes gifts in USDC" },
+  has_website: { true: "Has a website", false: "No website known" },
+};
+
+const bandNames = new Map(incomeBands.map(({ id, name }) => [id, name]));
+const bandPlaces = new Map(incomeBands.map(({ id }, at) => [id, at]));
+
+/** The value of a facet in words: for income without its currency, which is the register's own. */
+export function facetValueName(facet: FacetName, value: string): string {
+  if (facet === "cause") return causeName(value);
+  if (facet === "country") return countryName(value) ?? value;
+  if (facet === "income") return bandNames.get(value) ?? value;
+  return flags[facet]?.[value] ?? value;
+}
+
+/** The counts as answers have them: with names, incomes in rising order. */
+export function facetsAnswer(counts: FacetCounts): Facets {
+  const named = facetNames.map((facet) => {
+    const values = counts[facet].map(({ value, count }) => ({
+      value,
+      name: facetValueName(facet, value),
+      count,
+    }));
+    if (facet === "income") {
+      values.sort((a, b) => (bandPlaces.get(a.value) ?? 0) - (bandPlaces.get(b.value) ?? 0));
+    }
+    return [facet, values] as const;
+  });
+  return Object.fromEntries(named) as Facets;
+}

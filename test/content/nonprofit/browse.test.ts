@@ -1,0 +1,253 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import {
+  browseParams,
+  browseQuery,
+  type FacetName,
+  facetNames,
+  type Filters,
+  incomeBandIds,
+  listSorts,
+  noFilters,
+} from "#content/contract/browse.ts";
+import { incomeBand } from "#content/nonprofit/browse-columns.ts";
+import { type Browse, openBrowse } from "#content/nonprofit/browse-store.ts";
+import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
+import { incomeOf, listingsOf } from "#content/nonprofit/listing.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+let store: Store;
+let browse: Browse;
+beforeEach(async () => {
+  store = await openStore({ url: ":memory:" });
+  browse = openBrowse(store);
+});
+afterEach(() => store.close());
+
+const context = { origin: "seed", now: new Date("2026-06-01T12:00:00Z") };
+const save = (after: NonprofitRecord, before: NonprofitRecord | null = null) =>
+  store.write(async (tx) => {
+    const [saved] = await saveNonprofits(tx, [{ before, after }], context);
+    if (saved === undefined) throw new Error("nothing was saved");
+    return saved;
+  });
+
+/** What a register says of the income of an organisation that no other test has. */
+let registered = 0;
+const earning = (income: number | null): NonprofitRecord["register_records"] =>
+  income === null
+    ? []
+    : [
+        {
+          org_id: `US-EIN-${++registered}`,
+          register: "irs-bmf",
+          name: "Trust",
+          as_of: "2026-04-01",
+          scope: "eo_nv",
+          state: "registered",
+          facts: { income },
+        },
+      ];
+
+const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
+const drawn = fc
+  .record({
+    name: some("Alpha", "Beta", "054 Syndicate", "Ägir"),
+    causes: fc.subarray(["health", "education", "water-sanitation"]),
+    country_code: some("US", "KE", null),
+    region: some("Hawaii", "hawaii", "Nevada", null),
+    city: some("Hilo", "São Paulo", "sao paulo", null),
+    verified: some<0 | 1>(0, 1),
+    usdc_wallet: some("wallet", null),
+    website: some("https://a.example", "", null),
+    beneficiaries_per_year: some(0, 7, null),
+    status: some<"listed" | "withdrawn">("listed", "listed", "listed", "withdrawn"),
+    income: some(-3, 0, 1, 9_999, 10_000, 2_000_000, 500_000_000, null),
+  })
+  .map(({ income, ...parts }) => ({ ...parts, register_records: earning(income) }));
+
+const asked: fc.Arbitrary<Filters> = fc.record({
+  cause: some(null, null, "health", "Education ", "nothing"),
+  country: some(null, null, "us", "Kenya", "Nowhere"),
+  region: some(null, null, null, "HAWAII", "Nevada"),
+  city: some(null, null, null, "sao paulo", "Hilo"),
+  claimed: some(null, null, null, "true", "false"),
+  accepts: some(null, null, null, "usdc"),
+  has_website: some(null, null, null, "true", "false"),
+  income: some(null, null, null, ...incomeBandIds),
+});
+
+/** The same filters, one nonprofit after another. */
+const passes: Record<FacetName, (n: NonprofitRecord, value: string) => boolean> = {
+  cause: (n, value) => n.causes.some((cause) => cause === value.trim().toLowerCase()),
+  country: (n, value) => n.country_code === { us: "US", US: "US", Kenya: "KE", KE: "KE" }[value],
+  region: (n, value) => n.region !== null && fold(n.region) === fold(value),
+  city: (n, value) => n.city !== null && fold(n.city) === fold(value),
+  claimed: (n, value) => String(n.verified === 1) === value,
+  accepts: (n) => n.usdc_wallet !== null,
+  has_website: (n, value) => String(n.website !== null && n.website !== "") === value,
+  income: (n, value) => incomeBand(incomeOf(n)) === value,
+};
+const matching = (records: readonly NonprofitRecord[], filters: Filters) =>
+  records.filter(
+    (record) =>
+      record.status !== "withdrawn" &&
+      facetNames.every((name) => {
+        const value = filters[name];
+        return value === null || passes[name](record, value);
+      }),
+  );
+
+test("counts, facets and pages are those of a plain filter, also after changes", async () => {
+  const records: NonprofitRecord[] = [];
+  await fc.assert(
+    fc.asyncProperty(
+      drawn,
+      fc.nat(),
+      asked,
+      some(...listSorts),
+      async (parts, at, filters, sort) => {
+        const before = at % 3 === 0 ? records[at % records.length] : undefined;
+        if (before === undefined) records.push(await save(aNonprofit(parts)));
+        else {
+          const after = { ...before, ...parts };
+          records[records.indexOf(before)] = await save(after, before);
+        }
+
+        const expected = matching(records, filters);
+        const whole = await browse.page({ filters, sort, limit: 1_000, offset: 0 });
+        expect(whole.total).toBe(expected.length);
+        expect(new Set(whole.ids)).toEqual(new Set(expected.map(({ id }) => id)));
+        expect(whole.ids).toHaveLength(expected.length);
+
+        for (const name of facetNames) {
+          for (const { value, count } of whole.facets[name]) {
+            expect([name, value, count]).toEqual([
+              name,
+              value,
+              matching(records, { ...filters, [name]: value }).length,
+            ]);
+          }
+          const others = matching(records, { ...filters, [name]: null });
+          const counted = whole.facets[name].reduce((sum, { count }) => sum + count, 0);
+          if (name === "claimed" || name === "income") expect(counted).toBe(others.length);
+        }
+
+        const page = await browse.page({ filters, sort, limit: 3, offset: 2 });
+        expect(page.ids).toEqual(whole.ids.slice(2, 5));
+      },
+    ),
+    { numRuns: 120 },
+  );
+});
+
+describe("the order", () => {
+  const named = async (sort: (typeof listSorts)[number], filters: Filters = noFilters) => {
+    const { ids } = await browse.page({ filters, sort, limit: 10, offset: 0 });
+    const { rows } = await store.raw.execute("SELECT id, name FROM nonprofits");
+    const names = new Map(rows.map((row) => [row["id"], row["name"]]));
+    return ids.map((id) => names.get(id));
+  };
+  beforeEach(async () => {
+    await save(aNonprofit({ name: "Small", register_records: earning(5) }));
+    await save(aNonprofit({ name: "Abacus" }));
+    await save(aNonprofit({ name: "Great", register_records: earning(5_000_000) }));
+    await save(aNonprofit({ name: "Told", mission: "Trees", website: "https://t.example" }));
+    await save(aNonprofit({ name: "Claimed", verified: 1 }));
+  });
+
+  test("is the usual one, by income, by completeness, or by name", async () => {
+    const usual = ["Claimed", "Told", "Great", "Small", "Abacus"];
+    expect(await named("relevance")).toEqual(usual);
+    expect(await named("relevance", { ...noFilters, claimed: "false" })).toEqual(usual.slice(1));
+    expect(await named("relevance", { ...noFilters, cause: "education" })).toEqual(usual);
+    expect(await named("income")).toEqual(["Great", "Small", "Abacus", "Told", "Claimed"]);
+    expect(await named("completeness")).toEqual(["Told", "Great", "Small", "Abacus", "Claimed"]);
+    expect(await named("name")).toEqual(["Abacus", "Claimed", "Great", "Small", "Told"]);
+  });
+
+  test("goes on beyond the end, and in an empty directory", async () => {
+    const beyond = { filters: noFilters, sort: "income", limit: 10, offset: 99 } as const;
+    expect(await browse.page(beyond)).toMatchObject({ total: 5, ids: [] });
+    const empty = await openStore({ url: ":memory:" });
+    expect(await openBrowse(empty).page(beyond)).toMatchObject({ total: 0, ids: [] });
+    empty.close();
+  });
+});
+
+test("long lists are walked, to the same pages", async () => {
+  const many = Array.from({ length: 60 }, (_, at) => ({
+    before: null,
+    after: aNonprofit({
+      name: `N ${(at * 7) % 60}`,
+      city: at % 5 === 0 ? null : "Hilo",
+      beneficiaries_per_year: at % 7,
+    }),
+  }));
+  const saved = await store.write((tx) => saveNonprofits(tx, many, context));
+  const inHilo = saved.filter(({ city }) => city !== null);
+  const filters = { ...noFilters, city: "Hilo" };
+  const at = { limit: 5, offset: 33 };
+  const walking = openBrowse(store, { sortedMax: 10 });
+  const keyed = inHilo.flatMap((one) =>
+    listingsOf(one)
+      .slice(0, 1)
+      .map((listing) => ({ id: one.id, ...listing })),
+  );
+  const byName = keyed.toSorted((a, b) =>
+    fold(a.tie_key.slice(6)) < fold(b.tie_key.slice(6)) ? -1 : 1,
+  );
+  const { ids } = await walking.page({ filters, sort: "name", ...at });
+  expect(ids).toEqual(byName.slice(33, 38).map(({ id }) => id));
+  const usual = keyed.toSorted(
+    (a, b) => a.list_order - b.list_order || (a.tie_key < b.tie_key ? -1 : 1),
+  );
+  const page = await walking.page({ filters, sort: "relevance", ...at });
+  expect(page.ids).toEqual(usual.slice(33, 38).map(({ id }) => id));
+});
+
+test("a list has the counts of its filter", async () => {
+  await save(aNonprofit({ city: "Hilo" }));
+  await save(aNonprofit({ city: "Oslo", country_code: "NO", causes: [] }));
+  expect((await browse.facetsOf("cause:education")).city).toEqual([{ value: "Hilo", count: 1 }]);
+  expect((await browse.facetsOf("country:NO")).city).toEqual([{ value: "Oslo", count: 1 }]);
+  expect((await browse.facetsOf("all")).city).toHaveLength(2);
+});
+
+describe("a question", () => {
+  test("is read from its parameters and written as them", () => {
+    const query = browseQuery({ claimed: "1", city: "Hilo", sort: "name", limit: 5, offset: 0 });
+    expect(query.filters).toEqual({ ...noFilters, claimed: "true", city: "Hilo" });
+    expect(browseParams(query).toString()).toBe("city=Hilo&claimed=true&sort=name");
+    const usual = browseQuery({ limit: 5, offset: 0 });
+    expect([usual.sort, browseParams(usual).toString()]).toEqual(["relevance", ""]);
+  });
+});
+
+describe("facets in words", () => {
+  test("name values, and put incomes in rising order", async () => {
+    await save(aNonprofit({ register_records: earning(2_000_000), usdc_wallet: "w" }));
+    await save(aNonprofit({ register_records: earning(3_000_000) }));
+    await save(aNonprofit({ register_records: earning(0) }));
+    await save(aNonprofit());
+    const facets = facetsAnswer(await browse.facetsOf("all"));
+    expect(facets.income.map(({ name, count }) => [name, count])).toEqual([
+      ["No income", 1],
+      ["1 to 10 million", 2],
+      ["Not known", 1],
+    ]);
+    expect(facets.country).toEqual([{ value: "KE", name: "Kenya", count: 4 }]);
+    expect(facets.accepts).toEqual([{ value: "usdc", name: "Takes gifts in USDC", count: 1 }]);
+    expect(facets.cause).toEqual([{ value: "education", name: "Education", count: 4 }]);
+  });
+
+  test("a value that no one knows is its own name", () => {
+    expect(facetNames.map((facet) => facetValueName(facet, "XQ"))).toEqual(
+      facetNames.map(() => "XQ"),
+    );
+  });
+});
