@@ -127,11 +127,13 @@ export async function recordsWithoutProfile(
   return new Map(found.map((record) => [record.org_id, record]));
 }
 
-/** Organisations without a profile that these parts of a register listed, by rising org-id. Index: the primary key. */
+/**
+ * What these parts of a register say of the organisations that they have, by rising org-id; only of those without a profile
+ * unless asked. Index: the primary key.
+ */
 export const recordsInScopes = (
   store: Queryable,
-  register: string,
-  scopes: readonly string[],
+  of: { register: string; scopes: readonly string[]; withProfile: boolean },
   { after, limit }: { after: string; limit: number },
 ): Promise<RegisterRecord[]> =>
   store.db
@@ -140,9 +142,9 @@ export const recordsInScopes = (
     .where(
       and(
         gt(registerRecords.org_id, after),
-        eq(registerRecords.register, register),
-        inValues(registerRecords.scope, scopes),
-        isNull(registerRecords.nonprofit_id),
+        eq(registerRecords.register, of.register),
+        inValues(registerRecords.scope, of.scopes),
+        of.withProfile ? undefined : isNull(registerRecords.nonprofit_id),
         ne(registerRecords.state, "gone"),
       ),
     )

@@ -123,37 +123,35 @@ async function eachListed(
   }
 }
 
-/** Organisations without a profile that the covered parts of a register listed, and that no staged row names. */
-export async function goneIn(
+/**
+ * What the covered parts of a register said before of organisations that no staged row names, at most `max` of them. Of a
+ * register that lists organisations, those without a profile: the others are withdrawn.
+ */
+export async function findGone(
   store: Store,
   staging: Staging,
-  register: string,
-  covered: readonly Covered[],
+  { name, lists }: CsvFormat,
+  { covered, max }: { covered: readonly Covered[]; max: number },
 ): Promise<RegisterRecord[]> {
   const gone: RegisterRecord[] = [];
-  const scopes = covered.map(({ part }) => part);
-  for (let after: string | undefined = ""; after !== undefined;) {
-    const part = await recordsInScopes(store, register, scopes, { after, limit: lookedAtAtOnce });
+  const from = { register: name, scopes: covered.map(({ part }) => part), withProfile: !lists };
+  for (let after: string | undefined = ""; after !== undefined && gone.length < max;) {
+    const part = await recordsInScopes(store, from, { after, limit: lookedAtAtOnce });
     gone.push(...part.filter(({ org_id }) => !staging.has([org_id])));
     after = part.at(-1)?.org_id;
   }
   return gone;
 }
 
-/** Notes of organisations without a profile that the newest files no longer have them. */
-export const gonePlanner = (
-  register: string,
+/** The row that says that the newest files no longer have an organisation, as if one of them said so. */
+export function goneRow(
+  { org_id, name, facts, scope, as_of }: RegisterRecord,
   asOf: Readonly<Record<string, string>>,
-): Planner<RegisterRecord> => ({
-  origin: `import:${register}`,
-  plan: (_, records) =>
-    Promise.resolve(
-      records.map((record) => {
-        const as_of = asOf[record.scope] ?? record.as_of;
-        return { record: { ...record, state: "gone", as_of } };
-      }),
-    ),
-});
+): Staged {
+  const record = { org_id, name, facts, state: "gone" } as const;
+  const draft: RegisterDraft = { org_id, fields: null, source_url: null, record };
+  return { key: org_id, scope, as_of: asOf[scope] ?? as_of, payload: JSON.stringify(draft) };
+}
 
 /** Withdraws nonprofits by their ids, as of the date of the files. Their slugs stay taken, and they come back when the register lists them again. */
 export const withdrawalPlanner = (register: string, as_of: string): Planner<number> => ({

@@ -35,6 +35,8 @@ export type CsvFormat = {
   parts?: RegisterParts;
   /** The columns that are read; a file without one of them is refused. Alternatives: the first whose columns are there. */
   columns: readonly (readonly string[])[];
+  /** Of files without header and quotes: what stands between cells. The first columns are those of every row. */
+  delimiter?: string;
   read(row: Row, mapping: CauseMapping): RowOutcome;
 };
 

@@ -4,7 +4,7 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
 import { type Entry, openPromise } from "yauzl";
-import type { Row } from "./format.ts";
+import type { CsvFormat, Row } from "./format.ts";
 
 export type ReadOptions = {
   /** Called with the bytes of the file read so far. */
@@ -30,15 +30,16 @@ export function fileSize(file: string): number {
 
 /**
  * The rows of a CSV file, gzipped or not, each with the line on which it ends. Only the columns of the format are read; a
- * header without them is refused. Memory does not grow with the file.
+ * header without them is refused. A format with a delimiter of its own has neither header nor quotes. Memory does not grow
+ * with the file.
  */
 export async function* readCsv(
   file: string,
-  alternatives: readonly (readonly string[])[],
+  { columns: alternatives, delimiter }: Pick<CsvFormat, "columns" | "delimiter">,
   options: ReadOptions,
 ): AsyncGenerator<{ row: Row; line: number }> {
   let readTo = 0;
-  let hasHeader = false;
+  let hasHeader = delimiter !== undefined;
   let skippedRows = 0;
   let skippedLine = 0;
   let refused: unknown;
@@ -48,10 +49,14 @@ export async function* readCsv(
     skip_empty_lines: true,
     skip_records_with_error: true,
     record_delimiter: ["\r\n", "\n"],
-    columns: (header: string[]) => {
-      hasHeader = true;
-      return columnsOf(file, header, alternatives);
-    },
+    ...(delimiter === undefined
+      ? {
+          columns: (header: string[]) => {
+            hasHeader = true;
+            return columnsOf(file, header, alternatives);
+          },
+        }
+      : { columns: [...(alternatives[0] ?? [])], delimiter, quote: false }),
     // The line travels with its row: the parser is ahead of anyone who reads.
     on_record: (row: Row, { lines: line }) => {
       readTo = line;

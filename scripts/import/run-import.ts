@@ -7,6 +7,7 @@ import {
   type CauseMapping,
   type MappingTables,
 } from "#content/register/cause-mapping.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { finishImport, saveScopes, startImport } from "#content/register/import-store.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
@@ -16,13 +17,14 @@ import { applyRows } from "./apply.ts";
 import {
   type Covered,
   findCovered,
-  goneIn,
-  gonePlanner,
+  findGone,
+  goneRow,
   registerPlanner,
   withdrawalPlanner,
 } from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
+import { irsPub78, irsRevocations } from "./irs-lists.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
 import { BadInput, fileSize, type ReadOptions } from "./read-file.ts";
 import { countSkip, emptyReport, type ImportReport } from "./report.ts";
@@ -100,7 +102,8 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     }));
     request.onCovered(report);
     refuseMany(running, covered);
-    if (!request.checkOnly) await apply(running, covered);
+    const gone = csv === null ? [] : await goneRecords(running, csv, covered);
+    if (!request.checkOnly) await apply(running, covered, gone);
     report.seconds = (performance.now() - startedMs) / 1_000;
     return report;
   } finally {
@@ -155,7 +158,27 @@ function refuseMany({ files, allowManyWithdrawals }: Running, covered: readonly 
   throw new BadInput(files.join(", "), null, problem);
 }
 
-async function apply(running: Running, covered: readonly Covered[]): Promise<void> {
+/** What a register no longer says. Throws BadInput when that is much of a list that stands beside profiles. */
+async function goneRecords(
+  running: Running,
+  csv: CsvFormat,
+  covered: readonly Covered[],
+): Promise<RegisterRecord[]> {
+  const { store, staging, files, allowManyWithdrawals } = running;
+  const isBounded = !csv.lists && !allowManyWithdrawals;
+  const share = Math.floor(staging.size().count * withdrawalsShareMax);
+  const max = isBounded ? Math.max(share, withdrawalsCheckedFrom) : Infinity;
+  const gone = await findGone(store, staging, csv, { covered, max });
+  if (gone.length < max) return gone;
+  const problem = `${gone.length.toLocaleString("en")} or more organisations that ${csv.name} had are in no row; the file seems incomplete. --scope none leaves them as they are, --withdraw-many does it`;
+  throw new BadInput(files.join(", "), null, problem);
+}
+
+async function apply(
+  running: Running,
+  covered: readonly Covered[],
+  gone: RegisterRecord[],
+): Promise<void> {
   const { csv, format, fetched, staging, report, store, clock, signal, onProgress } = running;
   const { files } = report;
   const started = { format, files, fetched: fetched ?? null, now: clock() };
@@ -178,9 +201,9 @@ async function apply(running: Running, covered: readonly Covered[]): Promise<voi
     const newest = Object.values(report.as_of).toSorted().at(-1) ?? "";
     const withdrawal = withdrawalPlanner(register, newest);
     await applyRows(running, withdrawal, (limit) => absent.splice(0, limit));
-    const gone = gonePlanner(register, report.as_of);
-    const unnamed = await goneIn(store, staging, register, covered);
-    await applyRows(running, gone, (limit) => unnamed.splice(0, limit));
+    await applyRows(running, registerPlanner({ register, lists }), (limit) =>
+      gone.splice(0, limit).map((record) => goneRow(record, report.as_of)),
+    );
   }
   if (signal.aborted) {
     throw new Interrupted(
@@ -194,7 +217,15 @@ async function apply(running: Running, covered: readonly Covered[]): Promise<voi
   if (report.added + report.changed > mergedFrom) await mergeIndex(store);
 }
 
-export const csvFormats: readonly CsvFormat[] = [irsBmf, irs990, irs1023ez, ukcat, acnc];
+export const csvFormats: readonly CsvFormat[] = [
+  irsBmf,
+  irsPub78,
+  irsRevocations,
+  irs990,
+  irs1023ez,
+  ukcat,
+  acnc,
+];
 
 /** All names that `import` knows, ours last. */
 export const formatNames = [...csvFormats.map(({ name }) => name), "ndjson"];

@@ -112,7 +112,7 @@ export async function stageCsv(
   for (const file of files) {
     const as_of = asOf ?? fileDay(file);
     const rowsBefore = report.rows;
-    for await (const { row, line } of readCsv(file, format.columns, options)) {
+    for await (const { row, line } of readCsv(file, format, options)) {
       if (signal.aborted) return;
       report.rows += 1;
       const outcome = readRow(format, row, mapping);

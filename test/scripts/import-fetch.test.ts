@@ -300,7 +300,8 @@ describe("a zip file", () => {
     const rows: string[] = [];
     const read = async () => {
       const options = { onBytes: () => {}, onBad: () => {} };
-      for await (const { row } of readCsv(file, [["EIN"]], options)) rows.push(row["EIN"] ?? "");
+      for await (const { row } of readCsv(file, { columns: [["EIN"]] }, options))
+        rows.push(row["EIN"] ?? "");
       return `${rows.length} rows`;
     };
     return outcome(read());

@@ -1,0 +1,115 @@
+import { readableName } from "#content/register/names.ts";
+import { bad, cell, type CsvFormat, type RegisterParts, type Row, saidOf } from "./format.ts";
+
+// Two lists of the IRS that stand beside its master file. Both are text with "|" between cells, without a header, that begins
+// with blank lines. Addresses are not read. Source: IRS, "Tax Exempt Organization Search Bulk Data Downloads".
+
+/** Each list is one file of the whole country. */
+const whole: RegisterParts = {
+  ofRow: () => "US",
+  fits: /^US$/,
+  ofProfile: () => "US",
+  onceEach: false,
+};
+
+/** Publication 78: organisations to which gifts are deductible. */
+export const irsPub78: CsvFormat = {
+  name: "irs-pub78",
+  about: "IRS Publication 78 (data-download-pub78.txt); says to whom gifts are deductible",
+  lists: false,
+  parts: whole,
+  delimiter: "|",
+  columns: [["EIN", "Legal Name", "City", "State", "Country", "Deductibility Status"]],
+  read: (row) => {
+    const named = organisationOf(row);
+    if (typeof named === "string") return bad(named);
+    const status = cell(row, "Deductibility Status").toUpperCase();
+    if (!/^(?:[A-Z]+(?: *, *[A-Z]+)*)?$/.test(status)) {
+      return bad(`Deductibility Status is "${status}", which is not codes with commas between`);
+    }
+    const codes = status.split(/ *, */);
+    // A group's own code says nothing of how much is deductible; of two others the later one is the narrower.
+    const own = codes.filter((code) => code !== "GROUP").at(-1);
+    const facts = saidOf({
+      deductibility: own ?? "GROUP",
+      group: own !== undefined && codes.includes("GROUP") ? "GROUP" : null,
+    });
+    return { kind: "record", record: { ...named, state: "registered", facts } };
+  },
+};
+
+/** The list of organisations whose exemption was revoked because they filed nothing for three years. */
+export const irsRevocations: CsvFormat = {
+  name: "irs-revocations",
+  about:
+    "IRS Auto-Revocation List (data-download-revocation.txt); says whose exemption was revoked",
+  lists: false,
+  parts: whole,
+  delimiter: "|",
+  columns: [
+    [
+      "EIN",
+      "Legal Name",
+      "Doing Business As Name",
+      "Organization Address",
+      "City",
+      "State",
+      "ZIP Code",
+      "Country",
+      "Exemption Type",
+      "Revocation Date",
+      "Revocation Posting Date",
+      "Exemption Reinstatement Date",
+    ],
+  ],
+  read: (row) => {
+    const named = organisationOf(row);
+    if (typeof named === "string") return bad(named);
+    const dates = [
+      dayOf(row, "Revocation Date"),
+      dayOf(row, "Revocation Posting Date"),
+      dayOf(row, "Exemption Reinstatement Date"),
+    ] as const;
+    const wrong = dates.find(({ problem }) => problem !== null)?.problem;
+    if (wrong != null) return bad(wrong);
+    const [{ day: listed }, { day: posted }, { day: back }] = dates;
+    if (listed === "") return bad("Revocation Date is empty");
+    const revoked = moved(listed);
+    // An organisation that was given back its exemption before lost it again.
+    const reinstated = back >= revoked ? back : "";
+    const facts = saidOf({ revoked, posted, reinstated });
+    const state = reinstated === "" ? "revoked" : "reinstated";
+    return {
+      kind: "record",
+      record: { ...named, state, facts },
+      rank: `${revoked} ${posted} ${back}`,
+    };
+  },
+};
+
+/** The number and name of a row, or what is wrong with them. */
+function organisationOf(row: Row): { org_id: string; name: string } | string {
+  const ein = cell(row, "EIN");
+  if (!/^\d{9}$/.test(ein)) return `EIN is "${ein}", which is not nine digits`;
+  return { org_id: `US-EIN-${ein}`, name: readableName(cell(row, "Legal Name")) || ein };
+}
+
+const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+
+/** "2017-11-15" of "15-NOV-2017", "" of nothing. */
+function dayOf(row: Row, column: string): { day: string; problem: string | null } {
+  const text = cell(row, column);
+  if (text === "") return { day: "", problem: null };
+  const [, date = "", month = "", year = ""] = /^(\d\d)-([A-Z]{3})-(\d{4})$/i.exec(text) ?? [];
+  const number = months.indexOf(month.toUpperCase()) + 1;
+  const day = `${year}-${String(number).padStart(2, "0")}-${date}`;
+  const atMs = number === 0 ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
+  const isReal = !Number.isNaN(atMs) && new Date(atMs).toJSON().startsWith(day);
+  return isReal
+    ? { day, problem: null }
+    : { day, problem: `${column} is "${text}", which is no date like 15-NOV-2017` };
+}
+
+/** Due dates of that spring were moved; the list has the old ones. Source: IRS, on the list itself. */
+const moved = (revoked: string): string =>
+  revoked >= "2020-04-01" && revoked < "2020-07-15" ? "2020-07-15" : revoked;

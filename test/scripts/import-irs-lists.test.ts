@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { readOrgId } from "#content/register/org-id.ts";
+import { organisationAnswer } from "#content/register/standing.ts";
+import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
+import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+
+// No real file of these lists was at hand: the fixtures follow the published layout.
+const pub78 = "data-download-pub78.txt";
+const revocations = "data-download-revocation.txt";
+
+let importing: TestImporting;
+beforeEach(async () => {
+  importing = await anImporting();
+});
+afterEach(() => importing.close());
+
+const about = async (ein: string) => {
+  const number = readOrgId(ein);
+  if (!number.ok) throw new Error(ein);
+  const [known = { records: [], profile: null }] = await knownByOrgId(importing.store, [
+    number.value.org_id,
+  ]);
+  const scopes = await scopesRead(importing.store);
+  const answer = organisationAnswer(number.value, known, { scopes, baseUrl: "" });
+  return [answer.standing.value, answer.deductibility?.value, answer.profile?.slug ?? null];
+};
+const said = async (ein: string) => {
+  const [known] = await knownByOrgId(importing.store, [`US-EIN-${ein}`]);
+  return Object.fromEntries((known?.records ?? []).map((one) => [one.register, one.facts]));
+};
+
+test("with the master file they say who is in good standing", async () => {
+  await importing.run("irs-bmf", ["eo_aa.csv"]);
+  const report = await importing.run("irs-pub78", [pub78]);
+  expect(report).toMatchObject({ rows: 4, changed: 2, recorded: 2, added: 0, withdrawn: 0 });
+  await importing.run("irs-revocations", [revocations]);
+  expect(await about("000000101")).toEqual(["reinstated", "deductible", "mcalder-food-bank-inc"]);
+  // The master file here is older than the day on which the revocation was published.
+  expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
+  expect(await about("000000107")).toEqual(["registered", "deductible", null]);
+  expect(await about("000000301")).toEqual(["revoked", "not deductible", null]);
+  expect(await about("000000302")).toEqual(["revoked", "not deductible", null]);
+  expect(await about("000000303")).toEqual(["not listed", "unknown", null]);
+});
+
+test("codes and dates are kept, and no address", async () => {
+  await importing.run("irs-pub78", [pub78]);
+  await importing.run("irs-revocations", [revocations]);
+  expect(await said("000000102")).toEqual({
+    "irs-pub78": { deductibility: "PC", group: "GROUP" },
+    "irs-revocations": { revoked: "2026-05-15", posted: "2026-07-10" },
+  });
+  expect((await said("000000208"))["irs-pub78"]).toEqual({ deductibility: "LODGE" });
+  // Of two rows the later revocation counts; a date of before it gave nothing back; that spring's dates were moved.
+  expect((await said("000000301"))["irs-revocations"]).toEqual({
+    revoked: "2020-07-15",
+    posted: "2020-09-10",
+  });
+  const { rows } = await importing.store.raw.execute("SELECT * FROM register_records");
+  expect(JSON.stringify(rows)).not.toMatch(/SAMPLE ST|RENO|89501|TROUT CLUB/i);
+});
+
+test("a master file of later days gives back what was revoked", async () => {
+  await importing.run("irs-revocations", [revocations]);
+  await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-08-10" });
+  expect((await about("000000102")).slice(0, 2)).toEqual(["reinstated", "deductible"]);
+});
+
+test("a second run changes nothing, and what left the list says nothing any more", async () => {
+  await importing.run("irs-bmf", ["eo_aa.csv"]);
+  await importing.run("irs-revocations", [revocations]);
+  const again = await importing.run("irs-revocations", [revocations]);
+  expect(again).toMatchObject({ changed: 0, added: 0, withdrawn: 0 });
+  const lines = readFileSync(registerFile(revocations), "utf8").split("\n");
+  const shorter = lines.filter((line) => !/^00000030|^000000102/.test(line)).join("\n");
+  await importing.run("irs-revocations", [importing.file("later.txt", shorter)]);
+  expect((await about("000000302"))[0]).toBe("not listed");
+  expect(await about("000000102")).toEqual([
+    "registered",
+    "deductible",
+    "trout-keepers-of-america-inc-bosque-chapter",
+  ]);
+});
+
+test("a list that is cut short is refused, unless that is meant", async () => {
+  const row = (at: number) => `${100_000_000 + at}|X|Reno|NV||PC`;
+  const list = (count: number) =>
+    importing.file("list.txt", Array.from({ length: count }, (_, at) => row(at)).join("\n"));
+  await importing.run("irs-pub78", [list(60)]);
+  const short = importing.run("irs-pub78", [list(30)]);
+  expect(await outcome(short)).toMatch(/30 or more organisations .* seems incomplete/);
+  expect((await about("100000059"))[0]).toBe("registered");
+  await importing.run("irs-pub78", [list(30)], { allowManyWithdrawals: true });
+  expect((await about("100000059"))[0]).toBe("not listed");
+});
+
+describe("is refused by file and line:", () => {
+  test.each<[string, "irs-pub78" | "irs-revocations", string, RegExp]>([
+    [
+      "a row of another length",
+      "irs-pub78",
+      "000000101|X|Reno|NV|PC\n",
+      /x\.txt, line 1.* 5 fields/,
+    ],
+    ["no number", "irs-pub78", "\n\nEIN|X|Reno|NV||PC\n", /line 3: EIN is "EIN"/],
+    ["no code", "irs-pub78", "000000101|X|Reno|NV||P C\n", /line 1: Deductibility Status/],
+    [
+      "an impossible date",
+      "irs-revocations",
+      "000000101|X||A|B|NV|1|US|03|31-FEB-2017|12-MAR-2018|\n",
+      /line 1: Revocation Date is "31-FEB-2017"/,
+    ],
+    [
+      "no revocation date",
+      "irs-revocations",
+      "000000101|X||A|B|NV|1|US|03||12-MAR-2018|\n",
+      /line 1: Revocation Date is empty/,
+    ],
+  ])("%s", async (_, format, text, message) => {
+    const run = importing.run(format, [importing.file("x.txt", text)]);
+    expect(await outcome(run)).toMatch(message);
+    expect(await scopesRead(importing.store)).toEqual(new Map());
+  });
+});
