@@ -54,7 +54,7 @@ export const correctionReviews = openQueue<Correction>({
       sources: source_url === null ? [] : [source_url],
       flags: checks.filter(({ outcome }) => outcome === "failed").map(({ name }) => name),
       editing: isSettable(field)
-        ? { field, required: suggested_value !== null, current: suggested_value, choices: [] }
+        ? { field, required: false, current: suggested_value, choices: [] }
         : null,
       created_at: row.created_at,
     };

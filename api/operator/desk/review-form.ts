@@ -84,7 +84,9 @@ function editingFields(review: ReviewItem, typed: Form | null): Part {
   const value = typed?.text("value") ?? current ?? "";
   if (choices.length === 0) {
     const label = `The ${name}, which you may edit`;
-    return field({ name: "value", label, value, rows: 8, required, lengthMax, key: "e" });
+    // An emptied field would be approved as it was sent.
+    const needed = required || current !== null;
+    return field({ name: "value", label, value, rows: 8, required: needed, lengthMax, key: "e" });
   }
   return html`<p id="choices">The right ${name}:</p>
     <div role="radiogroup" aria-labelledby="choices">

@@ -62,8 +62,9 @@ function itemPage(
       ${said}
       <p>${summary}</p>
       <p class="quiet">${id}, since ${instant(created_at)}</p>
-      ${flagList(review.flags)} ${comparisonTable(review)} ${voteTable(detail["values"])}
-      ${duplicateTable(detail["duplicates"])} ${sourceList(review)} ${checkList(review.checks)}
+      ${saidWrong(detail["what_is_wrong"])} ${flagList(review.flags)} ${comparisonTable(review)}
+      ${voteTable(detail["values"])} ${duplicateTable(detail["duplicates"])} ${sourceList(review)}
+      ${checkList(review.checks)}
       ${
         kind !== "onboarding"
           ? null
@@ -97,6 +98,13 @@ const comparisonTable = ({ comparison, editing }: ReviewItem): Part => {
       ]),
     })}`;
 };
+
+/** Of a correction, why: without it no one can decide. */
+const saidWrong = (words: unknown): Part =>
+  typeof words === "string"
+    ? html`<h2>What is said to be wrong</h2>
+        ${sent(words)}`
+    : null;
 
 const sourceList = ({ sources }: ReviewItem): Part =>
   sources.length === 0

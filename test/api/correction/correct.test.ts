@@ -160,7 +160,7 @@ describe("an operator", () => {
       slug,
       comparison: [{ field: "city", before: "Nairobi", after: "Kisumu" }],
       sources: ["https://spam.example/x"],
-      editing: { current: "Kisumu", required: true },
+      editing: { current: "Kisumu", required: false },
       flags: [],
     });
     expect(await decide(answer, "approved")).toMatchObject({

@@ -312,6 +312,22 @@ describe("a queue", () => {
   });
 });
 
+test("a correction is shown with what is said, and accepted with another value", async () => {
+  const [record] = await service.add(aNonprofit({ city: "Nairobi" }));
+  const slug = record?.slug ?? "";
+  const body = { field: "city", what_is_wrong: "<b>They moved.</b>", suggested_value: "Kisumu" };
+  expect((await service.post(`/api/corrections/${slug}`, body)).status).toBe(200);
+  const list = await ada.get("/desk/queues/correction");
+  expect(shown(list.$("tbody").text())).toContain("city Kisumu");
+  const page = await ada.get(`/desk/reviews/${links(list)[0]}`);
+  expect(page.$("main").text()).toContain(body.what_is_wrong);
+  expect(shown(page.$("table.compare tbody").text())).toBe("cityNairobiKisumu");
+  expect(page.$("textarea[name=value]").attr("required")).toBe("required");
+  const done = await ada.send(page, "Approve", { value: "Kakamega" });
+  expect(alerts(done)).toContain("was approved by ada");
+  expect((await live(slug)).city).toBe("Kakamega");
+});
+
 test("an address cannot make the desk say what is not in the log", async () => {
   const page = await ada.get("/desk/queues?done=All%20wallets%20are%20approved");
   expect(alerts(page)).toBe("");
