@@ -56,10 +56,17 @@ export const ImpactMetric = named("ImpactMetric", {
 });
 export type ImpactMetric = z.infer<typeof ImpactMetric>;
 
+/** What tells that two registrations are of one organisation. */
+export const LinkSource = z.enum(["same_number", "same_site_and_name", "operator"]);
+export type LinkSource = z.infer<typeof LinkSource>;
+
 export const Registration = named("Registration", {
   country: z.string().describe("Country name of the register"),
   type: z.string().describe("What the number is, for example EIN"),
   registration_number: z.string(),
+  linked_by: LinkSource.optional().describe(
+    "Of a further registration: what says that it is the same organisation. Absent where the profile began with it",
+  ),
 });
 
 /** What a register says of an organisation as a whole. `gone`: an earlier file had it, and the newest does not. */

@@ -49,6 +49,24 @@ export function similarTo(name: string): (other: string) => number {
 
 const differingMarks = 0.8;
 
+/**
+ * Whether two names are one, whatever their case, accents, punctuation, abbreviations, articles and order of words. Stricter
+ * than being near: a word more or less ("Trust", "Scotland") tells another organisation, in brackets too.
+ */
+export function isSameName(one: string, other: string): boolean {
+  const [words, others] = [tellingWords(one), tellingWords(other)];
+  return (
+    words.length > 0 &&
+    (words.join("") === others.join("") ||
+      words.toSorted().join(" ") === others.toSorted().join(" "))
+  );
+}
+
+const tellingWords = (name: string): string[] =>
+  wordsOf(name.replaceAll(/[()]/g, " "))
+    .map((word) => spelled.get(word) ?? word)
+    .filter((word) => !articles.has(word));
+
 /** A pair of neighbouring UTF-16 units as one number: a substring for each would cost more than the comparing. */
 const pairAt = (text: string, at: number): number =>
   text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
@@ -64,6 +82,7 @@ type NameForm = {
 
 const silent = new Set(words.silent);
 const telling = new Set(words.telling);
+const articles = new Set(words.articles);
 const spelled = new Map(Object.entries(words.spelled));
 
 function nameForm(name: string): NameForm {

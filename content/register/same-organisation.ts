@@ -1,0 +1,101 @@
+import type { LinkSource } from "#content/contract/nonprofit.ts";
+import { isSameName } from "#content/nonprofit/near-name.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import { siteKey } from "#content/nonprofit/website.ts";
+
+/** What is known of an organisation that may stand in another register, too. */
+export type Registered = {
+  /** Its numbers, for example GB-CHC-1089464; at least one. */
+  org_ids: readonly string[];
+  /** Numbers of other registers that its own registers quote of it, for example GB-COH-04325234. */
+  quotes: readonly string[];
+  name: string;
+  country_code: string | null;
+  city: string | null;
+  website: string | null;
+};
+
+/** Of profiles of one register at one host: with more it is the host of a federation, a diocese or a service. */
+const atOneHostMax = 2;
+
+/**
+ * Which of the others are the same organisation in another register, and what says so; empty where that is not sure. `others`
+ * are all that have its host or a number of its own or of its quotes. Symmetric. Source: docs/decisions/0025.
+ */
+export function sameOrganisations<Other extends Registered>(
+  one: Registered,
+  others: readonly Other[],
+): { other: Other; source: Exclude<LinkSource, "operator"> }[] {
+  const everyone = [one, ...others];
+  const found = others.flatMap((other) => {
+    const source = linkSource(one, other, everyone);
+    return source === null ? [] : [{ other, source }];
+  });
+  // Two of one register cannot both be it, nor can it be one that is two of its own register.
+  const isAmbiguous = ({ other }: (typeof found)[number]) =>
+    found.some((next) => next.other !== other && sharesRegister(next.other, other)) ||
+    others.some(
+      (next) =>
+        next !== other && sharesRegister(next, one) && linkSource(next, other, everyone) !== null,
+    );
+  return found.filter((link) => !isAmbiguous(link));
+}
+
+function linkSource(one: Registered, other: Registered, everyone: readonly Registered[]) {
+  if (sharesRegister(one, other) || !inOnePlace(one, other)) return null;
+  const host = siteHost(one.website);
+  const sameSite = host !== null && host === siteHost(other.website);
+  const sameName = isSameName(one.name, other.name);
+  if ((sameSite || sameName) && quotedNumber(one, other, everyone)) return "same_number";
+  if (!sameSite || !sameName) return null;
+  const there = everyone.filter(({ website }) => siteHost(website) === host);
+  return isCrowded(there) ? null : "same_site_and_name";
+}
+
+/** The scheme of an org-id: GB-CHC of GB-CHC-1089464. */
+export const schemeOf = (orgId: string): string => orgId.split("-", 2).join("-");
+
+const sharesRegister = (one: Registered, other: Registered): boolean =>
+  one.org_ids.some((orgId) => other.org_ids.some((its) => schemeOf(its) === schemeOf(orgId)));
+
+const inOnePlace = (one: Registered, other: Registered): boolean =>
+  one.country_code !== null &&
+  one.country_code === other.country_code &&
+  (one.city === null || other.city === null || fold(one.city) === fold(other.city));
+
+/** One names the other's number, or both name one that no third of their registers names. */
+function quotedNumber(one: Registered, other: Registered, everyone: readonly Registered[]) {
+  if (one.quotes.some((number) => other.org_ids.includes(number))) return true;
+  if (other.quotes.some((number) => one.org_ids.includes(number))) return true;
+  return one.quotes.some(
+    (number) =>
+      other.quotes.includes(number) &&
+      !isCrowded(
+        everyone.filter(({ quotes }) => quotes.includes(number)),
+        1,
+      ),
+  );
+}
+
+/** Whether more than `most` of these stand in one register. */
+function isCrowded(some: readonly Registered[], most = atOneHostMax): boolean {
+  const schemes = some.flatMap(({ org_ids }) => [...new Set(org_ids.map(schemeOf))]);
+  return schemes.some((scheme) => schemes.filter((one) => one === scheme).length > most);
+}
+
+/** The host that a website has for itself, or null: at a shared one many have a page. */
+export const siteHost = (website: string | null): string | null =>
+  website === null ? null : (siteKey(website)?.below ?? null);
+
+/**
+ * The company number that a register quotes, as an org-id of Companies House; null for what is none. Registers write it as
+ * a decimal fraction and without leading zeros, the Northern Irish one without NI, and stand-ins like 12345678.
+ */
+export function companyOrgId(raw: string, orgId: string): string | null {
+  const text = raw.replaceAll(/\s+/g, "").replace(/\.0$/, "").toUpperCase();
+  const [, letters = "", digits] = /^([A-Z]{2})?(\d{3,8})$/.exec(text) ?? [];
+  if (digits === undefined || /^(\d)\1+$/.test(digits) || digits === "12345678") return null;
+  if (letters !== "") return digits.length === 6 ? `GB-COH-${letters}${digits}` : null;
+  const isNorthern = schemeOf(orgId) === "GB-NIC" && digits.length <= 6;
+  return `GB-COH-${isNorthern ? `NI${digits.padStart(6, "0")}` : digits.padStart(8, "0")}`;
+}
