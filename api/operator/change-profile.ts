@@ -7,6 +7,7 @@ import { publicFields } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import { linkThatTook, unlinkSaves } from "#content/register/links-store.ts";
 import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
@@ -86,10 +87,27 @@ export const withdrawProfile = (context: ProfileContext, asked: Operated<unknown
     });
   });
 
-/** Brings a withdrawn profile back, whoever withdrew it. */
+/** Brings a withdrawn profile back, whoever withdrew it; of a merged one, with the registrations that it had. */
 export const restoreProfile = (context: ProfileContext, asked: Operated<unknown>) =>
-  changeProfile(context, { ...asked, change: "restored" }, async (_, before, now) => {
+  changeProfile(context, { ...asked, change: "restored" }, async (tx, before, now) => {
     if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");
+    const link = await linkThatTook(tx, before.slug);
+    if (link !== null) {
+      const undone = { by: asked.operator, reason: asked.reason, now };
+      const { saves, kept, fields } = await unlinkSaves(tx, before, link, undone);
+      return ok({
+        saves,
+        fields: ["status", "merged_into", "registrations"],
+        message: `Restored: it is in the lists again, with its registrations, which ${kept} gave back${
+          fields.length > 1
+            ? ` with ${publicFields(fields)
+                .filter((field) => field !== "registrations")
+                .join(", ")}`
+            : ""
+        }. The two are never linked again by themselves.`,
+        detail: { merged_into: kept, fields },
+      });
+    }
     const { merged_into } = before;
     const stays =
       merged_into === null

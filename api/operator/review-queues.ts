@@ -15,6 +15,7 @@ import { isLive, type OperatorContext } from "./operators.ts";
 import { correctionReviews } from "./review-correction.ts";
 import { draftReviews } from "./review-draft.ts";
 import { holdReviews } from "./review-hold.ts";
+import { linkReviews } from "./review-link.ts";
 import { onboardingReviews } from "./review-onboarding.ts";
 import { proseReviews } from "./review-prose.ts";
 import type { Deciding as DecidingNow, ReviewFailure, ReviewQueue } from "./open-queue.ts";
@@ -28,6 +29,7 @@ const queues: Record<ReviewKind, ReviewQueue> = {
   revert: disputeReviews,
   hold: holdReviews,
   correction: correctionReviews,
+  link: linkReviews,
 };
 
 type Looking = Pick<OperatorContext, "store" | "clock">;

@@ -13,6 +13,7 @@ export const reviewKinds = [
   "revert",
   "hold",
   "correction",
+  "link",
 ] as const;
 export const ReviewKind = z.enum(reviewKinds);
 export type ReviewKind = z.infer<typeof ReviewKind>;
@@ -43,6 +44,11 @@ export const queueWords: Readonly<
     name: "Corrections",
     approve: "Approve: set the right value",
     reject: "Reject: keep what is live",
+  },
+  link: {
+    name: "Profiles of one organisation",
+    approve: "Approve: make them one",
+    reject: "Reject: they stay two",
   },
 };
 

@@ -54,12 +54,9 @@ const differingMarks = 0.8;
  * than being near: a word more or less ("Trust", "Scotland") tells another organisation, in brackets too.
  */
 export function isSameName(one: string, other: string): boolean {
-  const [words, others] = [tellingWords(one), tellingWords(other)];
-  return (
-    words.length > 0 &&
-    (words.join("") === others.join("") ||
-      words.toSorted().join(" ") === others.toSorted().join(" "))
-  );
+  const [own, others] = [tellingWords(one), tellingWords(other)];
+  const sorted = (some: string[]) => some.toSorted().join(" ");
+  return own.length > 0 && (own.join("") === others.join("") || sorted(own) === sorted(others));
 }
 
 const tellingWords = (name: string): string[] =>

@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import { type NonprofitField, type NonprofitRecord, sourceFrom } from "./record.ts";
+import { z } from "zod";
+import type { LinkSource } from "#content/contract/nonprofit.ts";
+import {
+  type NonprofitField,
+  NonprofitRecord,
+  type RegisterRecord,
+  sourceFrom,
+  type StoredRegistration,
+} from "./record.ts";
 import { withRegisterRecord } from "./register-facts.ts";
 
-// What operators make of a profile. Each answers the record as it shall be.
+// What operators, and the directory's own links of registrations, make of a profile. Each answers the record as it shall be.
 
 type Emptied<Value> = Value extends readonly unknown[] ? never[] : null;
 const isEmpty = (value: unknown): value is Emptied<unknown> =>
@@ -77,26 +85,91 @@ const named = <Row>(rows: readonly Row[], more: readonly Row[], nameOf: (row: Ro
   return [...rows, ...more.filter((row) => !known.has(nameOf(row).trim().toLowerCase()))];
 };
 
+/** What a place says is said of the registration: two registers that name different ones are both right. */
+const places: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
+
+/** What undoing a merge gives back to the profile that was withdrawn, and takes from the other. */
+export const GivenByMerge = NonprofitRecord.pick({
+  register: true,
+  register_scope: true,
+  registrations: true,
+}).extend({
+  provenance: NonprofitRecord.shape.provenance.valueType.nullable(),
+  /** Fields of the profile that stays: what they held, and what they hold since. */
+  values: z.record(z.string(), z.object({ before: z.unknown(), after: z.unknown() })),
+});
+export type GivenByMerge = z.infer<typeof GivenByMerge>;
+
+type Merging = {
+  at: Date;
+  /** What says that the registrations are of one organisation; an operator's word unless given. */
+  source?: LinkSource;
+};
+
 /**
  * `into` with what it lacks and `gone` has, and `gone` withdrawn in its favour. Registrations move, so that imports
- * recognise the organisation where it stays; provenance comes along with each value.
+ * recognise the organisation where it stays; provenance comes along with each value. An operator moves the place, too.
  */
 export function merged(
   gone: NonprofitRecord,
   into: NonprofitRecord,
-  at: Date,
-): { gone: NonprofitRecord; into: NonprofitRecord; fields: string[] } {
+  { at, source = "operator" }: Merging,
+): { gone: NonprofitRecord; into: NonprofitRecord; fields: string[]; given: GivenByMerge } {
+  const after = filledFrom(gone, into, source);
+  const changing = [...filled, "causes", "programs", "impact_metrics", "registrations"] as const;
+  const fields = changing.filter((field) => !isDeepStrictEqual(after[field], into[field]));
+  for (const field of fields) {
+    const origin = gone.provenance[field];
+    const isOwn = field === "registrations" && into.registrations.length > 0;
+    if (into.provenance[field] === undefined && origin !== undefined && !isOwn) {
+      after.provenance[field] = origin;
+    }
+  }
+  const { registrations: origin = null, ...provenance } = gone.provenance;
+  const none = { registrations: [], register_records: [], register: null, register_scope: null };
+  const left = { ...gone, provenance, ...none };
+  const { registrations, register, register_scope } = gone;
+  const given = { registrations, register, register_scope, provenance: origin };
+  const held = ["register", "register_scope", ...fields] as const;
+  const values = Object.fromEntries(
+    held
+      .filter((field) => field !== "registrations" && after[field] !== into[field])
+      .map((field) => [field, { before: into[field], after: after[field] }]),
+  );
+  const withdrawn =
+    source === "operator" ? withdrawnBy(left, at) : { ...left, status: "withdrawn" as const };
+  return {
+    gone: { ...withdrawn, merged_into: into.slug },
+    into: after,
+    fields,
+    given: { ...given, values },
+  };
+}
+
+/** `into` with all that a merge brings but its provenance. */
+function filledFrom(
+  gone: NonprofitRecord,
+  into: NonprofitRecord,
+  source: LinkSource,
+): NonprofitRecord {
   const after: NonprofitRecord = { ...into, provenance: { ...into.provenance } };
   for (const field of filled) {
-    if (isEmpty(into[field]) && !isEmpty(gone[field]))
+    const isMeant = source === "operator" || !places.has(field);
+    if (isMeant && isEmpty(into[field]) && !isEmpty(gone[field]))
       Object.assign(after, { [field]: gone[field] });
   }
-  after.causes = [...new Set([...into.causes, ...gone.causes])];
-  after.programs = named(into.programs, gone.programs, ({ name }) => name);
-  after.impact_metrics = named(into.impact_metrics, gone.impact_metrics, ({ name }) => name);
+  // What an import would set back at once is not added to, but filled.
+  const isAdded = (list: readonly unknown[]) => source === "operator" || list.length === 0;
+  if (isAdded(into.causes)) after.causes = [...new Set([...into.causes, ...gone.causes])];
+  if (isAdded(into.programs)) {
+    after.programs = named(into.programs, gone.programs, ({ name }) => name);
+  }
+  if (isAdded(into.impact_metrics)) {
+    after.impact_metrics = named(into.impact_metrics, gone.impact_metrics, ({ name }) => name);
+  }
   after.registrations = named(
     into.registrations,
-    gone.registrations,
+    gone.registrations.map((one) => ({ linked_by: source, ...one })),
     ({ country_code, type, registration_number }) =>
       `${country_code} ${type} ${registration_number}`,
   );
@@ -107,16 +180,63 @@ export function merged(
     after.register = gone.register;
     after.register_scope = gone.register_scope;
   }
-  const changing = [...filled, "causes", "programs", "impact_metrics", "registrations"] as const;
-  const fields = changing.filter((field) => !isDeepStrictEqual(after[field], into[field]));
-  for (const field of fields) {
-    const source = gone.provenance[field];
-    if (into.provenance[field] === undefined && source !== undefined) {
-      after.provenance[field] = source;
-    }
+  return after;
+}
+
+/**
+ * A merge undone: `gone` is listed again with its registrations, and `into` is without them and without the values that it
+ * got and that no one has changed since.
+ */
+export function unmerged(
+  gone: NonprofitRecord,
+  into: NonprofitRecord,
+  { registrations, register, register_scope, provenance: origin, values }: GivenByMerge,
+): { gone: NonprofitRecord; into: NonprofitRecord; fields: string[] } {
+  const { status: _, ...others } = gone.provenance;
+  const isGivenRecord = ({ org_id }: RegisterRecord) =>
+    registrations.some((one) => one.org_id === org_id);
+  const back: NonprofitRecord = {
+    ...gone,
+    registrations,
+    register_records: into.register_records.filter(isGivenRecord),
+    register,
+    register_scope,
+    status: gone.verified === 1 ? "claimed" : "listed",
+    merged_into: null,
+    provenance: origin === null ? others : { ...others, registrations: origin },
+  };
+  const isGiven = ({ org_id, registration_number }: StoredRegistration) =>
+    registrations.some(
+      (one) => one.org_id === org_id && one.registration_number === registration_number,
+    );
+  const after: NonprofitRecord = {
+    ...into,
+    registrations: into.registrations.filter((one) => !isGiven(one)),
+    register_records: into.register_records.filter((one) => !isGivenRecord(one)),
+    provenance: { ...into.provenance },
+  };
+  for (const [field, { before, after: got }] of Object.entries(values)) {
+    if (!isDeepStrictEqual(into[field as NonprofitField], got)) continue;
+    Object.assign(after, { [field]: before });
+    if (isEmpty(before)) delete after.provenance[field];
   }
-  const { registrations: _, ...provenance } = gone.provenance;
-  const none = { registrations: [], register_records: [], register: null, register_scope: null };
-  const left = { ...gone, provenance, ...none };
-  return { gone: { ...withdrawnBy(left, at), merged_into: into.slug }, into: after, fields };
+  if (after.registrations.length === 0) delete after.provenance["registrations"];
+  const fields = ["registrations", ...Object.keys(values)].filter(
+    (field) => after[field as NonprofitField] !== into[field as NonprofitField],
+  );
+  return { gone: back, into: after, fields };
+}
+
+/** Why a profile cannot be merged into another, or null. */
+export function whyNotMerged(before: NonprofitRecord, into: NonprofitRecord): string | null {
+  if (into.id === before.id) return "A profile cannot be merged into itself.";
+  if (into.status === "withdrawn") {
+    return `${into.slug} is withdrawn. Restore it, or merge into another profile.`;
+  }
+  if (before.merged_into !== null) {
+    return `This profile was merged into ${before.merged_into} before.`;
+  }
+  return before.verified === 1 || before.usdc_wallet !== null
+    ? "This profile belongs to its organisation, with a wallet or a verification that cannot move. Merge the other one into it, or revoke its verification first."
+    : null;
 }

@@ -158,9 +158,12 @@ export const children = [
   child(
     registrations,
     "position",
-    (record) => inOrder(record.registrations),
-    (record, { country_code, type, registration_number, org_id }) =>
-      record.registrations.push({ country_code, type, registration_number, org_id }),
+    (record) =>
+      inOrder(record.registrations.map((one) => ({ ...one, linked_by: one.linked_by ?? null }))),
+    (record, { country_code, type, registration_number, org_id, linked_by }) => {
+      const linked = linked_by === null ? {} : { linked_by };
+      record.registrations.push({ country_code, type, registration_number, org_id, ...linked });
+    },
   ),
   child(
     registerRecords,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CauseId } from "#content/contract/cause.ts";
 import {
   ImpactMetric,
+  LinkSource,
   NonprofitStatus,
   Program,
   RegisterState,
@@ -77,6 +78,8 @@ export const NonprofitRecord = z.strictObject({
       registration_number: z.string(),
       /** For example US-EIN-530196605: by this an import recognises an organisation. */
       org_id: text,
+      /** What says that it is the same organisation. Absent: the profile began with it. */
+      linked_by: LinkSource.optional(),
     }),
   ),
   /** In the order of org-id and register. Earlier exports do not have them. */

@@ -69,10 +69,11 @@ export const toDetail = (n: NonprofitRecord): NonprofitDetail => ({
   causes: n.causes.map((id) => ({ id, name: causeName(id) })),
   programs: n.programs,
   impact_metrics: n.impact_metrics,
-  registrations: n.registrations.map(({ country_code, type, registration_number }) => ({
+  registrations: n.registrations.map(({ country_code, type, registration_number, linked_by }) => ({
     country: countryName(country_code) ?? country_code,
     type,
     registration_number,
+    ...(linked_by === undefined ? {} : { linked_by }),
   })),
   identifiers: n.registrations.flatMap(({ org_id }) => org_id ?? []),
   register_facts: publicFacts(n.register_records),

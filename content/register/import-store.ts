@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne, or } from "drizzle-orm";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
@@ -73,7 +73,7 @@ export type ListedProfile = {
   region: string | null;
 };
 
-/** Nonprofits that these parts of a register listed and that are not withdrawn, by rising id. */
+/** Nonprofits that these parts of a register listed and that are not withdrawn, by rising id; without linked registrations. */
 export async function listedInScopes(
   store: Queryable,
   register: string,
@@ -98,7 +98,7 @@ export async function listedInScopes(
   const registered = await store.db
     .select({ id: registrations.nonprofit_id, org_id: registrations.org_id })
     .from(registrations)
-    .where(inValues(registrations.nonprofit_id, ids));
+    .where(and(inValues(registrations.nonprofit_id, ids), isNull(registrations.linked_by)));
   const byId = Map.groupBy(registered, ({ id }) => id);
   return listed.map((one) => ({
     ...one,
@@ -129,7 +129,7 @@ export async function recordsWithoutProfile(
 
 /**
  * What these parts of a register say of the organisations that they have, by rising org-id; only of those without a profile
- * unless asked. Index: the primary key.
+ * of their own unless asked. Index: the primary key.
  */
 export const recordsInScopes = (
   store: Queryable,
@@ -144,13 +144,25 @@ export const recordsInScopes = (
         gt(registerRecords.org_id, after),
         eq(registerRecords.register, of.register),
         inValues(registerRecords.scope, of.scopes),
-        of.withProfile ? undefined : isNull(registerRecords.nonprofit_id),
+        of.withProfile
+          ? undefined
+          : or(
+              isNull(registerRecords.nonprofit_id),
+              inArray(registerRecords.org_id, linked(store)),
+            ),
         ne(registerRecords.state, "gone"),
       ),
     )
     .orderBy(asc(registerRecords.org_id))
     .limit(limit)
     .all();
+
+/** The org-ids of registrations that were linked to another profile. Index: registrations_linked. */
+const linked = ({ db }: Queryable) =>
+  db
+    .select({ org_id: registrations.org_id })
+    .from(registrations)
+    .where(isNotNull(registrations.linked_by));
 
 /** Writes what a register says of organisations without a profile, in the place of what it said before. */
 export const saveRecordsWithoutProfile = (
@@ -202,6 +214,17 @@ export async function startImport(
     .returning({ id: imports.id });
   if (started === undefined) throw new Error("the import was not written down");
   return started.id;
+}
+
+/** Whether the newest import of this format did not end. */
+export async function lastWasInterrupted(store: Queryable, format: string): Promise<boolean> {
+  const [last] = await store.db
+    .select({ status: imports.status })
+    .from(imports)
+    .where(eq(imports.format, format))
+    .orderBy(desc(imports.id))
+    .limit(1);
+  return last?.status === "running";
 }
 
 /** Notes how an import ended. One that stays `running` was interrupted; running it again finishes the work. */

@@ -13,7 +13,9 @@ import { withRegisterRecord } from "#content/nonprofit/register-facts.ts";
 /**
  * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
  * the empty ones and those that it set itself: what agents agreed on, an operator, the organisation or another register
- * set stays. Answers `before` itself when nothing changes. A withdrawn nonprofit that the register lists again is restored, unless an operator withdrew it.
+ * set stays. Of several registrations of one nonprofit each row has its say of what it set, and one that was linked sets no
+ * place. Answers `before` itself when nothing changes. A withdrawn nonprofit that the register lists again is restored,
+ * unless an operator withdrew it.
  */
 export function mergedWithRegister(
   before: NonprofitRecord,
@@ -22,13 +24,13 @@ export function mergedWithRegister(
   nowMs: number,
 ): NonprofitRecord {
   if (draft.fields === null) return unlisted(before, draft, terms);
-  const values = draft.fields;
+  const values = renewed(before, draft.org_id, draft.fields);
   const sourceOf = sourcesOf(draft, terms.register, nowMs);
   const fields = (Object.keys(values) as NonprofitField[]).filter((field) =>
-    isToBeSet(before, field, values[field], sourceOf(field)),
+    isToBeSet(before, field, values[field], { org_id: draft.org_id, ...sourceOf(field) }),
   );
   const mine = terms.lists && before.register === terms.register;
-  const moved = mine && before.register_scope !== terms.scope;
+  const moved = mine && isMoved(before, draft.org_id, terms.scope);
   const restored = mine && before.status === "withdrawn" && !statusIsHeld(before);
   const said = withRecord(before, draft, terms);
   if (fields.length === 0 && !moved && !restored) return said;
@@ -61,8 +63,8 @@ export function newFromRegister(
 }
 
 /**
- * The nonprofit as the newest file of its register no longer has it: withdrawn, unless an operator keeps it. Answers
- * `before` itself when nothing changes.
+ * The nonprofit as the newest file of its register no longer has it: withdrawn, unless an operator keeps it or another of
+ * its registrations is in force. Answers `before` itself when nothing changes.
  */
 export function withdrawnByRegister(
   before: NonprofitRecord,
@@ -70,16 +72,28 @@ export function withdrawnByRegister(
 ): NonprofitRecord {
   const { register_records } = before;
   const gone = register_records.map((one) =>
-    one.register === register && one.state !== "gone"
+    one.register === register && one.state !== "gone" && !isLinked(before, one.org_id)
       ? { ...one, state: "gone" as const, as_of }
       : one,
   );
   const said = gone.some((one, at) => one !== register_records[at]);
-  return withdrawn(said ? { ...before, register_records: gone } : before);
+  return withdrawn(said ? { ...before, register_records: gone } : before, register);
 }
 
-const withdrawn = (before: NonprofitRecord): NonprofitRecord =>
-  before.status === "withdrawn" || statusIsHeld(before)
+/** Whether one of several registrations is not known to be over: by this register's word, or by all that spoke of it. */
+function isInForce({ registrations, register_records }: NonprofitRecord, register: string) {
+  const has = ({ state }: RegisterRecord) => state === "registered" || state === "reinstated";
+  const isOver = (org_id: string) => {
+    const said = register_records.filter((one) => one.org_id === org_id);
+    const own = said.filter((one) => one.register === register);
+    return said.length > 0 && !(own.length > 0 ? own : said).some(has);
+  };
+  const orgIds = registrations.flatMap(({ org_id }) => org_id ?? []);
+  return orgIds.length > 1 && !orgIds.every(isOver);
+}
+
+const withdrawn = (before: NonprofitRecord, register: string): NonprofitRecord =>
+  before.status === "withdrawn" || statusIsHeld(before) || isInForce(before, register)
     ? before
     : { ...before, status: "withdrawn" };
 
@@ -90,7 +104,9 @@ function unlisted(
   terms: RegisterTerms,
 ): NonprofitRecord {
   const after = withRecord(before, draft, terms);
-  return terms.lists && before.register === terms.register ? withdrawn(after) : after;
+  return terms.lists && before.register === terms.register
+    ? withdrawn(after, terms.register)
+    : after;
 }
 
 /** The nonprofit with what this row says of it; `before` itself when that is the same. */
@@ -130,14 +146,48 @@ function isToBeSet(
   before: NonprofitRecord,
   field: NonprofitField,
   value: unknown,
-  { source, rule }: StoredProvenance,
+  { org_id, source, rule }: StoredProvenance & { org_id: string },
 ): boolean {
   const origin = before.provenance[field];
   const held = before[field];
-  if (held === value) return false;
+  if (held === value || (placeFields.has(field) && isLinked(before, org_id))) return false;
   const mine = origin?.set_by === "register" && origin.source === source;
-  if (mine) return origin.rule !== rule || !isDeepStrictEqual(held, value);
+  if (mine && (field === "registrations" || isOfRow(before, origin, org_id))) {
+    return origin.rule !== rule || !isDeepStrictEqual(held, value);
+  }
   return origin === undefined && isEmptyValue(held) && !isEmptyValue(value);
+}
+
+const placeFields: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
+
+/** Whether the register has it in another part than before; of several registrations, the first one's part counts. */
+const isMoved = (before: NonprofitRecord, orgId: string, scope: string): boolean =>
+  before.register_scope !== scope && !isLinked(before, orgId);
+
+/** Whether a registration came to the profile by a link. */
+const isLinked = ({ registrations }: NonprofitRecord, orgId: string): boolean =>
+  registrations.some(({ org_id, linked_by }) => org_id === orgId && linked_by !== undefined);
+
+/** Whether this row set a value: a linked one set those whose source names its number, the first one all others. */
+function isOfRow(before: NonprofitRecord, { source_url }: StoredProvenance, orgId: string) {
+  const linked = before.registrations.flatMap(({ org_id, linked_by }) =>
+    linked_by === undefined ? [] : (org_id ?? []),
+  );
+  const numberOf = (one: string) => one.split("-").slice(2).join("-");
+  const row = linked.find((one) => source_url?.includes(numberOf(one)) ?? false);
+  return row === undefined ? !linked.includes(orgId) : row === orgId;
+}
+
+/** What a row says, with all registrations that the nonprofit has beside the row's own. */
+function renewed(
+  { registrations }: NonprofitRecord,
+  orgId: string,
+  fields: Partial<NonprofitFields>,
+): Partial<NonprofitFields> {
+  const [own] = fields.registrations ?? [];
+  if (own === undefined || registrations.length < 2) return fields;
+  const withOwn = registrations.map((one) => (one.org_id === orgId ? { ...one, ...own } : one));
+  return { ...fields, registrations: withOwn };
 }
 
 function setField(

@@ -15,6 +15,9 @@ export type Registered = {
   website: string | null;
 };
 
+/** What the registers themselves say. */
+export type FoundBy = Exclude<LinkSource, "operator">;
+
 /** Of profiles of one register at one host: with more it is the host of a federation, a diocese or a service. */
 const atOneHostMax = 2;
 
@@ -25,7 +28,7 @@ const atOneHostMax = 2;
 export function sameOrganisations<Other extends Registered>(
   one: Registered,
   others: readonly Other[],
-): { other: Other; source: Exclude<LinkSource, "operator"> }[] {
+): { other: Other; source: FoundBy }[] {
   const everyone = [one, ...others];
   const found = others.flatMap((other) => {
     const source = linkSource(one, other, everyone);
@@ -41,7 +44,11 @@ export function sameOrganisations<Other extends Registered>(
   return found.filter((link) => !isAmbiguous(link));
 }
 
-function linkSource(one: Registered, other: Registered, everyone: readonly Registered[]) {
+function linkSource(
+  one: Registered,
+  other: Registered,
+  everyone: readonly Registered[],
+): FoundBy | null {
   if (sharesRegister(one, other) || !inOnePlace(one, other)) return null;
   const host = siteHost(one.website);
   const sameSite = host !== null && host === siteHost(other.website);
@@ -98,4 +105,14 @@ export function companyOrgId(raw: string, orgId: string): string | null {
   if (letters !== "") return digits.length === 6 ? `GB-COH-${letters}${digits}` : null;
   const isNorthern = schemeOf(orgId) === "GB-NIC" && digits.length <= 6;
   return `GB-COH-${isNorthern ? `NI${digits.padStart(6, "0")}` : digits.padStart(8, "0")}`;
+}
+
+/** Of two profiles the one that stays comes first: one that belongs to its organisation, else the one of the lesser number. */
+export function inOrderOfStaying<One extends Pick<Registered, "org_ids"> & { belongs: boolean }>(
+  one: One,
+  other: One,
+): [kept: One, gone: One] {
+  if (one.belongs !== other.belongs) return one.belongs ? [one, other] : [other, one];
+  const least = ({ org_ids }: One) => org_ids.toSorted()[0] ?? "~";
+  return least(one) < least(other) ? [one, other] : [other, one];
 }

@@ -1,5 +1,6 @@
-import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
+import type { Save } from "#content/nonprofit/save.ts";
 import {
   idsByOrgId,
   type ListedProfile,
@@ -39,13 +40,19 @@ export const registerPlanner = (
     );
     const stored = await recordsById(store, [...new Set(ids.values())]);
     const records = new Map(stored.map((record) => [record.id, record]));
+    // Two rows may be of one nonprofit, with two registrations: they share one save.
+    const saves = new Map<number, Save & { before: NonprofitRecord }>();
     return drafts.map((draft, at): Outcome => {
       const { scope = "", as_of = "" } = rows[at] ?? {};
       const terms = { ...register, scope, as_of };
       const before = records.get(ids.get(draft.org_id) ?? 0);
       if (before !== undefined) {
-        const after = mergedWithRegister(before, draft, terms, now.getTime());
-        return after === before ? "unchanged" : { before, after };
+        const save = saves.get(before.id) ?? { before, after: before };
+        const after = mergedWithRegister(save.after, draft, terms, now.getTime());
+        if (after === save.after) return "unchanged";
+        save.after = after;
+        saves.set(before.id, save);
+        return save;
       }
       if (draft.fields === null && draft.record !== null) {
         const said = unlisted.get(draft.org_id);
@@ -125,7 +132,7 @@ async function eachListed(
 
 /**
  * What the covered parts of a register said before of organisations that no staged row names, at most `max` of them. Of a
- * register that lists organisations, those without a profile: the others are withdrawn.
+ * register that lists organisations, those without a profile of their own: the others are withdrawn.
  */
 export async function findGone(
   store: Store,

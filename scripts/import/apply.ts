@@ -9,6 +9,8 @@ import { countSkip, type ImportReport, type SkipReason } from "./report.ts";
 export type Applying = {
   store: Store;
   report: ImportReport;
+  /** The ids of what was saved: registers are linked over them at the end. */
+  changed: number[];
   clock: Clock;
   signal: AbortSignal;
 };
@@ -37,7 +39,7 @@ export type Planner<Row> = {
 
 /** Applies rows in short transactions, as many as `next` gives for each, none at the end. Stops between two when asked to. */
 export async function applyRows<Row>(
-  { store, report, clock, signal }: Applying,
+  { store, report, changed, clock, signal }: Applying,
   { origin, keepTimes = false, mostChange = false, plan }: Planner<Row>,
   next: (limit: number) => Row[],
 ): Promise<void> {
@@ -50,10 +52,10 @@ export async function applyRows<Row>(
     const open = mostChange ? rows : rows.filter((_, at) => typeof looked[at] === "object");
     for (const outcome of looked) if (typeof outcome === "string") count(report, outcome);
     if (open.length === 0) continue;
-    const outcomes = await pace.run(() =>
+    const { outcomes, ids } = await pace.run(() =>
       store.write(async (tx) => {
         const planned = await plan(tx, open, now);
-        const saves = planned.filter(isSave);
+        const saves = [...new Set(planned.filter(isSave))];
         await saveRecordsWithoutProfile(
           tx,
           planned.filter(isRecord).map(({ record }) => record),
@@ -61,11 +63,13 @@ export async function applyRows<Row>(
         const unnamed = saves.flatMap(({ after }) => (after.slug === "" ? [after] : []));
         const slugs = unnamed.length === 0 ? [] : await slugsFor(tx, unnamed.map(nameOf));
         for (const [at, after] of unnamed.entries()) after.slug = slugs[at] ?? "";
-        await saveNonprofits(tx, saves, { origin, now, keepTimes });
-        return planned;
+        const stored = await saveNonprofits(tx, saves, { origin, now, keepTimes });
+        const others = planned.filter((outcome) => !isSave(outcome));
+        return { outcomes: [...others, ...saves], ids: stored.map(({ id }) => id) };
       }),
     );
     for (const outcome of outcomes) count(report, outcome);
+    for (const id of ids) changed.push(id);
   }
 }
 

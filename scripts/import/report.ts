@@ -19,6 +19,10 @@ export const emptyReport = (format: string, files: string[]) => ({
   restored: 0,
   /** Organisations that get no profile: only what the register says is kept. */
   recorded: 0,
+  /** Profiles withdrawn in favour of another of the same organisation, in another register. */
+  linked: 0,
+  /** Those that an operator has to decide. */
+  links_waiting: 0,
   skipped: 0,
   skipped_because: { withheld: 0, duplicate: 0, not_joined: 0, bad: 0 },
   /** By what organisations came by their causes; only formats that list organisations map any. */
@@ -79,6 +83,11 @@ export function reportInWords(report: ImportReport): string {
     `  unchanged  ${n(report.unchanged)}`,
     `  withdrawn  ${n(report.withdrawn)}${report.skipped_because.bad > 0 && report.withdrawn === 0 ? " (malformed rows may hide nonprofits; --withdraw-many withdraws all the same)" : ""}`,
     `  recorded   ${n(report.recorded)} without a profile`,
+    ...(report.linked + report.links_waiting > 0
+      ? [
+          `  linked     ${n(report.linked)} registrations of one organisation; ${n(report.links_waiting)} wait for an operator`,
+        ]
+      : []),
     `  skipped    ${n(report.skipped)}${why.length > 0 ? ` (${why.join(", ")})` : ""}`,
     ...(mapped.length > 0
       ? [`  causes by  ${mapped.map(([by, count]) => `${by} ${n(count)}`).join(", ")}`]

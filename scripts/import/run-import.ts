@@ -8,7 +8,12 @@ import {
   type MappingTables,
 } from "#content/register/cause-mapping.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
-import { finishImport, saveScopes, startImport } from "#content/register/import-store.ts";
+import {
+  finishImport,
+  lastWasInterrupted,
+  saveScopes,
+  startImport,
+} from "#content/register/import-store.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
@@ -25,6 +30,7 @@ import {
 import type { CsvFormat } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { irsPub78, irsRevocations } from "./irs-lists.ts";
+import { linkRegisters } from "./link-registers.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
 import { BadInput, fileSize, type ReadOptions } from "./read-file.ts";
 import { countSkip, emptyReport, type ImportReport } from "./report.ts";
@@ -50,8 +56,12 @@ export type ImportRequest = {
   allowManyWithdrawals: boolean;
   clock: Clock;
   signal: AbortSignal;
-  /** Called while fetching and reading (bytes) and while applying (organisations). */
-  onProgress: (step: "fetching" | "reading" | "applying", done: number, total: number) => void;
+  /** Called while fetching and reading (bytes), and while applying and linking (organisations). */
+  onProgress: (
+    step: "fetching" | "reading" | "applying" | "linking",
+    done: number,
+    total: number,
+  ) => void;
   /** Called when all is read and checked, before anything is written, with what the run covers and would withdraw. */
   onCovered: (report: ImportReport) => void;
   /** Called with each malformed row that is left out. */
@@ -74,7 +84,12 @@ const logBytesMax = 80 * 2 ** 20;
 const mergedFrom = 20_000;
 
 /** An import that is under way. `csv` is null for our own records. */
-type Running = ImportRequest & { csv: CsvFormat | null; staging: Staging; report: ImportReport };
+type Running = ImportRequest & {
+  csv: CsvFormat | null;
+  staging: Staging;
+  report: ImportReport;
+  changed: number[];
+};
 
 /**
  * Reads, checks and stages the files; then, only when all is well, applies them. Throws BadInput (the store is as it
@@ -90,7 +105,7 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const staging = openStaging(dataDir);
   try {
     const csv = csvFormats.find(({ name }) => name === format) ?? null;
-    const running = { ...request, csv, staging, report };
+    const running = { ...request, csv, staging, report, changed: [] };
     await stage(running);
     if (request.signal.aborted) throw new Interrupted("interrupted; nothing was written");
     checkDisk(running);
@@ -181,6 +196,7 @@ async function apply(
 ): Promise<void> {
   const { csv, format, fetched, staging, report, store, clock, signal, onProgress } = running;
   const { files } = report;
+  const wasInterrupted = await lastWasInterrupted(store, format);
   const started = { format, files, fetched: fetched ?? null, now: clock() };
   const id = await store.write((tx) => startImport(tx, started));
   const { count: total } = staging.size();
@@ -210,6 +226,11 @@ async function apply(
       `interrupted; ${(report.added + report.changed).toLocaleString("en")} nonprofits are stored. Run the same command again to finish`,
     );
   }
+  // What an interrupted run had saved is not among what this one changed.
+  const changed = wasInterrupted ? null : running.changed;
+  const links = await linkRegisters(running, changed, (at, of) => onProgress("linking", at, of));
+  report.linked = links.filter(({ waits }) => !waits).length;
+  report.links_waiting = links.length - report.linked;
   await store.write(async (tx) => {
     await finishImport(tx, id, report, clock());
     await saveScopes(tx, { register: format, asOf: report.as_of, now: clock() });

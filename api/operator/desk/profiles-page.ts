@@ -98,8 +98,8 @@ const ending = (slug: string, token: string, into = ""): Html =>
       hidden: { change: "merge" },
       fields: [
         html`<p>
-          The other profile gets what it lacks, and the registrations. Wallet, contact and donations
-          never move.
+          For two of one organisation. The other profile gets what it lacks, and the registrations.
+          Wallet, contact and donations never move. Restoring this one undoes it.
         </p>`,
         field({
           name: "into",
@@ -121,7 +121,13 @@ const restoring = (slug: string, token: string): Html =>
     token,
     legend: "Restore",
     hidden: { change: "restore" },
-    fields: reasonField({ id: "restore-reason", label: "Why, for the log" }),
+    fields: [
+      html`<p>
+        Of a merged profile with a register number, its registrations and what else it gave come
+        back, and no rule links the two again.
+      </p>`,
+      reasonField({ id: "restore-reason", label: "Why, for the log" }),
+    ],
     button: "Restore it",
   });
 

@@ -20,7 +20,7 @@ export const profileOperations = operations("Operator", {
     path: "/api/admin/nonprofits/{slug}/restore",
     summary: "Restore a withdrawn profile",
     description:
-      "Also one that a register withdrew, which keeps it from withdrawing it again. After a merge, what went to the other profile stays there.",
+      "Also one that a register withdrew, which keeps it from withdrawing it again. Of one that was merged or linked, where both have a register number, the merge is undone: registrations, register facts and values that the other got come back, and the two are never linked again by themselves. Otherwise what went to the other profile stays there.",
     body: { shape: ProfileReason },
     ok,
     refusals: [409],
@@ -40,7 +40,7 @@ export const profileOperations = operations("Operator", {
     path: "/api/admin/nonprofits/{slug}/merge",
     summary: "Merge a profile into another",
     description:
-      "`into` gets what it lacks: values, causes, programmes, metrics and registrations. Wallet, contact address, donations and submissions stay where they are. The profile is withdrawn with `merged_into`, and its page leads to the other.",
+      "It says that both are one organisation. `into` gets what it lacks: values, causes, programmes, metrics and registrations. Wallet, contact address, donations and submissions stay where they are. The profile is withdrawn with `merged_into`, and its page leads to the other.",
     body: { shape: ProfileMerge },
     ok,
     refusals: [409],

@@ -9,7 +9,12 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import type { NonprofitStatus, RegisterState, SetBy } from "#content/contract/nonprofit.ts";
+import type {
+  LinkSource,
+  NonprofitStatus,
+  RegisterState,
+  SetBy,
+} from "#content/contract/nonprofit.ts";
 
 // In all tables, column names are the contract's field names, so that one search finds shape, table, JSON and
 // page. Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
@@ -113,10 +118,14 @@ export const registrations = sqliteTable(
     type: text().notNull(),
     registration_number: text().notNull(),
     org_id: text(),
+    linked_by: text().$type<LinkSource>(), // What says that it is the same organisation; null: the profile began with it.
   },
   (r) => [
     primaryKey({ columns: [r.nonprofit_id, r.position] }),
     uniqueIndex("registrations_org_id").on(r.org_id),
+    index("registrations_linked")
+      .on(r.org_id)
+      .where(sql`linked_by is not null`),
     index("registrations_without_org_id")
       .on(
         sql`upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', ''))`,
@@ -157,6 +166,35 @@ export const registerScopes = sqliteTable(
     as_of: text().notNull(), // YYYY-MM-DD: the date of the newest file.
   },
   (s) => [primaryKey({ columns: [s.register, s.scope] })],
+);
+
+/**
+ * That two registrations are of one organisation, or are not. `linked`: one profile was withdrawn in favour of the other.
+ * `waiting`: an operator decides, because a profile belongs to its organisation. `undone`: never linked again by itself.
+ */
+export const registrationLinks = sqliteTable(
+  "registration_links",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    org_id: text().notNull(), // The lesser of the two.
+    other_org_id: text().notNull(),
+    state: text({ enum: ["linked", "waiting", "undone"] }).notNull(),
+    source: text().notNull().$type<LinkSource>(),
+    set_by: text(), // The operator; null: the directory's own rule.
+    set_at: integer().notNull(),
+    gone: text(), // The slug of the profile that was withdrawn,
+    kept: text(), // and of the one that stays.
+    given: text({ mode: "json" }).$type<Record<string, unknown>>(), // What undoing gives back.
+    undone_by: text(),
+    undone_at: integer(),
+    reason: text(), // Why it was undone, or set by an operator.
+  },
+  (l) => [
+    uniqueIndex("registration_links_once").on(l.org_id, l.other_org_id),
+    index("registration_links_by_gone").on(l.gone),
+    index("registration_links_by_kept").on(l.kept),
+    index("registration_links_by_state").on(l.state, l.id),
+  ],
 );
 
 /** Where each live value came from. `agents` names the agents that agreed. */

@@ -230,3 +230,81 @@ describe("what a register says", () => {
     expect(withdrawnByRegister(gone, { ...later, as_of: "2026-06-09" })).toBe(gone);
   });
 });
+
+describe("of several registrations of one nonprofit", () => {
+  const registered = (org_id: string, parts: object = {}) => ({
+    country_code: "GB",
+    type: "Charity number",
+    registration_number: org_id.slice(7),
+    org_id,
+    ...parts,
+  });
+  const [first, linked] = [
+    registered("GB-CHC-1000001"),
+    registered("GB-SC-SC000001", { linked_by: "same_site_and_name" }),
+  ];
+  const url = (org_id: string) => `https://register.example/${org_id}`;
+  const from = (org_id: string) => ({ ...setBy("register", "irs-bmf"), source_url: url(org_id) });
+  const before = listed({
+    mission: "Lanterns",
+    tagline: "Light",
+    registrations: [first, linked],
+    provenance: {
+      mission: from(first.org_id),
+      tagline: from(linked.org_id),
+      registrations: from(first.org_id),
+    },
+  });
+  const rowOf = (org_id: string, fields: RegisterDraft["fields"]): RegisterDraft => ({
+    ...draft(fields),
+    org_id,
+    source_url: url(org_id),
+  });
+
+  test("each row changes and clears what it set, and fills what is empty", () => {
+    const none = { mission: null, tagline: null, website: "https://a.example" };
+    const byFirst = mergedWithRegister(before, rowOf(first.org_id, none), terms, nowMs);
+    expect(byFirst).toMatchObject({ mission: null, tagline: "Light", website: none.website });
+    const byLinked = mergedWithRegister(before, rowOf(linked.org_id, none), terms, nowMs);
+    expect(byLinked).toMatchObject({ mission: "Lanterns", tagline: null, website: none.website });
+  });
+
+  test("a linked one sets neither place nor part", () => {
+    const row = rowOf(linked.org_id, { region: "Scotland", city: "Leith" });
+    const elsewhere = { ...terms, scope: "eo_bb" };
+    expect(mergedWithRegister(before, row, elsewhere, nowMs)).toBe(before);
+  });
+
+  test("each renews its own and leaves the other", () => {
+    const renewed = registered(linked.org_id, { type: "Charity number (Scotland)" });
+    const row = rowOf(linked.org_id, { registrations: [renewed] });
+    expect(mergedWithRegister(before, row, terms, nowMs).registrations).toEqual([
+      first,
+      { ...linked, type: "Charity number (Scotland)" },
+    ]);
+    const same = rowOf(first.org_id, { registrations: [first] });
+    expect(mergedWithRegister(before, same, terms, nowMs)).toBe(before);
+  });
+
+  test("one that is in force keeps it listed", () => {
+    const record = (org_id: string, state: "registered" | "gone" = "registered") => ({
+      org_id,
+      register: "irs-bmf",
+      name: "Lanterns",
+      as_of: "2026-04-14",
+      scope: "eo_aa",
+      state,
+      facts: {},
+    });
+    const both = {
+      ...before,
+      register_records: [record(first.org_id), record(linked.org_id)],
+    };
+    const one = withdrawnByRegister(both, terms);
+    expect(one.status).toBe("listed");
+    expect(one.register_records.map(({ state }) => state)).toEqual(["gone", "registered"]);
+    const row = { ...record(linked.org_id, "gone"), fields: null, source_url: null };
+    const gone = { org_id: row.org_id, fields: null, source_url: null, record: row };
+    expect(mergedWithRegister(one, gone, terms, nowMs).status).toBe("withdrawn");
+  });
+});

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   companyOrgId,
+  inOrderOfStaying,
   type Registered,
   sameOrganisations,
   siteHost,
@@ -21,6 +22,9 @@ const scottish = (parts: Partial<Registered> = {}) =>
   anOrganisation({ org_ids: ["GB-SC-SC041666"], ...parts });
 const sourceOf = (one: Registered, ...others: Registered[]) =>
   sameOrganisations(one, others)[0]?.source ?? null;
+
+const pairKey = (one: string, other: string) =>
+  one < other ? `${one} ${other}` : `${other} ${one}`;
 
 describe("pairs of real registers, labelled by hand", () => {
   type Side = [org_id: string, name: string, country: string, city: string, host: string];
@@ -47,7 +51,7 @@ describe("pairs of real registers, labelled by hand", () => {
         (other) => other !== one && one.website !== null && other.website === one.website,
       );
       return sameOrganisations(one, there).map(({ other }) =>
-        [one.org_ids[0], other.org_ids[0]].toSorted().join(" "),
+        pairKey(one.org_ids[0] ?? "", other.org_ids[0] ?? ""),
       );
     }),
   );
@@ -158,6 +162,18 @@ describe("a number that both registers quote", () => {
   ])("%j of %s is %p", (raw, orgId, read) => {
     expect(companyOrgId(raw, orgId)).toBe(read);
   });
+});
+
+test("of two profiles the one of its organisation stays, else the one of the lesser number", () => {
+  const [one, other] = [
+    { org_ids: ["GB-SC-SC000001", "GB-CHC-9"], belongs: false },
+    { org_ids: ["GB-CHC-1000001"], belongs: false },
+  ];
+  expect(inOrderOfStaying(one, other)).toEqual([other, one]);
+  expect(inOrderOfStaying(other, one)).toEqual([other, one]);
+  const own = { ...one, belongs: true };
+  expect(inOrderOfStaying(own, other)).toEqual([own, other]);
+  expect(inOrderOfStaying(other, own)).toEqual([own, other]);
 });
 
 test("a host is the website's, without www.; a shared one is none", () => {

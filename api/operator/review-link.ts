@@ -1,0 +1,56 @@
+import { fail, ok } from "#content/contract/result.ts";
+import { noted } from "#content/contract/review.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { whyNotMerged } from "#content/nonprofit/operator-changes.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { closeLink, type Link, linkSaves, waitingLinks } from "#content/register/links-store.ts";
+import { openQueue } from "./open-queue.ts";
+
+const sources = {
+  same_number: "Both registers quote one number.",
+  same_site_and_name: "Both registers give one name at one host.",
+  operator: "An operator said so.",
+} as const;
+
+type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
+
+/** Profiles that seem to be of one organisation where one belongs to it: an operator decides whether they are. */
+export const linkReviews = openQueue<Waiting>({
+  kind: "link",
+  key: /^\d{1,15}$/,
+  count: waitingLinks.count,
+  page: (store, { after, limit }) => waitingLinks.page(store, { after: Number(after ?? 0), limit }),
+  byKey: (store, key) => waitingLinks.byId(store, Number(key)),
+
+  item: async (_, { row, record }) => ({
+    key: String(row.id),
+    summary: `${row.gone} and this profile seem to be of one organisation. Approve to keep this one with the registrations of both; reject, with a reason, and they are never linked by themselves.`,
+    detail: {
+      keeps: row.kept,
+      withdraws: row.gone,
+      registrations: [row.org_id, row.other_org_id],
+      source: row.source,
+      website: record.website,
+    },
+    checks: [noted("source", sources[row.source])],
+    created_at: row.set_at,
+  }),
+
+  approve: async (tx, { row, record: into }, { operator, reason, now }) => {
+    const gone = await recordBySlug(tx, row.gone ?? "");
+    if (gone === null) return fail({ kind: "review_not_found", id: `link-${row.id}` });
+    const message = whyNotMerged(gone, into);
+    if (message !== null) return fail({ kind: "review_conflict", message });
+    const set = { source: row.source, set_by: operator, reason: reason || null, now };
+    const { saves } = await linkSaves(tx, { gone, into }, set);
+    await saveNonprofits(tx, saves, { origin: "operator", now });
+    const sequence = await newestChangeOf(tx, into.id);
+    return ok({ sequence, message: `Linked: ${gone.slug} leads here, with its registrations.` });
+  },
+
+  reject: async (tx, { row }, { operator: by, reason, now }) => {
+    await closeLink(tx, row.id, { by, reason, now });
+    return ok({ message: "They stay two, and are never linked by themselves." });
+  },
+});

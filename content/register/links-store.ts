@@ -1,0 +1,347 @@
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  ne,
+  or,
+  type SQL,
+} from "drizzle-orm";
+import { z } from "zod";
+import type { LinkSource } from "#content/contract/nonprofit.ts";
+import { GivenByMerge, merged, unmerged } from "#content/nonprofit/operator-changes.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { countUpTo, inValues, jsonText, query } from "#content/store/query.ts";
+import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
+import { idsByOrgId } from "./import-store.ts";
+import {
+  type FoundBy,
+  inOrderOfStaying,
+  type Registered,
+  sameOrganisations,
+  siteHost,
+} from "./same-organisation.ts";
+
+/** A profile as far as links are concerned. */
+type Linkable = Registered & { id: number; slug: string; belongs: boolean };
+
+/** Two profiles of one organisation: which one stays, and whether an operator has to decide. */
+export type FoundLink = { kept: Linkable; gone: Linkable; source: FoundBy; waits: boolean };
+
+/**
+ * The profiles of the same organisations as these, by their ids; what was decided before is left out. Asks indexes only:
+ * about 0.05 ms a profile with a website.
+ */
+export async function findLinks(store: Queryable, ids: readonly number[]): Promise<FoundLink[]> {
+  const meant = await linkables(store, ids);
+  const neighbours = await profilesAt(
+    store,
+    meant.flatMap(({ website }) => siteHost(website) ?? []),
+  );
+  const found = new Map<string, FoundLink>();
+  for (const one of meant) {
+    const others = (neighbours.get(siteHost(one.website) ?? "") ?? []).filter(
+      ({ id }) => id !== one.id,
+    );
+    for (const { other, source } of sameOrganisations(one, others)) {
+      const [kept, gone] = inOrderOfStaying(one, other);
+      const waits = one.belongs || other.belongs;
+      found.set(`${kept.id} ${gone.id}`, { kept, gone, source, waits });
+    }
+  }
+  const open = await withoutDecided(store, [...found.values()]);
+  return open.toSorted((a, b) => a.kept.id - b.kept.id || a.gone.id - b.gone.id);
+}
+
+/** The ids of all profiles that can be linked, rising. */
+export async function linkableIds(store: Queryable): Promise<number[]> {
+  const { id, website, status } = nonprofits;
+  const found = await store.db
+    .select({ id })
+    .from(nonprofits)
+    .where(and(isNotNull(website), ne(status, "withdrawn")))
+    .orderBy(asc(id));
+  return found.map((one) => one.id);
+}
+
+const Row = z.object({
+  id: z.number(),
+  slug: z.string(),
+  name: z.string(),
+  country_code: z.string().nullable(),
+  city: z.string().nullable(),
+  website: z.string().nullable(),
+  belongs: z.number().transform((flag) => flag === 1),
+  org_ids: jsonText(z.array(z.string())),
+});
+
+/** Listed profiles with a register number and a website. SQL, because it asks five tables at once. */
+async function linkables(store: Queryable, ids: readonly number[]): Promise<Linkable[]> {
+  const rows = await query(
+    store,
+    `SELECT id, slug, name, country_code, city, website,
+       verified = 1 OR usdc_wallet IS NOT NULL
+         OR EXISTS (SELECT 1 FROM onboarding_submissions AS s
+                    WHERE s.nonprofit_id = n.id AND s.status = 'pending_review')
+         OR EXISTS (SELECT 1 FROM wallet_holds AS h WHERE h.nonprofit_id = n.id AND h.status = 'held')
+         OR EXISTS (SELECT 1 FROM curated_picks AS p WHERE p.nonprofit_id = n.id) AS belongs,
+       (SELECT json_group_array(org_id) FROM registrations AS r
+        WHERE r.nonprofit_id = n.id AND org_id IS NOT NULL) AS org_ids
+     FROM nonprofits AS n
+     WHERE id IN (SELECT value FROM json_each(?)) AND website IS NOT NULL AND status <> 'withdrawn'`,
+    [JSON.stringify(ids)],
+    Row,
+  );
+  return rows.filter(({ org_ids }) => org_ids.length > 0).map((row) => ({ ...row, quotes: [] }));
+}
+
+const site = "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
+/** More at one host are never looked at: see sameOrganisations. */
+const atOneHostMax = 13;
+
+/** The profiles at each of these hosts. Index: nonprofits_by_site. */
+async function profilesAt(
+  store: Queryable,
+  hosts: readonly string[],
+): Promise<Map<string, Linkable[]>> {
+  // SQL, because the index is on this very expression.
+  const rows = await query(
+    store,
+    `SELECT host.value AS host,
+       (SELECT json_group_array(id) FROM (
+          SELECT id FROM (
+            SELECT id, status FROM nonprofits
+            WHERE website IS NOT NULL AND ${site} = host.value
+            UNION ALL
+            SELECT id, status FROM nonprofits
+            WHERE website IS NOT NULL AND ${site} >= host.value || '/' AND ${site} < host.value || '0'
+          ) WHERE status <> 'withdrawn' LIMIT ${atOneHostMax}
+        )) AS ids
+     FROM json_each(?) AS host`,
+    [JSON.stringify([...new Set(hosts)])],
+    z.object({ host: z.string(), ids: jsonText(z.array(z.number())) }),
+  );
+  const few = rows.filter(({ ids }) => ids.length > 1 && ids.length < atOneHostMax);
+  const found = await linkables(
+    store,
+    few.flatMap(({ ids }) => ids),
+  );
+  const byId = new Map(found.map((one) => [one.id, one]));
+  return new Map(few.map(({ host, ids }) => [host, ids.flatMap((id) => byId.get(id) ?? [])]));
+}
+
+/** Leaves out links of which one registration of each side was linked, undone or queued before. */
+async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Promise<FoundLink[]> {
+  const orgIds = found.flatMap(({ kept, gone }) => [...kept.org_ids, ...gone.org_ids]);
+  const { org_id, other_org_id } = registrationLinks;
+  const decided = await store.db
+    .select({ org_id, other_org_id })
+    .from(registrationLinks)
+    .where(inValues(org_id, orgIds));
+  const keyOf = (pair: (typeof decided)[number]) => `${pair.org_id} ${pair.other_org_id}`;
+  const known = new Set(decided.map(keyOf));
+  return found.filter(
+    ({ kept, gone }) =>
+      !kept.org_ids.some((one) =>
+        gone.org_ids.some((other) => known.has(keyOf(pairOf(one, other)))),
+      ),
+  );
+}
+
+export type LinkCounts = { linked: number; waiting: number };
+
+/** In one transaction at most so many: others want the write lock, too. */
+const linksAtOnce = 25;
+
+/**
+ * Links the profiles of the same organisations as these: one stays, the other is withdrawn in its favour. What belongs to
+ * its organisation is queued for an operator instead. Answers what there was to do; with `checkOnly` it is not done.
+ */
+export async function linkProfiles(
+  store: Store,
+  ids: readonly number[],
+  { now, checkOnly = false }: { now: Date; checkOnly?: boolean },
+): Promise<FoundLink[]> {
+  const found = await findLinks(store, ids);
+  if (checkOnly) return found;
+  const done: FoundLink[] = [];
+  for (let at = 0; at < found.length; at += linksAtOnce) {
+    const part = found.slice(at, at + linksAtOnce);
+    await store.write(async (tx) => {
+      // What was found without the lock may have changed.
+      const still = await findLinks(tx, [...new Set(part.map(({ kept }) => kept.id))]);
+      for (const link of still) if (await linkFound(tx, link, now)) done.push(link);
+    });
+  }
+  return done;
+}
+
+/** False when another link of the same transaction took one of the two away. */
+async function linkFound(
+  tx: WriteTransaction,
+  { kept, gone, source, waits }: FoundLink,
+  now: Date,
+): Promise<boolean> {
+  const [into, before] = await recordsById(tx, [kept.id, gone.id]);
+  if (into?.status === "withdrawn" || before?.status === "withdrawn") return false;
+  if (into === undefined || before === undefined) return false;
+  const by = { source, set_by: null, reason: null, now };
+  if (waits) {
+    await putLink(tx, { gone: before, into }, { ...by, state: "waiting" });
+    return true;
+  }
+  const { saves } = await linkSaves(tx, { gone: before, into }, by);
+  await saveNonprofits(tx, saves, { origin: `link:${source}`, now });
+  return true;
+}
+
+type Pair = { gone: NonprofitRecord; into: NonprofitRecord };
+type SetLink = { source: LinkSource; set_by: string | null; reason: string | null; now: Date };
+
+/**
+ * What a link makes of two profiles, to be saved in the same transaction; it is noted, so that it can be undone, when both
+ * have a register number. What was linked to the one that goes leads to the one that stays from now on.
+ */
+export async function linkSaves(
+  tx: WriteTransaction,
+  pair: Pair,
+  link: SetLink,
+): Promise<{ saves: Save[]; fields: string[] }> {
+  const made = merged(pair.gone, pair.into, { at: link.now, source: link.source });
+  await putLink(tx, pair, { ...link, state: "linked", given: made.given });
+  const followers = await slugsLinkedTo(tx, pair.gone.slug);
+  const moved: Save[] = [];
+  for (const slug of followers) {
+    const before = await recordBySlug(tx, slug);
+    if (before !== null) moved.push({ before, after: { ...before, merged_into: pair.into.slug } });
+  }
+  const saves = [
+    { before: pair.gone, after: made.gone },
+    { before: pair.into, after: made.into },
+    ...moved,
+  ];
+  return { saves, fields: made.fields };
+}
+
+/** Index: registration_links_by_kept. */
+async function slugsLinkedTo(store: Queryable, slug: string): Promise<string[]> {
+  const { gone, kept, state } = registrationLinks;
+  const found = await store.db
+    .select({ gone })
+    .from(registrationLinks)
+    .where(and(eq(kept, slug), eq(state, "linked")));
+  return found.flatMap((one) => one.gone ?? []);
+}
+
+/** Notes what is known of two profiles by the number that each began with; nothing where one has none. */
+async function putLink(
+  tx: WriteTransaction,
+  { gone, into }: Pair,
+  { now, ...link }: SetLink & { state: "linked" | "waiting"; given?: GivenByMerge },
+): Promise<void> {
+  const [one, other] = [firstOrgId(gone), firstOrgId(into)];
+  if (one === null || other === null) return;
+  const names = { gone: gone.slug, kept: into.slug };
+  const set = { ...link, ...names, set_at: now.getTime(), undone_by: null, undone_at: null };
+  await tx.db
+    .insert(registrationLinks)
+    .values({ ...pairOf(one, other), ...set })
+    .onConflictDoUpdate({
+      target: [registrationLinks.org_id, registrationLinks.other_org_id],
+      set,
+    });
+}
+
+const pairOf = (one: string, other: string) =>
+  one < other ? { org_id: one, other_org_id: other } : { org_id: other, other_org_id: one };
+
+const firstOrgId = ({ registrations }: NonprofitRecord): string | null =>
+  registrations.find(({ org_id }) => org_id !== null)?.org_id ?? null;
+
+export type Link = typeof registrationLinks.$inferSelect;
+
+/** The link in which a profile was withdrawn, or null. Index: registration_links_by_gone. */
+export async function linkThatTook(store: Queryable, slug: string): Promise<Link | null> {
+  const { gone, state } = registrationLinks;
+  const [found] = await store.db
+    .select()
+    .from(registrationLinks)
+    .where(and(eq(gone, slug), eq(state, "linked")));
+  return found ?? null;
+}
+
+/**
+ * What undoing a link makes of the two profiles, to be saved in the same transaction. The link is noted as undone, and never
+ * made again by itself.
+ */
+export async function unlinkSaves(
+  tx: WriteTransaction,
+  gone: NonprofitRecord,
+  link: Link,
+  undone: { by: string; reason: string; now: Date },
+): Promise<{ saves: Save[]; kept: string; fields: string[] }> {
+  const given = GivenByMerge.parse(link.given);
+  const orgIds = given.registrations.flatMap(({ org_id }) => org_id ?? []);
+  const holders = await idsByOrgId(tx, orgIds);
+  const [into] = await recordsById(tx, [...new Set(holders.values())]);
+  await closeLink(tx, link.id, undone);
+  const made = unmerged(gone, into ?? gone, given);
+  const saves = [{ before: gone, after: made.gone }];
+  if (into === undefined) return { saves, kept: link.kept ?? "", fields: [] };
+  saves.push({ before: into, after: made.into });
+  return { saves, kept: into.slug, fields: made.fields };
+}
+
+/** Notes that two registrations are not of one organisation, as an operator says. */
+export async function closeLink(
+  tx: WriteTransaction,
+  id: number,
+  { by, reason, now }: { by: string; reason: string; now: Date },
+): Promise<void> {
+  await tx.db
+    .update(registrationLinks)
+    .set({ state: "undone", undone_by: by, undone_at: now.getTime(), reason, given: null })
+    .where(eq(registrationLinks.id, id));
+}
+
+/** Links in which a profile is the one that stays, or that wait for it. */
+export const linksOf = (store: Queryable, slug: string): Promise<Link[]> =>
+  store.db
+    .select()
+    .from(registrationLinks)
+    .where(
+      and(
+        or(eq(registrationLinks.kept, slug), eq(registrationLinks.gone, slug)),
+        inArray(registrationLinks.state, ["linked", "waiting"]),
+      ),
+    )
+    .execute();
+
+/** Links that wait for an operator, each as of the profile that would stay. Index: registration_links_by_state. */
+export const waitingLinks = {
+  count: (store: Queryable, max: number): Promise<number> =>
+    countUpTo(store, max, "SELECT 1 FROM registration_links WHERE state = 'waiting'"),
+  page: (store: Queryable, { after, limit }: { after: number; limit: number }) =>
+    withProfile(store, and(gt(registrationLinks.id, after), isWaiting), limit),
+  byId: async (store: Queryable, id: number) =>
+    (await withProfile(store, eq(registrationLinks.id, id), 1))[0] ?? null,
+};
+
+const isWaiting = eq(registrationLinks.state, "waiting");
+
+async function withProfile(store: Queryable, where: SQL | undefined, limit: number) {
+  const rows = await store.db
+    .select({ ...getTableColumns(registrationLinks), nonprofit_id: nonprofits.id })
+    .from(registrationLinks)
+    .innerJoin(nonprofits, eq(nonprofits.slug, registrationLinks.kept))
+    .where(where)
+    .orderBy(asc(registrationLinks.id))
+    .limit(limit);
+  return rows.map((row) => ({ ...row, status: row.state === "waiting" ? "pending" : row.state }));
+}

@@ -1,0 +1,37 @@
+import type { Clock } from "#content/contract/time.ts";
+import { type FoundLink, linkableIds, linkProfiles } from "#content/register/links-store.ts";
+import type { Store } from "#content/store/open.ts";
+
+type Linking = {
+  store: Store;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Only say what there is to link. */
+  checkOnly?: boolean;
+};
+
+const idsAtOnce = 2_000;
+
+/**
+ * Makes one profile of those that registers list under several numbers: among these ids and what is the same as one of
+ * them, or among all (null). Answers what was linked or queued, a pair each. Stops between two parts when asked to.
+ */
+export async function linkRegisters(
+  { store, clock, signal, checkOnly = false }: Linking,
+  ids: readonly number[] | null,
+  onProgress: (done: number, total: number) => void,
+): Promise<FoundLink[]> {
+  const links: FoundLink[] = [];
+  const all = ids ?? (await linkableIds(store));
+  for (let at = 0; at < all.length && !signal.aborted; at += idsAtOnce) {
+    onProgress(at, all.length);
+    const part = all.slice(at, at + idsAtOnce);
+    links.push(...(await linkProfiles(store, part, { now: clock(), checkOnly })));
+  }
+  return distinct(links);
+}
+
+/** With checkOnly a pair is found from either side. */
+const distinct = (links: readonly FoundLink[]): FoundLink[] => [
+  ...new Map(links.map((link) => [`${link.kept.id} ${link.gone.id}`, link])).values(),
+];

@@ -1,0 +1,45 @@
+import { defineCommand } from "citty";
+import { systemClock } from "#content/contract/time.ts";
+import { openStore } from "#content/store/open.ts";
+import { linkRegisters } from "./import/link-registers.ts";
+import { runCommand } from "./support/command.ts";
+import { configOrExit, stopSignal } from "./support/config.ts";
+import { startProgress } from "./support/progress.ts";
+
+const command = defineCommand({
+  meta: {
+    name: "link-registers",
+    description:
+      "Makes one profile of those that several registers list. Imports do it with what they changed; this goes through the whole directory.",
+  },
+  args: {
+    check: { type: "boolean", description: "Say what would be linked, write nothing" },
+    json: { type: "boolean", description: "Answer as JSON on standard output" },
+  },
+  run: async ({ args }) => {
+    const { databaseUrl: url, databaseToken: authToken } = configOrExit();
+    using store = await openStore({ url, authToken, busyWaitMs: 60_000 });
+    const checkOnly = args.check === true;
+    const linking = { store, clock: systemClock, signal: stopSignal(), checkOnly };
+    const progress = startProgress("linking", 0);
+    const links = await linkRegisters(linking, null, (done) => progress.at(done));
+    progress.end();
+    const pairs = links.map(({ kept, gone, source, waits }) => ({
+      kept: kept.slug,
+      gone: gone.slug,
+      org_ids: [...kept.org_ids, ...gone.org_ids],
+      source,
+      waits,
+    }));
+    const waiting = pairs.filter(({ waits }) => waits).length;
+    const report = { checked_only: checkOnly, linked: pairs.length - waiting, waiting, pairs };
+    if (args.json === true) return console.log(JSON.stringify(report));
+    for (const { kept, gone, source, waits } of pairs) {
+      console.log(`${gone} -> ${kept} (${source})${waits ? ", waits for an operator" : ""}`);
+    }
+    const words = checkOnly ? ["would be linked", "would wait"] : ["linked", "wait"];
+    console.log(`${report.linked} ${words[0]}, ${waiting} ${words[1]} for an operator.`);
+  },
+});
+
+await runCommand(command);

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { merged, unmerged, whyNotMerged } from "#content/nonprofit/operator-changes.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const at = new Date("2026-06-01T12:00:00Z");
+const registered = (org_id: string) => ({
+  country_code: "GB",
+  type: "Charity number",
+  registration_number: org_id,
+  org_id,
+});
+const said = (org_id: string) => ({
+  org_id,
+  register: "ukcat",
+  name: "Lanterns",
+  as_of: "2026-04-14",
+  scope: org_id.split("-", 2).join("-"),
+  state: "registered" as const,
+  facts: {},
+});
+const profile = (org_id: string, parts: Partial<NonprofitRecord> = {}) =>
+  aNonprofit({
+    registrations: [registered(org_id)],
+    register_records: [said(org_id)],
+    register: "ukcat",
+    register_scope: org_id.split("-", 2).join("-"),
+    ...parts,
+  });
+const into = profile("GB-CHC-1000001", { id: 1, city: null, causes: ["education"] });
+const gone = profile("GB-SC-SC000001", {
+  id: 2,
+  mission: "Lanterns",
+  city: "Leith",
+  region: "Scotland",
+  causes: ["health"],
+  provenance: {
+    mission: sourceFrom("register", 1),
+    registrations: sourceFrom("register", 1),
+  },
+});
+
+describe("a link of two registers", () => {
+  const link = merged(gone, into, { at, source: "same_number" });
+
+  test("moves registrations, records and what is lacking, but no place and no causes beside others", () => {
+    expect(link.into).toMatchObject({
+      mission: "Lanterns",
+      city: null,
+      region: null,
+      causes: ["education"],
+      register_scope: "GB-CHC",
+    });
+    expect(link.into.registrations[1]).toMatchObject({ linked_by: "same_number" });
+    expect(link.into.register_records).toHaveLength(2);
+    expect(link.gone).toMatchObject({
+      status: "withdrawn",
+      merged_into: into.slug,
+      registrations: [],
+    });
+    expect(link.gone.provenance["status"]).toBeUndefined();
+  });
+
+  test("is undone to what was", () => {
+    const back = unmerged(link.gone, link.into, link.given);
+    expect(back.gone).toEqual(gone);
+    expect(back.into).toEqual(into);
+  });
+
+  test("is undone without what others changed since", () => {
+    const since = { ...link.into, mission: "Other words" };
+    expect(unmerged(link.gone, since, link.given).into.mission).toBe("Other words");
+  });
+});
+
+test("a merge by an operator moves place and causes, too, and is undone as well", () => {
+  const merge = merged(gone, { ...into, register: null, register_scope: null }, { at });
+  expect(merge.into).toMatchObject({ city: "Leith", causes: ["education", "health"] });
+  expect(merge.into).toMatchObject({ register: "ukcat", register_scope: "GB-SC" });
+  expect(merge.gone.provenance["status"]?.set_by).toBe("operator");
+  const back = unmerged(merge.gone, merge.into, { ...merge.given, provenance: null });
+  expect(back.into).toEqual({ ...into, register: null, register_scope: null });
+  expect(back.gone.status).toBe("listed");
+  expect(unmerged({ ...merge.gone, verified: 1 }, merge.into, merge.given).gone.status).toBe(
+    "claimed",
+  );
+});
+
+test("says why a profile cannot be merged", () => {
+  expect(whyNotMerged(gone, into)).toBeNull();
+  expect(whyNotMerged(into, into)).toContain("into itself");
+  expect(whyNotMerged(gone, { ...into, status: "withdrawn" })).toContain("is withdrawn");
+  expect(whyNotMerged({ ...gone, merged_into: "other" }, into)).toContain("into other before");
+  expect(whyNotMerged({ ...gone, verified: 1 }, into)).toContain("belongs to its organisation");
+});

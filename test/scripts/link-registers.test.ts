@@ -1,0 +1,240 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { decideReview, listReviews, reviewQueues } from "#api/operator/review-queues.ts";
+import { restoreProfile } from "#api/operator/change-profile.ts";
+import { mergeProfile } from "#api/operator/merge-profile.ts";
+import { linkRegisters } from "#scripts/import/link-registers.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { anImporting, type TestImporting } from "#test/support/importing.ts";
+
+let importing: TestImporting;
+beforeEach(async () => {
+  importing = await anImporting();
+});
+afterEach(() => importing.close());
+
+const header =
+  "org_id,name,postcode,active,date_registered,activities,objects,income,spending,fye,company_number,web,UKCAT,ICNPTSO";
+type Row = { id: string; name?: string; does?: string; site?: string; company?: string };
+const lineOf = ({ id, name = "LANTERN RESEARCH UK", does = "", ...row }: Row) =>
+  `${id},${name},AA1 1AA,True,,${does},,,,,${row.company ?? ""},${row.site ?? "lantern.example"},,`;
+const run = (...rows: Row[]) => {
+  const file = importing.file("uk.csv", [header, ...rows.map(lineOf)].join("\n"));
+  return importing.run("ukcat", [file]);
+};
+const england = { id: "GB-CHC-1000001", does: "We research lanterns in all their forms." };
+const scotland = { id: "GB-SC-SC000001", does: "Research on lanterns." };
+const record = async (slug: string): Promise<NonprofitRecord> => {
+  const found = await importing.record(slug);
+  if (found === null) throw new Error(`no ${slug}`);
+  return found;
+};
+const everyone = async () =>
+  Promise.all((await importing.slugs()).toSorted().map((slug) => record(slug)));
+const listed = async () => (await everyone()).filter(({ status }) => status !== "withdrawn");
+const orgIds = ({ registrations }: NonprofitRecord) => registrations.map(({ org_id }) => org_id);
+const clock = () => new Date("2026-06-02T12:00:00Z");
+const context = () => ({
+  store: importing.store,
+  clock,
+  curated: { lookAgain: () => undefined },
+  config: { walletHoldMs: 0, walletApprovals: 1 as const },
+});
+const edit = async (slug: string, parts: Partial<NonprofitRecord>) => {
+  const before = await record(slug);
+  await importing.store.write((tx) =>
+    saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], {
+      origin: "test",
+      now: clock(),
+    }),
+  );
+};
+
+describe("one organisation in two registers", () => {
+  test.each([
+    ["in one file", [[england, scotland]]],
+    ["England first", [[england], [scotland]]],
+    ["Scotland first", [[scotland], [england]]],
+  ])("becomes one profile, %s", async (_, files) => {
+    for (const rows of files) await run(...rows);
+    const [kept, ...others] = await listed();
+    expect(others).toEqual([]);
+    if (kept === undefined) throw new Error("none");
+    expect(orgIds(kept)).toEqual([england.id, scotland.id]);
+    expect(kept).toMatchObject({ mission: england.does, region: null, register_scope: "GB-CHC" });
+    const [gone] = (await everyone()).filter(({ status }) => status === "withdrawn");
+    expect(gone).toMatchObject({ merged_into: kept.slug, registrations: [] });
+    expect(toDetail(kept).registrations.map(({ linked_by }) => linked_by)).toEqual([
+      undefined,
+      "same_site_and_name",
+    ]);
+    expect(await importing.changes()).not.toBeEmpty();
+  });
+
+  test("is said in the report, and a second run finds nothing to do", async () => {
+    expect(await run(england, scotland)).toMatchObject({ added: 2, linked: 1, links_waiting: 0 });
+    const before = await importing.changes();
+    expect(await run(england, scotland)).toMatchObject({ added: 0, changed: 0, linked: 0 });
+    expect(await importing.changes()).toEqual(before);
+  });
+
+  test("is updated by the rows of both, each in what it said", async () => {
+    await run(england, { ...scotland, does: "" });
+    await edit("lantern-research-uk", { city: null });
+    const again = await run(
+      { ...england, name: "LANTERN RESEARCH" },
+      { ...scotland, name: "LANTERNS SCOTLAND", does: "Something else." },
+    );
+    expect(again).toMatchObject({ added: 0, linked: 0 });
+    const kept = await record("lantern-research-uk");
+    expect(kept).toMatchObject({ name: "Lantern Research", mission: england.does, region: null });
+    expect(orgIds(kept)).toEqual([england.id, scotland.id]);
+    expect(await listed()).toHaveLength(1);
+  });
+
+  test("keeps what only the other register says, and follows it", async () => {
+    await run({ ...england, does: "" }, scotland);
+    expect(await record("lantern-research-uk")).toMatchObject({ mission: scotland.does });
+    await run({ ...england, does: "" }, { ...scotland, does: "Research on lamps." });
+    expect(await record("lantern-research-uk")).toMatchObject({ mission: "Research on lamps." });
+  });
+
+  test("is named, and nothing written, by a check of the whole directory", async () => {
+    await run(england);
+    await run({ ...scotland, site: "" });
+    const slug = (await everyone()).find(({ registrations }) =>
+      registrations.some(({ org_id }) => org_id === scotland.id),
+    )?.slug;
+    await edit(slug ?? "", { website: "https://lantern.example/scotland" });
+    const linking = { store: importing.store, clock, signal: new AbortController().signal };
+    const found = await linkRegisters({ ...linking, checkOnly: true }, null, () => {});
+    expect(found).toMatchObject([{ kept: { slug: "lantern-research-uk" }, waits: false }]);
+    expect(await listed()).toHaveLength(2);
+    expect(await linkRegisters(linking, null, () => {})).toHaveLength(1);
+    expect(await listed()).toHaveLength(1);
+    expect(await linkRegisters(linking, null, () => {})).toEqual([]);
+  });
+
+  test("three registers make one profile, whoever came first", async () => {
+    const northern = { id: "GB-NIC-100001" };
+    await run(northern, scotland);
+    await run(england, northern, scotland);
+    const [kept, ...others] = await listed();
+    expect(others).toEqual([]);
+    const all = new Set([england.id, northern.id, scotland.id]);
+    expect(new Set(kept === undefined ? [] : orgIds(kept))).toEqual(all as Set<string | null>);
+    const gone = (await everyone()).filter(({ status }) => status === "withdrawn");
+    expect(gone.map(({ merged_into }) => merged_into)).toEqual([
+      kept?.slug ?? "",
+      kept?.slug ?? "",
+    ]);
+  });
+});
+
+test("a profile stays while one of its registers has it, and comes back with either", async () => {
+  const others = ["GB-CHC-1000009", "GB-SC-SC000009"].map((id) => ({
+    id,
+    name: `CHOIR ${id.slice(-3)}`,
+    site: "",
+  }));
+  await run(england, scotland, ...others);
+  const states = async () => {
+    const { status, register_records } = await record("lantern-research-uk");
+    return [status, ...register_records.map(({ state }) => state)];
+  };
+  expect(await states()).toEqual(["listed", "registered", "registered"]);
+  await run(scotland, ...others);
+  expect(await states()).toEqual(["listed", "gone", "registered"]);
+  await run(...others);
+  expect(await states()).toEqual(["withdrawn", "gone", "gone"]);
+  await run(scotland, ...others);
+  expect(await states()).toEqual(["listed", "gone", "registered"]);
+  await run(england, ...others);
+  expect(await states()).toEqual(["listed", "registered", "gone"]);
+  expect(await importing.slugs()).toHaveLength(4);
+});
+
+describe("an operator", () => {
+  const undo = (slug: string) =>
+    restoreProfile(context(), { slug, operator: "ada", reason: "Two charities." });
+
+  test("undoes a link, and it is never made again by itself", async () => {
+    await run(england);
+    await run({ ...scotland, site: "" });
+    const before = await everyone();
+    await run(england, scotland);
+    const gone = (await everyone()).find(({ status }) => status === "withdrawn")?.slug ?? "";
+    expect(await undo(gone)).toMatchObject({ ok: true, value: { change: "restored" } });
+    const after = await everyone();
+    const shapes = (some: NonprofitRecord[]) =>
+      some.map(({ slug, status, registrations, register_records, ...other }) => ({
+        slug,
+        register_records,
+        status,
+        registrations,
+        register_scope: other.register_scope,
+        mission: other.mission,
+        merged_into: other.merged_into,
+      }));
+    expect(shapes(after)).toEqual(shapes(before));
+    expect(await run(england, { ...scotland, does: "New words." })).toMatchObject({ linked: 0 });
+    expect(await listed()).toHaveLength(2);
+  });
+
+  test("links what was undone again, and takes a value back that only the link brought", async () => {
+    await run({ ...england, does: "" }, scotland);
+    const gone = (await everyone()).find(({ status }) => status === "withdrawn")?.slug ?? "";
+    await undo(gone);
+    expect(await record("lantern-research-uk")).toMatchObject({ mission: null });
+    const asked = { slug: gone, operator: "ada", reason: "One after all." };
+    const merged = await mergeProfile(context(), { ...asked, into: "lantern-research-uk" });
+    expect(merged.ok).toBe(true);
+    expect((await record("lantern-research-uk")).registrations[1]).toMatchObject({
+      org_id: scotland.id,
+      linked_by: "operator",
+    });
+    await undo(gone);
+    expect(await listed()).toHaveLength(2);
+  });
+
+  test("is asked where a profile belongs to its organisation", async () => {
+    await run(england);
+    await edit("lantern-research-uk", { verified: 1, status: "claimed" });
+    expect(await run(england, scotland)).toMatchObject({ linked: 0, links_waiting: 1 });
+    expect(await run(england, scotland)).toMatchObject({ linked: 0, links_waiting: 0 });
+    expect(await listed()).toHaveLength(2);
+    expect(await reviewQueues(context(), "link")).toEqual([{ kind: "link", waiting: 1 }]);
+    const { reviews } = await listReviews(context(), { kind: "link", limit: 10, after: undefined });
+    const [review] = reviews;
+    expect(review).toMatchObject({
+      slug: "lantern-research-uk",
+      detail: { keeps: "lantern-research-uk" },
+    });
+    const deciding = { id: review?.id ?? "", operator: "ada" };
+    const done = await decideReview(context(), { ...deciding, decision: "approved" });
+    expect(done).toMatchObject({ ok: true, value: { slug: "lantern-research-uk" } });
+    expect(orgIds(await record("lantern-research-uk"))).toEqual([england.id, scotland.id]);
+    expect(await reviewQueues(context(), "link")).toEqual([{ kind: "link", waiting: 0 }]);
+    expect(await decideReview(context(), { ...deciding, decision: "approved" })).toMatchObject({
+      ok: false,
+    });
+  });
+
+  test("may say that they are two", async () => {
+    await run(england);
+    await edit("lantern-research-uk", {
+      usdc_wallet: "So11111111111111111111111111111111111111112",
+    });
+    await run(england, scotland);
+    const { reviews } = await listReviews(context(), { kind: "link", limit: 10, after: undefined });
+    const deciding = { id: reviews[0]?.id ?? "", operator: "ada", reason: "A branch." };
+    expect((await decideReview(context(), { ...deciding, decision: "rejected" })).ok).toBe(true);
+    await edit("lantern-research-uk", { usdc_wallet: null });
+    expect(await run(england, { ...scotland, does: "New." })).toMatchObject({ linked: 0 });
+    expect(await recordBySlug(importing.store, "lantern-research-uk")).toMatchObject({
+      status: "listed",
+    });
+  });
+});
