@@ -1,7 +1,11 @@
 import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { columnNames, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
-import { registerRecords, registerScopes } from "#content/store/tables/nonprofits.ts";
+import { columnNames, inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
+import {
+  registerRecords,
+  registerScopes,
+  registrations,
+} from "#content/store/tables/nonprofits.ts";
 import type { Known, ScopesRead } from "./standing.ts";
 
 const recordColumns = columnNames(registerRecords);
@@ -104,4 +108,13 @@ export async function branchesUnder(
     args: rangeOf(prefix),
   });
   return new Map(rows.map((row) => [String(row["next"]), Number(row["found"])]));
+}
+
+/** The org-ids of these nonprofits. */
+export async function orgIdsOf(store: Queryable, ids: readonly number[]): Promise<string[]> {
+  const found = await store.db
+    .select({ org_id: registrations.org_id })
+    .from(registrations)
+    .where(inValues(registrations.nonprofit_id, ids));
+  return found.flatMap(({ org_id }) => org_id ?? []);
 }

@@ -73,7 +73,8 @@ const firstLister = (scheme: string, scopes: ScopesRead): string | undefined =>
 const revokedAt = ({ facts, as_of }: RegisterRecord): string =>
   String(facts["posted"] ?? facts["revoked"] ?? as_of);
 
-const sinceOf = ({ facts, state }: RegisterRecord): string => String(facts[state] ?? "");
+/** When the register says that this happened, "" where it does not. */
+export const sinceOf = ({ facts, state }: RegisterRecord): string => String(facts[state] ?? "");
 
 /** The date of the newest file that says this: the day it said so first, or that of the newest file of its part. */
 export function confirmedAt({ register, scope, as_of }: RegisterRecord, scopes: ScopesRead) {

@@ -53,6 +53,9 @@ export const keyOf = {
   /** A numbered file of the change feed. */
   feed: (number: number): DocumentKey => `feed ${number}`,
   snapshotPart: (part: number): DocumentKey => `snapshot-part ${part}`,
+  standingIndex: "standing index" as DocumentKey,
+  /** The organisations whose org-ids begin so. */
+  standing: (prefix: string): DocumentKey => `standing ${prefix}`,
   /** One part of a cause's search index. */
   lunr: (cause: string, part: number): DocumentKey => `lunr ${cause} ${part}`,
 };

@@ -7,6 +7,7 @@ import { lunr } from "./lunr.ts";
 import { answers, discovery, page } from "./single-pages.ts";
 import { profile, profileHistory, profileMarkdown } from "./profile.ts";
 import { sitemap } from "./sitemap.ts";
+import { standing } from "./standing.ts";
 
 /** Style sheets, the icon and what else pages refer to. Those under _astro/ carry a digest in their name. */
 export const assets: DocumentKind = {
@@ -31,5 +32,6 @@ export const documentKinds: readonly DocumentKind[] = [
   sitemap,
   feed,
   snapshotPart,
+  standing,
   lunr,
 ];

@@ -9,6 +9,7 @@ import { folderOf, keyOf } from "#site/documents/keys.ts";
 import { snapshotPartOf, staticPages } from "#site/documents/page-sizes.ts";
 import { patchedPart, snapshotLines } from "#site/documents/feed.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";
+import { staleStanding, standingFolder } from "#site/documents/standing.ts";
 import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
 import { runProfileJob } from "./profile-job.ts";
 
@@ -117,6 +118,8 @@ async function staleKeys(
   for (const list of new Set(stale.flatMap((one) => one.lists))) {
     for (const key of pagesOf(list, await lists.count(list), manifest)) keys.add(key);
   }
+  const held = manifest.under(standingFolder).map(({ path }) => path);
+  for (const key of await staleStanding(source.store, changes, held)) keys.add(key);
   return keys;
 }
 

@@ -1,0 +1,200 @@
+import { registersReadFact } from "#content/register/import-store.ts";
+import { knownSchemes } from "#content/register/org-id.ts";
+import words from "#content/editorial/standing.json";
+import { registerById } from "#content/nonprofit/register-facts.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
+import {
+  deductibilityOf,
+  schemeOf,
+  type ScopesRead,
+  sinceOf,
+  standingOf,
+  type Known,
+} from "#content/register/standing.ts";
+import {
+  branchesUnder,
+  knownUnder,
+  orgIdsOf,
+  rowsUnder,
+  scopesRead,
+} from "#content/register/standing-store.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { type BundleFile, type DocumentKey, oneByOne, type Source } from "./document.ts";
+import { keyOf } from "./keys.ts";
+
+/** Rows of registers and profiles in one shard: it stays below 70 kB, before compression. */
+export const shardRowsMax = 600;
+/** No number is shorter than this and one more: a prefix that is split is never a whole number. */
+const splitLengthMax = 5;
+
+export const standingFolder = "standing/";
+const indexPath = `${standingFolder}index.json`;
+
+/** What a row of a shard holds, in its order. */
+const columns = [
+  "number",
+  "slug",
+  "name",
+  "standing",
+  "register",
+  "part",
+  "since",
+  "deductibility",
+  "deductibility_register",
+] as const;
+const nameLengthMax = 80;
+
+/**
+ * The standing of every organisation by its number, for readers of the bundle alone: an index, and shards by the beginning
+ * of the number, as long as it takes to make them small. A pure function of the store; see docs/standing.md.
+ */
+export const standing = oneByOne<Pick<Source, "store">>(
+  "standing",
+  async function* ({ store }) {
+    const { leaves } = await shardsOf(store);
+    yield [keyOf.standingIndex];
+    for (const leaf of leaves) yield [keyOf.standing(leaf)];
+  },
+  ({ store }, prefix = "") => (prefix === "index" ? indexFile(store) : shardFile(store, prefix)),
+);
+
+/** The beginnings of org-ids that have a shard each, and by scheme the beginnings of numbers that are split. */
+type Shards = { leaves: string[]; split: Map<string, string[]> };
+
+async function shardsOf(store: Queryable): Promise<Shards> {
+  const shards: Shards = { leaves: [], split: new Map() };
+  for (const scheme of knownSchemes) {
+    const root = `${scheme}-`;
+    const split: string[] = [];
+    const visit = async (prefix: string, rows: number): Promise<void> => {
+      if (isLeaf(prefix, rows)) return void shards.leaves.push(prefix);
+      split.push(numberIn(prefix));
+      for (const [next, below] of await branchesUnder(store, prefix)) {
+        await visit(prefix + next, below);
+      }
+    };
+    const rows = await rowsUnder(store, root, shardRowsMax);
+    if (rows === 0) continue;
+    await visit(root, rows);
+    shards.split.set(scheme, split);
+  }
+  return shards;
+}
+
+const numberIn = (prefix: string): string => prefix.slice(schemeOf(prefix).length + 1);
+
+const isLeaf = (prefix: string, rows: number): boolean =>
+  rows <= shardRowsMax || numberIn(prefix).length > splitLengthMax;
+
+/** The shard in which a number stands. Some counts in an index, each of at most `shardRowsMax` rows. */
+async function leafOf(store: Queryable, orgId: string): Promise<string> {
+  for (let length = schemeOf(orgId).length + 1; ; length++) {
+    const prefix = orgId.slice(0, length);
+    if (isLeaf(prefix, await rowsUnder(store, prefix, shardRowsMax))) return prefix;
+  }
+}
+
+const pathOf = (prefix: string): string =>
+  `${standingFolder}${schemeOf(prefix)}/${numberIn(prefix) || "all"}.json`;
+
+async function indexFile(store: Queryable): Promise<BundleFile> {
+  const { split } = await shardsOf(store);
+  const scopes = await scopesRead(store);
+  const registers = [...scopes].flatMap(([id, parts]) => {
+    const name = registerById(id)?.name;
+    return name === undefined ? [] : [[id, { name, parts: Object.fromEntries(parts) }] as const];
+  });
+  const index = {
+    format: "standing 1",
+    columns,
+    registers: Object.fromEntries(registers),
+    schemes: Object.fromEntries(
+      [...split].map(([scheme, prefixes]) => [scheme, { split: prefixes }]),
+    ),
+    missing: words.missing,
+  };
+  return { path: indexPath, body: `${JSON.stringify(index)}\n` };
+}
+
+async function shardFile(store: Queryable, prefix: string): Promise<BundleFile> {
+  const path = pathOf(prefix);
+  const whole = numberIn(prefix) === "" ? null : prefix.slice(0, -1);
+  const isSplit = !isLeaf(prefix, await rowsUnder(store, prefix, shardRowsMax));
+  const isMerged = whole !== null && isLeaf(whole, await rowsUnder(store, whole, shardRowsMax));
+  const known = isSplit || isMerged ? [] : await knownUnder(store, prefix);
+  if (known.length === 0) return { path, body: null };
+  const scopes = await scopesRead(store);
+  const scheme = schemeOf(prefix);
+  const organisations = known.map(([orgId, about]) =>
+    JSON.stringify(rowOf(orgId.slice(scheme.length + 1), about, scopes, scheme)),
+  );
+  const head = JSON.stringify({ scheme, prefix: numberIn(prefix) }).slice(0, -1);
+  return { path, body: `${head},"organisations":[\n${organisations.join(",\n")}\n]}\n` };
+}
+
+function rowOf(number: string, { records, profile }: Known, scopes: ScopesRead, scheme: string) {
+  const judged = standingOf(records, scopes, scheme);
+  const gifts = deductibilityOf(records, judged, scheme);
+  const name = profile?.name ?? records[0]?.name ?? "";
+  return [
+    number,
+    profile?.slug ?? null,
+    name.slice(0, nameLengthMax).toWellFormed(),
+    judged.value,
+    ...sourceOf(judged.by),
+    gifts?.value ?? null,
+    gifts?.by?.register ?? null,
+  ];
+}
+
+const sourceOf = (by: RegisterRecord | null): (string | null)[] =>
+  by === null ? [null, null, null] : [by.register, by.scope, sinceOf(by) || null];
+
+const shownFields: ReadonlySet<string> = new Set([
+  "name",
+  "slug",
+  "status",
+  "registrations",
+  "register_records",
+]);
+
+/** More than these are looked up faster by looking at all shards. */
+const changedMax = 500;
+
+/**
+ * The shards that changes make stale: those of the numbers of the changed profiles; all of them when registers were read,
+ * for that changes what is said of organisations without a profile. Where shards were split or joined, what came and went too.
+ */
+export async function staleStanding(
+  store: Queryable,
+  changes: readonly Change[],
+  held: readonly string[],
+): Promise<DocumentKey[]> {
+  const isRead = changes.some(({ fields }) => fields.includes(registersReadFact));
+  const touched = changes.filter(
+    ({ kind, fields }) => kind === "added" || fields.some((field) => shownFields.has(field)),
+  );
+  const ids = new Set(touched.flatMap(({ nonprofit_id }) => nonprofit_id ?? []));
+  if (!isRead && ids.size === 0) return [];
+  const all = isRead || ids.size > changedMax;
+  const stale = new Set<string>();
+  if (!all)
+    for (const orgId of await orgIdsOf(store, [...ids])) {
+      if (knownSchemes.includes(schemeOf(orgId))) stale.add(await leafOf(store, orgId));
+    }
+  const paths = new Set(held);
+  if (!all && [...stale].every((leaf) => paths.has(pathOf(leaf)))) {
+    return [...stale].map(keyOf.standing);
+  }
+  const { leaves } = await shardsOf(store);
+  const now = new Map(leaves.map((leaf) => [pathOf(leaf), leaf]));
+  const came = leaves.filter((leaf) => all || stale.has(leaf) || !paths.has(pathOf(leaf)));
+  const went = held.filter((path) => !now.has(path)).flatMap((path) => prefixOf(path) ?? []);
+  return [keyOf.standingIndex, ...[...came, ...went].map(keyOf.standing)];
+}
+
+function prefixOf(path: string): string | null {
+  const [, scheme = "", number = ""] = /^standing\/([^/]+)\/([^/]+)\.json$/.exec(path) ?? [];
+  return scheme === "" ? null : `${scheme}-${number === "all" ? "" : number}`;
+}

@@ -1,0 +1,193 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { readOrgId } from "#content/register/org-id.ts";
+import { saveScopes } from "#content/register/import-store.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { insertMany } from "#content/store/query.ts";
+import { registerRecords } from "#content/store/tables/nonprofits.ts";
+import { keyOf } from "#site/documents/keys.ts";
+import { shardRowsMax, staleStanding, standing } from "#site/documents/standing.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+
+let store: Store | null = null;
+let directory: Directory | null = null;
+afterEach(() => {
+  store?.close();
+  directory?.close();
+  [store, directory] = [null, null];
+});
+
+const row = (number: string, parts: Partial<RegisterRecord> = {}) => ({
+  org_id: `US-EIN-${number}`,
+  register: "irs-bmf",
+  nonprofit_id: null,
+  name: `Sample Society ${number} of the Friends of Register Numbers`,
+  as_of: "2026-04-14",
+  scope: "HI",
+  state: "registered" as const,
+  facts: { deductibility: "1" },
+  ...parts,
+});
+
+/** A store with this many numbers, most of them in a few dense parts as those of registers are. */
+async function aStore(count: number): Promise<Store> {
+  const opened = await openStore({ url: ":memory:" });
+  const numbers = Array.from({ length: count }, (_, at) =>
+    String(at % 3 === 0 ? (at * 7_919_333) % 1_000_000_000 : 830_000_000 + at * 37).padStart(
+      9,
+      "0",
+    ),
+  );
+  await opened.write(async (tx) => {
+    await insertMany(
+      tx,
+      registerRecords,
+      [...new Set(numbers)].map((number) => row(number)),
+    );
+    await saveScopes(tx, { register: "irs-bmf", asOf: { HI: "2026-04-14" }, now: new Date(0) });
+  });
+  return opened;
+}
+
+async function filesOf(from: Store): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for await (const keys of standing.all({ store: from })) {
+    for (const { path, body } of await standing.render(keys, { store: from })) {
+      if (body !== null) files.set(path, String(body));
+    }
+  }
+  return files;
+}
+
+/** As docs/standing.md tells readers: at most two files, and how many bytes they took. */
+function lookedUp(files: ReadonlyMap<string, string>, scheme: string, number: string) {
+  const index = files.get("standing/index.json") ?? "";
+  const { schemes, columns } = JSON.parse(index);
+  let at = 0;
+  while (schemes[scheme].split.includes(number.slice(0, at))) at += 1;
+  const shard = files.get(`standing/${scheme}/${number.slice(0, at) || "all"}.json`) ?? "{}";
+  const found: unknown[] | undefined = (JSON.parse(shard).organisations ?? []).find(
+    ([own]: string[]) => own === number,
+  );
+  const bytes = Buffer.byteLength(index) + Buffer.byteLength(shard);
+  return {
+    bytes,
+    found: found && Object.fromEntries(found.map((cell, nth) => [columns[nth], cell])),
+  };
+}
+
+test("every number is found in two files of less than 100 kB, and no other", async () => {
+  store = await aStore(41_000);
+  const files = await filesOf(store);
+  const { rows } = await store.raw.execute("SELECT org_id FROM register_records");
+  const numbers = rows.map(({ org_id }) => String(org_id).slice("US-EIN-".length));
+  const looked = numbers
+    .filter((_, at) => at % 97 === 0)
+    .map((one) => lookedUp(files, "US-EIN", one));
+  expect(looked.every(({ found }) => found?.["standing"] === "registered")).toBe(true);
+  expect(Math.max(...looked.map(({ bytes }) => bytes))).toBeLessThan(100_000);
+  expect(lookedUp(files, "US-EIN", "999999998").found).toBeUndefined();
+  const held = [...files.values()].flatMap((text) => JSON.parse(text).organisations ?? []);
+  expect(held).toHaveLength(numbers.length);
+  // The same store gives the same bytes.
+  expect(Bun.deepEquals(await filesOf(store), files)).toBe(true);
+});
+
+describe("a shard goes stale", () => {
+  const changed = (parts: Partial<Change>): Change => ({
+    sequence: 1,
+    kind: "changed",
+    nonprofit_id: 1,
+    slug: "a",
+    fields: ["name"],
+    moved_lists: [],
+    origin: "review",
+    changed_at: 0,
+    ...parts,
+  });
+  const aProfile = (number: string) => {
+    const read = readOrgId(number);
+    if (!read.ok) throw new Error(number);
+    return aNonprofit({ slug: "a", registrations: [read.value] });
+  };
+  const add = (number: string) =>
+    store?.write((tx) =>
+      saveNonprofits(tx, [{ before: null, after: aProfile(number) }], {
+        origin: "test",
+        now: new Date(0),
+      }),
+    );
+
+  test("alone, when one organisation changes, and not for what it does not show", async () => {
+    store = await aStore(2_000);
+    await add("83-0000037");
+    const held = [...(await filesOf(store)).keys()];
+    const stale = await staleStanding(store, [changed({})], held);
+    expect(stale).toHaveLength(1);
+    const [file] = await standing.render(stale, { store });
+    expect(String(file?.body)).toContain('"830000037"');
+    expect(await staleStanding(store, [changed({ fields: ["mission"] })], held)).toEqual([]);
+  });
+
+  test("with all others and the index, when registers were read", async () => {
+    store = await aStore(2_000);
+    const held = [...(await filesOf(store)).keys()];
+    const read = changed({ nonprofit_id: null, kind: "directory", fields: ["registers_read"] });
+    const stale = await staleStanding(store, [read], held);
+    expect(stale).toHaveLength(held.length);
+    expect(stale).toContain(keyOf.standingIndex);
+  });
+
+  test("with what came and went, when it is split", async () => {
+    store = await aStore(0);
+    const few = Array.from({ length: shardRowsMax }, (_, at) =>
+      row(String(830_000_000 + at * 997_001)),
+    );
+    await store.write((tx) => insertMany(tx, registerRecords, few));
+    const before = await filesOf(store);
+    expect([...before.keys()].toSorted()).toEqual([
+      "standing/US-EIN/all.json",
+      "standing/index.json",
+    ]);
+    await add("53-0196605");
+    const stale = await staleStanding(store, [changed({})], [...before.keys()]);
+    const files = await standing.render(stale, { store });
+    const after = new Map(before);
+    for (const { path, body } of files) {
+      if (body === null) after.delete(path);
+      else after.set(path, String(body));
+    }
+    expect(Object.fromEntries(after)).toEqual(Object.fromEntries(await filesOf(store)));
+    expect(after.has("standing/US-EIN/all.json")).toBe(false);
+    expect(lookedUp(after, "US-EIN", "530196605").found).toMatchObject({
+      slug: "a",
+      standing: "not listed",
+    });
+  });
+});
+
+test("the list job keeps the shards as a full build makes them", async () => {
+  directory = await aDirectory();
+  const registrations = [
+    {
+      country_code: "GB",
+      type: "Charity number (Scotland)",
+      registration_number: "SC041666",
+      org_id: "GB-SC-SC041666",
+    },
+  ];
+  await directory.add({ slug: "glen", name: "Glen Trust", registrations });
+  await directory.drain();
+  expect(directory.read("standing/GB-SC/all.json")).toContain(
+    '["SC041666","glen","Glen Trust","unknown"',
+  );
+  await directory.edit("glen", { name: "Glen and Loch Trust" });
+  await directory.drain();
+  expect(directory.read("standing/GB-SC/all.json")).toContain("Glen and Loch Trust");
+  expect(JSON.parse(directory.read("standing/index.json") ?? "{}").schemes).toEqual({
+    "GB-SC": { split: [] },
+  });
+});
