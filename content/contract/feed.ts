@@ -41,6 +41,21 @@ export const FeedState = named("FeedState", {
     part_path: z.string().describe("Path of a part; {n} counts from 1"),
   }),
   manifest: z.string().describe("Path of the signed list of all files"),
+  registers: z
+    .array(
+      z.object({
+        id: z.string().describe("As in register_facts, and after register: in provenance"),
+        name: z.string(),
+        licence: z.object({ name: z.string(), url: z.string() }),
+        tags_licence: z
+          .object({ name: z.string(), url: z.string() })
+          .optional()
+          .describe("Of the tags that causes are derived from, where it is another one"),
+        attribution: z.string().describe("What to say when you show what comes from it"),
+      }),
+    )
+    .default([]) // Directories of earlier versions name none.
+    .describe("Licences of what the snapshot and the profiles take from public registers"),
 });
 export type FeedState = z.infer<typeof FeedState>;
 

@@ -1,6 +1,7 @@
 import { rename } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import registers from "#content/editorial/registers.json";
 import { isoTime } from "#content/contract/time.ts";
 import { type BundleManifest, feedPaths, type FeedState } from "#content/contract/feed.ts";
 import { keySetOf, type Signer } from "#content/feed/signing-keys.ts";
@@ -193,6 +194,10 @@ function feedState(newest: Newest, joined: Joined, epoch: string): string {
       part_path: `/${feedPaths.snapshotPart("{n}")}`,
     },
     manifest: `/${feedPaths.manifest}`,
+    registers: registers.map(({ id, name, licence, tags_licence, attribution }) => ({
+      ...{ id, name, licence, attribution },
+      ...(tags_licence && { tags_licence }),
+    })),
   };
   return `${JSON.stringify(state)}\n`;
 }

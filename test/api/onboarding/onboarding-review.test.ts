@@ -318,6 +318,28 @@ describe("a registration", () => {
     expect((await approve(number.submission_id, { value: '{"country":null}' })).status).toBe(409);
   });
 
+  test.each([
+    ["US-EIN-112222222", "US", "11-2222222"],
+    ["GB-CHC-210183", "United Kingdom", "Registered charity no. 210183"],
+    ["GB-CHC-210183-1", "GB", "210183-1"],
+    ["GB-SC-SC041666", "GB", "sc 041666"],
+    ["GB-NIC-100012", "GB", "NIC100012"],
+    ["AU-ABN-51824753556", "AU", "51 824 753 556"],
+    ["XS-SAMPLE-0000042", "Kenya", "SAMPLE-0000042"],
+    ["XS-SAMPLE-7-0000042", "Kenya", "sample 7-0000042"],
+  ])("with the number of %s is found, written %p %p", async (org_id, country, number) => {
+    const country_code = org_id.startsWith("XS") ? "KE" : org_id.slice(0, 2);
+    const slug = org_id.toLowerCase();
+    const held = { country_code, type: "Number", registration_number: number, org_id };
+    await service.add(aNonprofit({ slug, name: "Held", country_code, registrations: [held] }));
+    const sent = await service.submit(
+      registration("Quite New", { country, registration_number: number }),
+    );
+    expect((await review(sent.submission_id)).detail["duplicates"]).toMatchObject([
+      { slug, reasons: ["same_registration"] },
+    ]);
+  });
+
   test("with a number that another wrote otherwise is found", async () => {
     const first = await service.submit(
       registration("Number House", { registration_number: "KE/2001/99" }),
