@@ -96,6 +96,7 @@ export const acnc: CsvFormat = {
   about: "Register of the Australian Charities and Not-for-profits Commission",
   lists: true,
   parts: { ofRow: () => "AU", fits: /^AU$/, ofProfile: () => "AU", onceEach: true },
+  dates: ["Registration_Date", "Date_Organisation_Established"],
   columns: [columns],
   read: (row, mapping) => {
     const abn = cell(row, "ABN").replaceAll(" ", "");

@@ -37,6 +37,8 @@ export type CsvFormat = {
   columns: readonly (readonly string[])[];
   /** Of files without header and quotes: what stands between cells. The first columns are those of every row. */
   delimiter?: string;
+  /** Columns that hold a date or nothing: a row with an impossible one is malformed. */
+  dates?: readonly string[];
   read(row: Row, mapping: CauseMapping): RowOutcome;
 };
 
@@ -104,6 +106,23 @@ export function dayOf(text: string): string | null {
   const date = /^\d{4}-\d\d-\d\d$/.test(iso) ? new Date(`${iso}T00:00:00Z`) : null;
   const isDate = date !== null && !Number.isNaN(date.getTime());
   return isDate && date.toISOString().startsWith(iso) ? iso : null;
+}
+
+const yearMs = 366 * 86_400_000;
+
+/** What is wrong with the dates of a row, or null. A year after `now` no register knows anything. */
+export function dateFault(row: Row, columns: readonly string[], now: Date): string | null {
+  const latest = new Date(now.getTime() + yearMs).toISOString();
+  for (const column of columns) {
+    const text = cell(row, column);
+    // Registers write zeros for a date that they do not know.
+    if (text === "" || text.startsWith("0000")) continue;
+    const date = /^\d{6}$/.test(text) ? monthOf(text) : dayOf(text);
+    if (date === null || date < "1000")
+      return `${column} is "${text.slice(0, 40)}", which is no date`;
+    if (date > latest.slice(0, date.length)) return `${column} is "${text}", which is to come`;
+  }
+  return null;
 }
 
 /** "1994-07" of "199407"; null for "000000" and for what is no month. */

@@ -63,6 +63,7 @@ export const irsBmf: CsvFormat = {
     ofProfile: ({ country_code, region }) => bmfPart(country_code, region),
     onceEach: true,
   },
+  dates: ["RULING", "TAX_PERIOD"],
   columns: [columns],
   read: (row, mapping) => {
     const ein = cell(row, "EIN");

@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { isAlive } from "#api/operator/running-service.ts";
+import type { Clock } from "#content/contract/time.ts";
 import type { CauseMapping, MappedBy } from "#content/register/cause-mapping.ts";
-import type { CsvFormat, Row, RowOutcome } from "./format.ts";
+import { bad, type CsvFormat, dateFault, type Row, type RowOutcome } from "./format.ts";
 import { BadInput, fileDay, readCsv, type ReadOptions } from "./read-file.ts";
 import { countSkip, type ImportReport } from "./report.ts";
 
@@ -80,6 +81,7 @@ export type StageOptions = {
   report: ImportReport;
   options: ReadOptions;
   signal: AbortSignal;
+  clock: Clock;
   /** YYYY-MM-DD, for all files; null: each file's own date. */
   asOf: string | null;
 };
@@ -95,7 +97,7 @@ const cellLengthMax = 50_000;
 export async function stageCsv(
   format: CsvFormat,
   files: readonly string[],
-  { staging, report, options, signal, asOf }: StageOptions,
+  { staging, report, options, signal, asOf, clock }: StageOptions,
   mapping: CauseMapping,
 ): Promise<void> {
   const stageRow = (outcome: Said, from: RowOrigin) => {
@@ -109,13 +111,14 @@ export async function stageCsv(
     else if (!once) countSkip(report, "duplicate");
     else options.onBad(new BadInput(file, line, `${draft.org_id} stands on ${earlier} already`));
   };
+  const now = clock();
   for (const file of files) {
     const as_of = asOf ?? fileDay(file);
     const rowsBefore = report.rows;
     for await (const { row, line } of readCsv(file, format, options)) {
       if (signal.aborted) return;
       report.rows += 1;
-      const outcome = readRow(format, row, mapping);
+      const outcome = readRow(format, row, { mapping, now });
       const scope = partOf(format, row);
       if (outcome.kind === "bad") options.onBad(new BadInput(file, line, outcome.problem));
       else staging.scopes.add(scope);
@@ -127,11 +130,15 @@ export async function stageCsv(
   }
 }
 
-function readRow(format: CsvFormat, row: Row, mapping: CauseMapping): RowOutcome {
+function readRow(
+  format: CsvFormat,
+  row: Row,
+  { mapping, now }: { mapping: CauseMapping; now: Date },
+): RowOutcome {
   const long = Object.entries(row).find(([, cell]) => cell.length > cellLengthMax);
-  return long === undefined
-    ? format.read(row, mapping)
-    : { kind: "bad", problem: `${long[0]} has more than ${cellLengthMax} characters` };
+  if (long !== undefined) return bad(`${long[0]} has more than ${cellLengthMax} characters`);
+  const fault = dateFault(row, format.dates ?? [], now);
+  return fault === null ? format.read(row, mapping) : bad(fault);
 }
 
 const partOf = ({ parts }: CsvFormat, row: Row): string => parts?.ofRow(row) ?? "";

@@ -78,6 +78,7 @@ export const ukcat: CsvFormat = {
     // A charity that was tagged twice has two rows.
     onceEach: false,
   },
+  dates: ["date_registered", "date_removed", "fye"],
   columns: [[...published, "date_removed"], published, extract],
   read: (row, mapping) => {
     const org_id = cell(row, "org_id");

@@ -56,6 +56,16 @@ describe("refused with file and line, the store as it was:", () => {
       `${header}\n${first.replace("MCALDER FOOD BANK INC", " ")}\n`,
       /line 2: NAME/,
     ],
+    [
+      "a month that is none",
+      `${header}\n${first.replace(",199901,", ",199913,")}\n`,
+      /line 2: RULING is "199913", which is no date/,
+    ],
+    [
+      "a month that is to come",
+      `${header}\n${first.replace(",202312,", ",203012,")}\n`,
+      /line 2: TAX_PERIOD is "203012", which is to come/,
+    ],
     ["a quote that stays open", `${header}\n${first}\n1,"x\n${second}\n`, /line 3: Quote/],
     [
       "a stray quote",
@@ -109,7 +119,7 @@ describe("refused with file and line, the store as it was:", () => {
     expect(await refusal("ndjson", importing.file("x.ndjson", content))).toMatch(message);
   });
 
-  test("a year, a charity number and an ABN that are none", async () => {
+  test("a year, a charity number, an ABN and dates that are none", async () => {
     const [head990, row990 = ""] = readFileSync(registerFile("missions_990.csv"), "utf8").split(
       "\n",
     );
@@ -124,7 +134,13 @@ describe("refused with file and line, the store as it was:", () => {
     expect(
       await refusal("ukcat", importing.file("b.csv", uk.replace("GB-SC-SC990001", "FR-1"))),
     ).toMatch(/of no register/);
+    expect(
+      await refusal("ukcat", importing.file("b.csv", uk.replace("1990-08-02", "1990-02-30"))),
+    ).toMatch(/b\.csv, line 3: date_registered is "1990-02-30", which is no date/);
     const au = readFileSync(registerFile("acnc.csv"), "utf8");
+    expect(
+      await refusal("acnc", importing.file("c.csv", au.replace("31/12/1871", "31/13/1871"))),
+    ).toMatch(/Date_Organisation_Established is "31\/13\/1871", which is no date/);
     expect(await refusal("acnc", importing.file("c.csv", au.replace("90000000001", "9")))).toMatch(
       /eleven digits/,
     );
