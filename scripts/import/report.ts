@@ -48,8 +48,15 @@ export function countSkip(report: ImportReport, why: SkipReason): void {
 
 const partsShownMax = 12;
 
-/** What a run covers and would withdraw, said before it is applied; "" for a register that only adds. */
-export function coveredInWords({ covers }: ImportReport): string {
+/** The days of which files speak, for people. */
+const daysOf = ({ as_of }: ImportReport): string => {
+  const days = [...new Set(Object.values(as_of))].toSorted();
+  return days.length > 0 ? `, as of ${days.join(" and ")}` : "";
+};
+
+/** What a run covers and would withdraw, said before it is applied; "" when it withdraws nothing. */
+export function coveredInWords(report: ImportReport): string {
+  const { covers } = report;
   if (covers.length === 0) return "";
   const listed = covers.reduce((sum, one) => sum + one.listed, 0);
   const total = covers.reduce((sum, one) => sum + one.to_withdraw, 0);
@@ -57,8 +64,10 @@ export function coveredInWords({ covers }: ImportReport): string {
   const more = covers.length - names.length;
   const losing = covers.filter(({ to_withdraw }) => to_withdraw > 0).slice(0, partsShownMax);
   const each = losing.map(({ part, to_withdraw }) => `${part} ${to_withdraw.toLocaleString("en")}`);
+  const parts = `covers ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}${daysOf(report)}`;
+  if (listed === 0) return `${parts}; no nonprofits were listed there before`;
   return [
-    `covers ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}: ${listed.toLocaleString("en")} nonprofits are listed there`,
+    `${parts}; ${listed.toLocaleString("en")} nonprofits were listed there before`,
     total === 0
       ? "each of them has a row, so none is withdrawn"
       : `${total.toLocaleString("en")} of them are in no row, and are withdrawn (${each.join(", ")})`,
@@ -74,10 +83,9 @@ export function reportInWords(report: ImportReport): string {
   const why = (Object.keys(reasons) as SkipReason[])
     .filter((reason) => report.skipped_because[reason] > 0)
     .map((reason) => `${n(report.skipped_because[reason])} ${reasons[reason]}`);
-  const dates = [...new Set(Object.values(report.as_of))];
   const mapped = Object.entries(report.causes_by).filter(([, count]) => count > 0);
   return [
-    `${report.format}: ${n(report.rows)} rows in ${report.seconds.toFixed(1)} s${dates.length > 0 ? `, as of ${dates.join(" and ")}` : ""}`,
+    `${report.format}: ${n(report.rows)} rows in ${report.seconds.toFixed(1)} s${daysOf(report)}`,
     `  added      ${n(report.added)}`,
     `  changed    ${n(report.changed)}${report.restored > 0 ? ` (${n(report.restored)} restored)` : ""}`,
     `  unchanged  ${n(report.unchanged)}`,

@@ -162,7 +162,7 @@ describe("import --fetch", () => {
   afterEach(() => importing.close());
 
   /** Answers by the last part of the path; a version that is asked about is unchanged. */
-  const publish = (files: Record<string, string>, etag = '"1"') => {
+  const publish = (files: Record<string, string | Uint8Array>, etag = '"1"') => {
     server.answers = [
       ({ path, headers }) => {
         const body = files[path.split("/").at(-1) ?? ""];
@@ -253,6 +253,16 @@ describe("import --fetch", () => {
     const two = readFileSync(registerFile("charities_uk.csv"), "utf8");
     publish({ "top2000.csv": two });
     expect(await run("ukcat")).toMatchObject({ covers: [] });
+  });
+
+  test("unpacks what the register publishes as a zip file", async () => {
+    const row = (ein: string, status: string) => `${ein}|Sample|Reno|NV|United States|${status}`;
+    const list = `\r\n\r\n${row("000000101", "PC")}\r\n${row("000000102", "PF")}\r\n`;
+    const bytes = zipOf({ "data-download-pub78.txt": list });
+    publish({ "data-download-pub78.zip": bytes });
+    expect(await run("irs-pub78")).toMatchObject({ rows: 2, recorded: 2 });
+    publish({ "data-download-pub78.zip": bytes.slice(0, -40) }, '"2"');
+    expect(await outcome(run("irs-pub78"))).toContain("cut short or damaged");
   });
 
   test("is done by one process at a time", async () => {
