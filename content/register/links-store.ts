@@ -9,6 +9,7 @@ import {
   ne,
   or,
   type SQL,
+  sql,
 } from "drizzle-orm";
 import { z } from "zod";
 import type { LinkSource } from "#content/contract/nonprofit.ts";
@@ -40,16 +41,13 @@ export type FoundLink = { kept: Linkable; gone: Linkable; source: FoundBy; waits
  */
 export async function findLinks(store: Queryable, ids: readonly number[]): Promise<FoundLink[]> {
   const meant = await linkables(store, ids);
-  const neighbours = await profilesAt(
-    store,
-    meant.flatMap(({ website }) => siteHost(website) ?? []),
-  );
+  const there = await neighboursOf(store, meant);
   const found = new Map<string, FoundLink>();
   for (const one of meant) {
-    const others = (neighbours.get(siteHost(one.website) ?? "") ?? []).filter(
-      ({ id }) => id !== one.id,
-    );
-    for (const { other, source } of sameOrganisations(one, others)) {
+    const keys = [siteHost(one.website) ?? "", ...one.quotes];
+    const others = new Set(keys.flatMap((key) => there.get(key) ?? []));
+    const strangers = [...others].filter(({ id }) => id !== one.id);
+    for (const { other, source } of sameOrganisations(one, strangers)) {
       const [kept, gone] = inOrderOfStaying(one, other);
       const waits = one.belongs || other.belongs;
       found.set(`${kept.id} ${gone.id}`, { kept, gone, source, waits });
@@ -65,10 +63,18 @@ export async function linkableIds(store: Queryable): Promise<number[]> {
   const found = await store.db
     .select({ id })
     .from(nonprofits)
-    .where(and(isNotNull(website), ne(status, "withdrawn")))
+    .where(
+      and(
+        or(isNotNull(website), sql`${id} IN (SELECT nonprofit_id FROM ${quoting})`),
+        ne(status, "withdrawn"),
+      ),
+    )
     .orderBy(asc(id));
   return found.map((one) => one.id);
 }
+
+/** The records that quote a company number. Index: register_records_by_company. */
+const quoting = sql.raw("register_records WHERE facts ->> 'company_number' IS NOT NULL");
 
 const Row = z.object({
   id: z.number(),
@@ -79,9 +85,10 @@ const Row = z.object({
   website: z.string().nullable(),
   belongs: z.number().transform((flag) => flag === 1),
   org_ids: jsonText(z.array(z.string())),
+  quotes: jsonText(z.array(z.string())),
 });
 
-/** Listed profiles with a register number and a website. SQL, because it asks five tables at once. */
+/** Listed profiles with a register number, and a website or a quoted one. SQL, because it asks six tables at once. */
 async function linkables(store: Queryable, ids: readonly number[]): Promise<Linkable[]> {
   const rows = await query(
     store,
@@ -92,28 +99,46 @@ async function linkables(store: Queryable, ids: readonly number[]): Promise<Link
          OR EXISTS (SELECT 1 FROM wallet_holds AS h WHERE h.nonprofit_id = n.id AND h.status = 'held')
          OR EXISTS (SELECT 1 FROM curated_picks AS p WHERE p.nonprofit_id = n.id) AS belongs,
        (SELECT json_group_array(org_id) FROM registrations AS r
-        WHERE r.nonprofit_id = n.id AND org_id IS NOT NULL) AS org_ids
+        WHERE r.nonprofit_id = n.id AND org_id IS NOT NULL) AS org_ids,
+       (SELECT json_group_array('GB-COH-' || (facts ->> 'company_number')) FROM register_records AS c
+        WHERE c.nonprofit_id = n.id AND facts ->> 'company_number' IS NOT NULL) AS quotes
      FROM nonprofits AS n
-     WHERE id IN (SELECT value FROM json_each(?)) AND website IS NOT NULL AND status <> 'withdrawn'`,
+     WHERE id IN (SELECT value FROM json_each(?)) AND status <> 'withdrawn'
+       AND (website IS NOT NULL OR quotes <> '[]')`,
     [JSON.stringify(ids)],
     Row,
   );
-  return rows.filter(({ org_ids }) => org_ids.length > 0).map((row) => ({ ...row, quotes: [] }));
+  return rows.filter(({ org_ids }) => org_ids.length > 0);
 }
 
 const site = "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
 /** More at one host are never looked at: see sameOrganisations. */
 const atOneHostMax = 13;
 
-/** The profiles at each of these hosts. Index: nonprofits_by_site. */
-async function profilesAt(
+/** The profiles at the hosts of these, and those that quote the same numbers, by host and number. */
+async function neighboursOf(
   store: Queryable,
-  hosts: readonly string[],
+  some: readonly Linkable[],
 ): Promise<Map<string, Linkable[]>> {
-  // SQL, because the index is on this very expression.
-  const rows = await query(
+  const hosts = new Set(some.flatMap(({ website }) => siteHost(website) ?? []));
+  const numbers = new Set(some.flatMap(({ quotes }) => quotes));
+  const groups = [...(await idsAt(store, hosts)), ...(await idsQuoting(store, numbers))];
+  const few = groups.filter(({ ids }) => ids.length > 1 && ids.length < atOneHostMax);
+  const found = await linkables(
     store,
-    `SELECT host.value AS host,
+    few.flatMap(({ ids }) => ids),
+  );
+  const byId = new Map(found.map((one) => [one.id, one]));
+  return new Map(few.map(({ key, ids }) => [key, ids.flatMap((id) => byId.get(id) ?? [])]));
+}
+
+const Group = z.object({ key: z.string(), ids: jsonText(z.array(z.number())) });
+
+/** Index: nonprofits_by_site. SQL, because the index is on this very expression. */
+const idsAt = (store: Queryable, hosts: ReadonlySet<string>) =>
+  query(
+    store,
+    `SELECT host.value AS key,
        (SELECT json_group_array(id) FROM (
           SELECT id FROM (
             SELECT id, status FROM nonprofits
@@ -124,17 +149,25 @@ async function profilesAt(
           ) WHERE status <> 'withdrawn' LIMIT ${atOneHostMax}
         )) AS ids
      FROM json_each(?) AS host`,
-    [JSON.stringify([...new Set(hosts)])],
-    z.object({ host: z.string(), ids: jsonText(z.array(z.number())) }),
+    [JSON.stringify([...hosts])],
+    Group,
   );
-  const few = rows.filter(({ ids }) => ids.length > 1 && ids.length < atOneHostMax);
-  const found = await linkables(
+
+/** Index: register_records_by_company. SQL, because the index is on this very expression. */
+const idsQuoting = (store: Queryable, numbers: ReadonlySet<string>) =>
+  query(
     store,
-    few.flatMap(({ ids }) => ids),
+    `SELECT number.value AS key,
+       (SELECT json_group_array(nonprofit_id) FROM (
+          SELECT nonprofit_id FROM register_records
+          WHERE facts ->> 'company_number' IS NOT NULL
+            AND facts ->> 'company_number' = substr(number.value, 8) AND nonprofit_id IS NOT NULL
+          LIMIT ${atOneHostMax}
+        )) AS ids
+     FROM json_each(?) AS number`,
+    [JSON.stringify([...numbers])],
+    Group,
   );
-  const byId = new Map(found.map((one) => [one.id, one]));
-  return new Map(few.map(({ host, ids }) => [host, ids.flatMap((id) => byId.get(id) ?? [])]));
-}
 
 /** Leaves out links of which one registration of each side was linked, undone or queued before. */
 async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Promise<FoundLink[]> {

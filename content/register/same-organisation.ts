@@ -95,16 +95,16 @@ export const siteHost = (website: string | null): string | null =>
   website === null ? null : (siteKey(website)?.below ?? null);
 
 /**
- * The company number that a register quotes, as an org-id of Companies House; null for what is none. Registers write it as
- * a decimal fraction and without leading zeros, the Northern Irish one without NI, and stand-ins like 12345678.
+ * The company number that the row of an org-id quotes, in the form of Companies House; null for what is none. Registers write
+ * it as a decimal fraction and without leading zeros, the Northern Irish one without NI, and stand-ins like 12345678.
  */
-export function companyOrgId(raw: string, orgId: string): string | null {
+export function companyNumber(raw: string, orgId: string): string | null {
   const text = raw.replaceAll(/\s+/g, "").replace(/\.0$/, "").toUpperCase();
   const [, letters = "", digits] = /^([A-Z]{2})?(\d{3,8})$/.exec(text) ?? [];
   if (digits === undefined || /^(\d)\1+$/.test(digits) || digits === "12345678") return null;
-  if (letters !== "") return digits.length === 6 ? `GB-COH-${letters}${digits}` : null;
+  if (letters !== "") return digits.length === 6 ? text : null;
   const isNorthern = schemeOf(orgId) === "GB-NIC" && digits.length <= 6;
-  return `GB-COH-${isNorthern ? `NI${digits.padStart(6, "0")}` : digits.padStart(8, "0")}`;
+  return isNorthern ? `NI${digits.padStart(6, "0")}` : digits.padStart(8, "0");
 }
 
 /** Of two profiles the one that stays comes first: one that belongs to its organisation, else the one of the lesser number. */

@@ -1,4 +1,5 @@
 import { readableName, readablePlace } from "#content/register/names.ts";
+import { companyNumber } from "#content/register/same-organisation.ts";
 import { recordUrl } from "#content/nonprofit/register-facts.ts";
 import {
   type CsvFormat,
@@ -123,15 +124,9 @@ const ukFacts = (row: Row, name: string) =>
     income: amountOf(cell(row, "income")),
     spending: amountOf(cell(row, "spending")),
     accounts_to: dayOf(cell(row, "fye")),
-    company_number: companyNumber(cell(row, "company_number")),
+    company_number: companyNumber(cell(row, "company_number"), cell(row, "org_id")),
     objects: missionOf(cell(row, "objects"), name),
   });
-
-/** "02534145" of "2534145.0": a spreadsheet took the zeros. Letters before it name the kind of company. */
-function companyNumber(text: string): string | null {
-  const number = /^([A-Z]{0,2}\d{4,8})(?:\.0)?$/.exec(text.toUpperCase())?.[1];
-  return number?.padStart(8, "0") ?? null;
-}
 
 /** Each of the three registers is a part. */
 const schemeOf = (org_id: string): string | null =>

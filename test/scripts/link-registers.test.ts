@@ -101,6 +101,22 @@ describe("one organisation in two registers", () => {
     expect(await record("lantern-research-uk")).toMatchObject({ mission: "Research on lamps." });
   });
 
+  test("is found by a company's number that both registers quote, and by the same host or name", async () => {
+    const northern = { id: "GB-NIC-100001", name: "LANTERNS OF ULSTER", site: "" };
+    await run({ ...england, company: "632080.0" }, { ...northern, company: "NI632080" });
+    expect(await listed()).toHaveLength(2);
+    const renamed = {
+      ...northern,
+      name: england.id,
+      site: "lantern.example/ni",
+      company: "632080",
+    };
+    await run({ ...england, company: "NI632080" }, renamed);
+    const [kept, ...others] = await listed();
+    expect(others).toEqual([]);
+    expect(kept?.registrations[1]).toMatchObject({ org_id: northern.id, linked_by: "same_number" });
+  });
+
   test("is named, and nothing written, by a check of the whole directory", async () => {
     await run(england);
     await run({ ...scotland, site: "" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  companyOrgId,
+  companyNumber,
   inOrderOfStaying,
   type Registered,
   sameOrganisations,
@@ -150,17 +150,17 @@ describe("a number that both registers quote", () => {
   });
 
   test.each([
-    ["4325234.0", "GB-CHC-1089464", "GB-COH-04325234"],
-    ["04325234", "GB-SC-SC041666", "GB-COH-04325234"],
-    ["632080", "GB-NIC-106517", "GB-COH-NI632080"],
-    ["RC000521", "GB-CHC-207076", "GB-COH-RC000521"],
+    ["4325234.0", "GB-CHC-1089464", "04325234"],
+    ["04325234", "GB-SC-SC041666", "04325234"],
+    ["632080", "GB-NIC-106517", "NI632080"],
+    ["RC000521", "GB-CHC-207076", "RC000521"],
     ["RC00834", "GB-CHC-1132642", null],
     ["12345678", "GB-CHC-1156629", null],
     ["00000000", "GB-NIC-100095", null],
     ["0", "GB-NIC-100095", null],
     ["", "GB-CHC-1", null],
   ])("%j of %s is %p", (raw, orgId, read) => {
-    expect(companyOrgId(raw, orgId)).toBe(read);
+    expect(companyNumber(raw, orgId)).toBe(read);
   });
 });
 
