@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { zipOf } from "#test/support/zip.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 // A packed file of some kB holds one row of hundreds of MB.
@@ -41,6 +42,15 @@ test.each([
     expect(await importing.slugs()).toEqual([]);
   },
 );
+
+test("a zip file is no way around it", async () => {
+  const bytes = zipOf({ "x.csv": `${start}1,${",".repeat(megabytes * 1_000_000)}` });
+  expect(bytes.length).toBeLessThan(megabytes * 2_000);
+  const before = process.memoryUsage().rss;
+  const said = await outcome(importing.run("irs-bmf", [importing.file("bomb.zip", bytes)]));
+  expect(said).toMatch(/bomb\.zip, line \d+: no row ends within 1 MB/);
+  expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+});
 
 test("bad rows one after the other are not one without end", async () => {
   // As many fields as the header: the quotes alone are bad, two in each row.

@@ -26,6 +26,7 @@ export async function healthPage({ context }: Visit): Promise<Page> {
           ["Chain", chain(health)],
           ["Sponsor", sponsor(health)],
           ["Donations", donations(health)],
+          ["Registers", registers(health)],
           ["Backup", backup(health)],
           ["Refused by rate limits", refused(health)],
           ["Sign-ins", signIns(health)],
@@ -75,6 +76,16 @@ const donations = ({ donations: { voided, newest_voided } }: OperatorHealth): Pa
     ? "None was voided in the last 30 days."
     : html`${voided} recorded gifts vanished from the chain in the last 30 days and were voided.
         <a href="${newest_voided}">The newest</a>`;
+
+const registers = ({ registers: fetched }: OperatorHealth): Part =>
+  fetched.length === 0
+    ? "None was fetched: bun run import <register> --fetch."
+    : fetched
+        .map(
+          ({ register, fetched_at, problem }) =>
+            `${register} was ${problem === null ? "fetched" : "tried and failed"} on ${fetched_at.slice(0, 10)}.`,
+        )
+        .join(" ");
 
 const backup = ({ backup: found }: OperatorHealth): Part =>
   found === null
