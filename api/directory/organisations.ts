@@ -8,7 +8,8 @@ import {
   directoryOperations as operations,
   organisationProblems,
 } from "#content/contract/operations/directory.ts";
-import type { OrganisationItem } from "#content/contract/standing.ts";
+import type { Organisation, OrganisationItem } from "#content/contract/standing.ts";
+import { organisationPage, unreadableNumber } from "./organisation-page.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
 import { type Known, organisationAnswer, type ScopesRead } from "#content/register/standing.ts";
@@ -32,6 +33,12 @@ export const organisationRoutes = (context: OrganisationContext) => {
       },
       schemaOf(operations.getOrganisation),
     )
+    .get("/organisations/:org_id", async ({ params }) => {
+      const number = readOrgId(params.org_id);
+      if (!number.ok) return unreadableNumber(refusalOf(organisationProblems, number.failure));
+      const [found = nothingKnown] = await knownByOrgId(context.store, [number.value.org_id]);
+      return organisationPage(await answerTo(context, number.value, found));
+    })
     .post(
       pathOf(operations.checkOrganisations),
       ({ body }) => checked(context, body),
@@ -50,11 +57,20 @@ const organisation = (
 ): EncodedBody | Promise<EncodedBody> =>
   context.cache.get(`organisation ${number.org_id}`, async () => {
     const known = await ask(number.org_id);
-    const { baseUrl } = context.config;
-    const scopes = await scopesNow(context);
-    const value = encodedJson(organisationAnswer(number, known, { scopes, baseUrl }));
+    const value = encodedJson(await answerTo(context, number, known));
     return { value, bytes: value.body.byteLength, staleBy: staleBy(known) };
   });
+
+const answerTo = async (
+  context: OrganisationContext,
+  number: RegisterNumber,
+  known: Known,
+): Promise<Organisation> => {
+  const { baseUrl } = context.config;
+  return organisationAnswer(number, known, { scopes: await scopesNow(context), baseUrl });
+};
+
+const nothingKnown: Known = { records: [], profile: null };
 
 /** Without a profile, any that comes may have the number. */
 const staleBy =
@@ -91,7 +107,7 @@ async function checked(
       const { status, code: kind, detail } = refusalOf(organisationProblems, number.failure);
       return { query, error: { status, code: kind, detail } };
     }
-    const known = knownOf.get(number.value.org_id) ?? { records: [], profile: null };
+    const known = knownOf.get(number.value.org_id) ?? nothingKnown;
     return { query, ...organisationAnswer(number.value, known, { scopes, baseUrl }) };
   });
   return { count: organisations.length, organisations };

@@ -57,6 +57,15 @@ export function factsOf({
   return (known.get(register)?.fields ?? []).flatMap((rule) => factOf(rule, facts) ?? []);
 }
 
+/** One of these by its name, without making the others; null where the register says no such thing. */
+export function factNamed(
+  name: string,
+  { register, facts }: Pick<RegisterRecord, "register" | "facts">,
+): RegisterFact | null {
+  const rule = known.get(register)?.fields?.find((one) => one.name === name);
+  return rule === undefined ? null : factOf(rule, facts);
+}
+
 function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | null {
   const { name, label, words, currency } = rule;
   const said = facts[rule.from];

@@ -10,7 +10,7 @@ import words from "#content/editorial/standing.json";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import {
-  factsOf,
+  factNamed,
   recordUrl,
   type Register,
   registerById,
@@ -160,9 +160,8 @@ function standingInWords({ value, by }: Judgement<Standing>, scheme: string): st
 
 /** The register's own words say more: which kind of organisation, and up to how much. */
 function deductibilityInWords({ value, by }: Judgement<DeductibilityAnswer>): string {
-  const own =
-    by === null ? undefined : factsOf(by).find(({ name }) => name === "deductibility")?.value;
-  return String(own ?? words.deductibility[value]);
+  const own = by === null ? null : factNamed("deductibility", by);
+  return String(own?.value ?? words.deductibility[value]);
 }
 
 /** Who says something; of a missing row the registers that were read, as of the newest file. */
