@@ -1,3 +1,4 @@
+import { linkWords } from "#content/contract/nonprofit.ts";
 import { fail, ok } from "#content/contract/result.ts";
 import { noted } from "#content/contract/review.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
@@ -6,12 +7,6 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { closeLink, type Link, linkSaves, waitingLinks } from "#content/register/links-store.ts";
 import { openQueue } from "./open-queue.ts";
-
-const sources = {
-  same_number: "Both registers quote one number.",
-  same_site_and_name: "Both registers give one name at one host.",
-  operator: "An operator said so.",
-} as const;
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
 
@@ -33,7 +28,7 @@ export const linkReviews = openQueue<Waiting>({
       source: row.source,
       website: record.website,
     },
-    checks: [noted("source", sources[row.source])],
+    checks: [noted("source", `Linked: ${linkWords[row.source]}.`)],
     created_at: row.set_at,
   }),
 

@@ -60,6 +60,13 @@ export type ImpactMetric = z.infer<typeof ImpactMetric>;
 export const LinkSource = z.enum(["same_number", "same_site_and_name", "operator"]);
 export type LinkSource = z.infer<typeof LinkSource>;
 
+/** Where a link comes from, as a person reads it behind "linked:". */
+export const linkWords: Readonly<Record<LinkSource, string>> = {
+  same_number: "both registers quote one number",
+  same_site_and_name: "both registers give this name and website",
+  operator: "an operator of this directory says so",
+};
+
 export const Registration = named("Registration", {
   country: z.string().describe("Country name of the register"),
   type: z.string().describe("What the number is, for example EIN"),

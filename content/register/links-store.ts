@@ -1,16 +1,4 @@
-import {
-  and,
-  asc,
-  eq,
-  getTableColumns,
-  gt,
-  inArray,
-  isNotNull,
-  ne,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNotNull, ne, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { LinkSource } from "#content/contract/nonprofit.ts";
 import { GivenByMerge, merged, unmerged } from "#content/nonprofit/operator-changes.ts";
@@ -248,29 +236,37 @@ export async function linkSaves(
 ): Promise<{ saves: Save[]; fields: string[] }> {
   const made = merged(pair.gone, pair.into, { at: link.now, source: link.source });
   await putLink(tx, pair, { ...link, state: "linked", given: made.given });
-  const followers = await slugsLinkedTo(tx, pair.gone.slug);
-  const moved: Save[] = [];
-  for (const slug of followers) {
-    const before = await recordBySlug(tx, slug);
-    if (before !== null) moved.push({ before, after: { ...before, merged_into: pair.into.slug } });
-  }
+  const followers = await followersTo(tx, await linksInto(tx, pair.gone.slug), pair.into.slug);
   const saves = [
     { before: pair.gone, after: made.gone },
     { before: pair.into, after: made.into },
-    ...moved,
+    ...followers,
   ];
   return { saves, fields: made.fields };
 }
 
-/** Index: registration_links_by_kept. */
-async function slugsLinkedTo(store: Queryable, slug: string): Promise<string[]> {
-  const { gone, kept, state } = registrationLinks;
-  const found = await store.db
-    .select({ gone })
-    .from(registrationLinks)
-    .where(and(eq(kept, slug), eq(state, "linked")));
-  return found.flatMap((one) => one.gone ?? []);
+/** Lets these links, and the profiles that were withdrawn in them, lead to another profile. */
+async function followersTo(
+  tx: WriteTransaction,
+  links: readonly Link[],
+  slug: string,
+): Promise<Save[]> {
+  const saves: Save[] = [];
+  for (const { id, gone } of links) {
+    await tx.db.update(registrationLinks).set({ kept: slug }).where(eq(registrationLinks.id, id));
+    const before = await recordBySlug(tx, gone ?? "");
+    if (before !== null) saves.push({ before, after: { ...before, merged_into: slug } });
+  }
+  return saves;
 }
+
+/** The links in which other profiles were withdrawn in favour of this one. Index: registration_links_by_kept. */
+export const linksInto = (store: Queryable, slug: string): Promise<Link[]> =>
+  store.db
+    .select()
+    .from(registrationLinks)
+    .where(and(eq(registrationLinks.kept, slug), eq(registrationLinks.state, "linked")))
+    .execute();
 
 /** Notes what is known of two profiles by the number that each began with; nothing where one has none. */
 async function putLink(
@@ -325,9 +321,14 @@ export async function unlinkSaves(
   const [into] = await recordsById(tx, [...new Set(holders.values())]);
   await closeLink(tx, link.id, undone);
   const made = unmerged(gone, into ?? gone, given);
-  const saves = [{ before: gone, after: made.gone }];
+  const saves: Save[] = [{ before: gone, after: made.gone }];
   if (into === undefined) return { saves, kept: link.kept ?? "", fields: [] };
   saves.push({ before: into, after: made.into });
+  // What had been linked to it before goes back with it.
+  const went = (await linksInto(tx, into.slug)).filter((one) =>
+    orgIds.some((orgId) => orgId === one.org_id || orgId === one.other_org_id),
+  );
+  saves.push(...(await followersTo(tx, went, gone.slug)));
   return { saves, kept: into.slug, fields: made.fields };
 }
 
@@ -342,19 +343,6 @@ export async function closeLink(
     .set({ state: "undone", undone_by: by, undone_at: now.getTime(), reason, given: null })
     .where(eq(registrationLinks.id, id));
 }
-
-/** Links in which a profile is the one that stays, or that wait for it. */
-export const linksOf = (store: Queryable, slug: string): Promise<Link[]> =>
-  store.db
-    .select()
-    .from(registrationLinks)
-    .where(
-      and(
-        or(eq(registrationLinks.kept, slug), eq(registrationLinks.gone, slug)),
-        inArray(registrationLinks.state, ["linked", "waiting"]),
-      ),
-    )
-    .execute();
 
 /** Links that wait for an operator, each as of the profile that would stay. Index: registration_links_by_state. */
 export const waitingLinks = {

@@ -1,4 +1,8 @@
-import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import {
+  linkWords,
+  type NonprofitDetail,
+  type RegisterFacts,
+} from "#content/contract/nonprofit.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { stateInWords } from "#content/nonprofit/register-facts.ts";
@@ -56,8 +60,8 @@ function factsOf(detail: NonprofitDetail): string {
     detail.founded_year === null ? "" : `- Founded: ${detail.founded_year}`,
     people === null ? "" : `- People reached in a year: ${grouped(people)}`,
     ...detail.registrations.map(
-      (one) =>
-        `- Registered: ${markdownLine(`${one.country}, ${one.type} ${one.registration_number}`)}`,
+      ({ country, type, registration_number, linked_by }) =>
+        `- Registered: ${markdownLine(`${country}, ${type} ${registration_number}`)}${linked_by === undefined ? "" : ` (linked: ${linkWords[linked_by]})`}`,
     ),
   ];
   return lines.filter((line) => line !== "").join("\n");

@@ -1,9 +1,10 @@
 import type { DonationNetwork } from "#content/contract/transfer.ts";
-import type {
-  FieldProvenance,
-  NonprofitDetail,
-  RegisterFact,
-  RegisterFacts,
+import {
+  type FieldProvenance,
+  linkWords,
+  type NonprofitDetail,
+  type RegisterFact,
+  type RegisterFacts,
 } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
@@ -103,8 +104,9 @@ const programsOf = (detail: NonprofitDetail) =>
   }));
 
 const registrationsOf = (record: NonprofitRecord, detail: NonprofitDetail) =>
-  detail.registrations.map(({ country, type, registration_number }, at) => ({
+  detail.registrations.map(({ country, type, registration_number, linked_by }, at) => ({
     country,
+    linked: linked_by === undefined ? "" : ` · linked: ${linkWords[linked_by]}`,
     type,
     number: registration_number,
     orgId: record.registrations[at]?.org_id ?? null,

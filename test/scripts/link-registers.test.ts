@@ -215,6 +215,27 @@ describe("an operator", () => {
     expect(await listed()).toHaveLength(2);
   });
 
+  test("undoes a link in the middle of others, which go back with it", async () => {
+    const northern = { id: "GB-NIC-100001" };
+    await run(northern, scotland);
+    await run(england, northern, scotland);
+    const slugOf = async (orgId: string) =>
+      (await everyone()).find((one) => orgIds(one).includes(orgId))?.slug ?? "";
+    const kept = await slugOf(england.id);
+    const gone = (await everyone()).filter(({ merged_into }) => merged_into === kept);
+    expect(gone).toHaveLength(2);
+    const counts = async () =>
+      (await listed()).map((one) => orgIds(one).length).sort((a, b) => a - b);
+    // The one to which the third was linked before England came.
+    const middle = gone.find(({ id }) => id === 1);
+    await undo(middle?.slug ?? "");
+    expect(await counts()).toEqual([1, 2]);
+    const third = (await everyone()).find(({ status }) => status === "withdrawn");
+    expect(third?.merged_into).toBe(middle?.slug ?? "");
+    await undo(third?.slug ?? "");
+    expect(await counts()).toEqual([1, 1, 1]);
+  });
+
   test("is asked where a profile belongs to its organisation", async () => {
     await run(england);
     await edit("lantern-research-uk", { verified: 1, status: "claimed" });

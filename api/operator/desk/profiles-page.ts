@@ -1,5 +1,7 @@
 import { placeWith, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
+import { linkWords } from "#content/contract/nonprofit.ts";
+import { linksInto } from "#content/register/links-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Page, redirect } from "./answer.ts";
@@ -51,8 +53,25 @@ export async function profilePage(visit: Visit, { said, status }: Shown = {}): P
         ${stateOf(record)}, changed ${instant(new Date(record.updated_at).toISOString())}.
         <a href="${placeWith("/desk/log", { subject: slug })}">All that was done to it</a>
       </p>
+      ${await linked(context, slug)}
       ${record.status === "withdrawn" ? restoring(slug, token) : [editing(record, visit), ending(slug, token, sent?.text("into"))]}`,
   };
+}
+
+/** The profiles that were withdrawn in favour of this one, each with why: restoring one undoes it. */
+async function linked({ store }: Visit["context"], slug: string): Promise<Part> {
+  const links = (await linksInto(store, slug)).map(
+    ({ gone, org_id, other_org_id, source, set_at }) =>
+      html`<li>
+        <a href="${placeOf(gone ?? "")}">${gone}</a> (${org_id}, ${other_org_id}):
+        ${linkWords[source]}, ${instant(new Date(set_at).toISOString())}
+      </li>`,
+  );
+  if (links.length === 0) return null;
+  return html`<p>Linked to it, each undone by restoring it:</p>
+    <ul>
+      ${links}
+    </ul>`;
 }
 
 const stateOf = ({ status, verified, merged_into }: NonprofitRecord): Part =>

@@ -65,6 +65,29 @@ describe("a profile at the desk", () => {
     expect(await stored(into)).toMatchObject({ city: "Bergen" });
   });
 
+  test("of another register is linked by a merge, which restoring undoes", async () => {
+    const registered = (org_id: string, type: string) => ({
+      registrations: [{ country_code: "GB", type, registration_number: org_id.slice(7), org_id }],
+    });
+    const into = await add(registered("GB-CHC-1000001", "Charity number"));
+    const slug = await add(registered("GB-SC-SC000001", "Scottish charity number"));
+    const page = await ada.get(`/desk/profiles/${slug}`);
+    await ada.send(page, "Merge it", { into, reason: "One charity." });
+    const kept = await service.get(`/api/nonprofits/${into}`);
+    expect(await kept.json()).toMatchObject({
+      registrations: [{ type: "Charity number" }, { linked_by: "operator" }],
+      identifiers: ["GB-CHC-1000001", "GB-SC-SC000001"],
+    });
+    const gone = await service.get(`/api/nonprofits/${slug}`);
+    expect(await gone.json()).toMatchObject({ merged_into: into, identifiers: [] });
+    const shown = await ada.get(`/desk/profiles/${into}`);
+    expect(shown.$("main").text()).toContain("an operator of this directory says so");
+    const back = await ada.get(`/desk/profiles/${slug}`);
+    await ada.send(back, "Restore it", { reason: "Two charities." });
+    expect((await stored(slug))?.registrations).toHaveLength(1);
+    expect((await stored(into))?.registrations).toHaveLength(1);
+  });
+
   test("that does not exist is said so", async () => {
     expect((await ada.get("/desk/profiles?slug=nobody")).status).toBe(404);
     expect((await ada.get("/desk/profiles/nobody")).status).toBe(404);
