@@ -85,7 +85,7 @@ const named = <Row>(rows: readonly Row[], more: readonly Row[], nameOf: (row: Ro
   return [...rows, ...more.filter((row) => !known.has(nameOf(row).trim().toLowerCase()))];
 };
 
-/** What a place says is said of the registration: two registers that name different ones are both right. */
+/** Where the organisation is. */
 const places: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
 
 /** What undoing a merge gives back to the profile that was withdrawn, and takes from the other. */
@@ -108,7 +108,8 @@ type Merging = {
 
 /**
  * `into` with what it lacks and `gone` has, and `gone` withdrawn in its favour. Registrations move, so that imports
- * recognise the organisation where it stays; provenance comes along with each value. An operator moves the place, too.
+ * recognise the organisation where it stays; provenance comes along with each value. The place of one register never goes to
+ * a profile of another.
  */
 export function merged(
   gone: NonprofitRecord,
@@ -146,6 +147,10 @@ export function merged(
   };
 }
 
+/** Whether a place, or its absence, is what a register says: Scotland's says Scotland of a London charity. */
+const hasPlaceOfRegister = ({ registrations }: NonprofitRecord): boolean =>
+  registrations.some(({ org_id }) => org_id !== null);
+
 /** `into` with all that a merge brings but its provenance. */
 function filledFrom(
   gone: NonprofitRecord,
@@ -154,7 +159,7 @@ function filledFrom(
 ): NonprofitRecord {
   const after: NonprofitRecord = { ...into, provenance: { ...into.provenance } };
   for (const field of filled) {
-    const isMeant = source === "operator" || !places.has(field);
+    const isMeant = !places.has(field) || !hasPlaceOfRegister(into) || !hasPlaceOfRegister(gone);
     if (isMeant && isEmpty(into[field]) && !isEmpty(gone[field]))
       Object.assign(after, { [field]: gone[field] });
   }

@@ -105,7 +105,7 @@ async function sameSite(store: Queryable, { website }: Sought): Promise<number[]
      WHERE website IS NOT NULL AND ${indexedSite} IN (SELECT value FROM json_each(?1))
      UNION
      SELECT id FROM nonprofits
-     WHERE website IS NOT NULL AND ${indexedSite} > ?2 || '/' AND ${indexedSite} < ?2 || '0'
+     WHERE website IS NOT NULL AND ${indexedSite} >= ?2 || '/' AND ${indexedSite} < ?2 || '0'
      LIMIT ${sameSiteMax}`,
     [JSON.stringify(key.same), key.below ?? "/none"],
     z.object({ id: z.number() }),

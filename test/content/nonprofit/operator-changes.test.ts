@@ -73,9 +73,11 @@ describe("a link of two registers", () => {
   });
 });
 
-test("a merge by an operator moves place and causes, too, and is undone as well", () => {
+test("a merge by an operator moves causes, too, and is undone as well", () => {
   const merge = merged(gone, { ...into, register: null, register_scope: null }, { at });
-  expect(merge.into).toMatchObject({ city: "Leith", causes: ["education", "health"] });
+  expect(merge.into).toMatchObject({ city: null, causes: ["education", "health"] });
+  const own = merged(gone, { ...into, registrations: [] }, { at });
+  expect(own.into).toMatchObject({ city: "Leith", region: "Scotland" });
   expect(merge.into).toMatchObject({ register: "ukcat", register_scope: "GB-SC" });
   expect(merge.gone.provenance["status"]?.set_by).toBe("operator");
   const back = unmerged(merge.gone, merge.into, { ...merge.given, provenance: null });

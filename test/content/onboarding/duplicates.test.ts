@@ -22,3 +22,23 @@ test("a number without register and country is nobody's duplicate", async () => 
   expect(await slugsIn(null)).toEqual([]);
   store.close();
 });
+
+test("a site is the same with a slash at its end, and with a path", async () => {
+  using store = await openStore({ url: ":memory:" });
+  const sites = ["https://oak.example", "https://oak.example/", "https://www.oak.example/about"];
+  const others = ["https://oak.example.org", "https://oak.example-fir.org"];
+  const saves = [...sites, ...others].map((website, at) => ({
+    before: null,
+    after: aNonprofit({ slug: `oak-${at}`, website }),
+  }));
+  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  const sought = {
+    id: null,
+    name: "Quite Else",
+    city: null,
+    country_code: null,
+    registration: null,
+  };
+  const found = await findDuplicates(store, { ...sought, website: "http://oak.example" });
+  expect(found.map(({ slug }) => slug)).toEqual(["oak-0", "oak-1", "oak-2"]);
+});
