@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#api/http/batcher.ts";
-import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { refusalOf, refuse } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import {
@@ -26,10 +25,11 @@ export const organisationRoutes = (context: OrganisationContext) => {
   return new Elysia()
     .get(
       pathOf(operations.getOrganisation),
-      ({ params, query }) => {
+      async ({ params, query }) => {
         const number = readOrgId(params.org_id, codeOf(query.country));
         if (!number.ok) return refuse(organisationProblems, number.failure);
-        return organisation(context, number.value, known.ask);
+        // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
+        return answerTo(context, number.value, await known.ask(number.value.org_id));
       },
       schemaOf(operations.getOrganisation),
     )
@@ -50,17 +50,6 @@ export const organisationRoutes = (context: OrganisationContext) => {
 const codeOf = (country: string | undefined): string =>
   country === undefined ? "" : (countryCode(country) ?? country);
 
-const organisation = (
-  context: OrganisationContext,
-  number: RegisterNumber,
-  ask: (orgId: string) => Promise<Known>,
-): EncodedBody | Promise<EncodedBody> =>
-  context.cache.get(`organisation ${number.org_id}`, async () => {
-    const known = await ask(number.org_id);
-    const value = encodedJson(await answerTo(context, number, known));
-    return { value, bytes: value.body.byteLength, staleBy: staleBy(known) };
-  });
-
 const answerTo = async (
   context: OrganisationContext,
   number: RegisterNumber,
@@ -71,15 +60,6 @@ const answerTo = async (
 };
 
 const nothingKnown: Known = { records: [], profile: null };
-
-/** Without a profile, any that comes may have the number. */
-const staleBy =
-  ({ profile }: Known) =>
-  (change: Change): boolean =>
-    readsRegisters(change) ||
-    (profile === null
-      ? change.kind === "added" || change.fields.includes("registrations")
-      : change.slug === profile.slug);
 
 const readsRegisters = ({ fields }: Change): boolean => fields.includes(registersReadFact);
 

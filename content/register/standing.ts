@@ -13,7 +13,6 @@ import {
   factNamed,
   recordUrl,
   type Register,
-  registerById,
   registersOfScheme,
 } from "#content/nonprofit/register-facts.ts";
 import type { RegisterNumber } from "./org-id.ts";
@@ -58,16 +57,12 @@ export function standingOf(
   if (listed !== null) return { value: "registered", by: listed };
   const removed = inState("removed");
   if (removed !== null) return { value: "removed", by: removed };
-  const wasRead = firstLister(scheme, scopes) !== undefined;
+  const wasRead = registersOfScheme(scheme).some(({ id }) => scopes.has(id) && !isOfRevoked(id));
   return { value: gone !== null || wasRead ? "not listed" : "unknown", by: gone };
 }
 
 /** A list of revocations that does not name an organisation says nothing of it. */
 const isOfRevoked = (register: string): boolean => words.registers_of_revoked.includes(register);
-
-/** The first register that was read of those that list organisations with such org-ids. */
-const firstLister = (scheme: string, scopes: ScopesRead): string | undefined =>
-  registersOfScheme(scheme).find(({ id }) => scopes.has(id) && !isOfRevoked(id))?.id;
 
 /** When the file that said so came out; an older one does not say since when. */
 const revokedAt = ({ facts, as_of }: RegisterRecord): string =>
@@ -119,6 +114,11 @@ export function organisationAnswer(
   const { records, profile } = known;
   const standing = standingOf(records, scopes, scheme);
   const gifts = deductibilityOf(records, standing, scheme);
+  const registers = registersOfScheme(scheme).map((register) => {
+    const record = records.find((one) => one.register === register.id);
+    return statementOf(register, org_id, record, scopes);
+  });
+  const sourceOf = (by: RegisterRecord | null) => sourceAmong(registers, by);
   return {
     org_id,
     country: countryName(country_code) ?? country_code,
@@ -135,26 +135,25 @@ export function organisationAnswer(
       value: standing.value,
       meaning: standingInWords(standing, scheme),
       since: (standing.by && sinceOf(standing.by)) || null,
-      ...sourceOf(standing.by, scheme, scopes),
+      ...sourceOf(standing.by),
     },
     deductibility: gifts && {
       value: gifts.value,
       meaning: deductibilityInWords(gifts),
-      ...sourceOf(gifts.by, scheme, scopes),
+      ...sourceOf(gifts.by),
     },
-    registers: registersOfScheme(scheme).map((register) => {
-      const record = records.find((one) => one.register === register.id);
-      return statementOf(register, org_id, record, scopes);
-    }),
+    registers,
   };
 }
 
 /** "US-EIN" of "US-EIN-530196605". */
-export const schemeOf = (orgId: string): string => orgId.split("-", 2).join("-");
+export const schemeOf = (orgId: string): string => orgId.slice(0, orgId.indexOf("-", 3));
+
+const missingWords: ReadonlyMap<string, string> = new Map(Object.entries(words.missing));
 
 function standingInWords({ value, by }: Judgement<Standing>, scheme: string): string {
   const said = by?.state === "gone" ? words.gone : words.standings[value];
-  const missing = new Map(Object.entries(words.missing)).get(scheme);
+  const missing = missingWords.get(scheme);
   return value === "not listed" && missing !== undefined ? `${said} ${missing}` : said;
 }
 
@@ -164,21 +163,26 @@ function deductibilityInWords({ value, by }: Judgement<DeductibilityAnswer>): st
   return String(own?.value ?? words.deductibility[value]);
 }
 
-/** Who says something; of a missing row the registers that were read, as of the newest file. */
-function sourceOf(by: RegisterRecord | null, scheme: string, scopes: ScopesRead) {
-  const register = by?.register ?? firstLister(scheme, scopes);
-  if (register === undefined)
-    return { register: null, register_name: null, as_of: null, record_url: null };
+/** Who says something; of a missing row the first register that was read and does not list it, as of its newest file. */
+function sourceAmong(registers: readonly RegisterStatement[], by: RegisterRecord | null) {
+  const said = registers.find(({ register, state }) =>
+    by === null ? state !== "not read" && !isOfRevoked(register) : register === by.register,
+  );
   return {
-    register,
-    register_name: registerById(register)?.name ?? register,
-    as_of: by === null ? newestOf(register, scopes) : confirmedAt(by, scopes),
-    record_url: by === null ? null : recordUrl(register, by.org_id),
+    register: said?.register ?? null,
+    register_name: said?.register_name ?? null,
+    as_of: said?.as_of ?? null,
+    record_url: (by && said?.record_url) ?? null,
   };
 }
 
-const newestOf = (register: string, scopes: ScopesRead): string | null =>
-  [...(scopes.get(register)?.values() ?? [])].toSorted().at(-1) ?? null;
+function newestOf(register: string, scopes: ScopesRead): string | null {
+  let newest: string | null = null;
+  for (const read of scopes.get(register)?.values() ?? []) {
+    if (newest === null || read > newest) newest = read;
+  }
+  return newest;
+}
 
 function statementOf(
   register: Register,
