@@ -91,7 +91,6 @@ export const RegisterFact = named("RegisterFact", {
     .string()
     .optional()
     .describe("What an amount covers, for example year to December 2024"),
-  text: z.string().describe("All of it in words: Income: US$ 3.3 million, year to December 2024"),
 });
 export type RegisterFact = z.infer<typeof RegisterFact>;
 

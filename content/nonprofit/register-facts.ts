@@ -67,22 +67,15 @@ export function factNamed(
 }
 
 function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | null {
-  const { name, label, words, currency } = rule;
+  const { name, label, words, currency, period } = rule;
   const said = facts[rule.from];
   const value = words === undefined ? said : words[String(said)];
   if (value === undefined) return null;
-  const ends = rule.period === undefined ? undefined : facts[rule.period];
-  const period = ends === undefined ? null : `year to ${dateInWords(String(ends))}`;
-  const amount = currency === undefined ? null : amountInWords(Number(value), currency);
-  const shown = amount ?? dateInWords(String(value));
-  return {
-    name,
-    label,
-    value,
-    ...(currency === undefined ? {} : { currency }),
-    ...(period === null ? {} : { period }),
-    text: `${label}${/ (?:since|on|in)$/.test(label) ? "" : ":"} ${shown}${period === null ? "" : `, ${period}`}`,
-  };
+  const fact: RegisterFact = { name, label, value };
+  if (currency !== undefined) fact.currency = currency;
+  const ends = period === undefined ? undefined : facts[period];
+  if (ends !== undefined) fact.period = `year to ${dateInWords(String(ends))}`;
+  return fact;
 }
 
 /** The register's own page about an organisation, or null when it has no address for it. */
@@ -131,9 +124,16 @@ export const samePublicFacts = (a: NonprofitRecord, b: NonprofitRecord): boolean
 
 const withoutScope = (record: RegisterRecord) => ({ ...record, scope: "" });
 
-/** The value of a fact as people read it, without its label. */
-export const factValue = ({ label, text }: RegisterFact): string =>
-  text.slice(label.length).replace(/^:? /, "");
+/** "US$ 3.3 million, year to December 2024", "July 1994": the value of a fact as people read it. */
+export function factInWords({ value, currency, period }: RegisterFact): string {
+  if (currency === undefined) return dateInWords(String(value));
+  const amount = amountInWords(Number(value), currency);
+  return period === undefined ? amount : `${amount}, ${period}`;
+}
+
+/** "Income: US$ 5", "Registered since July 1994": a fact with its label, as one sentence. */
+export const factSentence = (fact: RegisterFact): string =>
+  `${fact.label}${/ (?:since|on|in)$/.test(fact.label) ? "" : ":"} ${factInWords(fact)}`;
 
 const states: Readonly<Record<RegisterState, string>> = {
   registered: "In the register",

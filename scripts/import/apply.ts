@@ -31,8 +31,6 @@ export type Planner<Row> = {
   /** Named in the audit log and the change feed as where a change came from. */
   origin: string;
   keepTimes?: boolean;
-  /** Whether most rows change something: looking at them before the write lock is held would be work done twice. */
-  mostChange?: boolean;
   /** The outcome of each row, in their order. Writes nothing. */
   plan: (store: Queryable, rows: Row[], now: Date) => Promise<Outcome[]>;
 };
@@ -40,16 +38,18 @@ export type Planner<Row> = {
 /** Applies rows in short transactions, as many as `next` gives for each, none at the end. Stops between two when asked to. */
 export async function applyRows<Row>(
   { store, report, changed, clock, signal }: Applying,
-  { origin, keepTimes = false, mostChange = false, plan }: Planner<Row>,
+  { origin, keepTimes = false, plan }: Planner<Row>,
   next: (limit: number) => Row[],
 ): Promise<void> {
   const pace = startPace();
   const slugsFor = giveSlugs();
+  let changing = false;
   for (let rows = next(pace.size()); rows.length > 0 && !signal.aborted; rows = next(pace.size())) {
     const now = clock();
-    // What does not change is found without the write lock; what may change is looked at again inside.
-    const looked = mostChange ? [] : await plan(store, rows, now);
-    const open = mostChange ? rows : rows.filter((_, at) => typeof looked[at] === "object");
+    // What does not change is found without the write lock; what may change is looked at again inside. Where most of the
+    // rows before changed, as in a first import, most of these will.
+    const looked = changing ? [] : await plan(store, rows, now);
+    const open = changing ? rows : rows.filter((_, at) => typeof looked[at] === "object");
     for (const outcome of looked) if (typeof outcome === "string") count(report, outcome);
     if (open.length === 0) continue;
     const { outcomes, ids } = await pace.run(() =>
@@ -61,7 +61,7 @@ export async function applyRows<Row>(
           planned.filter(isRecord).map(({ record }) => record),
         );
         const unnamed = saves.flatMap(({ after }) => (after.slug === "" ? [after] : []));
-        const slugs = unnamed.length === 0 ? [] : await slugsFor(tx, unnamed.map(nameOf));
+        const slugs = await slugsFor(tx, unnamed.map(nameOf));
         for (const [at, after] of unnamed.entries()) after.slug = slugs[at] ?? "";
         const stored = await saveNonprofits(tx, saves, { origin, now, keepTimes });
         const others = planned.filter((outcome) => !isSave(outcome));
@@ -70,8 +70,12 @@ export async function applyRows<Row>(
     );
     for (const outcome of outcomes) count(report, outcome);
     for (const id of ids) changed.push(id);
+    changing = areMostChanges(outcomes, rows.length);
   }
 }
+
+const areMostChanges = (outcomes: readonly Outcome[], of: number): boolean =>
+  outcomes.filter((outcome) => typeof outcome === "object").length > of / 2;
 
 const isSave = (outcome: Outcome): outcome is Save =>
   typeof outcome === "object" && "after" in outcome;

@@ -90,7 +90,6 @@ const keyOf = (id: number): string => String(id).padStart(16, "0");
 export const recordPlanner: Planner<Staged> = {
   origin: "import:ndjson",
   keepTimes: true,
-  mostChange: true,
   plan: async (store, rows) => {
     const lines = rows.map(({ payload }) => RecordLine.parse(JSON.parse(payload)));
     const slugs = lines.map(({ slug }) => slug);

@@ -61,13 +61,13 @@ function nonprofitStatus({ register_facts }: NonprofitDetail): string | undefine
     : `https://schema.org/Nonprofit501c${kind}`;
 }
 
-const propertyValue = ({ name, label, value, currency, text }: RegisterFact): object => ({
+const propertyValue = ({ name, label, value, currency, period }: RegisterFact): object => ({
   "@type": "PropertyValue",
   propertyID: name,
   name: label,
   value,
   unitText: currency,
-  description: text,
+  description: period,
 });
 
 /** What the properties come from, as of when. */

@@ -5,7 +5,7 @@ import {
 } from "#content/contract/nonprofit.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { stateInWords } from "#content/nonprofit/register-facts.ts";
+import { factSentence, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
@@ -85,11 +85,16 @@ const textLengthMax = 200;
 
 function registerOf(register: RegisterFacts): string {
   const link = safeLink(register.record_url);
-  const short = register.fields.filter(({ text }) => text.length <= textLengthMax);
+  // Amounts are our own words.
+  const facts = register.fields
+    .map((fact) =>
+      fact.currency === undefined ? markdownLine(factSentence(fact)) : factSentence(fact),
+    )
+    .filter((text) => text.length <= textLengthMax);
   return [
     `## ${register.register_name}\n`,
     `${stateInWords(register)}${link === null ? "" : `: <${link}>`}\n`,
-    ...short.map(({ text }) => `- ${markdownLine(text)}`),
+    ...facts.map((text) => `- ${text}`),
   ].join("\n");
 }
 

@@ -3,15 +3,14 @@ import {
   type FieldProvenance,
   linkWords,
   type NonprofitDetail,
-  type RegisterFact,
-  type RegisterFacts,
 } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { factValue, registerById, stateInWords } from "#content/nonprofit/register-facts.ts";
+import { registerById } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
+import { registerHtml } from "./register-html.ts";
 import { counted, grouped, joined, quoted, metaText, oneOf, paragraphs } from "./words.ts";
 
 /** A profile as its page shows it. */
@@ -59,7 +58,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       note: metric.period ?? "",
     })),
     registrations: registrationsOf(record, detail),
-    registers: detail.register_facts.map((facts) => registerView(facts, detail)),
+    /** What public registers say, as HTML that is safe. */
+    registers: detail.register_facts.map((facts) => registerHtml(facts, detail)).join(""),
     causes: detail.causes.map((cause) => ({ href: `/causes/${cause.id}`, name: cause.name })),
     giving,
     /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
@@ -111,23 +111,6 @@ const registrationsOf = (record: NonprofitRecord, detail: NonprofitDetail) =>
     number: registration_number,
     orgId: record.registrations[at]?.org_id ?? null,
   }));
-
-/** What a register says. Texts that the profile shows already are left out. */
-function registerView(register: RegisterFacts, { mission, description }: NonprofitDetail) {
-  const { register_name, record_url, licence, attribution, fields } = register;
-  const isShown = ({ value }: RegisterFact) => value === mission || value === description;
-  const href = safeLink(record_url);
-  return {
-    name: register_name,
-    standing: stateInWords(register),
-    facts: fields
-      .filter((fact) => !isShown(fact))
-      .map((fact) => ({ label: fact.label, text: factValue(fact) })),
-    link: href === null ? null : { href, host: linkHost(href) },
-    licence,
-    attribution,
-  };
-}
 
 const enrichExample = (slug: string, field: string, baseUrl: string): string =>
   `curl -X POST ${baseUrl}/api/enrich/${slug} -H "Content-Type: application/json" \\

@@ -8,7 +8,7 @@ CREATE TABLE `register_records` (
 	`state` text NOT NULL,
 	`facts` text NOT NULL,
 	PRIMARY KEY(`org_id`, `register`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `register_records_of` ON `register_records` (`nonprofit_id`);--> statement-breakpoint
 CREATE INDEX `register_records_by_scope` ON `register_records` (`register`,`scope`);--> statement-breakpoint

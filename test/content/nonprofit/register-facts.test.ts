@@ -4,8 +4,8 @@ import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import {
   amountInWords,
   dateInWords,
+  factSentence,
   factsOf,
-  factValue,
   publicFacts,
   recordUrl,
   registerById,
@@ -27,7 +27,7 @@ const record = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
   ...parts,
 });
 const textsOf = (register: string, facts: RegisterRecord["facts"]) =>
-  factsOf({ register, facts }).map(({ text }) => text);
+  factsOf({ register, facts }).map(factSentence);
 
 describe("what a register says, in words a donor knows:", () => {
   test("the IRS", () => {
@@ -83,15 +83,8 @@ describe("what a register says, in words a donor knows:", () => {
 
   test("an amount without a year has no period", () => {
     expect(factsOf({ register: "irs-bmf", facts: { income: 5 } })).toEqual([
-      { name: "income", label: "Income", value: 5, currency: "USD", text: "Income: US$ 5" },
+      { name: "income", label: "Income", value: 5, currency: "USD" },
     ]);
-  });
-
-  test.each([
-    ["Income: US$ 5", "Income", "US$ 5"],
-    ["Registered since 2 August 1990", "Registered since", "2 August 1990"],
-  ])("%p without its label is its value", (text, label, value) => {
-    expect(factValue({ name: "x", label, value: "", text })).toBe(value);
   });
 });
 
@@ -137,7 +130,6 @@ describe("public facts", () => {
             name: "deductibility",
             label: "Gifts",
             value: "Deductible from US tax",
-            text: "Gifts: Deductible from US tax",
           },
         ],
         record_url: "https://apps.irs.gov/app/eos/detailsPage?ein=000000101",

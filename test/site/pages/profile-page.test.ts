@@ -111,7 +111,7 @@ describe("what registers say", () => {
       name: "Income",
       value: 3_312_400,
       unitText: "USD",
-      description: "Income: US$ 3.3 million, year to December 2024",
+      description: "year to December 2024",
     });
   });
 
