@@ -175,8 +175,6 @@ async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Pr
   );
 }
 
-export type LinkCounts = { linked: number; waiting: number };
-
 /** In one transaction at most so many: others want the write lock, too. */
 const linksAtOnce = 25;
 
