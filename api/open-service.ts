@@ -36,7 +36,14 @@ export type Service = {
 export type Given = Partial<
   Pick<
     Context,
-    "store" | "log" | "secrets" | "chain" | "waitForPublication" | "publication" | "bundleHolds"
+    | "store"
+    | "log"
+    | "secrets"
+    | "chain"
+    | "waitForPublication"
+    | "publication"
+    | "bundleHolds"
+    | "drawList"
   >
 >;
 

@@ -21,7 +21,7 @@ import {
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
-import { openFrontDoor } from "./start/front-door.ts";
+import { openDrawList, openFrontDoor } from "./start/front-door.ts";
 import { startLocalChain } from "./start/local-chain.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, orBadSetting, stopSignal, stopWith } from "./support/config.ts";
@@ -72,6 +72,7 @@ const command = defineCommand({
       waitForPublication: waitForPublication(reader, profileOf, config.publishWaitMs),
       publication: () => publicationOf(reader),
       bundleHolds: (urlPath) => reader.find(urlPath) !== null,
+      drawList: openDrawList(config),
     });
     const frontDoor = await openFrontDoor(service.context, reader);
     const listening = listen(service.app, config, { before: frontDoor });

@@ -5,21 +5,30 @@ import { freshCacheControl } from "#api/http/headers.ts";
 import { problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
-import { type BrowseQuery, browseQuery } from "#content/contract/browse.ts";
+import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
 import {
   directoryOperations as directory,
   serviceOperations as service,
 } from "#content/contract/operations/directory.ts";
+import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
-import { causeList } from "#content/nonprofit/list-store.ts";
+import { causeList, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
 import { listAnswer, toDetail } from "#content/nonprofit/wire.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
 
 type DirectoryContext = Pick<
   Context,
-  "store" | "cache" | "search" | "config" | "clock" | "secrets" | "recommendationLog" | "activity"
+  | "store"
+  | "cache"
+  | "search"
+  | "config"
+  | "clock"
+  | "secrets"
+  | "recommendationLog"
+  | "activity"
+  | "drawList"
 >;
 
 /** Reads of the directory: profiles, the list, causes, history and numbers; and the health of the service. */
@@ -35,6 +44,11 @@ export const directoryRoutes = (context: DirectoryContext) => {
       pathOf(directory.listNonprofits),
       ({ query }) => page(context, browseQuery(query)),
       schemaOf(directory.listNonprofits),
+    )
+    .get(
+      pathOf(directory.browseNonprofits),
+      ({ query }) => listForPeople(context, query),
+      schemaOf(directory.browseNonprofits),
     )
     .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
       const answer = await profile(context, slug);
@@ -66,6 +80,23 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
     // Any change may be one of what is counted.
     return { value, bytes: value.body.byteLength, staleBy: () => true };
   });
+
+/** One page of such a list for people, as the site draws it. */
+async function listForPeople(
+  { store, search, drawList }: DirectoryContext,
+  asked: QueryOf<typeof directory.browseNonprofits>,
+): Promise<Response> {
+  if (drawList === undefined) {
+    return problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
+  }
+  const { page: number = 1, ...narrowing } = asked;
+  const offset = (number - 1) * entriesPerPage;
+  const query = browseQuery({ ...narrowing, limit: entriesPerPage, offset });
+  const { ids, ...found } = await search.browse(query);
+  const known = await listItemsById(store, ids);
+  const items = ids.flatMap((id) => known.get(id) ?? []);
+  return drawList({ ...query, ...found, page: number, items });
+}
 
 const slugLengthMax = 200;
 

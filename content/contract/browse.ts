@@ -68,6 +68,11 @@ export function browseParams({ filters, sort }: Pick<BrowseQuery, "filters" | "s
   return params;
 }
 
+/** Entries of a page of a list for people. */
+export const entriesPerPage = 100;
+/** A greater number of a page counts as this one. */
+export const pagesMax = 1_000_000;
+
 /** Values of one facet in an answer: the most frequent ones. */
 export const facetValuesMax = 100;
 

@@ -4,10 +4,14 @@ import type { Queryable } from "#content/store/open.ts";
 import { browseColumns, type BrowseColumns, type FacetCounts } from "./browse-columns.ts";
 import { newestSequence } from "./changes-store.ts";
 import { countryCode } from "./country.ts";
-import { idsInList, newestNonprofitId } from "./list-store.ts";
+import { idsInList, type ListItem, newestNonprofitId } from "./list-store.ts";
 
 /** A part of the directory: how many match, which stand on the page, and how many have each value of each facet. */
 export type BrowsePage = { total: number; ids: number[]; facets: FacetCounts };
+
+/** A page of a list for people, before it is drawn. Pages count from 1. */
+export type FoundList = Pick<BrowseQuery, "filters" | "sort"> &
+  Pick<BrowsePage, "total" | "facets"> & { page: number; items: ListItem[] };
 
 /** Narrows, counts and sorts the directory: as of now, whoever wrote last. */
 export type Browse = ReturnType<typeof openBrowse>;

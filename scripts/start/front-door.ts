@@ -5,11 +5,13 @@ import { discoveryHits } from "#content/operation/activity-store.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
+import { drawnList } from "#site/documents/list-page.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
-import { openRenderer } from "#site/renderer/renderer.ts";
+import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
 import type { BundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
+import { headersOf } from "#site/delivery/http-headers.ts";
 import { createFirstPages, type FirstPages } from "#site/delivery/before-first-release.ts";
 
 /** Answers what the bundle holds; null leaves the request to the service. */
@@ -44,9 +46,33 @@ export async function openFrontDoor(context: Context, reader: BundleReader): Pro
   };
 }
 
+/** Draws lists that are in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
+export function openDrawList(
+  config: Pick<Config, "dataDir" | "baseUrl" | "network">,
+): NonNullable<Context["drawList"]> {
+  const { baseUrl, network } = config;
+  let opening: Promise<Renderer> | null = null;
+  return async (found) => {
+    opening ??= openCompiled(config);
+    const renderer = await opening.catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    const body = await drawnList({ renderer, baseUrl, network }, found);
+    const { contentType, cacheControl, others } = headersOf("browse.html");
+    return new Response(new Uint8Array(body), {
+      headers: { ...others, "content-type": contentType, "cache-control": cacheControl },
+    });
+  };
+}
+
+async function openCompiled({ dataDir }: Pick<Config, "dataDir">): Promise<Renderer> {
+  const compiled = await compileSite(publisherFolders(dataDir).compiled);
+  return openRenderer(compiled.folder);
+}
+
 async function openFirstPages(config: Config, store: Store): Promise<FirstPages> {
-  const compiled = await compileSite(publisherFolders(config.dataDir).compiled);
-  const renderer = await openRenderer(compiled.folder);
+  const renderer = await openCompiled(config);
   const { baseUrl, network } = config;
   return createFirstPages(
     { store, lists: openListIndex(store), renderer, baseUrl, network },

@@ -23,7 +23,7 @@ export function createFirstPages(source: Source, kinds: readonly DocumentKind[])
     if (request.method !== "GET" && request.method !== "HEAD") return null;
     const { pathname, search } = new URL(request.url);
     const key = await keyFor(source, pathname);
-    if (key === null || (search !== "" && pathname.startsWith("/api/"))) return null;
+    if (key === null || (search !== "" && /^\/(?:api\/|browse$)/.test(pathname))) return null;
     const { files, failed } = await renderKeys([key], kinds, source);
     if (failed.length > 0) return unavailable();
     const wanted = filePathsFor(pathname);
@@ -68,6 +68,7 @@ const pageKeys = new Map(
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
   const own = pageKeys.get(pathname);
   if (own !== undefined) return own;
+  if (pathname === "/browse") return keyOf.listPage("all", 1);
   if (/^\/(?:_astro|widget)\//.test(pathname)) return keyOf.assets;
   const [, section = "", name = "", page = "1", ...more] = pathname
     .replace(/^\/api/, "")

@@ -1,4 +1,4 @@
-import { givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
+import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import { LRUCache } from "lru-cache";
@@ -9,7 +9,8 @@ export type BundleServer = ReturnType<typeof createBundleServer>;
 type OnServed = (urlPath: string, request: Request) => void;
 
 /** With a query these are questions to the service; without one the bundle holds the answer. */
-const asksWithQuery = /^\/api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats)\/?$/;
+const asksWithQuery =
+  /^\/(browse|api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats))\/?$/;
 /** Live counters and second opinions stand only in the service's answer; the bundle has those of the last checkpoint. */
 const alwaysLive: ReadonlySet<string> = new Set([
   "/api/stats",
@@ -66,6 +67,10 @@ export function createBundleServer(
       const { path, hasQuery } = splitUrl(request.url);
       if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;
       const found = lookUp(path);
+      const elsewhere = hasQuery || found === null ? browseAddressOf(request.url) : null;
+      if (elsewhere !== null && lookUp(elsewhere.list) !== null) {
+        return new Response(null, { status: 302, headers: { location: elsewhere.location } });
+      }
       if (found === null) return redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
       onServed?.(path, request);
       return answerWith(found, request, 200);

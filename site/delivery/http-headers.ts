@@ -1,3 +1,6 @@
+import { facetNames } from "#content/contract/browse.ts";
+import { staticPagesMax } from "#site/documents/page-sizes.ts";
+
 const typesByExtension: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   json: "application/json",
@@ -177,6 +180,25 @@ export function givingProfileOf(
   if (slug === undefined) return null;
   const profile = `/nonprofits/${slug}`;
   return { profile, location: `${profile}#give`, page: `donate/${slug}.html` };
+}
+
+const listAddress = /^[^/]*\/\/[^/]+(\/(causes|countries)\/([^/?#.]+))(?:\/(\d+))?(?:\?([^#]*))?/;
+const pageParameters: ReadonlySet<string> = new Set([...facetNames, "sort", "page"]);
+
+/**
+ * Where the service shows a part of a list that the URL of a cause or a country asks for: narrowed, sorted, or a page
+ * that is no file. `list` is the path of the list's first page. Null for any other URL.
+ */
+export function browseAddressOf(url: string): { list: string; location: string } | null {
+  const [, list = "", kind, value = "", page, query] = listAddress.exec(url) ?? [];
+  if (kind === undefined) return null;
+  const asked = [...new URLSearchParams(query)].filter(([name]) => pageParameters.has(name));
+  const number = Number(page ?? 1);
+  if (asked.length === 0 && number <= staticPagesMax) return null;
+  const params = new URLSearchParams(asked);
+  params.set(kind === "causes" ? "cause" : "country", value);
+  if (number > 1) params.set("page", String(number));
+  return { list, location: `/browse?${params.toString()}` };
 }
 
 /** The URL paths at which a file of the bundle is found, the canonical one first. */

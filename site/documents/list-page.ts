@@ -1,9 +1,10 @@
-import { noFilters } from "#content/contract/browse.ts";
+import { entriesPerPage, noFilters } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
+import type { FoundList } from "#content/nonprofit/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listPageView } from "#site/parts/list-view.ts";
 import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
@@ -49,32 +50,39 @@ type Place = {
 
 async function placeOf(key: string, { lists }: Source): Promise<Place> {
   const [, list = "", page = "1"] = partsOf(key);
-  const limit = pageSizeOf(list);
+  const first = page === "1";
+  const limit = first ? entriesPerPage : pageSizeOf(list);
   const ids = await lists.ids(list, { limit, offset: limit * (Number(page) - 1) });
-  const facets = page === "1" ? await lists.facets(list) : null;
+  const facets = first ? await lists.facets(list) : null;
   return { list, page: Number(page), ids, total: await lists.count(list), facets };
 }
 
 async function filesOf(places: readonly Place[], source: Source): Promise<BundleFile[]> {
-  const idsOf = (whole: boolean) => [
-    ...new Set(places.flatMap(({ list, ids }) => ((list === "all") === whole ? ids : []))),
+  const idsOf = (shown: (place: Place) => boolean) => [
+    ...new Set(places.filter(shown).flatMap(({ ids }) => ids)),
   ];
-  const records = await recordsById(source.store, idsOf(true), { summaries: true });
+  const whole = idsOf(({ list }) => list === "all");
+  const records = await recordsById(source.store, whole, { summaries: true });
   const summaries = new Map(records.map((record) => [record.id, toSummary(record)]));
-  const items = await listItemsById(source.store, idsOf(false));
+  const items = await listItemsById(source.store, idsOf(isForPeople));
+  const pages = places.flatMap((place) => [
+    ...(place.list === "all" ? [{ ...place, json: true }] : []),
+    ...(isForPeople(place) ? [{ ...place, json: false }] : []),
+  ]);
   return Promise.all(
-    places.map(async (place) => {
+    pages.map(async ({ json, ...place }) => {
       const path = pathOf(place);
       // A list that shrank has fewer pages; its first page stays, but for a country without any nonprofit.
       const empty = place.ids.length === 0 && (place.page > 1 || place.list.startsWith("country:"));
       const gone = empty || place.page > staticPagesMax;
       if (gone) return { path, body: null };
-      return place.list === "all"
-        ? jsonPage(place, summaries, source)
-        : htmlPage(place, items, source);
+      return json ? jsonPage(place, summaries, source) : htmlPage(place, items, source);
     }),
   );
 }
+
+/** Of the whole directory people find the first page in the bundle. */
+const isForPeople = ({ list, page }: Place): boolean => list !== "all" || page === 1;
 
 function jsonPage(
   { page, ids, total, facets, ...place }: Place,
@@ -83,7 +91,7 @@ function jsonPage(
 ): Promise<BundleFile> {
   const { baseUrl } = source;
   const limit = pageSizeOf(place.list);
-  const nonprofits = ids.flatMap((id) => summaries.get(id) ?? []);
+  const nonprofits = ids.slice(0, limit).flatMap((id) => summaries.get(id) ?? []);
   const query = {
     filters: noFilters,
     sort: "relevance",
@@ -101,17 +109,17 @@ function htmlPage(
   items: ReadonlyMap<number, ListItem>,
   source: Source,
 ): Promise<BundleFile> {
-  const { list, page, ids, total } = place;
+  const { list, page, ids, total, facets } = place;
   const { kind, value } = listParts(list);
   const view = listPageView({
-    kind: kind === "cause" ? "cause" : "country",
-    value,
-    root: `/${folderOf(list)}`,
+    filters: list === "all" ? noFilters : { ...noFilters, [kind]: value },
+    sort: "relevance",
     page,
-    pageSize: pageSizeOf(list),
     total,
+    facets,
     items: ids.flatMap((id) => items.get(id) ?? []),
   });
+  if (list === "all") return fileOf(source, "/browse", { view });
   const file = kind === "cause" ? "/causes/[id]/[...page]" : "/countries/[code]/[...page]";
   return fileOf(source, file, { view }, pathOf(place));
 }
@@ -121,4 +129,12 @@ function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
     return page === 1 ? "api/nonprofits.json" : `api/nonprofits/pages/${page}.json`;
   }
   return page === 1 ? `${folderOf(list)}.html` : `${folderOf(list)}/${page}.html`;
+}
+
+/** A page of a list that is in no bundle, as its pages are: `found` is what the service found. */
+export async function drawnList(
+  { renderer, baseUrl, network }: Pick<Source, "renderer" | "baseUrl" | "network">,
+  found: FoundList,
+): Promise<Uint8Array> {
+  return renderer.render("/browse", { baseUrl, network, view: listPageView(found) });
 }

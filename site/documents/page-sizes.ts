@@ -1,3 +1,6 @@
+import { entriesPerPage } from "#content/contract/browse.ts";
+import { listLimit } from "#content/contract/nonprofit.ts";
+
 /** Nonprofits, by id, in one part of the snapshot. */
 export const snapshotPartSize = 100;
 export const snapshotPartOf = (nonprofitId: number): number =>
@@ -9,7 +12,8 @@ export const sitemapChunkOf = (nonprofitId: number): number =>
   Math.floor((nonprofitId - 1) / sitemapChunkSize) + 1;
 
 /** Items on a page of this list; of the whole one, in JSON, the default limit of GET /api/nonprofits. */
-export const pageSizeOf = (list: string): number => (list === "all" ? 50 : 100);
+export const pageSizeOf = (list: string): number =>
+  list === "all" ? listLimit.default : entriesPerPage;
 /** Pages of a list in the bundle; the service has the others. Source: docs/decisions/0045. */
 export const staticPagesMax = 10;
 

@@ -1,71 +1,75 @@
-import type { ListItem } from "#content/nonprofit/list-store.ts";
+import {
+  browseParams,
+  entriesPerPage,
+  type FacetName,
+  type Filters,
+  type ListSort,
+  listSorts,
+} from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
-import { causeName } from "#content/nonprofit/facets.ts";
-import { countryName } from "#content/nonprofit/country.ts";
+import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
+import type { ListItem } from "#content/nonprofit/list-store.ts";
+import { staticPagesMax } from "#site/documents/page-sizes.ts";
 import { clipped, counted, grouped, joined } from "./words.ts";
 
-/** One page of a cause or a country. */
+/** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;
-
-/** What tells the pages of causes from those of countries. */
-const kinds = {
-  cause: {
-    sort: { name: "Causes", href: "/causes" },
-    nameOf: causeName,
-    introOf: (id: string) => causeIntros.get(id) ?? null,
-  },
-  country: {
-    sort: { name: "Countries", href: "/countries" },
-    nameOf: (code: string) => countryName(code) ?? code,
-    introOf: () => null,
-  },
-} as const;
 
 const causeIntros = new Map(causes.map(({ id, description }) => [id, description]));
 
 export type ListPage = {
-  kind: keyof typeof kinds;
-  /** The cause or the country. */
-  value: string;
-  /** Path of the first page. */
-  root: string;
+  filters: Filters;
+  sort: ListSort;
   page: number;
-  pageSize: number;
   total: number;
   items: readonly ListItem[];
+  /**
+   * Counts of values. Null on the further pages of the bundle, which tell no numbers of the whole list, so that a new
+   * entry far down leaves them as they are.
+   */
+  facets: FacetCounts | null;
 };
 
 /** What the page of a list shows, in words. */
-export function listPageView({ kind, value, root, page, pageSize, total, items }: ListPage) {
-  const { sort, nameOf, introOf } = kinds[kind];
-  const name = nameOf(value);
+export function listPageView(list: ListPage) {
+  const { filters, sort, page, total, items, facets } = list;
+  const { name, kicker, intro } = subjectOf(filters);
   const first = page === 1;
-  const intro = first ? introOf(value) : null;
-  const pathOf = (number: number) => (number === 1 ? root : `${root}/${number}`);
-  const from = (page - 1) * pageSize;
+  const pathOf = (number: number) => listPath(list, number);
+  const from = (page - 1) * entriesPerPage;
   const to = from + items.length;
-  const pageCount = Math.max(1, Math.ceil(total / pageSize));
+  const pageCount = Math.max(1, Math.ceil(total / entriesPerPage));
+  const narrowed = pathOf(page).includes("?");
+  const chips = narrowed ? chipsOf(list) : [];
   return {
     path: pathOf(page),
-    root,
+    root: pathOf(1),
     name,
-    sort,
-    /** Path of the whole list as JSON. */
-    json: `/api/search?${kind}=${value}`,
+    kicker,
+    /** Path of the same list as JSON. */
+    json: withParams("/api/nonprofits", browseParams(list)),
     title: `${name}${first ? "" : `, page ${page}`} · Almoner`,
     description: clipped(
-      intro ??
+      (first && chips.length === 0 ? intro : null) ??
         `${name}: nonprofits ${from + 1} to ${to} in an open directory for people and software agents.`,
       200,
     ),
-    intro,
+    intro: first ? intro : null,
+    /** Narrowed lists are without number: search engines know the whole ones. */
+    noindex: narrowed,
     /** "101–200": the places of this page. */
     span: items.length === 0 ? "" : `${grouped(from + 1)}–${grouped(to)}`,
-    /** Only the first page tells the total, so that a new entry far down leaves the other pages as they are. */
-    total: first ? counted(total, "nonprofit", "nonprofits") : null,
-    pages: first
-      ? Array.from({ length: pageCount }, (_, at) => ({ href: pathOf(at + 1), number: at + 1 }))
-      : [],
+    total: facets === null ? null : counted(total, "nonprofit", "nonprofits"),
+    order: orders[sort].text,
+    start: from + 1,
+    chips,
+    form: facets === null ? null : formOf(list, facets, { isFile: !narrowed }),
+    pages:
+      facets === null
+        ? []
+        : pageNumbers(page, pageCount).map((number) => ({ href: pathOf(number), number })),
     page,
     next: page < pageCount ? pathOf(page + 1) : null,
     prev: first ? null : pathOf(page - 1),
@@ -73,6 +77,120 @@ export function listPageView({ kind, value, root, page, pageSize, total, items }
     items: items.map(itemHtml).join(""),
   };
 }
+
+const orders: Record<ListSort, { name: string; text: string }> = {
+  relevance: {
+    name: "Usual order",
+    text: "verified ones first, then by the number of people they reach in a year; equals by how complete their profile is, then by their income",
+  },
+  income: {
+    name: "Yearly income",
+    text: "greatest yearly income first, each in the currency of its register",
+  },
+  completeness: { name: "Completeness", text: "those first whose profile tells most" },
+  name: { name: "Name", text: "by name" },
+};
+
+/** What a list is about: its cause, else its country, else the whole directory. */
+function subjectOf({ cause, country }: Filters) {
+  if (cause !== null) {
+    const kicker = { name: "Causes", href: "/causes" };
+    return { name: causeName(cause), kicker, intro: causeIntros.get(cause) ?? null };
+  }
+  const whole = { name: "All nonprofits", href: "/browse" };
+  if (country === null) return { ...whole, kicker: null, intro: null };
+  const kicker = { name: "Countries", href: "/countries" };
+  return { name: countryName(countryCode(country)) ?? country, kicker, intro: null };
+}
+
+const withParams = (path: string, params: URLSearchParams): string =>
+  params.size === 0 ? path : `${path}?${params.toString()}`;
+
+/** Where a page of a list is: the foremost pages of causes and countries are files, the service makes all others. */
+export function listPath(list: Pick<ListPage, "filters" | "sort">, page: number): string {
+  const params = browseParams(list);
+  const [only] = [...params];
+  const root = params.size === 1 && only !== undefined ? folders[only[0]]?.(only[1]) : undefined;
+  if (root !== undefined && page <= staticPagesMax) return page === 1 ? root : `${root}/${page}`;
+  if (page > 1) params.set("page", String(page));
+  return withParams("/browse", params);
+}
+
+const folders: Readonly<Record<string, (value: string) => string | undefined>> = {
+  cause: (id) => (causeIntros.has(id) ? `/causes/${id}` : undefined),
+  country: (asked) => {
+    const code = countryCode(asked);
+    return code === null ? undefined : `/countries/${code.toLowerCase()}`;
+  },
+};
+
+const linksMax = 9;
+
+/** At most nine page numbers: the first, the last, and those around this one. */
+export function pageNumbers(page: number, pageCount: number): number[] {
+  if (pageCount === 1) return [];
+  const around = linksMax - 2;
+  const from = Math.max(2, Math.min(page - (around - 1) / 2, pageCount - around));
+  const between = Array.from({ length: around }, (_, at) => from + at);
+  return [1, ...between.filter((number) => number < pageCount), pageCount];
+}
+
+/** What a field of the form is called, and what stands in it for any value. */
+const fields: Record<FacetName, { label: string; any: string }> = {
+  cause: { label: "Cause", any: "Any cause" },
+  country: { label: "Country", any: "Any country" },
+  region: { label: "State or region", any: "Anywhere" },
+  city: { label: "City", any: "Any city" },
+  claimed: { label: "Claimed", any: "Claimed or not" },
+  accepts: { label: "Gifts", any: "Any way to give" },
+  has_website: { label: "Website", any: "With or without" },
+  income: { label: "Yearly income, in its register's currency", any: "Any income" },
+};
+const fieldNames = Object.keys(fields) as FacetName[];
+
+/** A link for each filter that leads to the list without it. */
+const chipsOf = ({ filters, sort }: ListPage) =>
+  fieldNames.flatMap((facet) => {
+    const value = filters[facet];
+    if (value === null) return [];
+    const without = { filters: { ...filters, [facet]: null }, sort };
+    const name = facetValueName(facet, value);
+    return [{ text: facet === "income" ? `Income: ${name}` : name, href: listPath(without, 1) }];
+  });
+
+/** The fields by which a list is narrowed, with how many each value would leave. */
+function formOf({ filters, sort }: ListPage, counts: FacetCounts, { isFile }: { isFile: boolean }) {
+  const facets = facetsAnswer(counts);
+  // A file tells only of what stands in its list: how many there are of other causes would change it too often.
+  const fixed = fieldNames.filter((facet) => isFile && filters[facet] !== null);
+  return {
+    fixed: fixed.map((name) => ({ name, value: filters[name] ?? "" })),
+    fields: fieldNames
+      .filter((facet) => !fixed.includes(facet))
+      .map((facet) => {
+        const asked = filters[facet];
+        const known = facets[facet].map(({ value, name, count }) => ({
+          value,
+          text: `${name} (${grouped(count)})`,
+          selected: asked !== null && sameValue(facet, asked, value),
+        }));
+        // What no one matches is shown as it was asked for.
+        const missing =
+          asked === null || known.some(({ selected }) => selected)
+            ? []
+            : [{ value: asked, text: `${facetValueName(facet, asked)} (0)`, selected: true }];
+        return { name: facet, ...fields[facet], options: [...missing, ...known] };
+      }),
+    sorts: listSorts.map((value) => ({
+      value: value === "relevance" ? "" : value,
+      text: orders[value].name,
+      selected: value === sort,
+    })),
+  };
+}
+
+const sameValue = (facet: FacetName, asked: string, value: string): boolean =>
+  facet === "country" ? countryCode(asked) === value : asked.toLowerCase() === value.toLowerCase();
 
 /**
  * An entry of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with

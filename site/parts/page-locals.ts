@@ -12,6 +12,7 @@ export type PageLocals = {
   "/": { stats: Stats; causes: Cause[]; countries: CountryCount[] };
   "/causes": { causes: Cause[] };
   "/causes/[id]/[...page]": { view: ListPageView };
+  "/browse": { view: ListPageView };
   "/countries": { countries: CountryCount[] };
   "/countries/[code]/[...page]": { view: ListPageView };
   "/nonprofits/[slug]": { view: ProfileView };

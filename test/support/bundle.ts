@@ -52,6 +52,7 @@ export const sampleFiles: Record<string, string> = {
   "nonprofits/no-wallet.html": page("Without a wallet"),
   "widget.html": page("A button"),
   "widget/donate.js": "(()=>{})();".repeat(200),
+  "browse.html": page("All nonprofits"),
   "causes.html": page("Causes"),
   "causes/education.html": page("Education"),
   "causes/education/2.html": page("Education, page 2"),

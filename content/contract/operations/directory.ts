@@ -1,10 +1,10 @@
-import { incomeBandIds, listSorts } from "#content/contract/browse.ts";
+import { incomeBandIds, listSorts, pagesMax } from "#content/contract/browse.ts";
 import { CauseList } from "#content/contract/cause.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
-import { cause, choice, country, flag, limit, offset, text, yesOrNo } from "./query.ts";
+import { cause, choice, country, flag, limit, number, offset, text, yesOrNo } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { Health, Stats } from "#content/contract/stats.ts";
 import { type Problems, operations } from "./operation.ts";
@@ -34,6 +34,29 @@ export const organisationProblems = {
   },
 } as const satisfies Problems;
 
+/** By what lists are narrowed and sorted. */
+const narrowing = {
+  cause,
+  country,
+  region: text("State, province or region; letter case does not matter", "Hawaii"),
+  city: text("City; letter case does not matter", "Honolulu"),
+  claimed: yesOrNo("claimed", "Whether the organisation has claimed its profile"),
+  accepts: choice("accepts", ["usdc"], "Only those that take gifts this way", "usdc"),
+  has_website: yesOrNo("has_website", "Whether a website is known"),
+  income: choice(
+    "income",
+    incomeBandIds,
+    "Yearly income that a register gives, in the register's own currency",
+    "100k-1m",
+  ),
+  sort: choice(
+    "sort",
+    listSorts,
+    "relevance: the usual order; income: greatest first, in the register's own currency; completeness: what tells most first; name",
+    "relevance",
+  ),
+};
+
 /** What is asked of the directory. None needs a key. */
 export const directoryOperations = operations("Directory", {
   searchNonprofits: {
@@ -62,30 +85,26 @@ export const directoryOperations = operations("Directory", {
     summary: "List nonprofits, narrowed by what registers and profiles say of them",
     description:
       "Filters combine; `facets` says how many match with each value, exactly. Unless sorted otherwise: verified first, then people reached; equals by how complete the profile is, then by yearly income (by order of magnitude, whatever the currency), then by name.",
-    query: z.object({
-      cause,
-      country,
-      region: text("State, province or region; letter case does not matter", "Hawaii"),
-      city: text("City; letter case does not matter", "Honolulu"),
-      claimed: yesOrNo("claimed", "Whether the organisation has claimed its profile"),
-      accepts: choice("accepts", ["usdc"], "Only those that take gifts this way", "usdc"),
-      has_website: yesOrNo("has_website", "Whether a website is known"),
-      income: choice(
-        "income",
-        incomeBandIds,
-        "Yearly income that a register gives, in the register's own currency",
-        "100k-1m",
-      ),
-      sort: choice(
-        "sort",
-        listSorts,
-        "relevance: the usual order; income: greatest first, in the register's own currency; completeness: what tells most first; name",
-        "relevance",
-      ),
-      limit: limit(listLimit.default, listLimit.max),
-      offset,
-    }),
+    query: z.object({ ...narrowing, limit: limit(listLimit.default, listLimit.max), offset }),
     ok: { description: "One page of the list", shape: NonprofitList },
+  },
+  browseNonprofits: {
+    method: "get",
+    path: "/browse",
+    summary: "Browse nonprofits on a page for people",
+    description:
+      "The same list as a page that works without a script, 100 to a page. Programs ask GET /api/nonprofits.",
+    query: z.object({
+      ...narrowing,
+      page: number("page", "Page of the list, from 1", 1, pagesMax),
+    }),
+    ok: {
+      description: "The page",
+      mediaType: "text/html",
+      shape: "text",
+      example: "<!doctype html>\n",
+    },
+    refusals: [404],
   },
   getNonprofit: {
     method: "get",

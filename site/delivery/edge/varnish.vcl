@@ -49,7 +49,7 @@ sub vcl_recv {
   }
   if (req.url ~ "^/(mcp|healthz|desk|organisations)(/|\?|$)"
       || req.url ~ "^/api/(search|recommend|stats|needs-enrichment|enrich|corrections|donate|donations|onboard|admin)(/|\?|$)"
-      || req.url ~ "^/api/(nonprofits|agents/[a-z]+|enrichments/stats)/?\?.") {
+      || req.url ~ "^/(browse|api/(nonprofits|agents/[a-z]+|enrichments/stats))/?\?.") {
     return (pass);
   }
 

@@ -96,6 +96,75 @@ describe("GET /api/nonprofits", () => {
   });
 });
 
+describe("GET /api/nonprofits, narrowed", () => {
+  beforeEach(async () => {
+    await service.add(
+      aNonprofit({ name: "Hilo Aid", city: "Hilo", region: "Hawaii", country_code: "US" }),
+      aNonprofit({ name: "Site", website: "https://s.example", causes: ["health"] }),
+      aNonprofit({ name: "Claimed", verified: 1, status: "claimed" }),
+    );
+  });
+
+  test.each([
+    ["city=HILO", ["Hilo Aid"]],
+    ["region=hawaii&country=usa", ["Hilo Aid"]],
+    ["cause=health&has_website=true", ["Site"]],
+    ["claimed=0&sort=name", ["Hilo Aid", "Site"]],
+    ["income=unknown&claimed=true", ["Claimed"]],
+    ["accepts=usdc", []],
+    ["cause=nothing", []],
+    ["city=&region=&claimed=&sort=&colour=red", ["Claimed", "Site", "Hilo Aid"]],
+  ])("%s gives %p", async (query, found) => {
+    expect(await names(`/api/nonprofits?${query}`)).toEqual(found);
+  });
+
+  test("counts each value as if it stood in the place of its filter", async () => {
+    const answer = await service.get("/api/nonprofits?country=KE&cause=education");
+    const { total, facets } = NonprofitList.parse(await answer.json());
+    expect(total).toBe(1);
+    expect(facets?.country).toEqual([
+      { value: "KE", name: "Kenya", count: 1 },
+      { value: "US", name: "United States", count: 1 },
+    ]);
+    expect(facets?.cause).toEqual([
+      { value: "education", name: "Education", count: 1 },
+      { value: "health", name: "Health", count: 1 },
+    ]);
+  });
+
+  test.each([
+    ["income", "a lot", "none, under-10k, 10k-100k"],
+    ["sort", "best", "relevance, income, completeness, name"],
+    ["accepts", "gold", "usdc"],
+    ["claimed", "maybe", "true, false, 1, 0"],
+  ])("refuses %s=%s and names what there is", async (parameter, value, known) => {
+    const answer = await service.get(`/api/nonprofits?${parameter}=${encodeURIComponent(value)}`);
+    expect(answer.status).toBe(400);
+    const problem = await answer.json();
+    expect(problem).toMatchObject({ code: "invalid_parameter", parameter });
+    expect(problem.detail).toContain(known);
+  });
+
+  test("keeps what it is narrowed by in the address of the next page", async () => {
+    const answer = await service.get("/api/nonprofits?claimed=0&limit=1");
+    const { next } = NonprofitList.parse(await answer.json());
+    expect(next).toBe("https://almoner.example/api/nonprofits?claimed=false&limit=1&offset=1");
+  });
+
+  test("is drawn for people by the site, where there is one", async () => {
+    expect((await service.get("/browse?city=Hilo")).status).toBe(404);
+    const drawn = await aService({
+      records: [aNonprofit({ name: "Hilo Aid", city: "Hilo" }), aNonprofit()],
+      context: { drawList: async (found) => Response.json(found) },
+    });
+    const found = await (await drawn.get("/browse?city=hilo&page=1")).json();
+    expect(found).toMatchObject({ total: 1, page: 1, sort: "relevance" });
+    expect(found.items[0].name).toBe("Hilo Aid");
+    expect((await drawn.get("/browse?sort=best")).status).toBe(400);
+    drawn.close();
+  });
+});
+
 describe("GET /api/nonprofits/{slug}", () => {
   test("gives the profile as it is stored", async () => {
     const [oak] = await service.add(aNonprofit({ slug: "oak", contact_email: "a@oak.example" }));

@@ -29,6 +29,18 @@ afterAll(() => {
 const ask = (path: string, init: RequestInit = {}) =>
   server.answer(new Request(`http://localhost${path}`, init));
 
+test.each([
+  ["/causes/education?region=Hawaii&utm_source=x", "/browse?region=Hawaii&cause=education"],
+  ["/causes/education?cause=health&page=2", "/browse?cause=education&page=2"],
+  ["/countries/ke?sort=name", "/browse?sort=name&country=ke"],
+  ["/causes/education/11", "/browse?cause=education&page=11"],
+])("%s is narrowed or further down, at %s", (path, location) => {
+  const answer = ask(path);
+  expect([answer?.status, answer?.headers.get("location")]).toEqual([302, location]);
+  expect(ask("/causes/education?utm_source=x")?.status).toBe(200);
+  expect(ask("/causes/nothing/11")).toBeNull();
+});
+
 describe("the bundle's files over HTTP", () => {
   test.each([
     ["/", "text/html"],
@@ -136,6 +148,8 @@ describe("the bundle's files over HTTP", () => {
     expect(ask("/api/stats")).toBeNull();
     expect(ask("/api/needs-enrichment")).toBeNull();
     expect(ask("/api/nonprofits?limit=3")).toBeNull();
+    expect(ask("/browse?city=Oslo")).toBeNull();
+    expect(ask("/browse")?.status).toBe(200);
     expect(ask("/nonprofits/oak-trust", { method: "POST" })).toBeNull();
   });
 

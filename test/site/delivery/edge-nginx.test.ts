@@ -115,6 +115,17 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect([answer.status, answer.headers.get("location")]).toEqual([301, found]);
     });
 
+    test.each([
+      ["/causes/education?region=Hawaii&page=2", "/browse?cause=education&region=Hawaii&page=2"],
+      ["/countries/ke?cause=health", "/browse?country=ke&cause=health"],
+      ["/causes/education/11", "/browse?cause=education&page=11"],
+    ])("%s is narrowed or further down, at %s", async (url, found) => {
+      const answer = await get(url);
+      expect([answer.status, answer.headers.get("location")]).toEqual([302, found]);
+      expect((await get("/causes/education?utm_source=x")).status).toBe(200);
+      expect((await get("/browse")).status).toBe(200);
+    });
+
     test.each(["/nothing", "/nonprofits/nobody", "/countries/XX", "/causes/education/9"])(
       "%s is not found, with a page that says so",
       async (url) => {

@@ -98,13 +98,14 @@ describe("the addresses of a static host that can proxy", () => {
     ["/api/enrich/water-for-all", `${service}/api/enrich/water-for-all`],
     ["/api/onboard", `${service}/api/onboard`],
     ["/api/onboard/challenge", `${service}/api/onboard/challenge`],
-    ["/api/nonprofits?limit=2&offset=4", `${service}/api/nonprofits?limit=2&offset=4`],
-    ["/api/nonprofits?offset=4", `${service}/api/nonprofits?offset=4`],
+    ["/api/nonprofits?limit=2&offset=4", `${service}/api/nonprofits`],
+    ["/api/nonprofits?city=Hilo", `${service}/api/nonprofits`],
+    ["/browse?city=Hilo", `${service}/browse`],
     ["/api/needs-enrichment?limit=2&field=mission", `${service}/api/needs-enrichment`],
     ["/api/needs-enrichment", `${service}/api/needs-enrichment`],
     ["/api/agents/leaderboard", `${service}/api/agents/leaderboard`],
     ["/api/enrichments/stats", `${service}/api/enrichments/stats`],
-    ["/api/nonprofits", "/api/nonprofits.json"],
+    ["/api/nonprofits", `${service}/api/nonprofits`],
     ["/api/nonprofits/water-for-all", "/api/nonprofits/water-for-all.json"],
     ["/api/nonprofits/water-for-all/history", "/api/nonprofits/water-for-all/history.json"],
     ["/api/nonprofits/pages/2.json", "api/nonprofits/pages/2.json"],
@@ -120,7 +121,6 @@ describe("the addresses of a static host that can proxy", () => {
 
   // What a release holds.
   const inFiles = [
-    "listNonprofits",
     "getNonprofit",
     "getNonprofitHistory",
     "getNonprofitMarkdown",

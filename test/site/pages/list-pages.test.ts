@@ -1,10 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { load } from "cheerio";
+import { noFilters } from "#content/contract/browse.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { listPage } from "#site/documents/list-page.ts";
+import { type ListPage, listPageView, listPath, pageNumbers } from "#site/parts/list-view.ts";
+import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { sitemap } from "#site/documents/sitemap.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
+
+const noCounts: FacetCounts = {
+  ...{ cause: [], country: [], region: [], city: [] },
+  ...{ claimed: [], accepts: [], has_website: [], income: [] },
+};
 
 let site: TestSite;
 let stored: NonprofitRecord[];
@@ -46,6 +55,7 @@ describe("a cause", () => {
         .toArray()
         .map((a) => first(a).attr("href")),
     ).toEqual(["/causes/education/2", "/causes/education/3", "/causes/education/2"]);
+    expect(first('.pager [aria-current="page"]').text()).toBe("1");
     const last = (await site.page("list-page cause:education 3")).$;
     expect(last('a[rel="next"]').length).toBe(0);
     expect(last('a[rel="prev"]').attr("href")).toBe("/causes/education/2");
@@ -55,6 +65,20 @@ describe("a cause", () => {
   test("tells its total on the first page alone, so that others need not change with it", async () => {
     expect((await site.page("list-page cause:education 1")).html).toContain("203 nonprofits");
     expect((await site.page("list-page cause:education 2")).html).not.toContain("203");
+  });
+
+  test("can be narrowed without a script, with counts of its own list", async () => {
+    const { $ } = await site.page("list-page cause:education 1");
+    expect($(".narrow form").attr("action")).toBe("/browse");
+    expect($('.narrow input[name="cause"]').attr("value")).toBe("education");
+    const options = (name: string) =>
+      $(`.narrow select[name="${name}"] option`)
+        .toArray()
+        .map((option) => $(option).text().trim());
+    expect(options("country")).toEqual(["Any country", "Kenya (203)"]);
+    expect(options("has_website")).toEqual(["With or without", "No website known (203)"]);
+    expect($('meta[name="robots"]').length).toBe(0);
+    expect((await site.page("list-page cause:education 2")).$(".narrow").length).toBe(0);
   });
 
   test("without any nonprofit still has its first page", async () => {
@@ -84,14 +108,80 @@ test("the whole list is JSON in pages of 50, as the service would answer", async
   expect(last.nonprofits.map(({ slug }) => slug)).toEqual(["n-200", "n-201", "n-202"]);
 });
 
+test("the whole list has a first page for people, too", async () => {
+  const { "browse.html": html } = await site.files("list-page all 1");
+  const $ = load(html ?? "");
+  expect($(".list li").length).toBe(100);
+  expect($('link[rel="canonical"]').attr("href")).toBe(`${siteBaseUrl}/browse`);
+  const links = $(".pager a").toArray();
+  expect(links.map((a) => $(a).attr("href"))).toEqual([
+    "/browse?page=2",
+    "/browse?page=3",
+    "/browse?page=2",
+  ]);
+});
+
+describe("a list that was narrowed", () => {
+  const narrowed = (parts: Partial<ListPage> = {}) =>
+    listPageView({
+      filters: { ...noFilters, cause: "education", region: "<Hawaii>" },
+      sort: "name",
+      page: 12,
+      total: 123_456,
+      facets: { ...noCounts, region: [{ value: "Oahu", count: 7 }] },
+      items: [],
+      ...parts,
+    });
+
+  test("names what narrows it, each with a link to the list without", () => {
+    expect(narrowed().chips).toEqual([
+      { text: "Education", href: "/browse?region=%3CHawaii%3E&sort=name" },
+      { text: "<Hawaii>", href: "/browse?cause=education&sort=name" },
+    ]);
+    const one = narrowed({ sort: "relevance", filters: { ...noFilters, region: "Oahu" } });
+    expect(one.chips).toEqual([{ text: "Oahu", href: "/browse" }]);
+    expect(narrowed().noindex).toBe(true);
+  });
+
+  test("keeps what was chosen in its form, also what nothing matches", () => {
+    const region = narrowed().form?.fields.find(({ name }) => name === "region");
+    expect(region?.options).toEqual([
+      { value: "<Hawaii>", text: "<Hawaii> (0)", selected: true },
+      { value: "Oahu", text: "Oahu (7)", selected: false },
+    ]);
+    expect(narrowed().form?.sorts.filter(({ selected }) => selected)).toEqual([
+      { value: "name", text: "Name", selected: true },
+    ]);
+  });
+
+  test("goes back to the files where it can", () => {
+    const whole = { filters: { ...noFilters, country: "KE" }, sort: "relevance" } as const;
+    expect([1, 10, 11].map((page) => listPath(whole, page))).toEqual([
+      "/countries/ke",
+      "/countries/ke/10",
+      "/browse?country=KE&page=11",
+    ]);
+  });
+
+  test.each([
+    [1, 1, []],
+    [1, 3, [1, 2, 3]],
+    [1, 99, [1, 2, 3, 4, 5, 6, 7, 8, 99]],
+    [50, 99, [1, 47, 48, 49, 50, 51, 52, 53, 99]],
+    [99, 99, [1, 92, 93, 94, 95, 96, 97, 98, 99]],
+    [200, 99, [1, 92, 93, 94, 95, 96, 97, 98, 99]],
+  ])("page %d of %d has at most nine links", (page, pages, links) => {
+    expect(pageNumbers(page, pages)).toEqual(links);
+  });
+});
+
 test("pages rendered together are those rendered alone", async () => {
   const keys: string[] = [];
   for await (const batch of listPage.all(site)) keys.push(...batch);
   expect(keys.length).toBe(29 + 2 + 3 + 5); // 29 first pages, two more of education, Kenya, all.
   const together = await listPage.render(keys.toReversed(), site);
-  for (const [at, key] of keys.toReversed().entries()) {
-    expect(await listPage.render([key], site)).toEqual(together.slice(at, at + 1));
-  }
+  const alone = keys.toReversed().map((key) => listPage.render([key], site));
+  expect((await Promise.all(alone)).flat()).toEqual(together);
 });
 
 describe("the sitemap", () => {
