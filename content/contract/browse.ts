@@ -70,6 +70,8 @@ export function browseParams({ filters, sort }: Pick<BrowseQuery, "filters" | "s
 
 /** Entries of a page of a list for people. */
 export const entriesPerPage = 100;
+/** Pages of a list that are files; the service has the others. Source: docs/decisions/0045. */
+export const staticPagesMax = 10;
 /** A greater number of a page counts as this one. */
 export const pagesMax = 1_000_000;
 

@@ -5,7 +5,6 @@ import {
   type Filters,
   incomeBands,
 } from "#content/contract/browse.ts";
-import { causeIds } from "#content/contract/cause.ts";
 import { countryCode } from "./country.ts";
 import { fold } from "./text.ts";
 
@@ -36,11 +35,11 @@ export function incomeBand(income: number | null): string {
   return incomeBands.find(({ below }) => below === null || income < below)?.id ?? "unknown";
 }
 
-/** All facets but the causes: a nonprofit has one value of each, or none. */
-type SingleFacet = Exclude<FacetName, "cause">;
-const singleFacets = facetNames.filter((name) => name !== "cause");
+/** Between the causes of one nonprofit, whose set is one value of its column. */
+const between = " ";
 
-const valuesOf = (row: BrowseRow): Record<SingleFacet, string | null> => ({
+const valuesOf = (row: BrowseRow): Record<FacetName, string | null> => ({
+  cause: row.causes.toSorted().join(between),
   country: row.country_code,
   region: row.region,
   city: row.city,
@@ -50,9 +49,16 @@ const valuesOf = (row: BrowseRow): Record<SingleFacet, string | null> => ({
   income: incomeBand(row.income),
 });
 
+const isPlace = (facet: FacetName): boolean => facet === "region" || facet === "city";
+
 /** A text as a filter compares it: letter case and accents of places do not matter. */
-const comparedAs = (facet: SingleFacet, text: string): string =>
-  facet === "region" || facet === "city" ? fold(text) : text;
+const comparedAs = (facet: FacetName, text: string): string => (isPlace(facet) ? fold(text) : text);
+
+/** What a filter asks for, as a column has it. */
+function wantedBy(facet: FacetName, asked: string): string {
+  if (facet === "country") return countryCode(asked) ?? "";
+  return facet === "cause" ? asked.trim().toLowerCase() : comparedAs(facet, asked);
+}
 
 /** One facet: each nonprofit's value as a number, 0 for none. */
 type Column = {
@@ -63,40 +69,34 @@ type Column = {
   compared: string[];
 };
 
-const firstCapacity = 1_024;
-const bitOf = new Map(causeIds.map((id, at) => [id, 1 << at]));
-
 /**
- * What lists are narrowed and counted by, in memory by id, about 50 bytes each: any combination of filters is counted
- * exactly in one pass, 20 ns for each nonprofit, where an index would serve only those that were foreseen.
+ * What lists are narrowed and counted by, in memory by id, about 45 bytes each: any combination of filters is counted
+ * exactly in one pass, where an index would serve only those that were foreseen. `capacity`: ids that are expected.
  */
-export function browseColumns() {
+export function browseColumns(capacity = 1_024) {
   let size = 0; // One more than the greatest id.
-  let listed = new Uint8Array(firstCapacity);
-  let causes = new Uint32Array(firstCapacity);
-  let incomes = new Float64Array(firstCapacity);
-  let standings = new Uint32Array(firstCapacity);
+  let listed = new Uint8Array(capacity);
+  let incomes = new Float64Array(capacity);
+  let standings = new Uint32Array(capacity);
   const columns = Object.fromEntries(
-    singleFacets.map((facet) => [
+    facetNames.map((facet) => [
       facet,
-      { codes: new Uint32Array(firstCapacity), numbers: new Map(), texts: [""], compared: [""] },
+      { codes: new Uint32Array(capacity), numbers: new Map(), texts: [""], compared: [""] },
     ]),
-  ) as Record<SingleFacet, Column>;
+  ) as Record<FacetName, Column>;
 
   function grow(wanted: number): void {
     if (wanted <= listed.length) return;
-    const capacity = Math.max(wanted, listed.length * 2);
-    listed = copied(new Uint8Array(capacity), listed);
-    causes = copied(new Uint32Array(capacity), causes);
-    incomes = copied(new Float64Array(capacity), incomes);
-    standings = copied(new Uint32Array(capacity), standings);
-    for (const facet of singleFacets) {
-      const column = columns[facet];
-      column.codes = copied(new Uint32Array(capacity), column.codes);
+    const longer = Math.max(wanted, listed.length * 2);
+    listed = copied(new Uint8Array(longer), listed);
+    incomes = copied(new Float64Array(longer), incomes);
+    standings = copied(new Uint32Array(longer), standings);
+    for (const column of Object.values(columns)) {
+      column.codes = copied(new Uint32Array(longer), column.codes);
     }
   }
 
-  function codeOf(facet: SingleFacet, text: string | null): number {
+  function codeOf(facet: FacetName, text: string | null): number {
     if (text === null || text === "") return 0;
     const { numbers, texts, compared } = columns[facet];
     return numbers.getOrInsertComputed(text, () => {
@@ -105,21 +105,19 @@ export function browseColumns() {
     });
   }
 
-  /** Which facets narrow the list, each with what passes it. */
+  /** Which facets narrow the list, each with the values that pass. */
   function conditionsOf(filters: Filters): Condition[] {
-    return facetNames.flatMap((facet): Condition[] => {
+    return facetNames.flatMap((facet, at): Condition[] => {
       const asked = filters[facet];
       if (asked === null) return [];
-      if (facet === "cause") {
-        const bit = bitOf.get(asked.trim().toLowerCase()) ?? 0;
-        return [{ facet, codes: causes, passes: (code) => (code & bit) !== 0 }];
-      }
       const { codes, compared } = columns[facet];
-      const wanted = facet === "country" ? (countryCode(asked) ?? "") : comparedAs(facet, asked);
+      const wanted = wantedBy(facet, asked);
+      const isWanted = (text: string) =>
+        facet === "cause" ? text.split(between).includes(wanted) : text === wanted;
       const passing = Uint8Array.from(compared, (text, code) =>
-        code > 0 && text === wanted ? 1 : 0,
+        code > 0 && isWanted(text) ? 1 : 0,
       );
-      return [{ facet, codes, passes: (code) => passing[code] === 1 }];
+      return [{ at, codes, passing }];
     });
   }
 
@@ -130,20 +128,17 @@ export function browseColumns() {
       grow(id + 1);
       size = Math.max(size, id + 1);
       listed[id] = row.listed ? 1 : 0;
-      causes[id] = row.causes.reduce((bits, cause) => bits | (bitOf.get(cause) ?? 0), 0);
       incomes[id] = row.income ?? -Infinity;
       standings[id] = row.standing;
       const values = valuesOf(row);
-      for (const facet of singleFacets) {
-        columns[facet].codes[id] = codeOf(facet, values[facet]);
-      }
+      for (const facet of facetNames) columns[facet].codes[id] = codeOf(facet, values[facet]);
     },
 
     /** Whether these filters let a nonprofit through, by its id. */
     matcher: (filters: Filters): ((id: number) => boolean) => {
       const conditions = conditionsOf(filters);
       return (id) =>
-        listed[id] === 1 && conditions.every(({ codes, passes }) => passes(codes[id] ?? 0));
+        listed[id] === 1 && conditions.every(({ codes, passing }) => passing[codes[id] ?? 0] === 1);
     },
 
     /**
@@ -154,13 +149,13 @@ export function browseColumns() {
       const failed = failures(conditionsOf(filters), { listed, size });
       let total = 0;
       for (let id = 0; id < size; id++) if (failed[id] === passedAll) total++;
-      const facets: Partial<FacetCounts> = { cause: countCauses(failed, causes) };
-      for (const facet of singleFacets) {
-        const { codes, texts, compared } = columns[facet];
-        const counts = countCodes(failed, codes, { at: facetNames.indexOf(facet), texts });
-        facets[facet] = mostFrequent(bySpelling(counts, { texts, compared }));
-      }
-      return { total, facets: facets as FacetCounts };
+      const facets = facetNames.map((facet, at) => {
+        const { codes, ...values } = columns[facet];
+        const counts = countCodes(failed, codes, { at, length: values.texts.length });
+        const found = facet === "cause" ? byCause(counts, values) : bySpelling(counts, values);
+        return [facet, mostFrequent(found)];
+      });
+      return { total, facets: Object.fromEntries(facets) as FacetCounts };
     },
 
     /** Ids of what the filters let through, ascending. */
@@ -190,7 +185,8 @@ export function browseColumns() {
 }
 export type BrowseColumns = ReturnType<typeof browseColumns>;
 
-type Condition = { facet: FacetName; codes: Uint32Array; passes: (code: number) => boolean };
+/** Which values of a column pass; `at` is the place of its facet. */
+type Condition = { at: number; codes: Uint32Array; passing: Uint8Array };
 
 const copied = <Values extends Uint8Array | Uint32Array | Float64Array>(
   to: Values,
@@ -210,22 +206,22 @@ function failures(
 ): Int8Array {
   const failed = new Int8Array(size);
   for (let id = 0; id < size; id++) failed[id] = listed[id] === 1 ? passedAll : out;
-  for (const { facet, codes, passes } of conditions) {
-    const at = facetNames.indexOf(facet);
+  for (const { at, codes, passing } of conditions) {
     for (let id = 0; id < size; id++) {
-      if (failed[id] === out || passes(codes[id] ?? 0)) continue;
+      if (passing[codes[id] ?? 0] === 1 || failed[id] === out) continue;
       failed[id] = failed[id] === passedAll ? at : out;
     }
   }
   return failed;
 }
 
+/** How many have each code, of those that at most the facet `at` keeps out. */
 function countCodes(
   failed: Int8Array,
   codes: Uint32Array,
-  { at, texts }: { at: number; texts: readonly string[] },
+  { at, length }: { at: number; length: number },
 ): Uint32Array {
-  const counts = new Uint32Array(texts.length);
+  const counts = new Uint32Array(length);
   for (let id = 0; id < failed.length; id++) {
     if (failed[id] !== passedAll && failed[id] !== at) continue;
     const code = codes[id] ?? 0;
@@ -234,23 +230,15 @@ function countCodes(
   return counts;
 }
 
-function countCauses(failed: Int8Array, causes: Uint32Array): FacetCounts["cause"] {
-  const at = facetNames.indexOf("cause");
-  // Most nonprofits share their causes with many others.
-  const bySet = new Map<number, number>();
-  for (let id = 0; id < failed.length; id++) {
-    if (failed[id] !== passedAll && failed[id] !== at) continue;
-    const set = causes[id] ?? 0;
-    bySet.set(set, (bySet.get(set) ?? 0) + 1);
+/** Counts of sets of causes, by cause. */
+function byCause(counts: Uint32Array, { texts }: Pick<Column, "texts">) {
+  const found = new Map<string, number>();
+  for (let code = 1; code < counts.length; code++) {
+    for (const cause of (texts[code] ?? "").split(between)) {
+      found.set(cause, (found.get(cause) ?? 0) + (counts[code] ?? 0));
+    }
   }
-  return mostFrequent(
-    causeIds.map((value) => {
-      const bit = bitOf.get(value) ?? 0;
-      let count = 0;
-      for (const [set, many] of bySet) if ((set & bit) !== 0) count += many;
-      return { value, count };
-    }),
-  );
+  return [...found].map(([value, count]) => ({ value, count }));
 }
 
 /** Counts of texts that compare as one, together. */

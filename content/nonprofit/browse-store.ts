@@ -35,8 +35,8 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
     if (newest === reached) return;
     // A store that was restored has fewer changes than before.
     if (reached === -1 || newest < reached || newest - reached > changesMax) {
-      columns = browseColumns();
       const last = await newestNonprofitId(store);
+      columns = browseColumns(last + 1_000);
       for (let after = 0; after < last; after += rowsPerRead) {
         await readRows(store, columns, between, [after, after + rowsPerRead]);
       }

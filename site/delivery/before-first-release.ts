@@ -63,12 +63,11 @@ const pageKeys = new Map(
   Object.entries({ ...pages, ...discoveryFiles })
     .filter(([key]) => key !== keyOf.page("not-found"))
     .flatMap(([key, { paths }]) => paths.map((path) => [urlPathsOf(path)[0], key] as const)),
-);
+).set("/browse", keyOf.listPage("all", 1));
 
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
   const own = pageKeys.get(pathname);
   if (own !== undefined) return own;
-  if (pathname === "/browse") return keyOf.listPage("all", 1);
   if (/^\/(?:_astro|widget)\//.test(pathname)) return keyOf.assets;
   const [, section = "", name = "", page = "1", ...more] = pathname
     .replace(/^\/api/, "")

@@ -53,6 +53,13 @@ export function createBundleServer(
     const headers = { location: giving.location, "cache-control": cacheControl, ...others };
     return new Response(null, { status: 302, headers });
   };
+  const atService = (url: string): Response | null => {
+    const browsed = browseAddressOf(url);
+    if (browsed === null || lookUp(browsed.list) === null) return null;
+    return new Response(null, { status: 302, headers: { location: browsed.location } });
+  };
+  const standIn = (path: string, request: Request): Response | null =>
+    redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
   const missing = (path: string, request: Request): Response | null => {
     if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
       return null;
@@ -67,11 +74,8 @@ export function createBundleServer(
       const { path, hasQuery } = splitUrl(request.url);
       if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;
       const found = lookUp(path);
-      const elsewhere = hasQuery || found === null ? browseAddressOf(request.url) : null;
-      if (elsewhere !== null && lookUp(elsewhere.list) !== null) {
-        return new Response(null, { status: 302, headers: { location: elsewhere.location } });
-      }
-      if (found === null) return redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
+      const elsewhere = hasQuery || found === null ? atService(request.url) : null;
+      if (elsewhere !== null || found === null) return elsewhere ?? standIn(path, request);
       onServed?.(path, request);
       return answerWith(found, request, 200);
     },

@@ -1,5 +1,4 @@
-import { facetNames } from "#content/contract/browse.ts";
-import { staticPagesMax } from "#site/documents/page-sizes.ts";
+import { facetNames, staticPagesMax } from "#content/contract/browse.ts";
 
 const typesByExtension: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",

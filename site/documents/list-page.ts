@@ -1,4 +1,4 @@
-import { entriesPerPage, noFilters } from "#content/contract/browse.ts";
+import { entriesPerPage, noFilters, staticPagesMax } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
@@ -9,7 +9,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listPageView } from "#site/parts/list-view.ts";
 import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
 import { folderOf, keyOf, listParts } from "./keys.ts";
-import { pageSizeOf, staticPages, staticPagesMax } from "./page-sizes.ts";
+import { pageSizeOf, staticPages } from "./page-sizes.ts";
 
 const itemsPerBatch = 1_000;
 

@@ -1,4 +1,4 @@
-import { entriesPerPage } from "#content/contract/browse.ts";
+import { entriesPerPage, staticPagesMax } from "#content/contract/browse.ts";
 import { listLimit } from "#content/contract/nonprofit.ts";
 
 /** Nonprofits, by id, in one part of the snapshot. */
@@ -14,9 +14,6 @@ export const sitemapChunkOf = (nonprofitId: number): number =>
 /** Items on a page of this list; of the whole one, in JSON, the default limit of GET /api/nonprofits. */
 export const pageSizeOf = (list: string): number =>
   list === "all" ? listLimit.default : entriesPerPage;
-/** Pages of a list in the bundle; the service has the others. Source: docs/decisions/0045. */
-export const staticPagesMax = 10;
-
 /** How many pages of this list are in the bundle when so many stand in it. */
 export const staticPages = (list: string, count: number): number =>
   Math.min(staticPagesMax, Math.max(1, Math.ceil(count / pageSizeOf(list))));

@@ -1,7 +1,8 @@
+import { staticPagesMax } from "#content/contract/browse.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { summaryColumns } from "#content/nonprofit/wire.ts";
 import { keyOf } from "./keys.ts";
-import { pageOf, sitemapChunkOf, snapshotPartOf, staticPagesMax } from "./page-sizes.ts";
+import { pageOf, sitemapChunkOf, snapshotPartOf } from "./page-sizes.ts";
 import type { DocumentKey } from "./document.ts";
 
 /** Fields that an item of a list shows: only these make a list page stale when nothing moved. */

@@ -5,13 +5,13 @@ import {
   type Filters,
   type ListSort,
   listSorts,
+  staticPagesMax,
 } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
-import { staticPagesMax } from "#site/documents/page-sizes.ts";
 import { clipped, counted, grouped, joined } from "./words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
@@ -40,7 +40,6 @@ export function listPageView(list: ListPage) {
   const pathOf = (number: number) => listPath(list, number);
   const from = (page - 1) * entriesPerPage;
   const to = from + items.length;
-  const pageCount = Math.max(1, Math.ceil(total / entriesPerPage));
   const narrowed = pathOf(page).includes("?");
   const chips = narrowed ? chipsOf(list) : [];
   return {
@@ -66,15 +65,22 @@ export function listPageView(list: ListPage) {
     start: from + 1,
     chips,
     form: facets === null ? null : formOf(list, facets, { isFile: !narrowed }),
-    pages:
-      facets === null
-        ? []
-        : pageNumbers(page, pageCount).map((number) => ({ href: pathOf(number), number })),
     page,
-    next: page < pageCount ? pathOf(page + 1) : null,
-    prev: first ? null : pathOf(page - 1),
+    ...pagerOf(list),
     /** The entries, as HTML that is safe. */
     items: items.map(itemHtml).join(""),
+  };
+}
+
+/** Links to other pages of the list. */
+function pagerOf(list: ListPage) {
+  const { page, total, facets } = list;
+  const pageCount = Math.max(1, Math.ceil(total / entriesPerPage));
+  const numbers = facets === null ? [] : pageNumbers(page, pageCount);
+  return {
+    pages: numbers.map((number) => ({ href: listPath(list, number), number })),
+    next: page < pageCount ? listPath(list, page + 1) : null,
+    prev: page === 1 ? null : listPath(list, page - 1),
   };
 }
 
@@ -144,7 +150,7 @@ const fields: Record<FacetName, { label: string; any: string }> = {
   claimed: { label: "Claimed", any: "Claimed or not" },
   accepts: { label: "Gifts", any: "Any way to give" },
   has_website: { label: "Website", any: "With or without" },
-  income: { label: "Yearly income, in its register's currency", any: "Any income" },
+  income: { label: "Yearly income (register’s currency)", any: "Any income" },
 };
 const fieldNames = Object.keys(fields) as FacetName[];
 

@@ -61,7 +61,7 @@ describe.each(everyPage)("%s", (key) => {
       .toArray()
       .map((heading) => Number(heading.tagName.slice(1)));
     expect(levels.filter((level, at) => at > 0 && level > (levels[at - 1] ?? 0) + 1)).toEqual([]);
-    for (const field of $("input, select, textarea").toArray()) {
+    for (const field of $('input:not([type="hidden"]), select, textarea').toArray()) {
       expect(
         $(`label[for="${$(field).attr("id")}"]`)
           .text()
