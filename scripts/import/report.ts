@@ -70,7 +70,7 @@ export function coveredInWords(report: ImportReport): string {
     `${parts}; ${listed.toLocaleString("en")} nonprofits were listed there before`,
     total === 0
       ? "each of them has a row, so none is withdrawn"
-      : `${total.toLocaleString("en")} of them are in no row, and are withdrawn (${each.join(", ")})`,
+      : `${total.toLocaleString("en")} of them are in no row and are to be withdrawn (${each.join(", ")})`,
   ].join("\n");
 }
 
