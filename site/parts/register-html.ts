@@ -1,4 +1,4 @@
-import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { factInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 
@@ -11,8 +11,11 @@ export function registerHtml(
   { mission, description }: Pick<NonprofitDetail, "mission" | "description">,
 ): string {
   const { register_name, licence, attribution, fields } = register;
+  const isShown = ({ name, value }: RegisterFact): boolean =>
+    name === "objects" &&
+    [mission, description].some((text) => text?.startsWith(String(value).replace(/…$/, "")));
   const rows = fields
-    .filter(({ value }) => value !== mission && value !== description)
+    .filter((fact) => !isShown(fact))
     .map((fact) => {
       const value = escaped(factInWords(fact));
       return `<div><dt>${escaped(fact.label)}</dt><dd>${value}</dd></div>`;

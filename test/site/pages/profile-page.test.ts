@@ -51,7 +51,7 @@ describe("what registers say", () => {
         as_of: "2026-04-14",
         scope: "GB-CHC",
         state: "gone",
-        facts: { registered: "1990-08-02", objects: "To help." },
+        facts: { registered: "1990-08-02", objects: "To help…" },
       },
     ],
     provenance: {
