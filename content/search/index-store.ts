@@ -92,6 +92,14 @@ export class SearchIndex {
     return names.map((name) => this.#located.get(name)?.one ?? null);
   }
 
+  /** The cause that most of the foremost matches are for first of all, if it is that of two in five and of three at least. */
+  async causeOf(match: FtsMatch): Promise<string | null> {
+    const [cause, count, all] = Cause.parse(
+      JSON.parse(String(await this.#value(causeSql, [match]))),
+    );
+    return cause !== null && all >= causeFrom && count >= causeShareMin * all ? cause : null;
+  }
+
   /** Words as they are written in profiles that begin so, of these lengths. */
   async wordsFrom(begun: string, [least, most]: readonly [number, number]): Promise<string[]> {
     const found = await this.#value(wordsSql, [begun, `${begun}\u{10FFFF}`, least, most]);
@@ -189,6 +197,23 @@ const countsSql = `
 const completionsSql = `
   SELECT json_group_array(term) AS found
   FROM (SELECT term FROM search_vocabulary WHERE term > ? AND term < ? LIMIT ?)`;
+
+const Cause = z.tuple([z.string().nullable(), z.number(), z.number()]);
+const causeFrom = 3;
+const causeShareMin = 0.4;
+
+const causeSql = `
+  WITH counted AS (
+    SELECT c.cause_id, count(*) AS count
+    FROM (SELECT rowid AS place FROM search_index WHERE search_index MATCH ? ORDER BY rowid LIMIT 200)
+    JOIN nonprofit_causes AS c ON c.nonprofit_id = place & 4294967295 AND c.position = 0
+    GROUP BY c.cause_id
+  )
+  SELECT json_array(
+    (SELECT cause_id FROM counted ORDER BY count DESC, cause_id LIMIT 1),
+    coalesce(max(count), 0), coalesce(sum(count), 0)
+  ) AS found
+  FROM counted`;
 
 const locatedSql = `
   SELECT json_group_array(json((

@@ -101,7 +101,9 @@ const states = new Map(Object.values(registerPlaces.states).map((name) => [fold(
 export function placeOf(text: string, located: Located | null): Place | null {
   const isCode = text.length <= 3;
   const country = isCode && text !== text.toUpperCase() ? null : countryCode(text);
-  if (country !== null) {
+  // "Scotland" is another name of a country, but a region of its own.
+  const isPart = located !== null && !isCode && fold(countryName(country) ?? "") !== fold(text);
+  if (country !== null && !isPart) {
     const match = anyOf([placeMatch(placeSpellings(text)), countryMatch(country)]);
     return { name: countryName(country) ?? text, match, around: [], isSure: true };
   }

@@ -16,6 +16,8 @@ type Plan = {
   front: readonly number[];
   /** The number of matches when it is known already. */
   total: number | null;
+  /** Whether anything has all of the words, when that is known already. */
+  hasAll?: boolean;
 };
 
 export type Ranked = {
@@ -47,36 +49,66 @@ export async function rankedPage(
 ): Promise<Ranked> {
   const plan = await planFor(index, reading, asked);
   const { total, ids } = await pageOf(index, plan, reading, asked);
-  return { total, ids, hasAll: plan.total === null ? total > 0 : plan.front.length > 0 };
+  return { total, ids, hasAll: plan.hasAll ?? total > 0 };
 }
 
-async function planFor(
-  index: SearchIndex,
-  { each, rest, place, cause }: Reading,
-  { filters, limit }: Asked,
-): Promise<Plan> {
-  const inside = place === null ? [] : [place.match];
-  const names = place === null ? [] : [inName(allOf(each))];
-  const matching = (words: FtsMatch, ...others: FtsMatch[]) =>
-    allOf([anyOf([...names, allOf([anyOf([words, ...others]), ...inside])]), ...filters]);
-  const ofCause = cause === null ? [] : [cause];
+async function planFor(index: SearchIndex, reading: Reading, asked: Asked): Promise<Plan> {
+  const { rest, cause } = reading;
+  const matching = matcher(reading, asked.filters);
   if (rest.length === 0) {
-    const match = allOf([anyOf([...names, ...inside]), ...filters]);
-    return { match, scored: match, named: allOf([...names, ...filters]), front: [], total: null };
+    const match = matching();
+    return { match, scored: match, named: matching(nobody), front: [], total: null };
   }
-  const all = matching(allOf(rest), ...ofCause);
-  const named = matching(
-    inName(allOf(rest)),
-    ...ofCause.map((match) => allOf([inName(anyOf(rest)), match])),
-  );
-  const plan = { match: all, scored: matching(allOf(rest)), named, front: [], total: null };
-  if (rest.length === 1) return plan;
-  const front = await index.first(all, limit);
-  if (front.length >= limit) return plan;
+  const isWhole = cause?.isWhole === true;
+  const all = matching(allOf(rest), ...(isWhole ? [cause.match] : []));
+  const both = cause === null ? [] : [allOf([anyOf(rest), cause.match])];
+  const named = matching(inName(allOf(rest)));
+  const plan = {
+    match: all,
+    scored: matching(allOf(rest), ...both),
+    named,
+    front: [],
+    total: null,
+  };
+  if (rest.length === 1 && (cause === null || isWhole)) return plan;
+  const front = await index.first(all, asked.limit);
+  return front.length >= asked.limit ? plan : someWords(index, reading, { asked, front, named });
+}
+
+/** Any of the words, with `front`, which have all of them, before the others; then what is of the cause. */
+async function someWords(
+  index: SearchIndex,
+  reading: Reading,
+  { asked, front, named }: { asked: Asked; front: readonly number[]; named: FtsMatch },
+): Promise<Plan> {
+  const { rest, cause } = reading;
+  const matching = matcher(reading, asked.filters);
+  const ofCause = cause === null ? [] : [cause.match];
   const match = matching(anyOf(rest), ...ofCause);
   const [total = 0, ...counts] = await index.counts([match, ...rest]);
-  const scored = matching(anyOf(rarest(rest, counts)));
-  return { match, scored, named: front.length === 0 ? nobody : named, front, total };
+  const both = ofCause.map((one) => allOf([anyOf(rest), one]));
+  const isPart = cause !== null && !cause.isWhole;
+  return {
+    match,
+    scored: matching(anyOf(rarest(rest, counts)), ...both),
+    named: front.length > 0 ? named : nobody,
+    front: [...front, ...(isPart ? await index.first(matching(cause.match), asked.limit) : [])],
+    total,
+    hasAll: front.length > 0,
+  };
+}
+
+/**
+ * What has any of the matches, in the place and with the filters; without any, all in the place. Names with all of the
+ * words and the place among them match wherever they are.
+ */
+function matcher({ each, place }: Reading, filters: readonly FtsMatch[]) {
+  const names = place === null ? [] : [inName(allOf(each))];
+  const inside = place === null ? [] : [place.match];
+  return (...matches: FtsMatch[]): FtsMatch => {
+    const wanted = matches.length === 0 ? inside : [anyOf(matches), ...inside];
+    return allOf([anyOf([...names, allOf(wanted)]), ...filters]);
+  };
 }
 
 /** The rarest word, and as many more as can be scored with it: very common words tell profiles apart the least. */

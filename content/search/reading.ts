@@ -11,6 +11,7 @@ import {
 } from "./near-words.ts";
 import {
   allOf,
+  anyOf,
   causeMatch,
   type FtsMatch,
   initialsMatch,
@@ -33,8 +34,8 @@ export type Reading = {
   rest: readonly FtsMatch[];
   restWords: readonly string[];
   place: Place | null;
-  /** Matches the cause that the rest names: in a place, what is of the cause counts as having the words. */
-  cause: FtsMatch | null;
+  /** A cause in a place. `isWhole`: the rest says nothing else, so that what is of the cause counts as having the words. */
+  cause: { match: FtsMatch; isWhole: boolean } | null;
 };
 
 /** Words as they stand: no place, no other spelling. */
@@ -82,8 +83,22 @@ export async function readingOf(
     rest: each.filter((_, at) => inPlace[at] === false),
     restWords: restWords.map(textOf),
     place: found?.place ?? null,
-    cause: cause === null ? null : causeMatch(cause),
+    cause: cause?.isWhole === true ? { match: causeMatch(cause.id), isWhole: true } : null,
   };
+}
+
+/**
+ * The reading by which profiles of the same cause in the place count as near: the cause of most profiles with these words,
+ * or the one that the words name. Null without a place or a cause.
+ */
+export async function causeReading(index: SearchIndex, reading: Reading): Promise<Reading | null> {
+  const { words, inPlace, place, rest } = reading;
+  if (place === null || rest.length === 0) return null;
+  const id =
+    (await index.causeOf(allOf(rest))) ??
+    causeOf(words.filter((_, at) => inPlace[at] === false))?.id ??
+    (await index.causeOf(anyOf(rest)));
+  return id === null ? null : { ...reading, cause: { match: causeMatch(id), isWhole: false } };
 }
 
 /** What each word matches in its `formed` form; a half-typed one also by its completions. */
@@ -158,14 +173,15 @@ export type Correction = { typed: string; meant: string };
  */
 export async function corrected(
   index: SearchIndex,
-  { words, each, inPlace }: Reading,
+  { words, each, inPlace, place }: Reading,
 ): Promise<{ words: SearchWord[]; corrections: Correction[] } | null> {
   const counts = await index.counts(each);
   const corrections: Correction[] = [];
   const changed = await Promise.all(
     words.map(async (word, at) => {
       const count = counts[at] ?? 0;
-      if (count > rareMax || inPlace[at] === true) return word;
+      // In a place, a rare word that is known may simply not be there.
+      if (count > (place === null ? rareMax : 0) || inPlace[at] === true) return word;
       const typed = fold(textOf(word));
       const others = typed.includes(" ") ? [] : await meantBy(index, typed, count * timesAsMany);
       const initials = count === 0 && /^[a-z]{3,7}$/.test(typed);

@@ -5,7 +5,14 @@ import { listedPage } from "./listed-store.ts";
 import { numberedPage } from "./number-store.ts";
 import { type Facet, facetsOf, searchWords, type SearchWord } from "./query.ts";
 import { type Asked, rankedPage } from "./ranking.ts";
-import { corrected, type Correction, literalReading, type Reading, readingOf } from "./reading.ts";
+import {
+  causeReading,
+  corrected,
+  type Correction,
+  literalReading,
+  type Reading,
+  readingOf,
+} from "./reading.ts";
 
 /** One page of a search. */
 export type SearchPage = {
@@ -52,9 +59,9 @@ const asTyped = (words: readonly string[]): Understanding => ({
 });
 
 /**
- * What has all of the words, in the place that they name; else anywhere, the place among the words; else what has words
- * that may be meant; else what has some of the words; else what is around the place. The first of these that finds
- * anything is the answer, and says which it is.
+ * What has all of the words, in the place that they name; else what has words that may be meant; else what is in the place
+ * and for the same cause; else what has all of the words, the place among them, anywhere; else what has some of the words;
+ * else what is around the place. The first of these that finds anything is the answer, and says which it is.
  */
 async function wordsPage(
   index: SearchIndex,
@@ -65,16 +72,56 @@ async function wordsPage(
   const asked = { filters: facets.map(({ match }) => match), guessed: null, limit, offset };
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
   const typed = await rankedPage(index, reading, asked);
-  if (typed.hasAll) return answer(reading, typed);
-  if (reading.place !== null && reading.rest.length > 0) {
-    const anywhere = { ...reading, rest: reading.each, place: null, cause: null };
-    const page = await rankedPage(index, anywhere, asked);
-    if (page.hasAll) return answer(reading, page, { shown: elsewhere });
+  if (typed.hasAll) {
+    const isFew = !literal && reading.cause === null && typed.total < limit;
+    const more = isFew ? await causeReading(index, reading) : null;
+    return answer(reading, more === null ? typed : await rankedPage(index, more, asked));
   }
-  const guess = literal ? null : await guessed(index, reading, { ...asked, guessed: q });
-  if (guess !== null && (guess.hasAll || typed.total === 0)) return guess.page;
-  if (typed.total > 0) return answer(reading, typed, { note: someNote });
-  return (await nearPlace(index, reading, asked)) ?? answer(reading, typed);
+  const some = typed.total === 0 ? null : answer(reading, typed, { note: someNote });
+  return (
+    (literal ? some : await nearest(index, reading, { ...asked, q, some })) ??
+    answer(reading, typed)
+  );
+}
+
+/** What is nearest to a query that nothing matches as typed; null when nothing is near. `some` has some of the words. */
+async function nearest(
+  index: SearchIndex,
+  reading: Reading,
+  { q, some, ...asked }: Asked & { q: string; some: SearchPage | null },
+): Promise<SearchPage | null> {
+  const guess = await guessed(index, reading, { ...asked, guessed: q });
+  if (guess !== null && (guess.hasAll || some === null)) return guess.page;
+  return (
+    (await sameCause(index, reading, asked)) ??
+    (await mentioned(index, reading, asked)) ??
+    some ??
+    nearPlace(index, reading, asked)
+  );
+}
+
+/** What is in the place for the cause that the words name; null when nothing is. */
+async function sameCause(
+  index: SearchIndex,
+  reading: Reading,
+  asked: Asked,
+): Promise<SearchPage | null> {
+  const ofCause = await causeReading(index, reading);
+  if (ofCause === null) return null;
+  const page = await rankedPage(index, ofCause, asked);
+  return page.total === 0 ? null : answer(reading, page, { note: causeNote });
+}
+
+/** What has all of the words, and the place among them; null when nothing has. */
+async function mentioned(
+  index: SearchIndex,
+  reading: Reading,
+  asked: Asked,
+): Promise<SearchPage | null> {
+  if (reading.place === null || reading.rest.length === 0) return null;
+  const anywhere = { ...reading, rest: reading.each, place: null, cause: null };
+  const page = await rankedPage(index, anywhere, asked);
+  return page.hasAll ? answer(reading, page, { shown: elsewhere }) : null;
 }
 
 /** What has the words that may be meant instead of unknown ones; null when nothing does. */
@@ -110,6 +157,9 @@ async function nearPlace(
 
 const elsewhere = "other places";
 const someNote = "No profile has all of the words; these have some of them.";
+
+const causeNote =
+  "Nothing in this place has all of the words; these have some of them, or work for the same cause.";
 
 const correctionNote = (corrections: readonly Correction[]): string =>
   `No profile has all of the words as typed. Looked for ${corrections

@@ -76,19 +76,28 @@ const causeNames = new Map(
 );
 const causeWordsMax = 3;
 
-/** The cause that words name from the first to the last, or null: "clean water", "food banks", "animals". */
-export function causeOf(words: readonly SearchWord[]): string | null {
+/** The cause that words name, or null: "clean water", "food banks". `isWhole`: none of the words says anything else. */
+export function causeOf(words: readonly SearchWord[]): { id: string; isWhole: boolean } | null {
   const texts = words.map((word) => fold(textOf(word)));
-  const found = new Set<string>();
+  const found: { id: string; length: number }[] = [];
+  let isWhole = true;
   for (let at = 0; at < texts.length;) {
-    const lengths = [causeWordsMax, 2, 1].filter((length) => at + length <= texts.length);
-    const length = lengths.find((n) => causeNames.has(texts.slice(at, at + n).join(" ")));
-    if (length === undefined) return null;
-    found.add(causeNames.get(texts.slice(at, at + length).join(" ")) ?? "");
-    at += length;
+    const named = causeAt(texts.slice(at));
+    if (named === null) isWhole = false;
+    else found.push(named);
+    at += named?.length ?? 1;
   }
-  const [cause = null] = found;
-  return found.size === 1 ? cause : null;
+  const [longest] = found.toSorted((a, b) => b.length - a.length);
+  if (longest === undefined) return null;
+  return { id: longest.id, isWhole: isWhole && found.every(({ id }) => id === longest.id) };
+}
+
+function causeAt(texts: readonly string[]): { id: string; length: number } | null {
+  for (let length = Math.min(causeWordsMax, texts.length); length > 0; length--) {
+    const id = causeNames.get(texts.slice(0, length).join(" "));
+    if (id !== undefined) return { id, length };
+  }
+  return null;
 }
 
 /** Neighbouring words written as one, with where the first of them stands: "food bank" is also "foodbank". */

@@ -7,6 +7,8 @@ export type Found = {
   total: number;
   /** Whether the total is exact: shards that are joined can be off by a few. */
   exact: boolean;
+  /** How the words were read, when not as they stand. */
+  note: string | null;
   /** Results from a place (counted from 0); fewer than asked for at the end. */
   items(from: number, count: number): Promise<FoundItem[]>;
 };
@@ -14,21 +16,39 @@ export type Found = {
 export type Engine = {
   /** Loads what a search for this word will need. Never fails. */
   preload(word: string): void;
-  /** Throws when nothing answers. */
-  search(words: string): Promise<Found>;
+  /** `literal` takes the words as they stand. Throws when nothing answers. */
+  search(words: string, literal: boolean): Promise<Found>;
 };
 
-/** Opens the index of the directory; where there is none (yet), or it cannot be opened, the service answers. */
-export async function openEngine(): Promise<Engine> {
-  try {
-    const answer = await fetch("/pagefind/shards.json");
-    if (!answer.ok) return service;
-    const { shards } = (await answer.json()) as { shards: number[] };
-    const [first, ...others] = shards;
-    return first === undefined ? service : await openIndex(first, others);
-  } catch {
-    return service;
-  }
+/** The service, which understands places and mistakes; from its first failure on, the directory's own index. */
+export function openEngine(): Engine {
+  let index: Promise<Engine> | null = null;
+  return {
+    preload: (word) => void index?.then((opened) => opened.preload(word)).catch(() => {}),
+    search: async (words, literal) => {
+      if (index === null) {
+        const answered = await service(words, literal).catch(() => null);
+        if (answered !== null) return answered;
+      }
+      index ??= openIndexes();
+      try {
+        return await (await index).search(words, literal);
+      } catch (error) {
+        index = null;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Throws where there is no index (yet). */
+async function openIndexes(): Promise<Engine> {
+  const answer = await fetch("/pagefind/shards.json");
+  if (!answer.ok) throw new Error(`there is no index: ${answer.status}`);
+  const { shards } = (await answer.json()) as { shards: number[] };
+  const [first, ...others] = shards;
+  if (first === undefined) throw new Error("the index is empty");
+  return openIndex(first, others);
 }
 
 /** The name counts most, and a long text is no merit. Every shard has to rank alike. */
@@ -64,6 +84,7 @@ async function openIndex(first: number, others: readonly number[]): Promise<Engi
       return {
         total: results.length,
         exact: false,
+        note: null,
         items: (from, count) => Promise.all(results.slice(from, from + count).map(itemOf)),
       };
     },
@@ -79,33 +100,37 @@ async function itemOf(result: PagefindResult): Promise<FoundItem> {
 }
 
 /** GET /api/search. */
-const service: Engine = {
-  preload: () => {},
-  search: async (words) => {
-    const first = await ask(words, 0, firstPage);
-    return {
-      total: first.total,
-      exact: true,
-      items: async (from, count) => {
-        const { nonprofits } =
-          from === 0 && count <= firstPage ? first : await ask(words, from, count);
-        return nonprofits
-          .slice(0, count)
-          .map(({ slug, name, tagline, mission, city, country }) => ({
-            url: `/nonprofits/${slug}`,
-            title: name,
-            place: [city, country].filter((part) => part !== null).join(", "),
-            line: tagline ?? mission ?? "",
-          }));
-      },
-    };
-  },
-};
+async function service(words: string, literal: boolean): Promise<Found> {
+  const first = await ask(words, literal, { offset: 0, limit: firstPage });
+  return {
+    total: first.total,
+    exact: true,
+    note: first.note ?? placeNote(first),
+    items: async (offset, limit) => {
+      const { nonprofits } =
+        offset === 0 && limit <= firstPage ? first : await ask(words, literal, { offset, limit });
+      return nonprofits.slice(0, limit).map(({ slug, name, tagline, mission, city, country }) => ({
+        url: `/nonprofits/${slug}`,
+        title: name,
+        place: [city, country].filter((part) => part !== null).join(", "),
+        line: tagline ?? mission ?? "",
+      }));
+    },
+  };
+}
 
 const firstPage = 10;
 
-async function ask(words: string, offset: number, limit: number): Promise<SearchAnswer> {
+const placeNote = ({ understood: { place } }: SearchAnswer): string | null =>
+  place === null ? null : `In ${place.name}.`;
+
+async function ask(
+  words: string,
+  literal: boolean,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<SearchAnswer> {
   const query = new URLSearchParams({ q: words, limit: `${limit}`, offset: `${offset}` });
+  if (literal) query.set("literal", "1");
   const answer = await fetch(`/api/search?${query}`);
   if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
   return (await answer.json()) as SearchAnswer;

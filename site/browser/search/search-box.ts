@@ -1,5 +1,5 @@
 import { debounced, el, part } from "#site/browser/dom.ts";
-import { type Engine, type Found, type FoundItem, openEngine } from "./engine.ts";
+import { type Found, type FoundItem, openEngine } from "./engine.ts";
 
 /** One after another while somebody types; each search costs requests. */
 const restMs = 150;
@@ -22,21 +22,20 @@ if (whole !== null) {
 /** The form goes on working without this script: then the service answers it. */
 function enhance(box: Box): void {
   const { field } = box;
-  let engine: Promise<Engine> | null = null;
+  const engine = openEngine();
   let turn = 0;
   let asked = "";
-  // Nothing of the index is loaded before somebody wants to search.
-  const open = () => (engine ??= openEngine());
-  const search = async () => {
+  const search = async (literal = false) => {
     const words = field.value.trim();
-    if (words === asked) return;
+    if (words === asked && !literal) return;
     asked = words;
     const mine = ++turn;
     if (words === "") return clear(box);
     box.count.textContent = "Searching…";
     try {
-      const found = await (await open()).search(words);
-      if (mine === turn) await show(box, found, () => mine === turn);
+      const found = await engine.search(words, literal);
+      const asTyped = literal ? null : () => void search(true);
+      if (mine === turn) await show(box, found, { asTyped, current: () => mine === turn });
     } catch {
       if (mine !== turn) return;
       asked = "";
@@ -45,10 +44,9 @@ function enhance(box: Box): void {
     }
   };
   const { later, now } = debounced(() => void search(), restMs);
-  field.addEventListener("focus", () => void open());
   field.addEventListener("input", () => {
     const [first = ""] = field.value.trim().split(/\s+/);
-    void open().then((ready) => ready.preload(first));
+    engine.preload(first);
     later();
   });
   box.whole.addEventListener("submit", (event) => {
@@ -56,8 +54,6 @@ function enhance(box: Box): void {
     now();
   });
   box.whole.addEventListener("keydown", (event) => moveBetween(box, event));
-  // The field may have the focus, or hold words, before this script is there.
-  if (document.activeElement === field) void open();
 }
 
 function clear({ count, list }: Box): void {
@@ -65,10 +61,20 @@ function clear({ count, list }: Box): void {
   list.replaceChildren();
 }
 
-async function show(box: Box, found: Found, current: () => boolean): Promise<void> {
+async function show(
+  box: Box,
+  found: Found,
+  { asTyped, current }: { asTyped: (() => void) | null; current: () => boolean },
+): Promise<void> {
   const items = await found.items(0, shownAtOnce);
   if (!current()) return;
   box.count.textContent = wording(found);
+  if (found.note !== null) box.count.append(` ${found.note}`);
+  if (found.note !== null && asTyped !== null) {
+    const button = el("button", { type: "button" }, ["Search the words as typed"]);
+    button.addEventListener("click", asTyped);
+    box.count.append(" ", button);
+  }
   box.list.replaceChildren(...items.map(drawn));
   offerMore(box, found, current);
 }

@@ -70,10 +70,16 @@ describe("words that must match", () => {
     ["food banks", "food-security"],
     ["Adventure & Travel", "adventure-travel"],
     ["animal rescue", "animals"],
-    ["animal robots", null],
-    ["animals schools", null],
-  ])("%p name the cause %p", (typed, cause) => {
-    expect(causeOf(needed(searchWords(typed)))).toBe(cause);
+  ])("%p name the cause %p", (typed, id) => {
+    expect(causeOf(needed(searchWords(typed)))).toEqual({ id, isWhole: true });
+  });
+
+  test.each([
+    ["animal robots", { id: "animals", isWhole: false }],
+    ["animals food bank", { id: "food-security", isWhole: false }],
+    ["robots", null],
+  ])("%p may name a cause beside other things", (typed, cause) => {
+    expect(causeOf(needed(searchWords(typed)))).toEqual(cause);
   });
 });
 
@@ -113,6 +119,14 @@ describe("words that may be a place", () => {
     ["hawaii", hilo, "Hawaii", ["United States"], true],
     ["nebraska", null, "Nebraska", ["United States"], true],
     ["kenya", null, "Kenya", [], true],
+    ["scotland", null, "United Kingdom", [], true],
+    [
+      "scotland",
+      { city: "Fife", region: "Scotland", country_code: "GB" },
+      "Scotland",
+      ["United Kingdom"],
+      false,
+    ],
     ["Nairobi", { city: "Nairobi", region: null, country_code: null }, "Nairobi", [], false],
   ])("%p is %p", (text, located, name, around, isSure) => {
     const place = placeOf(text, located);
