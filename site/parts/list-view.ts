@@ -195,6 +195,20 @@ function formOf({ filters, sort }: ListPage, counts: FacetCounts, { isFile }: { 
   };
 }
 
+type Option = { value: string; text: string; selected: boolean };
+
+/**
+ * The options of a field as HTML; places are texts of third parties, and Astro leaves angle brackets in attributes as
+ * they are, which is harmless but not for whoever reads pages by searching for tags.
+ */
+export const optionsHtml = (options: readonly Option[]): string =>
+  options
+    .map(
+      ({ value, text, selected }) =>
+        `<option value="${escaped(value)}"${selected ? " selected" : ""}>${escaped(text)}</option>`,
+    )
+    .join("");
+
 const sameValue = (facet: FacetName, asked: string, value: string): boolean =>
   facet === "country" ? countryCode(asked) === value : asked.toLowerCase() === value.toLowerCase();
 
