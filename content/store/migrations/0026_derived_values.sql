@@ -1,1 +1,0 @@
-ALTER TABLE `provenance` ADD `rule` text;

@@ -1,2 +1,0 @@
-ALTER TABLE `imports` ADD `fetched` text;--> statement-breakpoint
-ALTER TABLE `imports` ADD `problem` text;

@@ -1,1 +1,0 @@
-CREATE INDEX `register_records_by_company` ON `register_records` (facts ->> 'company_number') WHERE facts ->> 'company_number' is not null;
