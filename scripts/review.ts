@@ -2,21 +2,16 @@ import { defineCommand } from "citty";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import { type AuditEntry, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
-import {
-  ApproveBody,
-  type Reverted,
-  type ReviewItem,
-  ReviewKind,
-} from "#content/contract/review.ts";
+import type { Reverted } from "#content/contract/review.ts";
 import { audit } from "./review/audit.ts";
 import { agents } from "./review/agents.ts";
 import { pick } from "./review/picks.ts";
 import { profile } from "./review/profiles.ts";
+import { approve, id, list, queues, reject, showOne } from "./review/reviews.ts";
 import { runCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
 import {
   change,
-  defaultOperator,
   json,
   limitOf,
   neededOption,
@@ -32,147 +27,6 @@ import {
   withOperatorApi,
 } from "./support/operator-api.ts";
 import { startProgress } from "./support/progress.ts";
-
-const id = {
-  type: "positional",
-  required: true,
-  description: "Id of the review, as list shows it; approve and reject take several",
-} as const;
-
-const list = defineCommand({
-  meta: { name: "list", description: "Shows what waits for a decision, the oldest first" },
-  args: {
-    kind: {
-      type: "string",
-      description: "Only one kind: onboarding, prose, draft, contested, revert, hold or correction",
-    },
-    limit: pageLimit,
-    after: place,
-    json,
-  },
-  run: async ({ args }) => {
-    const { kind, after } = args;
-    if (kind !== undefined && !ReviewKind.safeParse(kind).success) {
-      stopWith(`--kind: give one of ${ReviewKind.options.join(", ")}.`, 2);
-    }
-    const query = { kind, limit: limitOf(args.limit), after };
-    await show(args, operations.listReviews, { query }, ({ reviews, next }) =>
-      pageLines(reviews.map(printed), "Nothing waits for a decision.", ["--after", next]),
-    );
-  },
-});
-
-const queues = defineCommand({
-  meta: { name: "queues", description: "Counts what waits, by kind" },
-  args: { json },
-  run: async ({ args }) => {
-    await show(args, operations.countReviews, {}, (counted) =>
-      counted.queues.map(({ kind, waiting }) => `${kind.padEnd(12)}${waiting}`),
-    );
-  },
-});
-
-const showOne = defineCommand({
-  meta: { name: "show", description: "Shows one thing that waits, or who decided it" },
-  args: { id, json },
-  run: ({ args }) =>
-    withOperatorApi(defaultOperator, async (call) => {
-      const found = await call(operations.getReview, { params: { id: args.id } });
-      if (!found.ok) {
-        const query = { subject: args.id, limit: 1 };
-        const [last] = valueOf(await call(operations.readAuditLog, { query })).entries;
-        const by =
-          last === undefined ? "" : ` ${last.operator}: ${last.action}, ${last.happened_at}.`;
-        stopWith(`${args.id}: nothing with this id waits for a decision.${by}`);
-      }
-      print(args, found.value, allLines);
-    }),
-});
-
-/** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
-const printed = ({ id: name, slug, created_at, summary, detail }: ReviewItem): string =>
-  [
-    `${name}  ${slug ?? ""}  since ${created_at}`,
-    `  ${summary}`,
-    ...Object.entries(detail).map(([member, value]) => `  ${member}: ${JSON.stringify(value)}`),
-    "",
-  ].join("\n");
-
-const allLines = (review: ReviewItem): string[] => [
-  printed(review),
-  ...review.comparison.map(
-    ({ field, before, after }) =>
-      `  ${field}: ${JSON.stringify(before)} becomes ${JSON.stringify(after)}`,
-  ),
-  ...review.checks.map(
-    ({ name, outcome, message }) =>
-      `  ${outcome}: ${JSON.stringify(name)}: ${JSON.stringify(message)}`,
-  ),
-  ...(review.flags.length === 0 ? [] : [`  flags: ${JSON.stringify(review.flags)}`]),
-];
-
-const approve = defineCommand({
-  meta: {
-    name: "approve",
-    description:
-      "Accepts one: prose goes live, a contested or wrong field is set, a draft is recommended",
-  },
-  args: {
-    id,
-    value: {
-      type: "string",
-      description:
-        "Edited prose, the right value of a contested or wrong field, or a draft's sentences (or both its members as JSON)",
-    },
-    reason: { type: "string", description: "Why, for the audit log" },
-    operator,
-    json,
-  },
-  run: async ({ args }) => {
-    const body = usable({ value: args.value ?? null, reason: args.reason?.trim() || null });
-    if (args._.length > 1) {
-      if (body.value != null) stopWith("--value: a value is for one review.", 2);
-      return decideMany(args, "approved", body.reason);
-    }
-    const asked = { params: { id: args.id }, body };
-    await change(args, args.id, operations.approveReview, asked, sentence);
-  },
-});
-
-const reject = defineCommand({
-  meta: { name: "reject", description: "Rejects one; the sender sees the reason" },
-  args: { id, reason: { type: "string", description: "Why (required)" }, operator, json },
-  run: async ({ args }) => {
-    const reason = neededOption("reason", args.reason, "say why; the agents see it.");
-    if (args._.length > 1) return decideMany(args, "rejected", usable({ reason }).reason);
-    const asked = { params: { id: args.id }, body: usable({ reason }) };
-    await change(args, args.id, operations.rejectReview, asked, sentence);
-  },
-});
-
-/** Decides all that are named, and says what became of each; exit code 1 when one could not be decided. */
-async function decideMany(
-  args: { _: string[]; operator: string; json?: boolean | undefined },
-  decision: "approved" | "rejected",
-  reason: string | null,
-): Promise<void> {
-  const body = { ids: args._, decision, reason };
-  const decided = await show(args, operations.decideReviews, { body }, ({ done, results }) => [
-    ...results.map(({ id: name, message }) => `${name}: ${message}`),
-    `${done} of ${results.length} ${decision}.`,
-  ]);
-  if (decided.done < decided.results.length) process.exitCode = 1;
-}
-
-const sentence = ({ id: name, message }: { id: string; message: string }) => `${name}: ${message}`;
-
-/** A decision whose parts are not too long; else the process ends and says which one is. */
-function usable(body: { value?: string | null; reason: string | null }) {
-  const read = ApproveBody.safeParse(body);
-  if (read.success) return body;
-  const [issue] = read.error.issues;
-  return stopWith(`--${issue?.path.join(".")}: ${issue?.message}.`, 2);
-}
 
 const check = defineCommand({
   meta: {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readCacheControl } from "#api/http/headers.ts";
-import { Html, html, type Part } from "#api/operator/desk/html.ts";
+import { Html, html, type Part } from "#api/http/html.ts";
 import type { Refusal } from "#api/http/problem.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import { dateInWords } from "#content/nonprofit/register-facts.ts";

@@ -1,4 +1,4 @@
-import type { Html, Part } from "./html.ts";
+import type { Html, Part } from "#api/http/html.ts";
 import type { Place } from "./layout.ts";
 
 /** What a page is made of; `status` is 200 unless given. */

@@ -5,7 +5,7 @@ import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { instant, linkList, notice, table } from "./layout.ts";
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html, type Part } from "#api/http/html.ts";
 import type { Page } from "./answer.ts";
 import type { Visit } from "./visit.ts";
 

@@ -5,7 +5,7 @@ import { placeWith } from "#api/http/query.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html, type Part } from "#api/http/html.ts";
 
 /** The stylesheet, and its address, which changes with its content. */
 export const style = ["../../../content/editorial/house.css", "desk.css"]

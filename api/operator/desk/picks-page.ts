@@ -7,7 +7,7 @@ import type { GovernancePhase, PickChange, PickItem } from "#content/contract/re
 import type { Result } from "#content/contract/result.ts";
 import { field, form, instant, nextLink, profileLink, reasonField, sent, table } from "./layout.ts";
 import { type Form, linesOf } from "./read-form.ts";
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html, type Part } from "#api/http/html.ts";
 import { type Page, redirect } from "./answer.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";

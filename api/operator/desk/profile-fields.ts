@@ -2,7 +2,7 @@ import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { field } from "./layout.ts";
-import type { Html } from "./html.ts";
+import type { Html } from "#api/http/html.ts";
 import { type Form, linesOf } from "./read-form.ts";
 
 /** A field of a profile as it is typed: empty for none; of a list each line is an entry. */

@@ -5,7 +5,7 @@ import { linksInto } from "#content/register/links-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Page, redirect } from "./answer.ts";
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html, type Part } from "#api/http/html.ts";
 import { field, form, instant, notice, profileLink, reasonField } from "./layout.ts";
 import { changedValues, profileFields } from "./profile-fields.ts";
 import { decisionNotice } from "./queues.ts";

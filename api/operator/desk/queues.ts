@@ -22,7 +22,7 @@ import {
   table,
   tokenField,
 } from "./layout.ts";
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html, type Part } from "#api/http/html.ts";
 import type { Page } from "./answer.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 

@@ -19,7 +19,7 @@ import {
   sentLink,
   table,
 } from "./layout.ts";
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice, decisionSentence } from "./queues.ts";
 import { reviewForms, valueIn } from "./review-form.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";

@@ -8,7 +8,7 @@ import { endSession, isEnded } from "#content/operation/session-store.ts";
 import { type Page, redirect } from "./answer.ts";
 import { notice, tokenField } from "./layout.ts";
 import { formOf, isOwnOrigin } from "./read-form.ts";
-import { html } from "./html.ts";
+import { html } from "#api/http/html.ts";
 
 /** An operator who signed in to the desk. */
 export type Session = { operator: string; id: string; until: Date };

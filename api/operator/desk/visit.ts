@@ -5,7 +5,7 @@ import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
 import { type Page, pageAnswer } from "./answer.ts";
 import { frame, notice } from "./layout.ts";
 import { type Form, formOf, isOwnOrigin } from "./read-form.ts";
-import { type Part, html } from "./html.ts";
+import { type Part, html } from "#api/http/html.ts";
 import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./session.ts";
 
 /** An operator's request for a page of the desk. */

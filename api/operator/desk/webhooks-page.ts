@@ -4,7 +4,7 @@ import { readDeliveries } from "#api/webhooks/deliveries.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { type WebhookDelivery, webhookStatuses } from "#content/contract/webhook.ts";
 import { form, instant, linkList, nextLink, notice, sent, table, tokenField } from "./layout.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "#api/http/html.ts";
 import type { Page } from "./answer.ts";
 import { perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { html } from "#api/operator/desk/html.ts";
+import { html } from "#api/http/html.ts";
 
 const attack = `"'><script>alert(1)</script><img src=x onerror=alert(2)>&amp;`;
 
