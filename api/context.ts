@@ -2,7 +2,7 @@ import type { Browse, FoundList } from "#content/nonprofit/browse-store.ts";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import type { Activity } from "#content/operation/activity-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { RecommendationLog } from "#content/recommendation/log-store.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { untrustedProxy } from "#content/operation/health.ts";
 import { chainAudit } from "#content/operation/audit-chain-store.ts";
 import { countActivity } from "#content/operation/activity-store.ts";

@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 import { z } from "zod";
-import { donationMax, microUsdcFrom } from "#content/contract/money.ts";
+import { donationMax, microUsdcFrom } from "#content/contract/base/money.ts";
 import { donationNetworks } from "#content/contract/transfer.ts";
 
 /** A setting with its meaning; `fallback` is what stands in its place where its own default does not say it. */

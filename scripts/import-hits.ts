@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { defineCommand } from "citty";
 import { dailyHashKeyOf } from "#api/secrets.ts";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { countLog, type LogReport } from "./import-hits/count-log.ts";
 import { runCommand } from "./support/command.ts";

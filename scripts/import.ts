@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { z } from "zod";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { FetchFailed } from "./import/fetch-file.ts";
 import { fetchAndImport, publishedRegisters } from "./import/fetch-register.ts";

@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { linkRegisters } from "./import/link-registers.ts";
 import { runCommand } from "./support/command.ts";

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { defineCommand } from "citty";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { type PublicKey, publicKeyOf } from "#content/feed/signing-keys.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { openMirrorFolder } from "./mirror/folder.ts";

@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { isoTime, systemClock } from "#content/contract/time.ts";
+import { isoTime, systemClock } from "#content/contract/base/time.ts";
 import {
   oldestCall,
   openedByRank,

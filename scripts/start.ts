@@ -7,7 +7,7 @@ import { openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
 import { announceService } from "#api/operator/running-service.ts";
 import { loadSecrets, type Secrets } from "#api/secrets.ts";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";

@@ -1,6 +1,6 @@
 import bs58 from "bs58";
 import { z } from "zod";
-import { ok, type Result } from "#content/contract/result.ts";
+import { ok, type Result } from "#content/contract/base/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { memoPrograms } from "./programs.ts";
 import { askFor, type ChainUnclear, type Common, type Rpc, same, TransactionError } from "./rpc.ts";

@@ -1,5 +1,5 @@
-import { donationMax } from "#content/contract/money.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { donationMax } from "#content/contract/base/money.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
 import { caip2Of, nameOf, networks } from "#content/donation/network.ts";
 import {

@@ -1,7 +1,7 @@
 import { Keypair, type MessageCompiledInstruction, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { z } from "zod";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { PaymentFacts } from "#content/donation/payment-checks.ts";
 import { isSignedBy } from "#content/donation/wallet.ts";
 import { memoPrograms, programs } from "./programs.ts";

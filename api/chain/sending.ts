@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Payment } from "./payment.ts";
 import {
   type Answered,

@@ -1,7 +1,7 @@
 import { PublicKey } from "@solana/web3.js";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { ok, type Result } from "#content/contract/result.ts";
+import { ok, type Result } from "#content/contract/base/result.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import { programs, tokenAccount } from "./programs.ts";
 import { askFor, type ChainUnclear, type Rpc } from "./rpc.ts";

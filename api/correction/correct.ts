@@ -8,8 +8,8 @@ import type {
   CorrectionStatus,
 } from "#content/contract/correction.ts";
 import type { Wrong } from "#content/contract/problem.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { type Clock, isoTime } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import { readCorrection, saysAlready } from "#content/correction/read.ts";
 import {
   addCorrection,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Chain } from "#api/chain/open-chain.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { ClientPayment } from "./payment.ts";
 import type { Pending, RecordedGift } from "./proof.ts";
 import type { Demand } from "./requirements.ts";

@@ -1,6 +1,6 @@
 import type { Payment } from "#api/chain/payment.ts";
 import type { notTakenReasons } from "#content/contract/donation-problems.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import {
   claimPayment,
   closeIntent,

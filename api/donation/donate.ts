@@ -1,6 +1,6 @@
 import type { ChainUnclear } from "#api/chain/rpc.ts";
 import type { DonationStatus } from "#content/contract/donation.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { intentOf } from "#content/donation/intent-store.ts";
 import { readMemo } from "#content/donation/memo.ts";

@@ -1,6 +1,6 @@
 import type { Payment } from "#api/chain/payment.ts";
 import { notTakenReasons } from "#content/contract/donation-problems.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { isSound, judgePayment, type PaymentDue } from "#content/donation/payment-checks.ts";
 import { intentOf, isBroadcasting } from "#content/donation/intent-store.ts";

@@ -1,6 +1,6 @@
 import type { ChainUnclear } from "#api/chain/rpc.ts";
 import type { PendingDonation, Settlement } from "#content/contract/donation.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { settlementOf } from "#content/donation/answers.ts";
 import {
@@ -18,7 +18,7 @@ import {
   saveIntent,
 } from "#content/donation/intent-store.ts";
 import { referenceOf } from "#content/donation/memo.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import {
   type DonateTarget,
   type Donation,

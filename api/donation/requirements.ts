@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { referenceOf, solanaPayLink, writeMemo } from "#content/donation/memo.ts";
-import { usdcNumber, usdcText } from "#content/contract/money.ts";
+import { usdcNumber, usdcText } from "#content/contract/base/money.ts";
 import type { PaymentExtra, PaymentRequirements } from "#content/contract/donation.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { DonateTarget } from "#content/donation/store.ts";

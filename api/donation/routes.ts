@@ -15,10 +15,10 @@ import { freshCacheControl } from "#api/http/headers.ts";
 import { refuse } from "#api/http/problem.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { isoDay } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { isoDay } from "#content/contract/base/time.ts";
 import { historyOf } from "#content/donation/answers.ts";
-import { microUsdcOf } from "#content/contract/money.ts";
+import { microUsdcOf } from "#content/contract/base/money.ts";
 import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
 import {
   donateTarget,
@@ -26,7 +26,7 @@ import {
   donationTotals,
   recentDonations,
 } from "#content/donation/store.ts";
-import { base58Bytes } from "#content/contract/base58.ts";
+import { base58Bytes } from "#content/contract/base/base58.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";

@@ -1,5 +1,5 @@
 import type { Chain } from "#api/chain/open-chain.ts";
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import { priorityFeeLamportsMax } from "#content/donation/payment-checks.ts";
 import {
   budgetDayMs,

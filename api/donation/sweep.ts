@@ -1,5 +1,5 @@
 import type { Log } from "#api/log.ts";
-import { ok } from "#content/contract/result.ts";
+import { ok } from "#content/contract/base/result.ts";
 import {
   closeIntent,
   countUnknown,

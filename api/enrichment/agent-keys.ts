@@ -4,7 +4,7 @@ import { agentSecretOf, agentSecretStart } from "#api/http/client.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import type { AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
 import type { Wrong } from "#content/contract/problem.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { readAgent } from "#content/enrichment/agent.ts";
 import {
   isBound,

@@ -1,6 +1,6 @@
 import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
 import { isStructured } from "#content/contract/enrichment.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { addCorroboration, applyAgreed } from "#content/enrichment/agreed-field-store.ts";
 import { corroborates, decide, rejectionReasons } from "#content/enrichment/consensus.ts";
 import { isBound, secretRefusal, vouchedName } from "#content/enrichment/agent-key.ts";

@@ -9,8 +9,8 @@ import {
   structuredFields,
 } from "#content/contract/enrichment.ts";
 import type { Wrong } from "#content/contract/problem.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { wireTime } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { wireTime } from "#content/contract/base/time.ts";
 import {
   agentsNeeded,
   type ConsensusMode,

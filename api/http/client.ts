@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Config } from "#api/config.ts";
 import type { Secrets } from "#api/secrets.ts";
-import { isoDay } from "#content/contract/time.ts";
+import { isoDay } from "#content/contract/base/time.ts";
 import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
 
 const addresses = new WeakMap<Request, string>();

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import { acceptsEncoding } from "#content/contract/accept-encoding.ts";
+import { acceptsEncoding } from "#content/contract/base/accept-encoding.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
 import { readCacheControl } from "./headers.ts";
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Operation } from "#content/contract/operations/operation.ts";
-import { exampleOf } from "#content/contract/example.ts";
+import { exampleOf } from "#content/contract/base/example.ts";
 import { wrongsOf } from "#content/contract/problem.ts";
 import { Refused, unusableBody } from "./problem.ts";
 

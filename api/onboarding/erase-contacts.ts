@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ErasureAnswer, ErasureBody } from "#content/contract/onboarding.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { Clock } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import {
   correctionById,
   decidedBy,

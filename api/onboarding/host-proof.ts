@@ -2,8 +2,8 @@ import type { Config } from "#api/config.ts";
 import type { Context } from "#api/context.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import type { HostProof, HostProofBody } from "#content/contract/onboarding.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { type Clock, isoTime } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import {

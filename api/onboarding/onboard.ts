@@ -8,8 +8,8 @@ import type {
   OnboardingType,
 } from "#content/contract/onboarding.ts";
 import type { Wrong } from "#content/contract/problem.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { Clock } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";

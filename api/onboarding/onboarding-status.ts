@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from "#content/contract/time.ts";
+import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
 import { closeOnboarding, type Onboarding, onboardingByToken } from "#content/onboarding/store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";

@@ -13,8 +13,8 @@ import {
   wrongsOf,
 } from "#content/contract/problem.ts";
 import { onboardingByToken } from "#content/onboarding/store.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { HostProofBody } from "#content/contract/onboarding.ts";

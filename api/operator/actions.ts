@@ -14,7 +14,7 @@ import { operatorOperations as operations } from "#content/contract/operations/o
 import { pickOperations as picks } from "#content/contract/operations/recommendation.ts";
 import { profileOperations as profiles } from "#content/contract/operations/profile-change.ts";
 import { nonprofitNotFound, wrongsOf } from "#content/contract/problem.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DecideManyBody, ReviewsDecided } from "#content/contract/review.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
 import { type ProfileFailure, restoreProfile, withdrawProfile } from "./change-profile.ts";

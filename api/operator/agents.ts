@@ -1,7 +1,7 @@
 import { giveSecret } from "#api/enrichment/agent-keys.ts";
 import type { AgentNamed, AgentSecret, AgentSubmissions } from "#content/contract/agent-keys.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { wireTime } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { wireTime } from "#content/contract/base/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import { isBound } from "#content/enrichment/agent-key.ts";
 import { agentKey, saveAgentKey } from "#content/enrichment/agent-key-store.ts";

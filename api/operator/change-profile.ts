@@ -1,5 +1,5 @@
 import type { ProfileChange } from "#content/contract/profile-change.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { restored, withdrawnBy } from "#content/nonprofit/operator-changes.ts";

@@ -1,6 +1,6 @@
 import { enrichableFields } from "#content/contract/enrichment.ts";
 import type { ProfileValues } from "#content/contract/profile-change.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 import { overruleField } from "#content/enrichment/agreed-field-store.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
 import { edited } from "#content/nonprofit/operator-changes.ts";

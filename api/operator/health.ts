@@ -1,7 +1,7 @@
 import { DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { isoDay, isoTime } from "#content/contract/time.ts";
+import { isoDay, isoTime } from "#content/contract/base/time.ts";
 import { canPay, sponsorReserveLamports } from "#api/donation/sponsorship.ts";
 import { hasBudget, sponsoredSince } from "#content/donation/sponsor-store.ts";
 import { voidedSince } from "#content/donation/finality-store.ts";

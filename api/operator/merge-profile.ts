@@ -1,4 +1,4 @@
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 import { whyNotMerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { linkSaves } from "#content/register/links-store.ts";

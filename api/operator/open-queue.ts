@@ -1,5 +1,5 @@
 import { type EnrichableField, fieldTypeOf } from "#content/contract/enrichment.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import {
   failed,
   type FoundReview,
@@ -9,7 +9,7 @@ import {
   ReviewItem,
   type ReviewKind,
 } from "#content/contract/review.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";

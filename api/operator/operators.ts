@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerOf, keyedHash, networkOf } from "#api/http/client.ts";
-import { isoDay } from "#content/contract/time.ts";
+import { isoDay } from "#content/contract/base/time.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
-import type { Result } from "#content/contract/result.ts";
+import type { Result } from "#content/contract/base/result.ts";
 
 /** Who a client is by the token it gave; a client that is locked out is not looked at. */
 export type TokenAnswer =

@@ -1,5 +1,5 @@
 import { checkPickText, type PickFault } from "#content/recommendation/pick-text.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import {
   type PickBody,
   type PickChange,
@@ -7,7 +7,7 @@ import {
   PickItem,
   type PickList,
 } from "#content/contract/recommendation.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import {
   type StoredPick,

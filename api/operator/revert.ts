@@ -11,7 +11,7 @@ import {
 } from "#content/recommendation/draft-store.ts";
 import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { ok, type Result } from "#content/contract/result.ts";
+import { ok, type Result } from "#content/contract/base/result.ts";
 import type { OperatorContext } from "./operators.ts";
 
 /** A short transaction, so that a running service goes on writing meanwhile. */

@@ -1,6 +1,6 @@
 import { isStructured } from "#content/contract/enrichment.ts";
-import { ok } from "#content/contract/result.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { ok } from "#content/contract/base/result.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
 import { applyAgreed, revertField } from "#content/enrichment/agreed-field-store.ts";
 import {

@@ -1,5 +1,5 @@
 import type { CorrectionField } from "#content/contract/correction.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { correctedValue, isSettable } from "#content/correction/read.ts";
 import {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { objectIn } from "#content/contract/json-object.ts";
-import { ok } from "#content/contract/result.ts";
+import { objectIn } from "#content/contract/base/json-object.ts";
+import { ok } from "#content/contract/base/result.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
 import {

@@ -1,6 +1,6 @@
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 import { noted, passed } from "#content/contract/review.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import {
   closeHold,
   holdById,

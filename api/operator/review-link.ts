@@ -1,5 +1,5 @@
 import { linkWords } from "#content/contract/nonprofit.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 import { noted } from "#content/contract/review.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { whyNotMerged } from "#content/nonprofit/operator-changes.ts";

@@ -1,9 +1,9 @@
 import { changeWallet } from "#api/onboarding/wallets.ts";
 import { slugFor, soughtFor } from "#api/onboarding/onboard.ts";
 import type { OnboardingType } from "#content/contract/onboarding.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";

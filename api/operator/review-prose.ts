@@ -1,5 +1,5 @@
-import { isBrokenObject } from "#content/contract/json-object.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { isBrokenObject } from "#content/contract/base/json-object.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { operatorOperations } from "#content/contract/operations/operator.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import {
   type ApproveBody,
   type ReviewDecision,

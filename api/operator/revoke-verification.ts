@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { RevokeAnswer, RevokeBody } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";

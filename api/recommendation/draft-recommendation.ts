@@ -15,8 +15,8 @@ import type {
   DraftStatus,
   GovernancePhase,
 } from "#content/contract/recommendation.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { wireTime } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { wireTime } from "#content/contract/base/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import { secretRefusal } from "#content/enrichment/agent-key.ts";
 import { agentKey } from "#content/enrichment/agent-key-store.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "#api/context.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { operatorOperations } from "#content/contract/operations/operator.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { testEvent } from "#content/operation/webhook-events.ts";

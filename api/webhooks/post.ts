@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { contactAddress, inUrl, type Lookup, systemLookup } from "#api/http/resolve.ts";
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { isPublicHost } from "#content/nonprofit/website.ts";
 import { retryAfterMs } from "#content/operation/webhook-retries.ts";

@@ -1,7 +1,7 @@
 import type { Context } from "#api/context.ts";
 import type { Log } from "#api/log.ts";
 import { feedEntriesMax } from "#content/contract/feed.ts";
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import { changesPerMessageMax } from "#content/contract/webhook.ts";
 import { feedEntries } from "#content/feed/store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";

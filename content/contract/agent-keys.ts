@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentLengthMax } from "./enrichment.ts";
 import { otherType } from "./problem.ts";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 const agent_id = z
   .string(otherType("agent_id is a text, the one that you send with enrichments."))

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import bands from "#content/editorial/income-bands.json";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 /** What a list can be sorted by. */
 export const listSorts = ["relevance", "income", "completeness", "name"] as const;

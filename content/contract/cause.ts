@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 import causes from "#content/editorial/causes.json";
 
 /** The 29 cause areas, in the contract's order. Stored data uses this closed list; a query may name any text. */

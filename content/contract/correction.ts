@@ -2,7 +2,7 @@ import { z } from "zod";
 import { optionalText, sourceUrlLengthMax, lengthMax } from "./enrichment.ts";
 import { onboardingStates } from "./onboarding.ts";
 import { otherType } from "./problem.ts";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 /** Fields that an accepted correction sets, by their names in a profile. */
 export const settableByCorrection = [

@@ -1,7 +1,13 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
-import { base58Bytes } from "./base58.ts";
-import { amountErrors, donationDefault, donationMax, microUsdcFrom, usdcNumber } from "./money.ts";
+import { named } from "./base/shape.ts";
+import { base58Bytes } from "./base/base58.ts";
+import {
+  amountErrors,
+  donationDefault,
+  donationMax,
+  microUsdcFrom,
+  usdcNumber,
+} from "./base/money.ts";
 import { Registration } from "./nonprofit.ts";
 import { parameter, textAsItCame } from "./operations/query.ts";
 

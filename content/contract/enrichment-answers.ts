@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 import { EnrichableField, FieldType, SubmissionStatus } from "./enrichment.ts";
 
 const wireTimeText = z.string().describe("YYYY-MM-DD HH:MM:SS, UTC");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 /** The most changes in one file of the feed. */
 export const feedEntriesMax = 1_000;

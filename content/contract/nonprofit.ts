@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Facets } from "./browse.ts";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);
 const count = (description: string) => z.int().min(0).nullable().describe(description);

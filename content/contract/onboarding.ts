@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 import { optionalText as optional } from "./enrichment.ts";
 import { NonprofitStatus } from "./nonprofit.ts";
 import { textAsItCame } from "./operations/query.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CauseId } from "./cause.ts";
 import { ImpactMetric, Program } from "./nonprofit.ts";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 const reason = z.string().trim().min(1).max(500).describe("Why: it stands in the audit log");
 const rowsMax = 100;

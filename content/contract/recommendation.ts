@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 import { CauseId } from "./cause.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
 import { cleaned, parameter } from "./operations/query.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 /** Items in one page of what operators list. */
 export const operatorPage = { default: 50, max: 200 } as const;

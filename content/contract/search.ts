@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 import { NonprofitSummary } from "./nonprofit.ts";
 
 /** What a search asks for. A cause or country that no one knows is not an error: nothing matches it. */

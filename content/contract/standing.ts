@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { NonprofitStatus } from "./nonprofit.ts";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 /** Numbers in one POST /api/organisations/standing. */
 export const organisationsMax = 1_000;

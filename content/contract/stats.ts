@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./shape.ts";
+import { named } from "./base/shape.ts";
 
 const count = z.int().min(0);
 

@@ -7,7 +7,7 @@ import {
 } from "#content/contract/correction.ts";
 import { type Wrong, wrongsOf } from "#content/contract/problem.ts";
 import { ProfileEdit } from "#content/contract/profile-change.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
 import { checkSourceUrl, checkValue } from "#content/enrichment/value.ts";
 import { edited } from "#content/nonprofit/operator-changes.ts";

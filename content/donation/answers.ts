@@ -4,8 +4,8 @@ import type {
   RecentDonation,
   Settlement,
 } from "#content/contract/donation.ts";
-import { isoTime } from "#content/contract/time.ts";
-import { usdcNumber } from "#content/contract/money.ts";
+import { isoTime } from "#content/contract/base/time.ts";
+import { usdcNumber } from "#content/contract/base/money.ts";
 import { explorerUrl } from "./network.ts";
 import type { Donation, DonateTarget, DonationTotals } from "./store.ts";
 

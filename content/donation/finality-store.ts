@@ -3,7 +3,7 @@ import { appendChanges } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { donationIntents as intents, donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import { saveIntent } from "./intent-store.ts";
 import { type Donation, updateDonations } from "./store.ts";
 

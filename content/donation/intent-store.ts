@@ -3,7 +3,7 @@ import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { columnNames, query, rowShape } from "#content/store/query.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import { budgetDayMs, type SponsorBudget, sponsoredSince } from "./sponsor-store.ts";
 
 type Row = typeof intents.$inferSelect;

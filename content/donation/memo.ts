@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { micro, usdcText } from "#content/contract/money.ts";
-import { base58Text } from "#content/contract/base58.ts";
+import { micro, usdcText } from "#content/contract/base/money.ts";
+import { base58Text } from "#content/contract/base/base58.ts";
 
 /** What a memo says: which nonprofit was to be paid how much, asked for when. */
 export type DonationMemo = {

@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { asksToPay, type DonationMemo, type MemoSeal, readMemo } from "./memo.ts";
 

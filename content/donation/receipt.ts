@@ -7,9 +7,9 @@ import {
   SignedCorrection,
   type SignedReceipt,
 } from "#content/contract/donation.ts";
-import { objectIn } from "#content/contract/json-object.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { objectIn } from "#content/contract/base/json-object.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import {
   keyIdOf,
   type PublicKey,
@@ -18,7 +18,7 @@ import {
 } from "#content/feed/signing-keys.ts";
 import { clusterOfChain, explorerUrl } from "./network.ts";
 import type { Donation } from "./store.ts";
-import { usdcNumber } from "#content/contract/money.ts";
+import { usdcNumber } from "#content/contract/base/money.ts";
 
 /** What a receipt needs of a recorded donation. */
 type Given = Omit<Donation, "nonprofit_id" | "check_at" | "unknown" | "voided_at" | "void_reason">;

@@ -8,7 +8,7 @@ import { columnNames, query, rowShape } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 
 /** A recorded donation with the evidence that the chain gave. The columns are described in the table. */
 export type Donation = Omit<typeof donations.$inferSelect, "amount_micro_usdc"> & {

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { base58Bytes } from "#content/contract/base58.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { base58Bytes } from "#content/contract/base/base58.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 /** An address that can hold a nonprofit's USDC. */
 export type Wallet = {

@@ -9,7 +9,7 @@ import {
   enrichableFields,
   SubmissionStatus,
 } from "#content/contract/enrichment.ts";
-import { wireTime } from "#content/contract/time.ts";
+import { wireTime } from "#content/contract/base/time.ts";
 import { publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";

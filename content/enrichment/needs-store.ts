@@ -3,7 +3,7 @@ import { z } from "zod";
 import { causeIds } from "#content/contract/cause.ts";
 import type { Needs, SecondOpinion, ThinProfile } from "#content/contract/enrichment-answers.ts";
 import { enrichableFields, needsLimit, type NeedsFilter } from "#content/contract/enrichment.ts";
-import { wireTime } from "#content/contract/time.ts";
+import { wireTime } from "#content/contract/base/time.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";

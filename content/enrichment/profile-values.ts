@@ -1,6 +1,6 @@
 import type { Wrong } from "#content/contract/problem.ts";
 import type { ProfileValues } from "#content/contract/profile-change.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/website.ts";

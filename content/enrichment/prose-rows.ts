@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
-import { objectIn } from "#content/contract/json-object.ts";
+import { objectIn } from "#content/contract/base/json-object.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 
 // JSON escapes could smuggle in what the text itself may not hold.

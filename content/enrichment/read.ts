@@ -9,7 +9,7 @@ import {
   whichField,
 } from "#content/contract/enrichment.ts";
 import { type Wrong, wrongsMax } from "#content/contract/problem.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Agent, readAgent } from "./agent.ts";
 import { checkSourceUrl, checkValue, isTestData } from "./value.ts";
 

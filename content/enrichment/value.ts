@@ -6,7 +6,7 @@ import {
   lengthMax,
   type StructuredField,
 } from "#content/contract/enrichment.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
 import {
   agreedWebsite,

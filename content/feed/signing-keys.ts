@@ -9,7 +9,7 @@ import {
   importJWK,
 } from "jose";
 import { z } from "zod";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 /** 32 bytes in base64url: a key, and the RFC 7638 thumbprint that is its id. */
 const thumbprint = /^[A-Za-z0-9_-]{43}$/;

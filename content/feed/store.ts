@@ -1,7 +1,7 @@
 import { nextChanges } from "#content/nonprofit/changes-store.ts";
 import { publicFields } from "#content/nonprofit/wire.ts";
 import { type FeedEntry, feedEntriesMax } from "#content/contract/feed.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { z } from "zod";
 import { asc, between, desc, eq, gt, lte } from "drizzle-orm";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";

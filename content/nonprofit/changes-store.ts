@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, lte, max, min } from "drizzle-orm";
 import { z } from "zod";
 import type { History } from "#content/contract/enrichment-answers.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { jsonOf, jsonText, query } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";

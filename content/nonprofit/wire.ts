@@ -4,7 +4,7 @@ import type {
   NonprofitSummary,
 } from "#content/contract/nonprofit.ts";
 import { browseParams, type BrowseQuery } from "#content/contract/browse.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import type { FacetCounts } from "./browse-columns.ts";
 import { causeName, facetsAnswer } from "./facets.ts";
 import { countryName } from "./country.ts";

@@ -1,5 +1,5 @@
 import type { OnboardingType, ProvenBy } from "#content/contract/onboarding.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { comparedWebsite, isSharedHost } from "#content/nonprofit/website.ts";
 import { isMailboxProvider } from "./contact-email.ts";

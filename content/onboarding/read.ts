@@ -6,7 +6,7 @@ import {
   onboardingLengthMax as lengthMax,
   whatToOnboard,
 } from "#content/contract/onboarding.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { type Wrong, wrongsMax, wrongsOf } from "#content/contract/problem.ts";

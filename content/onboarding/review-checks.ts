@@ -1,6 +1,6 @@
 import type { Duplicate, OnboardingType } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { isMixedScript } from "#content/enrichment/agent.ts";
 import { type EmailHost, emailHost } from "./contact-email.ts";

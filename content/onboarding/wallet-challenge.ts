@@ -1,5 +1,5 @@
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { signedByWallet, type Wallet } from "#content/donation/wallet.ts";
 
 /** How long a challenge can be signed and handed in. */

@@ -11,7 +11,7 @@ import {
   onboardingOperations,
   verificationOperations,
 } from "#content/contract/operations/onboarding.ts";
-import { exampleOf } from "#content/contract/example.ts";
+import { exampleOf } from "#content/contract/base/example.ts";
 import {
   type Json,
   type Operation,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { operatorOperations } from "#content/contract/operations/operator.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { and, eq, gt, sql } from "drizzle-orm";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { idempotencyKeys } from "#content/store/tables/enrichment.ts";
 

@@ -1,8 +1,8 @@
 import type { FeedEntry } from "#content/contract/feed.ts";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { WebhookEvent } from "#content/contract/webhook.ts";
-import { usdcText } from "#content/contract/money.ts";
+import { usdcText } from "#content/contract/base/money.ts";
 
 /** The event of some changes; null when none of them is of a profile. `baseUrl` has no trailing slash. */
 export function changesEvent(

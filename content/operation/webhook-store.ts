@@ -15,9 +15,9 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import type { WebhookDelivery, WebhookEvent } from "#content/contract/webhook.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo, inValues } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";

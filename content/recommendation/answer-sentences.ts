@@ -1,5 +1,5 @@
 import type { DonationMethod, GovernancePhase, Intent } from "#content/contract/recommendation.ts";
-import { isoDay } from "#content/contract/time.ts";
+import { isoDay } from "#content/contract/base/time.ts";
 import disclosures from "#content/editorial/disclosures.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { editorialPoints, editorialSteps, editorialSunset } from "./ranking.ts";

@@ -1,6 +1,6 @@
 import type { DraftBody, GovernancePhase } from "#content/contract/recommendation.ts";
 import { wrongsMax } from "#content/contract/problem.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { readAgent } from "#content/enrichment/agent.ts";
 import {
   agentsNeeded,

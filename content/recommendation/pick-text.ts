@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/recommendation.ts";
 import { characterCount, linkLike, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { describeFaults, wordingFaults } from "./wording-faults.ts";

@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 /** A number as its register writes it, and the org-id by which imports recognise the organisation. */
 export type RegisterNumber = {

@@ -1,6 +1,6 @@
 import { Connection, Keypair } from "@solana/web3.js";
 import { defineCommand } from "citty";
-import { microUsdcFrom } from "#content/contract/money.ts";
+import { microUsdcFrom } from "#content/contract/base/money.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { buildPayment, type Payment } from "./instructions.ts";
 import { chainFiles, notedAddress } from "./installed.ts";

@@ -5,7 +5,7 @@ import type { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { Database } from "bun:sqlite";
 import { transactionOf } from "#api/chain/payment.ts";
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
 import { type Balances, balancesIn, decimalsOf } from "./accounts.ts";
 import {

@@ -1,8 +1,8 @@
 import { PublicKey } from "@solana/web3.js";
 import { z } from "zod";
 import { tokenAccount } from "#api/chain/programs.ts";
-import { type Clock, systemClock } from "#content/contract/time.ts";
-import { microUsdcFrom } from "#content/contract/money.ts";
+import { type Clock, systemClock } from "#content/contract/base/time.ts";
+import { microUsdcFrom } from "#content/contract/base/money.ts";
 import { Chaos, openChaos } from "./chaos.ts";
 import { give, type Wish } from "./instructions.ts";
 import { Address, type Answer, RpcError, answerBody, codes } from "./json-rpc.ts";

@@ -1,4 +1,4 @@
-import { objectIn } from "#content/contract/json-object.ts";
+import { objectIn } from "#content/contract/base/json-object.ts";
 import { profileAt } from "#api/recommendation/follow-up.ts";
 import { type ActivityKind, discoveryHits } from "#content/operation/activity-store.ts";
 

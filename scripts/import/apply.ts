@@ -1,4 +1,4 @@
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import { isPublicChange, type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";

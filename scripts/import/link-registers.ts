@@ -1,4 +1,4 @@
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import { type FoundLink, linkableIds, linkProfiles } from "#content/register/links-store.ts";
 import type { Store } from "#content/store/open.ts";
 

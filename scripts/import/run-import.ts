@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "csv-parse/sync";
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import {
   causeMapping,
   type CauseMapping,

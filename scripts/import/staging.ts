@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { isAlive } from "#api/operator/running-service.ts";
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import type { CauseMapping, MappedBy } from "#content/register/cause-mapping.ts";
 import { bad, type CsvFormat, dateFault, type Row, type RowOutcome } from "./format.ts";
 import { BadInput, fileDay, readCsv, type ReadOptions } from "./read-file.ts";

@@ -6,8 +6,8 @@ import {
   feedPaths,
   isManifestPath,
 } from "#content/contract/feed.ts";
-import type { Clock } from "#content/contract/time.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { Clock } from "#content/contract/base/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { PublicKey } from "#content/feed/signing-keys.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
 import { type MirrorFolder, type MirrorState, readShape } from "./folder.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "#api/config.ts";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";

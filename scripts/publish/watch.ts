@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { every } from "#content/runtime/every.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Config } from "#api/config.ts";
-import { isoDay } from "#content/contract/time.ts";
+import { isoDay } from "#content/contract/base/time.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { needsTotals } from "#content/enrichment/needs-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";

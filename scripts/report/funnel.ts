@@ -1,4 +1,4 @@
-import { micro, usdcNumber, usdcText } from "#content/contract/money.ts";
+import { micro, usdcNumber, usdcText } from "#content/contract/base/money.ts";
 import type { FunnelRow, FunnelStep } from "#content/recommendation/follow-through-store.ts";
 
 export type Report = {

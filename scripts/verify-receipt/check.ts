@@ -3,7 +3,7 @@ import { text as textOf } from "node:stream/consumers";
 import { openChain } from "#api/chain/open-chain.ts";
 import type { Receipt } from "#content/contract/donation.ts";
 import { feedPaths } from "#content/contract/feed.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { donationNetworks, type Landed } from "#content/contract/transfer.ts";
 import { networks } from "#content/donation/network.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import type { Blobs } from "./blobs.ts";
 import type { ExportFolder } from "./export-folder.ts";
 import type { Manifest } from "./manifest.ts";

@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { LRUCache } from "lru-cache";
-import { acceptsEncoding } from "#content/contract/accept-encoding.ts";
+import { acceptsEncoding } from "#content/contract/base/accept-encoding.ts";
 import { headersOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 

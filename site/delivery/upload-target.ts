@@ -1,6 +1,6 @@
 import { AwsClient } from "aws4fetch";
 import { retry, type RetryOptions } from "#content/runtime/retry.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 export type UploadFailure = {
   /** `denied` will not get better by trying again, with this or another file. */

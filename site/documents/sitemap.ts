@@ -1,4 +1,4 @@
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import causes from "#content/editorial/causes.json";
 import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
 import { type DocumentKind, fileOf, oneByOne, type Source } from "./document.ts";

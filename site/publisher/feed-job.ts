@@ -2,7 +2,7 @@ import { rename } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import registers from "#content/editorial/registers.json";
-import { isoTime } from "#content/contract/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { type BundleManifest, feedPaths, type FeedState } from "#content/contract/feed.ts";
 import { keySetOf, type Signer } from "#content/feed/signing-keys.ts";
 import {

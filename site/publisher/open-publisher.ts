@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore, type Store } from "#content/store/open.ts";

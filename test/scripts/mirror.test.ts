@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
-import { systemClock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { openMirrorFolder } from "#scripts/mirror/folder.ts";
 import { openOrigin } from "#scripts/mirror/origin.ts";
 import { type SyncOptions, syncMirror } from "#scripts/mirror/sync.ts";

@@ -2,7 +2,7 @@ import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { type Chain, type ChainSettings, openChain } from "#api/chain/open-chain.ts";
 import { tokenAccount } from "#api/chain/programs.ts";
-import type { Clock } from "#content/contract/time.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 import { readTokenAccount } from "#scripts/chain/accounts.ts";
 import { give } from "#scripts/chain/instructions.ts";
 import type { Landing, SlotOptions } from "#scripts/chain/ledger.ts";

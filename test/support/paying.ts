@@ -5,7 +5,7 @@ import {
   type TransactionInstruction,
 } from "@solana/web3.js";
 import { programs, tokenAccount } from "#api/chain/programs.ts";
-import { microUsdcFrom } from "#content/contract/money.ts";
+import { microUsdcFrom } from "#content/contract/base/money.ts";
 import {
   type Built,
   createTokenAccount,

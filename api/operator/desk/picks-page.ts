@@ -4,7 +4,7 @@ import { actions } from "#api/operator/actions.ts";
 import { findPick, listPicks } from "#api/operator/picks.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
-import type { Result } from "#content/contract/result.ts";
+import type { Result } from "#content/contract/base/result.ts";
 import { field, form, instant, nextLink, profileLink, reasonField, sent, table } from "./layout.ts";
 import { type Form, linesOf } from "./read-form.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";

@@ -3,7 +3,7 @@ import {
   type SimulationParameters,
   type Spread,
 } from "#content/contract/consensus-simulation.ts";
-import { isoDay } from "#content/contract/time.ts";
+import { isoDay } from "#content/contract/base/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
 import { comparedValue } from "#content/enrichment/value.ts";

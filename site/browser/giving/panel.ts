@@ -1,6 +1,6 @@
 import { encode } from "uqr";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
-import { donationAmount, usdcText } from "#content/contract/money.ts";
+import { donationAmount, usdcText } from "#content/contract/base/money.ts";
 import { debounced } from "#site/browser/dom.ts";
 import { type GivingService, type Outcome, readingTime, watchFor } from "./service.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type DonateContext, donateContext } from "#api/donation/context.ts";
 import { donate, type DonateCall, donationStatus } from "#api/donation/donate.ts";
 import { sweepDonations } from "#api/donation/sweep.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Built } from "#scripts/chain/instructions.ts";
 import { randomOf } from "#scripts/seed/random.ts";

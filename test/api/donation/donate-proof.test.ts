@@ -3,7 +3,7 @@ import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
 import { programs } from "#api/chain/programs.ts";
 import { writeMemo } from "#content/donation/memo.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import type { DonationHistory, Settlement } from "#content/contract/donation.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";

@@ -4,7 +4,7 @@ import type { Chain } from "#api/chain/open-chain.ts";
 import { type DonateContext, donateContext } from "#api/donation/context.ts";
 import { donate } from "#api/donation/donate.ts";
 import { type Swept, sweepDonations } from "#api/donation/sweep.ts";
-import { donationDefault } from "#content/contract/money.ts";
+import { donationDefault } from "#content/contract/base/money.ts";
 import type { DonationStatus, PaymentRequirements } from "#content/contract/donation.ts";
 import type { Store } from "#content/store/open.ts";
 import { aContract } from "#test/support/contract.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import { SignedReceipt } from "#content/contract/donation.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";

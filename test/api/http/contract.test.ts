@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { exampleOf } from "#content/contract/example.ts";
+import { exampleOf } from "#content/contract/base/example.ts";
 import { operations } from "#content/openapi/document.ts";
 import { DonationStatusParameters, PaymentRequirements } from "#content/contract/donation.ts";
 import { describedParameter, idOf } from "#content/openapi/schemas.ts";

@@ -4,7 +4,7 @@ import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import { actions } from "#api/operator/actions.ts";
-import { ok } from "#content/contract/result.ts";
+import { ok } from "#content/contract/base/result.ts";
 import { backupMark } from "#api/operator/health.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { collectEvents, deliverDue, newReceiver, startSender } from "#api/webhooks/sender.ts";
 import { openPost } from "#api/webhooks/post.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import { openLease } from "#content/operation/lease-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { recordDonation } from "#content/donation/store.ts";

@@ -6,7 +6,7 @@ import {
   microUsdcFrom,
   usdcNumber,
   usdcText,
-} from "#content/contract/money.ts";
+} from "#content/contract/base/money.ts";
 
 describe("an amount in plain digits", () => {
   test.each([

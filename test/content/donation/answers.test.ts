@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { historyOf, settlementOf } from "#content/donation/answers.ts";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import { DonationHistory, Settlement } from "#content/contract/donation.ts";
 
 const given = {

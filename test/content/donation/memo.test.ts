@@ -1,4 +1,4 @@
-import { base58Bytes } from "#content/contract/base58.ts";
+import { base58Bytes } from "#content/contract/base/base58.ts";
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {
@@ -8,7 +8,7 @@ import {
   referenceOf,
   writeMemo,
 } from "#content/donation/memo.ts";
-import { donationMax, micro } from "#content/contract/money.ts";
+import { donationMax, micro } from "#content/contract/base/money.ts";
 
 const key = new Uint8Array(32).fill(7);
 const seal = { key, network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import { donorCounts } from "#content/recommendation/candidate-store.ts";
 import { donationsByDay } from "#content/operation/activity-store.ts";
 import {

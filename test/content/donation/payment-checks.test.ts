@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import {
   judgePayment,
   paymentChecks,
   type PaymentDue,
   type PaymentFacts,
 } from "#content/donation/payment-checks.ts";
-import { ok } from "#content/contract/result.ts";
+import { ok } from "#content/contract/base/result.ts";
 
 const due: PaymentDue = {
   amount: micro(2_500_000n),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeMemo } from "#content/donation/memo.ts";
 import { type Due, judgeProof, proofChecks } from "#content/donation/payment-checks.ts";
-import { micro } from "#content/contract/money.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { micro } from "#content/contract/base/money.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";
 
 const seal = { key: new Uint8Array(32).fill(1), network: "solana:local" };

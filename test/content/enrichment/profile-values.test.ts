@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 
 const read = (values: ProfileValues) => readProfileValues(values, { thisYear: 2026 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { micro } from "#content/contract/money.ts";
+import { micro } from "#content/contract/base/money.ts";
 import { changesEvent, donationEvent, testEvent } from "#content/operation/webhook-events.ts";
 import type { FeedEntry } from "#content/contract/feed.ts";
 import { changesPerMessageMax, WebhookMessage } from "#content/contract/webhook.ts";

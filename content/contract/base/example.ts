@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { proseFields, structuredFields } from "./enrichment.ts";
-import type { Json } from "./operations/operation.ts";
+import { proseFields, structuredFields } from "#content/contract/enrichment.ts";
+import type { Json } from "#content/contract/operations/operation.ts";
 
 // A made-up directory of one nonprofit: what each operation would be asked and answer about it. The tests hold every example
 // against its shape.

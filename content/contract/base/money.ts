@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "./result.ts";
-import type { MicroUsdc } from "./transfer.ts";
+import type { MicroUsdc } from "#content/contract/transfer.ts";
 
 const perUsdc = 1_000_000n;
 const decimals = 6;
