@@ -49,7 +49,12 @@ type Asked = { readonly [Name in FacetName | "sort"]?: string | undefined } & {
 
 /** A question as its parameters put it, once they are checked. */
 export function browseQuery({ sort, limit, offset, ...asked }: Asked): BrowseQuery {
-  const known = facetNames.map((name) => [name, digits[asked[name] ?? ""] ?? asked[name] ?? null]);
+  const valueOf = (name: FacetName): string | null => {
+    const value = asked[name] ?? null;
+    if (name !== "claimed" && name !== "has_website") return value;
+    return value === "1" ? "true" : value === "0" ? "false" : value;
+  };
+  const known = facetNames.map((name) => [name, valueOf(name)]);
   return {
     filters: Object.fromEntries(known) as Filters,
     sort: listSorts.find((one) => one === sort) ?? "relevance",
@@ -57,8 +62,6 @@ export function browseQuery({ sort, limit, offset, ...asked }: Asked): BrowseQue
     offset,
   };
 }
-
-const digits: Readonly<Record<string, string>> = { "1": "true", "0": "false" };
 
 /** The parameters that put this question, but for its page; none for the whole directory in its usual order. */
 export function browseParams({ filters, sort }: Pick<BrowseQuery, "filters" | "sort">) {

@@ -10,7 +10,7 @@ import {
   listSorts,
   noFilters,
 } from "#content/contract/browse.ts";
-import { incomeBand } from "#content/nonprofit/browse-columns.ts";
+import { browseColumns, incomeBand } from "#content/nonprofit/browse-columns.ts";
 import { type Browse, openBrowse } from "#content/nonprofit/browse-store.ts";
 import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import { incomeOf, listingsOf } from "#content/nonprofit/listing.ts";
@@ -249,5 +249,29 @@ describe("facets in words", () => {
     expect(facetNames.map((facet) => facetValueName(facet, "XQ"))).toEqual(
       facetNames.map(() => "XQ"),
     );
+  });
+});
+
+test("more ids than were expected are counted as well", () => {
+  const columns = browseColumns(2);
+  const row = { causes: ["health"], country_code: "KE", region: null, city: null };
+  const flags = { listed: true, claimed: false, has_wallet: false, has_website: true };
+  for (const id of [1, 7, 3, 40]) {
+    columns.set({ id, ...row, ...flags, income: id * 1_000, standing: 9 });
+  }
+  expect(columns.ids({ ...noFilters, country: "Kenya" })).toEqual([1, 3, 7, 40]);
+  expect(columns.sorted([1, 3, 7, 40], "income", 2)).toEqual([40, 7]);
+});
+
+test("words that objects know of themselves are values like others", () => {
+  const page = { limit: 1, offset: 0 };
+  for (const word of ["constructor", "__proto__", "toString"]) {
+    expect(browseQuery({ city: word, ...page }).filters.city).toBe(word);
+  }
+  expect(browseQuery({ city: "1", claimed: "1", has_website: "0", ...page }).filters).toEqual({
+    ...noFilters,
+    city: "1",
+    claimed: "true",
+    has_website: "false",
   });
 });
