@@ -61,10 +61,11 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
   function ask(thread: Thread, question: Question, waitMs: number) {
     if (thread.waiting.size >= waitingMax) return Promise.reject(new Refused(overload));
     const id = ++lastId;
+    // First: what cannot be sent throws here, before anyone waits for its answer.
+    thread.worker.postMessage({ id, ...question } satisfies WorkerQuestion, []);
     const timer = setTimeout(() => replace(thread, "no answer in time"), waitMs);
     const waiting = { ...Promise.withResolvers<SearchPage | BrowsePage>(), timer };
     thread.waiting.set(id, waiting);
-    thread.worker.postMessage({ id, ...question } satisfies WorkerQuestion, []);
     return waiting.promise;
   }
 

@@ -78,9 +78,13 @@ const numbers: ReadonlySet<string> = new Set<SettableByCorrection>([
   "annual_budget_usd",
 ]);
 
+/** "1200", "12,000": what may be another number to another reader ("1,5") is none. */
+const plainNumber = /^(?:\d{1,15}|\d{1,3}(?:[ ,_\u00a0\u202f]\d{3}){1,4})(?:\.\d{1,2})?$/;
+
 /** A text as the shape of a profile's edit takes it: "12,000" is a number, "education, health" two causes. */
 function typed(field: SettableByCorrection, text: string): unknown {
-  if (numbers.has(field)) return Number(text.replaceAll(/[\s,_]/gu, "") || Number.NaN);
+  if (numbers.has(field))
+    return plainNumber.test(text) ? Number(text.replaceAll(/[^\d.]/g, "")) : Number.NaN;
   if (field !== "causes") return text;
   return text.split(/[,;\n]/u).flatMap((id) => id.trim().toLowerCase() || []);
 }

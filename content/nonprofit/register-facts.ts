@@ -69,7 +69,10 @@ export function factNamed(
 function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | null {
   const { name, label, words, currency, period } = rule;
   const said = facts[rule.from];
-  const value = words === undefined ? said : words[String(said)];
+  const code = String(said);
+  // A file may hold any text: only the table's own codes have words.
+  const own = words !== undefined && Object.hasOwn(words, code) ? words[code] : undefined;
+  const value = words === undefined ? said : own;
   if (value === undefined) return null;
   const fact: RegisterFact = { name, label, value };
   if (currency !== undefined) fact.currency = currency;
@@ -87,9 +90,20 @@ export function recordUrl(register: string, orgId: string): string | null {
   return null;
 }
 
-/** What registers say of a nonprofit, as it is public; a register that is not in the table is left out. */
-export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[] =>
-  records.flatMap((record) => {
+/** What a revocation takes back, whatever a file from before it says. */
+const revocable: ReadonlySet<string> = new Set(["tax_status", "deductibility"]);
+
+/**
+ * What registers say of a nonprofit, as it is public; a register that is not in the table is left out. A revocation
+ * stands first, and beside it no register says that gifts are deductible.
+ */
+export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[] => {
+  const isRevocation = ({ state }: RegisterRecord) => state === "revoked";
+  const revoked = new Set(records.filter(isRevocation).map(({ org_id }) => org_id));
+  const holds = (record: RegisterRecord, fact: RegisterFact) =>
+    isRevocation(record) || !revoked.has(record.org_id) || !revocable.has(fact.name);
+  const ordered = records.toSorted((a, b) => Number(isRevocation(b)) - Number(isRevocation(a)));
+  return ordered.flatMap((record) => {
     const register = known.get(record.register);
     if (register === undefined) return [];
     const { org_id, name, state, as_of } = record;
@@ -102,10 +116,11 @@ export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[]
       as_of,
       licence: register.licence,
       attribution: register.attribution,
-      fields: factsOf(record),
+      fields: factsOf(record).filter((fact) => holds(record, fact)),
       record_url: recordUrl(register.id, org_id),
     };
   });
+};
 
 /** The records with one more, in the place of what the same register said of the same organisation; in their order. */
 export const withRegisterRecord = (

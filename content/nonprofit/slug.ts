@@ -40,7 +40,9 @@ const replaced = (text: string, table: typeof signs): string =>
 
 function inLatin(text: string): string {
   if (/^\p{ASCII}*$/u.test(text)) return text;
-  const spelled = replaced(text.normalize("NFC"), spellings);
+  // Joiners shape letters of Indian and Persian script; they part no words.
+  const joined = text.normalize("NFC").replaceAll(/[\u200c\u200d]/g, "");
+  const spelled = replaced(joined, spellings);
   // Letters and digits alone: its word for a sign ("®") would be taken for a part of the name.
   return spelled.replaceAll(/[\p{L}\p{M}\p{N}]+/gu, (word) => anyAscii(word));
 }

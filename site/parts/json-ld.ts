@@ -40,7 +40,9 @@ export function nonprofitJsonLd(
     })),
     taxID: detail.identifiers.find((id) => id.startsWith("US-EIN-"))?.slice("US-EIN-".length),
     nonprofitStatus: nonprofitStatus(detail),
-    additionalProperty: detail.register_facts.flatMap(({ fields }) => fields.map(propertyValue)),
+    additionalProperty: detail.register_facts.flatMap(({ state, fields }) =>
+      state === "gone" || state === "removed" ? [] : fields.map(propertyValue),
+    ),
     subjectOf: detail.register_facts.map(registerRecord),
     knowsAbout: detail.causes.map(({ name }) => name),
     potentialAction:

@@ -1,3 +1,4 @@
+import { fold } from "#content/nonprofit/text.ts";
 import {
   browseParams,
   entriesPerPage,
@@ -184,7 +185,7 @@ function formOf({ filters, sort }: ListPage, counts: FacetCounts, { isFile }: { 
         const missing =
           asked === null || known.some(({ selected }) => selected)
             ? []
-            : [{ value: asked, text: `${facetValueName(facet, asked)} (0)`, selected: true }];
+            : [{ value: asked, text: facetValueName(facet, asked), selected: true }];
         return { name: facet, ...fields[facet], options: [...missing, ...known] };
       }),
     sorts: listSorts.map((value) => ({
@@ -210,7 +211,7 @@ export const optionsHtml = (options: readonly Option[]): string =>
     .join("");
 
 const sameValue = (facet: FacetName, asked: string, value: string): boolean =>
-  facet === "country" ? countryCode(asked) === value : asked.toLowerCase() === value.toLowerCase();
+  facet === "country" ? countryCode(asked) === value : fold(asked) === fold(value);
 
 /**
  * An entry of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with

@@ -78,6 +78,9 @@ test.each<[SettableByCorrection, string | null, Partial<NonprofitRecord> | null]
   ["name", " Hope  Kitchen", { name: "Hope Kitchen" }],
   ["team_size", "many", null],
   ["team_size", " , ", null],
+  ["team_size", "1,5", null],
+  ["team_size", "0x7d0", null],
+  ["team_size", "1e6", null],
   ["team_size", "-1", null],
 ])("%s set to %j is %j", (field, text, values) => {
   const outcome = correctedValue(field, text, { thisYear });

@@ -113,6 +113,23 @@ test.each([
   ["30 Jun", "30 Jun"],
 ])("the date %s is %s", (date, words) => expect(dateInWords(date)).toBe(words));
 
+test("codes that objects know of themselves have no words", () => {
+  for (const deductibility of ["constructor", "__proto__"]) {
+    expect(factsOf(record({ facts: { deductibility } }))).toEqual([]);
+  }
+});
+
+test("a revocation stands first, and beside it nothing says that gifts are deductible", () => {
+  const facts = { subsection: "03", deductibility: "1", income: 5 };
+  const revocation = record({ register: "irs-revocations", state: "revoked" });
+  const [first, second] = publicFacts([record({ facts }), revocation]);
+  expect(first?.state).toBe("revoked");
+  expect(second?.fields.map(({ name }) => name)).toEqual(["income"]);
+  const other = { ...revocation, org_id: "US-EIN-000000102" };
+  const [, beside] = publicFacts([record({ facts }), other]);
+  expect(beside?.fields.map(({ name }) => name)).toContain("deductibility");
+});
+
 describe("public facts", () => {
   test("name register, licence, date and the public record", () => {
     expect(publicFacts([record({ facts: { deductibility: "1" } })])).toEqual([

@@ -15,6 +15,7 @@ test.each([
   ["جمعية الهلال الأحمر", "jmya-alhlal-alahmr"],
   ["מגן דוד אדום", "mgn-dvd-advm"],
   ["स्वच्छ जल ट्रस्ट", "svacch-jal-trast"],
+  ["क्\u200dषेत्र", "ksetr"],
   ["लड़का घर", "ladaka-ghar"],
   ["বাংলাদেশ রেড ক্রিসেন্ট", "bamlades-red-krisent"],
   ["தமிழ் அறக்கட்டளை", "tamil-arakkattalai"],

@@ -146,7 +146,7 @@ describe("a list that was narrowed", () => {
   test("keeps what was chosen in its form, also what nothing matches", () => {
     const region = narrowed().form?.fields.find(({ name }) => name === "region");
     expect(region?.options).toEqual([
-      { value: "<Hawaii>", text: "<Hawaii> (0)", selected: true },
+      { value: "<Hawaii>", text: "<Hawaii>", selected: true },
       { value: "Oahu", text: "Oahu (7)", selected: false },
     ]);
     expect(narrowed().form?.sorts.filter(({ selected }) => selected)).toEqual([
