@@ -189,14 +189,15 @@ function filledFrom(
 }
 
 /**
- * A merge undone: `gone` is listed again with its registrations, and `into` is without them and without the values that it
- * got and that no one has changed since.
+ * A merge undone: `gone` is listed again with those of its registrations that `into` still has, and `into` is without them
+ * and without the values that it got and that no one has changed since.
  */
 export function unmerged(
   gone: NonprofitRecord,
   into: NonprofitRecord,
-  { registrations, register, register_scope, provenance: origin, values }: GivenByMerge,
+  { register, register_scope, provenance: origin, values, ...given }: GivenByMerge,
 ): { gone: NonprofitRecord; into: NonprofitRecord; fields: string[] } {
+  const registrations = given.registrations.filter((one) => into.registrations.some(isSame(one)));
   const { status: _, ...others } = gone.provenance;
   const isGivenRecord = ({ org_id }: RegisterRecord) =>
     registrations.some((one) => one.org_id === org_id);
@@ -210,13 +211,9 @@ export function unmerged(
     merged_into: null,
     provenance: origin === null ? others : { ...others, registrations: origin },
   };
-  const isGiven = ({ org_id, registration_number }: StoredRegistration) =>
-    registrations.some(
-      (one) => one.org_id === org_id && one.registration_number === registration_number,
-    );
   const after: NonprofitRecord = {
     ...into,
-    registrations: into.registrations.filter((one) => !isGiven(one)),
+    registrations: into.registrations.filter((one) => !registrations.some(isSame(one))),
     register_records: into.register_records.filter((one) => !isGivenRecord(one)),
     provenance: { ...into.provenance },
   };
@@ -231,6 +228,9 @@ export function unmerged(
   );
   return { gone: back, into: after, fields };
 }
+
+const isSame = (one: StoredRegistration) => (other: StoredRegistration) =>
+  one.org_id === other.org_id && one.registration_number === other.registration_number;
 
 /** Why a profile cannot be merged into another, or null. */
 export function whyNotMerged(before: NonprofitRecord, into: NonprofitRecord): string | null {

@@ -8,7 +8,6 @@ import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo, inValues, jsonText, query } from "#content/store/query.ts";
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
-import { idsByOrgId } from "./import-store.ts";
 import {
   type FoundBy,
   inOrderOfStaying,
@@ -313,21 +312,30 @@ export async function unlinkSaves(
   link: Link,
   undone: { by: string; reason: string; now: Date },
 ): Promise<{ saves: Save[]; kept: string; fields: string[] }> {
-  const given = GivenByMerge.parse(link.given);
-  const orgIds = given.registrations.flatMap(({ org_id }) => org_id ?? []);
-  const holders = await idsByOrgId(tx, orgIds);
-  const [into] = await recordsById(tx, [...new Set(holders.values())]);
+  const into = await profileAt(tx, link.kept ?? "", [gone.slug]);
   await closeLink(tx, link.id, undone);
-  const made = unmerged(gone, into ?? gone, given);
+  const made = unmerged(gone, into ?? gone, GivenByMerge.parse(link.given));
   const saves: Save[] = [{ before: gone, after: made.gone }];
-  if (into === undefined) return { saves, kept: link.kept ?? "", fields: [] };
+  if (into === null) return { saves, kept: link.kept ?? "", fields: [] };
   saves.push({ before: into, after: made.into });
+  const orgIds = made.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
   // What had been linked to it before goes back with it.
   const went = (await linksInto(tx, into.slug)).filter((one) =>
     orgIds.some((orgId) => orgId === one.org_id || orgId === one.other_org_id),
   );
   saves.push(...(await followersTo(tx, went, gone.slug)));
   return { saves, kept: into.slug, fields: made.fields };
+}
+
+/** The profile with this slug, or where it was merged into; never one of those that were `seen`. */
+async function profileAt(
+  store: Queryable,
+  slug: string,
+  seen: readonly string[],
+): Promise<NonprofitRecord | null> {
+  const found = await recordBySlug(store, slug);
+  const next = found?.merged_into ?? null;
+  return next === null || seen.includes(next) ? found : profileAt(store, next, [...seen, slug]);
 }
 
 /** Notes that two registrations are not of one organisation, as an operator says. */

@@ -236,6 +236,18 @@ describe("an operator", () => {
     expect(await counts()).toEqual([1, 1, 1]);
   });
 
+  test("undoes links of links in any order, and each gives back what is still there", async () => {
+    const northern = { id: "GB-NIC-100001" };
+    await run(northern, scotland);
+    await run(england, northern, scotland);
+    const gone = (await everyone()).filter(({ status }) => status === "withdrawn");
+    // What had been linked last holds the number of the other, too, as it was then.
+    for (const { slug } of gone.toSorted((a, b) => b.id - a.id)) {
+      expect(await undo(slug)).toMatchObject({ ok: true });
+    }
+    expect((await listed()).map((one) => orgIds(one).length)).toEqual([1, 1, 1]);
+  });
+
   test("is asked where a profile belongs to its organisation", async () => {
     await run(england);
     await edit("lantern-research-uk", { verified: 1, status: "claimed" });

@@ -67,6 +67,11 @@ describe("a link of two registers", () => {
     expect(back.into).toEqual(into);
   });
 
+  test("gives back no registration that the other has lost since", () => {
+    const back = unmerged(link.gone, { ...link.into, registrations: [] }, link.given);
+    expect(back.gone).toMatchObject({ registrations: [], register_records: [] });
+  });
+
   test("is undone without what others changed since", () => {
     const since = { ...link.into, mission: "Other words" };
     expect(unmerged(link.gone, since, link.given).into.mission).toBe("Other words");
