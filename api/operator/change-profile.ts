@@ -7,7 +7,7 @@ import { publicFields } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import { linkThatTook, unlinkSaves } from "#content/register/links-store.ts";
+import { type Link, linkThatTook, unlinkSaves } from "#content/register/links-store.ts";
 import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
@@ -92,22 +92,7 @@ export const restoreProfile = (context: ProfileContext, asked: Operated<unknown>
   changeProfile(context, { ...asked, change: "restored" }, async (tx, before, now) => {
     if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");
     const link = await linkThatTook(tx, before.slug);
-    if (link !== null) {
-      const undone = { by: asked.operator, reason: asked.reason, now };
-      const { saves, kept, fields } = await unlinkSaves(tx, before, link, undone);
-      return ok({
-        saves,
-        fields: ["status", "merged_into", "registrations"],
-        message: `Restored: it is in the lists again, with its registrations, which ${kept} gave back${
-          fields.length > 1
-            ? ` with ${publicFields(fields)
-                .filter((field) => field !== "registrations")
-                .join(", ")}`
-            : ""
-        }. The two are never linked again by themselves.`,
-        detail: { merged_into: kept, fields },
-      });
-    }
+    if (link !== null) return ok(await unlinked(tx, before, link, { ...asked, now }));
     const { merged_into } = before;
     const stays =
       merged_into === null
@@ -120,3 +105,25 @@ export const restoreProfile = (context: ProfileContext, asked: Operated<unknown>
       detail: merged_into === null ? {} : { merged_into },
     });
   });
+
+/** A link undone. What its register has taken out since then stays withdrawn. */
+async function unlinked(
+  tx: WriteTransaction,
+  before: NonprofitRecord,
+  link: Link,
+  { operator: by, reason, now }: Operated<{ now: Date }>,
+): Promise<Made> {
+  const { saves, kept, fields } = await unlinkSaves(tx, before, link, { by, reason, now });
+  const isListed = saves[0]?.after.status !== "withdrawn";
+  const others = publicFields(fields).filter((field) => field !== "registrations");
+  const back = `with its registrations, which ${kept} gave back${others.length > 0 ? ` with ${others.join(", ")}` : ""}`;
+  const message = isListed
+    ? `Restored: it is in the lists again, ${back}.`
+    : `No longer merged, ${back}; but its register no longer has it, so it stays withdrawn. Restore it once more to list it all the same.`;
+  return {
+    saves,
+    fields: [...(isListed ? ["status"] : []), "merged_into", "registrations"],
+    message: `${message} The two are never linked again by themselves.`,
+    detail: { merged_into: kept, fields },
+  };
+}

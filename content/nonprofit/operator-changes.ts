@@ -189,8 +189,8 @@ function filledFrom(
 }
 
 /**
- * A merge undone: `gone` is listed again with those of its registrations that `into` still has, and `into` is without them
- * and without the values that it got and that no one has changed since.
+ * A merge undone: `gone` is listed again, unless its register has taken it out since, with those of its registrations that
+ * `into` still has; `into` is without them and without the values that it got and that no one has changed since.
  */
 export function unmerged(
   gone: NonprofitRecord,
@@ -207,10 +207,10 @@ export function unmerged(
     register_records: into.register_records.filter(isGivenRecord),
     register,
     register_scope,
-    status: gone.verified === 1 ? "claimed" : "listed",
     merged_into: null,
     provenance: origin === null ? others : { ...others, registrations: origin },
   };
+  if (!isOver(back)) back.status = gone.verified === 1 ? "claimed" : "listed";
   const after: NonprofitRecord = {
     ...into,
     registrations: into.registrations.filter((one) => !registrations.some(isSame(one))),
@@ -227,6 +227,14 @@ export function unmerged(
     (field) => after[field as NonprofitField] !== into[field as NonprofitField],
   );
   return { gone: back, into: after, fields };
+}
+
+/** Whether its register no longer has any of its registrations; another one's word counts where that one said nothing. */
+function isOver({ register, register_records }: NonprofitRecord): boolean {
+  const own = register_records.filter((one) => one.register === register);
+  const said = own.length > 0 ? own : register_records;
+  const inForce = said.some(({ state }) => state === "registered" || state === "reinstated");
+  return register !== null && said.length > 0 && !inForce;
 }
 
 const isSame = (one: StoredRegistration) => (other: StoredRegistration) =>

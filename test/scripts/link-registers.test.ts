@@ -17,9 +17,16 @@ afterEach(() => importing.close());
 
 const header =
   "org_id,name,postcode,active,date_registered,activities,objects,income,spending,fye,company_number,web,UKCAT,ICNPTSO";
-type Row = { id: string; name?: string; does?: string; site?: string; company?: string };
+type Row = {
+  id: string;
+  active?: string;
+  name?: string;
+  does?: string;
+  site?: string;
+  company?: string;
+};
 const lineOf = ({ id, name = "LANTERN RESEARCH UK", does = "", ...row }: Row) =>
-  `${id},${name},AA1 1AA,True,,${does},,,,,${row.company ?? ""},${row.site ?? "lantern.example"},,`;
+  `${id},${name},AA1 1AA,${row.active ?? "True"},,${does},,,,,${row.company ?? ""},${row.site ?? "lantern.example"},,`;
 const run = (...rows: Row[]) => {
   const file = importing.file("uk.csv", [header, ...rows.map(lineOf)].join("\n"));
   return importing.run("ukcat", [file]);
@@ -246,6 +253,19 @@ describe("an operator", () => {
       expect(await undo(slug)).toMatchObject({ ok: true });
     }
     expect((await listed()).map((one) => orgIds(one).length)).toEqual([1, 1, 1]);
+  });
+
+  test("undoes a link, but lists nothing that its register has removed unless asked again", async () => {
+    await run(england, scotland);
+    await run(england, { ...scotland, active: "False" });
+    const gone = (await everyone()).find(({ status }) => status === "withdrawn")?.slug ?? "";
+    const undone = await undo(gone);
+    expect(undone).toMatchObject({ ok: true, value: { fields: ["merged_into", "registrations"] } });
+    expect(undone.ok && undone.value.message).toContain("stays withdrawn");
+    expect(await record(gone)).toMatchObject({ status: "withdrawn", merged_into: null });
+    expect(orgIds(await record(gone))).toEqual([scotland.id]);
+    await undo(gone);
+    expect(await listed()).toHaveLength(2);
   });
 
   test("is asked where a profile belongs to its organisation", async () => {

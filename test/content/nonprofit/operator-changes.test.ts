@@ -72,6 +72,28 @@ describe("a link of two registers", () => {
     expect(back.gone).toMatchObject({ registrations: [], register_records: [] });
   });
 
+  test("lists nothing that its register has taken out since, whatever others say", () => {
+    const since = (states: [string, "gone" | "removed" | "reinstated"][]) => {
+      const records = states.map(([register, state]) => ({
+        ...said("GB-SC-SC000001"),
+        register,
+        state,
+      }));
+      return unmerged(link.gone, { ...link.into, register_records: records }, link.given).gone
+        .status;
+    };
+    expect(since([["ukcat", "removed"]])).toBe("withdrawn");
+    expect(since([["ukcat", "reinstated"]])).toBe("listed");
+    expect(
+      since([
+        ["ukcat", "gone"],
+        ["other", "reinstated"],
+      ]),
+    ).toBe("withdrawn");
+    expect(since([["other", "gone"]])).toBe("withdrawn");
+    expect(since([])).toBe("listed");
+  });
+
   test("is undone without what others changed since", () => {
     const since = { ...link.into, mission: "Other words" };
     expect(unmerged(link.gone, since, link.given).into.mission).toBe("Other words");
