@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne } from "drizzle-orm";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
@@ -127,13 +127,10 @@ export async function recordsWithoutProfile(
   return new Map(found.map((record) => [record.org_id, record]));
 }
 
-/**
- * What these parts of a register say of the organisations that they have, by rising org-id; only of those without a profile
- * of their own unless asked. Index: the primary key.
- */
+/** What these parts of a register say of the organisations that they have, by rising org-id. Index: the primary key. */
 export const recordsInScopes = (
   store: Queryable,
-  of: { register: string; scopes: readonly string[]; withProfile: boolean },
+  of: { register: string; scopes: readonly string[] },
   { after, limit }: { after: string; limit: number },
 ): Promise<RegisterRecord[]> =>
   store.db
@@ -144,25 +141,12 @@ export const recordsInScopes = (
         gt(registerRecords.org_id, after),
         eq(registerRecords.register, of.register),
         inValues(registerRecords.scope, of.scopes),
-        of.withProfile
-          ? undefined
-          : or(
-              isNull(registerRecords.nonprofit_id),
-              inArray(registerRecords.org_id, linked(store)),
-            ),
         ne(registerRecords.state, "gone"),
       ),
     )
     .orderBy(asc(registerRecords.org_id))
     .limit(limit)
     .all();
-
-/** The org-ids of registrations that were linked to another profile. Index: registrations_linked. */
-const linked = ({ db }: Queryable) =>
-  db
-    .select({ org_id: registrations.org_id })
-    .from(registrations)
-    .where(isNotNull(registrations.linked_by));
 
 /** Writes what a register says of organisations without a profile, in the place of what it said before. */
 export const saveRecordsWithoutProfile = (

@@ -72,8 +72,8 @@ export const registerPlanner = (
 
 const lookedAtAtOnce = 1_000;
 
-/** A part of a register that a run covers: how many nonprofits it listed, and the ids of those that no row names. */
-export type Covered = { part: string; listed: number; absent: number[] };
+/** A part of a register that a run covers: how many nonprofits it listed, and those that no row names. */
+export type Covered = { part: string; listed: number; absent: ListedProfile[] };
 
 /**
  * What a run covers, and what it would withdraw. Covered are the parts in which its rows stand, or those of `asked`: names
@@ -111,7 +111,7 @@ export async function findCovered(
     if (asked !== "all" && !wanted.has(part)) return;
     const found = coveredPart(part);
     found.listed += 1;
-    if (!staging.has(one.org_ids)) found.absent.push(one.id);
+    if (!staging.has(one.org_ids)) found.absent.push(one);
   });
   return [...covered.values()].toSorted((a, b) => (a.part < b.part ? -1 : 1));
 }
@@ -131,20 +131,21 @@ async function eachListed(
 }
 
 /**
- * What the covered parts of a register said before of organisations that no staged row names, at most `max` of them. Of a
- * register that lists organisations, those without a profile of their own: the others are withdrawn.
+ * What the covered parts of a register said before of organisations that no staged row names, at most `max` of them; without
+ * the absent ones, which are withdrawn, and what it said of them with them.
  */
 export async function findGone(
   store: Store,
   staging: Staging,
-  { name, lists }: CsvFormat,
+  register: string,
   { covered, max }: { covered: readonly Covered[]; max: number },
 ): Promise<RegisterRecord[]> {
   const gone: RegisterRecord[] = [];
-  const from = { register: name, scopes: covered.map(({ part }) => part), withProfile: !lists };
+  const from = { register, scopes: covered.map(({ part }) => part) };
+  const withdrawn = new Set(covered.flatMap(({ absent }) => absent.flatMap((one) => one.org_ids)));
   for (let after: string | undefined = ""; after !== undefined && gone.length < max;) {
     const part = await recordsInScopes(store, from, { after, limit: lookedAtAtOnce });
-    gone.push(...part.filter(({ org_id }) => !staging.has([org_id])));
+    gone.push(...part.filter(({ org_id }) => !withdrawn.has(org_id) && !staging.has([org_id])));
     after = part.at(-1)?.org_id;
   }
   return gone;

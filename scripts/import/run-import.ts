@@ -183,7 +183,7 @@ async function goneRecords(
   const isBounded = !csv.lists && !allowManyWithdrawals;
   const share = Math.floor(staging.size().count * withdrawalsShareMax);
   const max = isBounded ? Math.max(share, withdrawalsCheckedFrom) : Infinity;
-  const gone = await findGone(store, staging, csv, { covered, max });
+  const gone = await findGone(store, staging, csv.name, { covered, max });
   if (gone.length < max) return gone;
   const problem = `${gone.length.toLocaleString("en")} or more organisations that ${csv.name} had are in no row; the file seems incomplete. --scope none leaves them as they are, --withdraw-many does it`;
   throw new BadInput(files.join(", "), null, problem);
@@ -213,7 +213,7 @@ async function apply(
   else {
     const { name: register, lists } = csv;
     await applyRows(running, registerPlanner({ register, lists }), nextStaged);
-    const absent = covered.flatMap((part) => part.absent);
+    const absent = covered.flatMap((part) => part.absent.map((one) => one.id));
     const newest = Object.values(report.as_of).toSorted().at(-1) ?? "";
     const withdrawal = withdrawalPlanner(register, newest);
     await applyRows(running, withdrawal, (limit) => absent.splice(0, limit));

@@ -67,6 +67,24 @@ test("a master file of later days gives back what was revoked", async () => {
   expect((await about("000000102")).slice(0, 2)).toEqual(["reinstated", "deductible"]);
 });
 
+test.each([
+  ["that the register does not own", "register = NULL, register_scope = NULL"],
+  ["that another register owns", "register = 'acnc', register_scope = 'AU'"],
+  ["that is withdrawn already", "status = 'withdrawn'"],
+])("what left the master file is gone, of a profile %s", async (_, change) => {
+  await importing.run("irs-bmf", ["eo_aa.csv"]);
+  await importing.run("irs-revocations", [revocations]);
+  await importing.store.raw.execute(
+    `UPDATE nonprofits SET ${change} WHERE slug LIKE 'trout-keepers%bosque%'`,
+  );
+  const lines = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+  const later = lines.filter((line) => !line.startsWith("000000102")).join("\n");
+  const august = { asOf: "2026-08-10" };
+  const report = await importing.run("irs-bmf", [importing.file("later.csv", later)], august);
+  expect(report.withdrawn).toBe(0);
+  expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
+});
+
 test("a second run changes nothing, and what left the list says nothing any more", async () => {
   await importing.run("irs-bmf", ["eo_aa.csv"]);
   await importing.run("irs-revocations", [revocations]);
