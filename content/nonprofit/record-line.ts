@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import { type NonprofitField, NonprofitRecord } from "./record.ts";
+import { type NonprofitField, NonprofitRecord, type StoredRegistration } from "./record.ts";
 import { withRegisterRecord } from "./register-facts.ts";
 
 /** One line of our own NDJSON: all that the store holds of one nonprofit. Without `contact_email` it says nothing of it. */
@@ -25,8 +25,8 @@ export function recordLine(
 
 /**
  * A nonprofit after another directory's record of it has come in. A field that consensus, an operator or the organisation
- * set here stays, unless the other directory holds a newer value of that kind. Slug and id are kept. Answers `before`
- * itself when nothing changes.
+ * set here stays, unless the other directory holds a newer value of that kind. Slug, id and what was linked here are kept.
+ * Answers `before` itself when nothing changes.
  */
 export function mergedWithLine(before: NonprofitRecord, line: RecordLine): NonprofitRecord {
   const after: NonprofitRecord = {
@@ -36,6 +36,7 @@ export function mergedWithLine(before: NonprofitRecord, line: RecordLine): Nonpr
     id: before.id,
     slug: before.slug,
     created_at: before.created_at,
+    registrations: withLinked(before, line),
     register_records: newestRecords(before, line),
     provenance: { ...line.provenance },
   };
@@ -52,6 +53,16 @@ export function mergedWithLine(before: NonprofitRecord, line: RecordLine): Nonpr
   }
   const same = isDeepStrictEqual({ ...after, updated_at: 0 }, { ...before, updated_at: 0 });
   return same ? before : after;
+}
+
+/** Its registrations with those that were linked here: the profile that had them before leads to this one. */
+function withLinked(before: NonprofitRecord, line: RecordLine): NonprofitRecord["registrations"] {
+  const keyOf = (one: StoredRegistration) => one.org_id ?? one.registration_number;
+  const theirs = new Set(line.registrations.map(keyOf));
+  const linked = before.registrations.filter(
+    (one) => one.linked_by !== undefined && !theirs.has(keyOf(one)),
+  );
+  return [...line.registrations, ...linked];
 }
 
 /** What registers say in both, of each register and organisation the newer. Earlier exports have none. */

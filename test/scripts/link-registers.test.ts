@@ -3,6 +3,7 @@ import { decideReview, listReviews, reviewQueues } from "#api/operator/review-qu
 import { restoreProfile } from "#api/operator/change-profile.ts";
 import { mergeProfile } from "#api/operator/merge-profile.ts";
 import { linkRegisters } from "#scripts/import/link-registers.ts";
+import { recordLine } from "#content/nonprofit/record-line.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
@@ -42,6 +43,8 @@ const everyone = async () =>
   Promise.all((await importing.slugs()).toSorted().map((slug) => record(slug)));
 const listed = async () => (await everyone()).filter(({ status }) => status !== "withdrawn");
 const orgIds = ({ registrations }: NonprofitRecord) => registrations.map(({ org_id }) => org_id);
+const exported = async () =>
+  (await everyone()).map((one) => recordLine(one, { contactEmails: true })).join("\n");
 const clock = () => new Date("2026-06-02T12:00:00Z");
 const context = () => ({
   store: importing.store,
@@ -177,6 +180,15 @@ test("a profile stays while one of its registers has it, and comes back with eit
   await run(england, ...others);
   expect(await states()).toEqual(["listed", "registered", "gone"]);
   expect(await importing.slugs()).toHaveLength(4);
+});
+
+test("an export from before a link does not undo it", async () => {
+  await run({ ...scotland, site: "" }, england);
+  const older = await exported();
+  await run(scotland, england);
+  await importing.run("ndjson", [importing.file("older.ndjson", older)]);
+  expect(await run(scotland, england)).toMatchObject({ added: 0 });
+  expect((await listed()).map(orgIds)).toEqual([[england.id, scotland.id]]);
 });
 
 describe("an operator", () => {

@@ -161,6 +161,25 @@ describe("another directory's record", () => {
     expect(mergedWithLine(theirs, line(before))).toBe(theirs);
   });
 
+  test("leaves what was linked here, and says nothing twice", () => {
+    const number = (org_id: string) => ({
+      country_code: "GB",
+      type: "Charity number",
+      registration_number: org_id,
+      org_id,
+    });
+    const [own, other] = [number("GB-CHC-1000001"), number("GB-SC-SC000001")];
+    const before = aNonprofit({
+      registrations: [own, { ...other, linked_by: "same_site_and_name" }],
+    });
+    expect(mergedWithLine(before, line({ ...before, registrations: [own] }))).toBe(before);
+    expect(mergedWithLine(before, line(before))).toBe(before);
+    const unlinked = aNonprofit({ registrations: [own, other] });
+    expect(
+      mergedWithLine(unlinked, line({ ...unlinked, registrations: [own] })).registrations,
+    ).toEqual([own]);
+  });
+
   test("leaves what people set here, unless theirs is newer", () => {
     const before = aNonprofit({
       id: 3,
