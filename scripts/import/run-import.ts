@@ -228,7 +228,11 @@ async function apply(
   }
   // What an interrupted run had saved is not among what this one changed.
   const changed = wasInterrupted ? null : running.changed;
-  const links = await linkRegisters(running, changed, (at, of) => onProgress("linking", at, of));
+  // Our own records come as their directory decided; what an operator kept apart there is in no export.
+  const links =
+    csv === null
+      ? []
+      : await linkRegisters(running, changed, (at, of) => onProgress("linking", at, of));
   report.linked = links.filter(({ waits }) => !waits).length;
   report.links_waiting = links.length - report.linked;
   await store.write(async (tx) => {

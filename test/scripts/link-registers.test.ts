@@ -191,6 +191,16 @@ test("an export from before a link does not undo it", async () => {
   expect((await listed()).map(orgIds)).toEqual([[england.id, scotland.id]]);
 });
 
+test("a copy of a directory links nothing that an operator keeps apart there", async () => {
+  await run(england, scotland);
+  const gone = (await everyone()).find(({ status }) => status === "withdrawn")?.slug ?? "";
+  await restoreProfile(context(), { slug: gone, operator: "ada", reason: "Two charities." });
+  const file = importing.file("copy.ndjson", await exported());
+  const copy = await anImporting();
+  expect(await copy.run("ndjson", [file])).toMatchObject({ added: 2, linked: 0, links_waiting: 0 });
+  copy.close();
+});
+
 describe("an operator", () => {
   const undo = (slug: string) =>
     restoreProfile(context(), { slug, operator: "ada", reason: "Two charities." });
