@@ -161,15 +161,14 @@ export const saveRecordsWithoutProfile = (
   );
 
 /**
- * Notes the date of each part of a register that was read: what its records say holds then, however old they are. Whoever
- * shows the standing of organisations looks again, with and without a profile.
+ * Notes the date of each part of a register that was read whole: what its records say holds then, however old they are. Whoever
+ * shows the standing of organisations looks again, with and without a profile, whether a part was read whole or not.
  */
 export async function saveScopes(
   tx: WriteTransaction,
   { register, asOf, now }: { register: string; asOf: Readonly<Record<string, string>>; now: Date },
 ): Promise<void> {
   const scopes = Object.entries(asOf).map(([scope, as_of]) => ({ register, scope, as_of }));
-  if (scopes.length === 0) return;
   const newest = "ON CONFLICT (register, scope) DO UPDATE SET as_of = excluded.as_of";
   await insertMany(tx, registerScopes, scopes, newest);
   await saveDirectoryFact(tx, { name: registersReadFact, value: now.toISOString(), now });

@@ -214,8 +214,7 @@ async function apply(
     const { name: register, lists } = csv;
     await applyRows(running, registerPlanner({ register, lists }), nextStaged);
     const absent = covered.flatMap((part) => part.absent.map((one) => one.id));
-    const newest = Object.values(report.as_of).toSorted().at(-1) ?? "";
-    const withdrawal = withdrawalPlanner(register, newest);
+    const withdrawal = withdrawalPlanner(register, newestOf(report));
     await applyRows(running, withdrawal, (limit) => absent.splice(0, limit));
     await applyRows(running, registerPlanner({ register, lists }), (limit) =>
       gone.splice(0, limit).map((record) => goneRow(record, report.as_of)),
@@ -237,10 +236,18 @@ async function apply(
   report.links_waiting = links.length - report.linked;
   await store.write(async (tx) => {
     await finishImport(tx, id, report, clock());
-    await saveScopes(tx, { register: format, asOf: report.as_of, now: clock() });
+    await saveScopes(tx, { register: format, asOf: readWhole(report), now: clock() });
   });
   if (report.added + report.changed > mergedFrom) await mergeIndex(store);
 }
+
+const newestOf = ({ as_of }: ImportReport): string => Object.values(as_of).toSorted().at(-1) ?? "";
+
+/** The date of each part that was covered: what a selection does not name, it does not confirm, and does not lack. */
+const readWhole = (report: ImportReport): Record<string, string> =>
+  Object.fromEntries(
+    report.covers.map(({ part }) => [part, report.as_of[part] ?? newestOf(report)]),
+  );
 
 export const csvFormats: readonly CsvFormat[] = [
   irsBmf,

@@ -85,6 +85,27 @@ test.each([
   expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
 });
 
+test.each([
+  ["a selection", { scope: "none" }, ""],
+  ["a file with a malformed row", { skipBad: true }, "12"],
+])("%s confirms nothing that it does not name", async (_, how, cut) => {
+  await importing.run("irs-bmf", ["eo_aa.csv"]);
+  await importing.run("irs-revocations", [revocations]);
+  const read = await scopesRead(importing.store);
+  const lines = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+  const later = lines.filter((line) => !line.startsWith("000000102")).join("\n");
+  const file = importing.file("later.csv", cut === "" ? later : later.replace("000000103", cut));
+  await importing.run("irs-bmf", [file], { ...how, asOf: "2026-08-10" });
+  expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
+  expect(await scopesRead(importing.store)).toEqual(read);
+});
+
+test("a selection does not say that a register was read", async () => {
+  await importing.run("irs-bmf", ["eo_aa.csv"], { scope: "none" });
+  expect((await about("000000101"))[0]).toBe("registered");
+  expect((await about("000000303"))[0]).toBe("unknown");
+});
+
 test("a second run changes nothing, and what left the list says nothing any more", async () => {
   await importing.run("irs-bmf", ["eo_aa.csv"]);
   await importing.run("irs-revocations", [revocations]);
