@@ -20,6 +20,8 @@ export const scoredMax = 300;
 /** This many matches are looked at for their name. */
 const namedMax = 80;
 const completionsMax = 2_000;
+/** So many words are kept for those who mistype others, some MB. */
+const wordsKeptMax = 200_000;
 
 /** What one occurrence in name, tagline, mission and description is worth, tuned by scripts/bench/relevance.ts. */
 const bm25 = "bm25(search_index, 8, 4, 1, 0.3, 0)";
@@ -30,6 +32,10 @@ export class SearchIndex {
   readonly #counts = new LRUCache<FtsMatch, number>({ max: 2_000 });
   readonly #completions = new LRUCache<string, string[]>({ max: 500 });
   readonly #located = new LRUCache<string, Found>({ max: 5_000 });
+  readonly #words = new LRUCache<string, string[]>({
+    maxSize: wordsKeptMax,
+    sizeCalculation: (words) => words.length + 1,
+  });
 
   constructor(store: Queryable) {
     this.#store = store;
@@ -100,10 +106,15 @@ export class SearchIndex {
     return cause !== null && all >= causeFrom && count >= causeShareMin * all ? cause : null;
   }
 
-  /** Words as they are written in profiles that begin so, of these lengths. */
+  /** Words as they are written in profiles that begin so, of these lengths, as of the last `forget` or later. */
   async wordsFrom(begun: string, [least, most]: readonly [number, number]): Promise<string[]> {
+    const key = `${begun} ${least} ${most}`;
+    const known = this.#words.get(key);
+    if (known !== undefined) return known;
     const found = await this.#value(wordsSql, [begun, `${begun}\u{10FFFF}`, least, most]);
-    return z.array(z.string()).parse(JSON.parse(String(found)));
+    const words = z.array(z.string()).parse(JSON.parse(String(found)));
+    this.#words.set(key, words);
+    return words;
   }
 
   /** Forgets what it knows of words and places: the profiles changed. */
@@ -111,6 +122,7 @@ export class SearchIndex {
     this.#counts.clear();
     this.#completions.clear();
     this.#located.clear();
+    this.#words.clear();
   }
 
   async #value(sql: string, args: readonly (string | number)[]): Promise<unknown> {

@@ -65,10 +65,13 @@ export const otherFirstLetters = (typed: string): string[] =>
     .flatMap((letter) => [`${letter}${typed}`, `${letter}${typed.slice(1)}`]);
 
 const partLengthMin = 3;
+const splitLengthMax = 30;
 
 /** Two words that may have been written as one. */
-export const splits = (typed: string): string[] =>
-  Array.from({ length: Math.max(0, typed.length - 2 * partLengthMin + 1) }, (_, at) => {
+export function splits(typed: string): string[] {
+  if (typed.length > splitLengthMax) return [];
+  return Array.from({ length: Math.max(0, typed.length - 2 * partLengthMin + 1) }, (_, at) => {
     const length = at + partLengthMin;
     return `${typed.slice(0, length)} ${typed.slice(length)}`;
   });
+}

@@ -30,6 +30,8 @@ export type Span = {
   text: string;
   /** "in Reading": the word before says that it is a place. */
   said: boolean;
+  /** May be a code: in capitals behind a word, when not all words are. */
+  isCode: boolean;
 };
 
 const beforePlaces = new Set(given.beforePlaces);
@@ -59,8 +61,12 @@ function spanOf(
   const part = words.slice(Math.max(0, from), to);
   if (part.length !== to - from || part.some(isPhrase)) return null;
   if (optional.has(fold(textOf(part[0] ?? emptyWord)))) return null;
-  return [{ from, to, text: part.map(textOf).join(" "), said }];
+  const text = part.map(textOf).join(" ");
+  const isCode = from > 0 && isLoud(text) && !words.every((word) => isLoud(textOf(word)));
+  return [{ from, to, text, said, isCode }];
 }
+
+const isLoud = (text: string): boolean => text === text.toUpperCase();
 
 const emptyWord: SearchWord = { forms: [], prefix: false };
 
@@ -95,14 +101,26 @@ const placeWords = new Map(
   ]),
 );
 
-const states = new Map(Object.values(registerPlaces.states).map((name) => [fold(name), name]));
+const stateOf = new Map(Object.entries(registerPlaces.states));
+const states = new Map([...stateOf.values()].map((name) => [fold(name), name]));
+const codeLengthMax = 3;
 
-/** The place that words name, from what the directory has in one of that name; null when it is none. */
+/** What a code in any letter case may stand for: a state of the United States first, then a country. */
+export function placesOfCode(text: string): Place[] {
+  if (text.length > codeLengthMax) return [];
+  const state = stateOf.get(text.toUpperCase());
+  const country = countryCode(text);
+  return [
+    ...(state === undefined ? [] : [{ ...regionPlace(state), around: [countryPlace("US")] }]),
+    ...(country === null ? [] : [{ ...countryPlace(country), around: [] }]),
+  ].map((place) => ({ ...place, isSure: true }));
+}
+
+/** The place that words name in full, from what the directory has in one of that name; null when it is none. */
 export function placeOf(text: string, located: Located | null): Place | null {
-  const isCode = text.length <= 3;
-  const country = isCode && text !== text.toUpperCase() ? null : countryCode(text);
+  const country = text.length <= codeLengthMax ? null : countryCode(text);
   // "Scotland" is another name of a country, but a region of its own.
-  const isPart = located !== null && !isCode && fold(countryName(country) ?? "") !== fold(text);
+  const isPart = located !== null && fold(countryName(country) ?? "") !== fold(text);
   if (country !== null && !isPart) {
     const match = anyOf([placeMatch(placeSpellings(text)), countryMatch(country)]);
     return { name: countryName(country) ?? text, match, around: [], isSure: true };

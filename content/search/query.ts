@@ -19,29 +19,34 @@ const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’.&-][\p{L}\p{N}][\p{L
 const joiner = /['’.&-]/g;
 const quotes = /["“”„«»]/g;
 
+/** The words and quoted phrases of a text that a person typed, at most 16, each once. */
+export const searchWords = (text: string): SearchWord[] => [
+  ...new Map(typedWords(text).map((word) => [fold(word.forms.join("|")), word])).values(),
+];
+
 /**
- * The words and quoted phrases of a text that a person typed, at most 16, each once. An unclosed quote is no quote.
- * A text without letters and digits has no words.
+ * The words and quoted phrases of a text as they were typed, at most 16; some may be there twice. An unclosed quote is no
+ * quote. A text without letters and digits has no words.
  */
-export function searchWords(text: string): SearchWord[] {
+export function typedWords(text: string): SearchWord[] {
   const parts = text.toWellFormed().split(quotes);
   const unclosed = parts.length % 2 === 0 ? parts.length - 1 : -1;
-  const found = new Map<string, string[]>();
+  const found: { key: string; forms: string[] }[] = [];
   let last: string | null = null;
   for (const [at, part] of parts.entries()) {
     const words = part.match(wordPattern) ?? [];
     const joinedWords = words.join(" ").replaceAll(joiner, " ").slice(0, formLengthMax);
-    if (joinedWords === "" || found.size >= wordsMax) continue;
+    if (joinedWords === "" || found.length >= wordsMax) continue;
     if (at % 2 === 1 && at !== unclosed) {
-      found.set(`"${fold(joinedWords)}`, [joinedWords]);
+      found.push({ key: `"${fold(joinedWords)}`, forms: [joinedWords] });
       last = null;
     } else {
-      for (const word of words.slice(0, wordsMax - found.size))
-        found.set(fold(word), formsOf(word));
+      for (const word of words.slice(0, wordsMax - found.length))
+        found.push({ key: fold(word), forms: formsOf(word) });
       last = words.length > 0 ? fold(words.at(-1) ?? "") : last;
     }
   }
-  return [...found].map(([key, forms]) => ({
+  return found.map(({ key, forms }) => ({
     forms,
     prefix: key === last && mayBeHalfTyped(key),
   }));
@@ -72,8 +77,11 @@ export const anyOf = (matches: readonly FtsMatch[]): FtsMatch => joined(matches,
 /** In the name, or in its initials: the words of `facets` are none that a text can hold. */
 export const inName = (match: FtsMatch): FtsMatch => `({name facets} : ${match})`;
 
-const joined = (matches: readonly FtsMatch[], operator: string): FtsMatch =>
-  matches.length === 1 ? (matches[0] ?? "") : `(${matches.join(operator)})`;
+/** A word that was typed twice is looked for once. */
+const joined = (matches: readonly FtsMatch[], operator: string): FtsMatch => {
+  const different = [...new Set(matches)];
+  return different.length === 1 ? (different[0] ?? "") : `(${different.join(operator)})`;
+};
 
 /** Matches one word in any of its forms, or any of its completions. */
 export function wordMatch(

@@ -19,7 +19,14 @@ import {
   type SearchWord,
   wordMatch,
 } from "./query.ts";
-import { type Place, placesBeside, placeOf, placeSpans, type Span } from "./places.ts";
+import {
+  type Place,
+  placeOf,
+  placesBeside,
+  placesOfCode,
+  placeSpans,
+  type Span,
+} from "./places.ts";
 import { causeOf, joinedPairs, needed, textOf, withForms, withPair } from "./understand.ts";
 
 /** How a query is understood. */
@@ -114,15 +121,36 @@ async function matchesOf(
 
 type FoundPlace = { place: Place; from: number; to: number };
 
-/** The place that the words name, with a larger or smaller one beside it: "Portland, Maine". */
+/** The place that the words name, with the larger and smaller ones beside it: "Portland, Maine, USA". */
 async function placeIn(
   index: SearchIndex,
   words: readonly SearchWord[],
 ): Promise<FoundPlace | null> {
-  const found = await firstPlace(index, placeSpans(words));
-  if (found === null) return null;
-  const beside = placesBeside(words, found);
-  const other = await firstPlace(index, beside, found.place);
+  const found =
+    (await codeAfterPlace(index, words)) ?? (await firstPlace(index, placeSpans(words)));
+  return found === null ? null : widened(index, words, found);
+}
+
+/** What a code at the end stands for, when a place inside that stands before it: "portland me". */
+async function codeAfterPlace(
+  index: SearchIndex,
+  words: readonly SearchWord[],
+): Promise<FoundPlace | null> {
+  const [to, from] = [words.length, words.length - 1];
+  const before = placesBeside(words, { from, to });
+  for (const place of placesOfCode(words.slice(from).map(textOf).join())) {
+    if ((await firstPlace(index, before, place)) !== null) return { place, from, to };
+  }
+  return null;
+}
+
+/** With all places beside it that are inside it or around it. */
+async function widened(
+  index: SearchIndex,
+  words: readonly SearchWord[],
+  found: FoundPlace,
+): Promise<FoundPlace> {
+  const other = await firstPlace(index, placesBeside(words, found), found.place);
   if (other === null) return found;
   const [inner, outer] = other.from < found.from ? [other, found] : [found, other];
   const place = {
@@ -131,7 +159,7 @@ async function placeIn(
     around: [outer.place, ...outer.place.around],
     isSure: false,
   };
-  return { place, from: inner.from, to: outer.to };
+  return widened(index, words, { place, from: inner.from, to: outer.to });
 }
 
 /** The first of the spans that is a place; beside another one, the first that is a place inside it. */
@@ -141,17 +169,26 @@ async function firstPlace(
   outer?: Place,
 ): Promise<FoundPlace | null> {
   const located = await index.located(spans.map(({ text }) => text));
-  for (const [at, { from, to, text, said }] of spans.entries()) {
-    const place = placeOf(text, located[at] ?? null);
-    if (place === null) continue;
-    const isMeant =
-      outer === undefined
-        ? said || to - from > 1 || place.isSure || (await isRatherPlace(index, text, place))
-        : (await index.counts([allOf([place.match, outer.match])]))[0] !== 0;
-    if (isMeant) return { place, from, to };
+  for (const [at, span] of spans.entries()) {
+    const { from, to, text } = span;
+    const named = placeOf(text, located[at] ?? null);
+    const places = [...(span.isCode ? placesOfCode(text) : []), ...(named === null ? [] : [named])];
+    for (const place of places) {
+      if (await isMeant(index, span, place, outer)) return { place, from, to };
+    }
   }
   return null;
 }
+
+const isMeant = async (
+  index: SearchIndex,
+  { from, to, text, said }: Span,
+  place: Place,
+  outer?: Place,
+): Promise<boolean> =>
+  outer === undefined
+    ? said || to - from > 1 || place.isSure || (await isRatherPlace(index, text, place))
+    : (await index.counts([allOf([place.match, outer.match])]))[0] !== 0;
 
 /** Whether more profiles are in the place than use the word: Reading is a town, and reading is none. */
 async function isRatherPlace(index: SearchIndex, text: string, { match }: Place): Promise<boolean> {
@@ -164,6 +201,8 @@ const otherWordsMax = 4;
 /** Registers hold mistakes, too: a word that so few profiles have may be one when another has many times as many. */
 const rareMax = 50;
 const timesAsMany = 10;
+/** The rarest words are looked up, so many of them: it takes some ms for each. */
+const correctedMax = 3;
 
 /** What was taken for what, as typed and as looked for. */
 export type Correction = { typed: string; meant: string };
@@ -176,27 +215,33 @@ export async function corrected(
   { words, each, inPlace, place }: Reading,
 ): Promise<{ words: SearchWord[]; corrections: Correction[] } | null> {
   const counts = await index.counts(each);
+  // In a place, a rare word that is known may simply not be there.
+  const most = place === null ? rareMax : 0;
+  const doubtful = words
+    .map((word, at) => ({ word, at, count: counts[at] ?? 0 }))
+    .filter(({ at, count }) => count <= most && inPlace[at] === false)
+    .sort((a, b) => a.count - b.count)
+    .slice(0, correctedMax)
+    .sort((a, b) => a.at - b.at);
   const corrections: Correction[] = [];
-  const changed = await Promise.all(
-    words.map(async (word, at) => {
-      const count = counts[at] ?? 0;
-      // In a place, a rare word that is known may simply not be there.
-      if (count > (place === null ? rareMax : 0) || inPlace[at] === true) return word;
-      const typed = fold(textOf(word));
-      const others = typed.includes(" ") ? [] : await meantBy(index, typed, count * timesAsMany);
-      const initials = count === 0 && /^[a-z]{3,7}$/.test(typed);
-      const [meant] = others;
-      if (meant === undefined && !initials) return word;
-      if (meant !== undefined) corrections.push({ typed: textOf(word), meant });
-      return {
-        // The likeliest stands first: places are looked for by it.
-        forms: [...others, ...(count === 0 ? [] : word.forms)],
-        prefix: false,
-        ...(initials ? { initials: initialsMatch(typed) } : {}),
-      };
-    }),
-  );
-  return changed.every((word, at) => word === words[at]) ? null : { words: changed, corrections };
+  const changed = new Map<SearchWord, SearchWord>();
+  for (const { word, count } of doubtful) {
+    const typed = fold(textOf(word));
+    const others = typed.includes(" ") ? [] : await meantBy(index, typed, count * timesAsMany);
+    const initials = count === 0 && /^[a-z]{3,7}$/.test(typed);
+    const [meant] = others;
+    if (meant === undefined && !initials) continue;
+    if (meant !== undefined) corrections.push({ typed: textOf(word), meant });
+    changed.set(word, {
+      // The likeliest stands first: places are looked for by it.
+      forms: [...others, ...word.forms],
+      prefix: false,
+      ...(initials ? { initials: initialsMatch(typed) } : {}),
+    });
+  }
+  return changed.size === 0
+    ? null
+    : { words: words.map((word) => changed.get(word) ?? word), corrections };
 }
 
 /** Words or pairs of words that may be meant by one that is unknown, the likeliest first. */

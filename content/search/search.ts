@@ -3,7 +3,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { SearchIndex } from "./index-store.ts";
 import { listedPage } from "./listed-store.ts";
 import { numberedPage } from "./number-store.ts";
-import { type Facet, facetsOf, searchWords, type SearchWord } from "./query.ts";
+import { type Facet, facetsOf, type SearchWord, typedWords } from "./query.ts";
 import { type Asked, rankedPage } from "./ranking.ts";
 import {
   causeReading,
@@ -44,7 +44,7 @@ export function searchIn(store: Queryable): Search {
       const { number, ...page } = numbered;
       return { ...page, ...asTyped([]), understood: { number, place: null, words: [] } };
     }
-    const words = searchWords(query.q);
+    const words = typedWords(query.q);
     if (words.length === 0) return { total: 0, ids: [], ...asTyped([]) };
     return wordsPage(index, words, facets, { ...query, q: query.q });
   };
@@ -135,7 +135,7 @@ async function guessed(
   const guess = await readingOf(index, meant.words, asked.guessed);
   const page = await rankedPage(index, guess, asked);
   if (page.total === 0) return null;
-  const note = correctionNote(meant.corrections);
+  const note = correctionNote(meant.corrections) ?? (page.hasAll ? null : someNote);
   return { hasAll: page.hasAll, page: answer(guess, page, { note }) };
 }
 
@@ -161,10 +161,12 @@ const someNote = "No profile has all of the words; these have some of them.";
 const causeNote =
   "Nothing in this place has all of the words; these have some of them, or work for the same cause.";
 
-const correctionNote = (corrections: readonly Correction[]): string =>
-  `No profile has all of the words as typed. Looked for ${corrections
-    .map(({ typed, meant }) => `"${meant}" instead of "${typed}"`)
-    .join(", ")}.`;
+/** Null when nothing was corrected: what was typed may be initials. */
+function correctionNote(corrections: readonly Correction[]): string | null {
+  if (corrections.length === 0) return null;
+  const each = new Set(corrections.map(({ typed, meant }) => `"${meant}" instead of "${typed}"`));
+  return `No profile has all of the words as typed. Looked for ${[...each].join(", ")}.`;
+}
 
 /** `shown`: where the results are, when none is in the place that the query names. */
 function answer(

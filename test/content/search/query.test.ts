@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { completionsToAdd, halfTypedWord } from "#content/search/half-typed.ts";
-import { allOf, facetsOf, searchWords, wordMatch } from "#content/search/query.ts";
+import { allOf, facetsOf, searchWords, typedWords, wordMatch } from "#content/search/query.ts";
 
 const matchOf = (text: string) => allOf(searchWords(text).map((word) => wordMatch(word, [])));
 
@@ -24,6 +24,12 @@ describe("a search text", () => {
     ["!!! --- \u0000", "()"],
   ])("%p asks for %s", (text, match) => {
     expect(matchOf(text)).toBe(match);
+  });
+
+  test("keeps repeated words as typed, and asks for them once", () => {
+    const words = typedWords("walla walla");
+    expect(words.map(({ forms }) => forms[0])).toEqual(["walla", "walla"]);
+    expect(allOf(words.map((word) => wordMatch(word, [])))).toBe('"walla"*');
   });
 
   test("has at most 16 words of at most 100 characters", () => {

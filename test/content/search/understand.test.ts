@@ -189,5 +189,6 @@ describe("a word with a mistake", () => {
   test("may be two", () => {
     expect(splits("foodbank")).toEqual(["foo dbank", "food bank", "foodb ank"]);
     expect(splits("bank")).toEqual([]);
+    expect(splits("x".repeat(31))).toEqual([]);
   });
 });
