@@ -310,7 +310,7 @@ export async function unlinkSaves(
   tx: WriteTransaction,
   gone: NonprofitRecord,
   link: Link,
-  undone: { by: string; reason: string; now: Date },
+  undone: Undone,
 ): Promise<{ saves: Save[]; kept: string; fields: string[] }> {
   const into = await profileAt(tx, link.kept ?? "", [gone.slug]);
   await closeLink(tx, link.id, undone);
@@ -318,6 +318,7 @@ export async function unlinkSaves(
   const saves: Save[] = [{ before: gone, after: made.gone }];
   if (into === null) return { saves, kept: link.kept ?? "", fields: [] };
   saves.push({ before: into, after: made.into });
+  await keepApart(tx, made, link, undone);
   const orgIds = made.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
   // What had been linked to it before goes back with it.
   const went = (await linksInto(tx, into.slug)).filter((one) =>
@@ -325,6 +326,22 @@ export async function unlinkSaves(
   );
   saves.push(...(await followersTo(tx, went, gone.slug)));
   return { saves, kept: into.slug, fields: made.fields };
+}
+
+/** A profile whose link was linked on comes back from another than it went to: these two are apart from now on as well. */
+async function keepApart(
+  tx: WriteTransaction,
+  { gone, into }: Pair,
+  link: Link,
+  undone: Undone,
+): Promise<void> {
+  const [one, other] = [firstOrgId(gone), firstOrgId(into)];
+  if (one === null || other === null) return;
+  const { id: _, ...known } = link;
+  await tx.db
+    .insert(registrationLinks)
+    .values({ ...known, ...pairOf(one, other), kept: into.slug, ...undoneBy(undone) })
+    .onConflictDoNothing();
 }
 
 /** The profile with this slug, or where it was merged into; never one of those that were `seen`. */
@@ -339,16 +356,19 @@ async function profileAt(
 }
 
 /** Notes that two registrations are not of one organisation, as an operator says. */
-export async function closeLink(
-  tx: WriteTransaction,
-  id: number,
-  { by, reason, now }: { by: string; reason: string; now: Date },
-): Promise<void> {
-  await tx.db
-    .update(registrationLinks)
-    .set({ state: "undone", undone_by: by, undone_at: now.getTime(), reason, given: null })
-    .where(eq(registrationLinks.id, id));
+export async function closeLink(tx: WriteTransaction, id: number, undone: Undone): Promise<void> {
+  await tx.db.update(registrationLinks).set(undoneBy(undone)).where(eq(registrationLinks.id, id));
 }
+
+type Undone = { by: string; reason: string; now: Date };
+
+const undoneBy = ({ by, reason, now }: Undone) => ({
+  state: "undone" as const,
+  undone_by: by,
+  undone_at: now.getTime(),
+  reason,
+  given: null,
+});
 
 /** Links that wait for an operator, each as of the profile that would stay. Index: registration_links_by_state. */
 export const waitingLinks = {

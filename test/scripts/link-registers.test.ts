@@ -275,6 +275,8 @@ describe("an operator", () => {
       expect(await undo(slug)).toMatchObject({ ok: true });
     }
     expect((await listed()).map((one) => orgIds(one).length)).toEqual([1, 1, 1]);
+    const again = [northern, scotland, england].map((one) => ({ ...one, does: "New." }));
+    expect(await run(...again)).toMatchObject({ linked: 0 });
   });
 
   test("undoes a link, but lists nothing that its register has removed unless asked again", async () => {
