@@ -169,7 +169,8 @@ export async function saveScopes(
   { register, asOf, now }: { register: string; asOf: Readonly<Record<string, string>>; now: Date },
 ): Promise<void> {
   const scopes = Object.entries(asOf).map(([scope, as_of]) => ({ register, scope, as_of }));
-  const newest = "ON CONFLICT (register, scope) DO UPDATE SET as_of = excluded.as_of";
+  const newest =
+    "ON CONFLICT (register, scope) DO UPDATE SET as_of = max(register_scopes.as_of, excluded.as_of)";
   await insertMany(tx, registerScopes, scopes, newest);
   await saveDirectoryFact(tx, { name: registersReadFact, value: now.toISOString(), now });
 }

@@ -14,6 +14,7 @@ import {
   saveScopes,
   startImport,
 } from "#content/register/import-store.ts";
+import { scopesRead } from "#content/register/standing-store.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
@@ -116,6 +117,7 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
       to_withdraw: absent.length,
     }));
     request.onCovered(report);
+    await refuseOlder(running);
     refuseMany(running, covered);
     const gone = csv === null ? [] : await goneRecords(running, csv, covered);
     if (!request.checkOnly) await apply(running, covered, gone);
@@ -159,6 +161,16 @@ async function coveredParts(running: Running): Promise<Covered[]> {
   // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
   const unsure = report.skipped_because.bad > 0 && !allowManyWithdrawals;
   return csv === null || unsure ? [] : findCovered(store, staging, csv, scope);
+}
+
+/** Throws BadInput when a newer file of a part was read before: what it said would be lost. */
+async function refuseOlder({ store, format, files, report }: Running): Promise<void> {
+  const read = (await scopesRead(store)).get(format);
+  const dates = Object.entries({ ...readWhole(report), ...report.as_of });
+  const [part, as_of] = dates.find(([scope, day]) => day < (read?.get(scope) ?? "")) ?? [];
+  if (part === undefined) return;
+  const problem = `this is as of ${as_of}, and ${part} was read as of ${read?.get(part)} already; give a newer file, or the right date with --as-of`;
+  throw new BadInput(files.join(", "), null, problem);
 }
 
 /** Throws BadInput when much too much of a part would vanish. */

@@ -86,6 +86,7 @@ export type StageOptions = {
   asOf: string | null;
 };
 
+const dayMs = 86_400_000;
 /** No register has a longer cell; one that does has lost a quote somewhere. */
 const cellLengthMax = 50_000;
 
@@ -112,8 +113,13 @@ export async function stageCsv(
     else options.onBad(new BadInput(file, line, `${draft.org_id} stands on ${earlier} already`));
   };
   const now = clock();
+  // Where the file was made it may be the next day already.
+  const tomorrow = new Date(now.getTime() + dayMs).toISOString().slice(0, 10);
   for (const file of files) {
     const as_of = asOf ?? fileDay(file);
+    if (as_of > tomorrow) {
+      throw new BadInput(file, null, `it is as of ${as_of}, which is yet to come; see --as-of`);
+    }
     const rowsBefore = report.rows;
     for await (const { row, line } of readCsv(file, format, options)) {
       if (signal.aborted) return;

@@ -42,6 +42,7 @@ const good = readFileSync(registerFile("eo_aa.csv"), "utf8");
 const half = good.slice(0, good.length / 2);
 const rest = good.slice(half.length);
 const may = "Fri, 08 May 2026 04:00:00 GMT";
+const june = "Fri, 12 Jun 2026 10:00:00 GMT";
 const first = { etag: '"1"', "last-modified": may };
 
 const patience = { stallMs: 150, triesMax: 4, firstWaitMs: 1 };
@@ -214,7 +215,10 @@ describe("import --fetch", () => {
     server.answers = [
       ({ path }) =>
         path.endsWith("eo4.csv")
-          ? { headers: { etag: '"2"' }, body: whole["eo4.csv"].replace("FOOD BANK", "PANTRY") }
+          ? {
+              headers: { etag: '"2"', "last-modified": june },
+              body: whole["eo4.csv"].replace("FOOD BANK", "PANTRY"),
+            }
           : { status: 304 },
     ];
     expect(await run()).toMatchObject({ files: ["eo4.csv"], changed: 1, withdrawn: 0 });
@@ -227,7 +231,7 @@ describe("import --fetch", () => {
   test("asks for all again after an operator imported files of their own", async () => {
     publish(whole);
     await run();
-    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-05-08" });
     expect(await run()).toMatchObject({ unchanged: 11 });
   });
 

@@ -106,6 +106,22 @@ test("a selection does not say that a register was read", async () => {
   expect((await about("000000303"))[0]).toBe("unknown");
 });
 
+test.each([
+  ["older than what was read", "2026-05-11", /as of 2026-05-11, and US was read as of 2026-05-12/],
+  ["of days to come", "2026-12-03", /as of 2026-12-03, which is yet to come/],
+])("a file %s is refused", async (_, asOf, message) => {
+  const list = (back: string) =>
+    importing.file("r.txt", `000000102|X|||A|NV|1|US|03|15-MAY-2020|10-JUL-2020|${back}\n`);
+  await importing.run("irs-revocations", [list("01-MAY-2026")]);
+  for (const how of [{}, { scope: "none" }, { checkOnly: true }]) {
+    const other = importing.run("irs-revocations", [list("")], { ...how, asOf });
+    expect(await outcome(other)).toMatch(message);
+  }
+  expect((await about("000000102"))[0]).toBe("reinstated");
+  await importing.run("irs-revocations", [list("")], { asOf: "2026-12-02" });
+  expect((await about("000000102"))[0]).toBe("revoked");
+});
+
 test("a second run changes nothing, and what left the list says nothing any more", async () => {
   await importing.run("irs-bmf", ["eo_aa.csv"]);
   await importing.run("irs-revocations", [revocations]);

@@ -43,7 +43,7 @@ export const importRequest = (
   checkOnly: false,
   scope: null,
   allowManyWithdrawals: false,
-  clock: () => new Date("2026-06-01T12:00:00Z"),
+  clock: () => new Date("2026-12-01T12:00:00Z"),
   signal: new AbortController().signal,
   onProgress: () => {},
   onCovered: () => {},
