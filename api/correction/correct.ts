@@ -42,8 +42,8 @@ export type CorrectFailure =
   | { kind: "invalid_idempotency_key" }
   | { kind: "idempotency_key_reused" };
 
-/** So many corrections of one network wait, whatever the profiles: nobody fills the operator's queue alone. */
-export const waitingOfNetworkMax = 50;
+/** Corrections of one network that may wait for all profiles together: no one fills the operator's queue alone. */
+export const waitingInAllMax = 50;
 
 export type CorrectCall = {
   slug: string;
@@ -124,7 +124,7 @@ async function storeNew(
   }
   const isFull =
     isQueueFull(await waitingForProfile(tx, record.id), network) ||
-    (network !== null && (await waitingOfNetwork(tx, network)) >= waitingOfNetworkMax);
+    (network !== null && (await waitingOfNetwork(tx, network)) >= waitingInAllMax);
   if (isFull) return fail({ kind: "correction_queue_full" });
   const id = randomBytes(10).toString("hex");
   await addCorrection(tx, {

@@ -14,11 +14,8 @@ import {
   nonprofitNotFound,
 } from "#content/contract/problem.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
-import {
-  waitingMax,
-  waitingOfNetworkMax as waitingOnProfileMax,
-} from "#content/enrichment/consensus.ts";
-import { type CorrectFailure, correct, correctionStatus, waitingOfNetworkMax } from "./correct.ts";
+import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { type CorrectFailure, correct, correctionStatus, waitingInAllMax } from "./correct.ts";
 
 /** POST /api/corrections/{slug}, and what a link to a status page asks. Never cached. */
 export const correctionRoutes = (context: Context) => {
@@ -78,7 +75,7 @@ const answersTo = (baseUrl: string) => {
     }),
     correction_queue_full: {
       status: 409,
-      detail: `Nothing was stored: ${waitingMax} corrections of this profile wait already, or ${waitingOnProfileMax} from your network, or ${waitingOfNetworkMax} from your network for all profiles. An operator makes room by deciding them.`,
+      detail: `Nothing was stored: ${waitingMax} corrections of this profile wait already, or ${waitingOfNetworkMax} from your network, or ${waitingInAllMax} from your network for all profiles. An operator makes room by deciding them.`,
     },
     invalid_idempotency_key: invalidIdempotencyKey,
     idempotency_key_reused: idempotencyKeyReused,

@@ -174,7 +174,7 @@ async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Pr
   );
 }
 
-/** In one transaction at most so many: others want the write lock, too. */
+/** Pairs in one transaction at most: others want the write lock, too. */
 const linksAtOnce = 25;
 
 /**

@@ -36,7 +36,7 @@ export type Asked = {
   offset: number;
 };
 
-const nobody = '""';
+const noMatch = '""';
 
 /**
  * One page of what a reading matches: all of the words when that gives at least `limit` matches, else any of them, with
@@ -57,7 +57,7 @@ async function planFor(index: SearchIndex, reading: Reading, asked: Asked): Prom
   const matching = matcher(reading, asked.filters);
   if (rest.length === 0) {
     const match = matching();
-    return { match, scored: match, named: matching(nobody), front: [], total: null };
+    return { match, scored: match, named: matching(noMatch), front: [], total: null };
   }
   const isWhole = cause?.isWhole === true;
   const all = matching(allOf(rest), ...(isWhole ? [cause.match] : []));
@@ -91,7 +91,7 @@ async function someWords(
   return {
     match,
     scored: matching(anyOf(rarest(rest, counts)), ...both),
-    named: front.length > 0 ? named : nobody,
+    named: front.length > 0 ? named : noMatch,
     front: [...front, ...(isPart ? await index.first(matching(cause.match), asked.limit) : [])],
     total,
     hasAll: front.length > 0,

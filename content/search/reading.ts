@@ -196,12 +196,12 @@ async function isRatherPlace(index: SearchIndex, text: string, { match }: Place)
   return there >= used;
 }
 
-/** At most so many other words for one that no profile has. */
+/** Other words at most for one that no profile has. */
 const otherWordsMax = 4;
 /** Registers hold mistakes, too: a word that so few profiles have may be one when another has many times as many. */
 const rareMax = 50;
 const timesAsMany = 10;
-/** The rarest words are looked up, so many of them: it takes some ms for each. */
+/** Unknown words that are looked up at most, the rarest first: each takes some milliseconds. */
 const correctedMax = 3;
 
 /** What was taken for what, as typed and as looked for. */

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { SearchQuery } from "#content/contract/search.ts";
-import { summariesById } from "#content/nonprofit/record-store.ts";
 import { SearchIndex } from "#content/search/index-store.ts";
 import { corrected, literalReading } from "#content/search/reading.ts";
 import { typedWords } from "#content/search/query.ts";
-import { searchIn } from "#content/search/search.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { findIn } from "#test/support/finding.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 const inUs = (city: string, region: string, name: string) =>
@@ -38,12 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const find = async (q: string, more: Partial<SearchQuery> = {}) => {
-  const all = { cause: null, country: null, ghd_aligned: false, literal: false };
-  const page = await searchIn(service.store)({ ...all, q, limit: 5, offset: 0, ...more });
-  const found = await summariesById(service.store, page.ids);
-  return { ...page, names: found.map(({ name }) => name) };
-};
+const find = (q: string, more?: Partial<SearchQuery>) => findIn(service.store, q, more);
 
 describe("a code", () => {
   test.each([

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { SearchQuery } from "#content/contract/search.ts";
-import { summariesById } from "#content/nonprofit/record-store.ts";
-import { searchIn } from "#content/search/search.ts";
 import { initialsOf } from "#content/search/understand.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { findIn } from "#test/support/finding.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 const registered = (country_code: string, org_id: string | null, registration_number: string) => [
@@ -46,12 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const find = async (q: string, more: Partial<SearchQuery> = {}) => {
-  const all = { cause: null, country: null, ghd_aligned: false, literal: false };
-  const page = await searchIn(service.store)({ ...all, q, limit: 5, offset: 0, ...more });
-  const found = await summariesById(service.store, page.ids);
-  return { ...page, names: found.map(({ name }) => name) };
-};
+const find = (q: string, more?: Partial<SearchQuery>) => findIn(service.store, q, more);
 
 describe("a register number", () => {
   test.each([
