@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { load } from "cheerio";
 import { openStore } from "#content/store/open.ts";
 
@@ -9,9 +10,11 @@ const registers = process.env["ALMONER_REGISTER_DATA"] ?? "";
 if (registers === "") {
   process.stderr.write("skipped: ALMONER_REGISTER_DATA names no folder of registers\n");
 }
-/** Hawaii; Nevada as well with ALMONER_FULL_TESTS=1. */
-const [states, listed] =
-  process.env["ALMONER_FULL_TESTS"] === "1" ? [["nv", "hi"], 18_123] : [["hi"], 7_672];
+const full = process.env["ALMONER_FULL_TESTS"] === "1";
+/** Nevada, Hawaii and all of the UK's sample with ALMONER_FULL_TESTS=1, else the first lines of Hawaii and of the sample. */
+const states = full ? ["nv", "hi"] : ["hi"];
+const lines = full ? Number.POSITIVE_INFINITY : 2_001;
+const expected = full ? { american: 18_123, british: 4_104 } : { american: 1_624, british: 1_956 };
 const repository = join(import.meta.dirname, "../..");
 const port = 18_300 + (process.pid % 200);
 const url = `http://127.0.0.1:${port}`;
@@ -50,15 +53,24 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     if ((await child.exited) !== 0) throw new Error(`${script} failed: ${complained}`);
     return JSON.parse(said) as Record<string, unknown>;
   }
-  const register = (path: string) => join(registers, path);
+  /** The beginning of a register's file. */
+  function register(path: string): string {
+    const file = join(dataDir, basename(path, ".gz"));
+    const text = gunzipSync(readFileSync(join(registers, path))).toString();
+    writeFileSync(file, text.split("\n").slice(0, lines).join("\n"));
+    return file;
+  }
 
   test("American states, forms 990 and the UK sample are imported", async () => {
     const files = states.map((state) => register(`irs_bmf/eo_${state}.csv.gz`));
-    expect(await run("import.ts", "irs-bmf", ...files)).toMatchObject({ added: listed });
-    const prose = await run("import.ts", "irs-990", register("prose/missions_irs990.csv.gz"));
-    expect(prose["changed"]).toBeGreaterThan(30);
+    expect(await run("import.ts", "irs-bmf", ...files)).toMatchObject({
+      added: expected.american,
+    });
+    const missions = join(registers, "prose/missions_irs990.csv.gz");
+    const prose = await run("import.ts", "irs-990", missions);
+    expect(prose["changed"]).toBeGreaterThan(5);
     const british = await run("import.ts", "ukcat", register("uk_ukcat/sample.csv.gz"));
-    expect(british).toMatchObject({ added: 4_104 });
+    expect(british).toMatchObject({ added: expected.british });
   }, 120_000);
 
   test("the bundle is built and served, and a real mission is read back as page and as JSON", async () => {
@@ -81,7 +93,7 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     expect(page("main").text().replaceAll(/\s+/g, " ")).toContain(mission.replaceAll(/\s+/g, " "));
     expect(page('link[rel="canonical"]').attr("href")).toEndWith(`/nonprofits/${slug}`);
     const sitemap = await (await fetch(`${url}/sitemaps/1.xml`)).text();
-    expect(sitemap.match(/<loc>/g)?.length).toBeGreaterThan(5_000);
+    expect(sitemap.match(/<loc>/g)?.length).toBeGreaterThan(2_000);
   }, 180_000);
 
   async function oneWithMission() {
