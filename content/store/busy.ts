@@ -5,6 +5,31 @@ export class StoreBusy extends Error {
   override name = "StoreBusy";
 }
 
+/** The database server cannot be reached, or does not answer in time. What was sent may have been done or not. */
+export class StoreAway extends Error {
+  override name = "StoreAway";
+}
+
+/** How a libSQL server is asked: what it does not answer within `waitMs` ends in StoreAway. */
+export const fetchWithin =
+  (waitMs: number) =>
+  async (request: Request): Promise<Response> => {
+    try {
+      const response = await fetch(request, { signal: AbortSignal.timeout(waitMs) });
+      // Read here, because a server may also go away in the middle of its answer.
+      return new Response(await response.arrayBuffer(), response);
+    } catch (cause) {
+      throw new StoreAway("the database server does not answer", { cause });
+    }
+  };
+
+/** Whether a server is out of reach, or what stands before it says so: a failed HTTP request, a stream it has forgotten. */
+export const isStoreAway = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error instanceof StoreAway ||
+    ("code" in error && /^(?:SERVER_ERROR|HRANA_)/.test(String(error.code))) ||
+    isStoreAway(error.cause));
+
 /** The code of an error or of its cause: those of SQLite and of a libSQL server carry one. */
 const codeOf = (error: unknown): string | null =>
   error instanceof Error
@@ -21,7 +46,7 @@ const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)/.test(codeO
  */
 export function isStoreTrouble(error: unknown): boolean {
   const code = codeOf(error);
-  if (error instanceof StoreBusy) return true;
+  if (error instanceof StoreBusy || isStoreAway(error)) return true;
   return code !== null && !/^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|TOOBIG|RANGE)|ERR_)/.test(code);
 }
 

@@ -4,7 +4,7 @@ import { type Client, createClient, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
-import { retryWhileBusy } from "./busy.ts";
+import { fetchWithin, retryWhileBusy } from "./busy.ts";
 import { checkpointApart } from "./checkpoints.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
 
@@ -40,6 +40,8 @@ export type OpenOptions = {
   authToken?: string | undefined;
   /** How long a write waits for another process's lock before StoreBusy. Default 1,000 ms. */
   busyWaitMs?: number;
+  /** How long a database server may take to answer before StoreAway. Default 60,000 ms: an import asks for much at once. */
+  serverWaitMs?: number;
   /** FULL survives power loss at each commit; NORMAL survives a crash of the process. Default FULL. */
   synchronous?: "FULL" | "NORMAL" | "OFF";
   /** Memory that writing may use to keep pages of an embedded file, in MB. Default: SQLite's 2. */
@@ -53,7 +55,11 @@ export type OpenOptions = {
 };
 
 /** How a process opens the store that writes while it answers. The cache holds the upper pages of the indexes. */
-export const servingStore = { writeCacheMb: 16, checkpointsApart: true } as const;
+export const servingStore = {
+  writeCacheMb: 16,
+  checkpointsApart: true,
+  serverWaitMs: 5_000,
+} as const;
 
 /** 64 MB: a log this long is checkpointed by the writer itself, which then begins it again. */
 const longestLogPages = 16_384;
@@ -64,12 +70,16 @@ const migrationsFolder = join(import.meta.dirname, "migrations");
 export async function openStore(options: OpenOptions): Promise<Store> {
   const embedded = options.url.startsWith("file:");
   if (embedded) makePrivate(filePathOf(options.url));
-  const { url, authToken } = options;
+  const { url, authToken, serverWaitMs = 60_000 } = options;
   const connect = (): Client =>
     embedded
       ? // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
         openEmbeddedClient(url, { timeout: 20 })
-      : createClient({ url, ...(authToken === undefined ? {} : { authToken }) });
+      : createClient({
+          url,
+          fetch: fetchWithin(serverWaitMs),
+          ...(authToken === undefined ? {} : { authToken }),
+        });
   // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
   const writer = connect();
   const reader = embedded ? connect() : writer;

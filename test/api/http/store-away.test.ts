@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { exampleOf } from "#content/contract/base/example.ts";
+import { operations } from "#content/openapi/document.ts";
+import { fetchWithin, StoreAway } from "#content/store/busy.ts";
+import { openStore } from "#content/store/open.ts";
+import { aService } from "#test/support/service.ts";
+
+const token = "0123456789abcdef0123456789abcdef";
+// Port 9 discards: no database server listens there.
+const store = await openStore({ url: "http://127.0.0.1:9", migrated: true });
+const service = await aService({
+  context: { store },
+  env: { ALMONER_ADMIN_TOKENS: `ops:${token}`, ALMONER_RECOMMENDATION_PHASE: "3" },
+});
+afterAll(() => service.close());
+
+/** What a path or a query needs before the store is asked at all. */
+const inPlaces: Record<string, string> = {
+  org_id: "US-EIN-13-1624147",
+  id: "onboarding-1",
+  donation_id: "1",
+  delivery: "1",
+};
+const queries: Record<string, string> = {
+  recommendNonprofits: "?cause=health",
+  listAgentSubmissions: "?agent_id=a",
+};
+const bodies: Record<string, unknown> = {
+  decideReviews: { ids: ["onboarding-1"], decision: "approved" },
+  settleDonation: { tx_signature: "5".repeat(87) },
+};
+/** These ask nothing of the store, or are refused before. */
+const withoutStore = ["browseNonprofits", "getHealth", "getWalletChallenge", "testWebhooks"];
+const routes = new Set(service.app.routes.map(({ method, path }) => `${method} ${path}`));
+const asked = operations
+  .filter(({ method, path }) =>
+    routes.has(`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`),
+  )
+  .filter(({ operationId }) => !withoutStore.includes(operationId));
+
+describe("with the database server away", () => {
+  test.each(asked.map((one) => [one.operationId, one] as const))("%s", async (id, operation) => {
+    const { method, path, body } = operation;
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => inPlaces[name] ?? "oak");
+    const request = new Request(`http://localhost${filled}${queries[id] ?? ""}`, {
+      method: method.toUpperCase(),
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(bodies[id] ?? exampleOf(body.shape)) }),
+    });
+    const answer = await service.app.handle(request);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await answer.json()).toMatchObject({ code: "store_away", status: 503 });
+  });
+});
+
+test("a database server that does not answer, or breaks off, is away after the wait", async () => {
+  const mute = Bun.serve({
+    port: 0,
+    fetch: ({ url }) =>
+      url.endsWith("/half")
+        ? new Response(new ReadableStream({ start: (half) => half.enqueue("{") }))
+        : new Promise<Response>(() => {}),
+  });
+  const ask = fetchWithin(50);
+  for (const path of ["/", "/half"]) {
+    const answer = ask(new Request(`http://127.0.0.1:${mute.port}${path}`));
+    expect(await answer.catch((error: unknown) => error)).toBeInstanceOf(StoreAway);
+  }
+  await mute.stop(true);
+});
