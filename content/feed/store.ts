@@ -66,31 +66,26 @@ async function closeFiles(tx: WriteTransaction, { upTo, now }: FeedClosing): Pro
 }
 
 /**
- * Begins a new epoch of the feed: the store is an older state of itself, and changes that readers know of are gone from
- * it. Numbers go on after `published`, the newest file readers saw, because caches keep files for ever: a file without
- * changes holds the place. Answers the epoch.
+ * Begins a new epoch of the feed: the store is another one, or has another past, than what readers saw. All changes are
+ * closed again in files with numbers after `published`, the newest file readers saw, because caches keep files for ever:
+ * a file without changes holds the place. Answers the epoch.
  */
 export async function beginEpoch(
   store: Store,
   { published, now }: { published: number; now: Date },
 ): Promise<string> {
-  const epoch = crypto.randomUUID();
+  const row = { value: crypto.randomUUID(), updated_at: now.getTime() };
+  const { name } = directoryFacts;
   await store.write(async (tx) => {
-    await tx.db
-      .update(directoryFacts)
-      .set({ value: epoch, updated_at: now.getTime() })
-      .where(eq(directoryFacts.name, epochFact));
-    const last = await newestFeedFile(tx);
-    if ((last?.number ?? 0) > published) return;
-    const last_sequence = last?.last_sequence ?? 0;
-    await tx.db.insert(feedFiles).values({
-      number: published + 1,
-      first_sequence: last_sequence + 1,
-      last_sequence,
-      closed_at: now.getTime(),
-    });
+    const fact = tx.db.insert(directoryFacts).values({ name: epochFact, ...row });
+    await fact.onConflictDoUpdate({ target: name, set: row });
+    const own = (await newestFeedFile(tx))?.number ?? 0;
+    await tx.db.delete(feedFiles);
+    const number = Math.max(published, own) + 1;
+    const empty = { number, first_sequence: 1, last_sequence: 0 };
+    await tx.db.insert(feedFiles).values({ ...empty, closed_at: now.getTime() });
   });
-  return epoch;
+  return row.value;
 }
 
 const issueFact = "signed_list";

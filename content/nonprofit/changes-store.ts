@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { and, asc, desc, eq, gt, lte, max, min } from "drizzle-orm";
 import { z } from "zod";
 import type { History } from "#content/contract/enrichment-answers.ts";
@@ -30,6 +31,23 @@ export const changesAfter = (
 export async function newestSequence(store: Queryable): Promise<number> {
   const [found] = await store.db.select({ newest: max(changes.sequence) }).from(changes);
   return found?.newest ?? 0;
+}
+
+/**
+ * What tells a change from any other that could have its number: the number and a digest of the row. A store that was
+ * restored and has grown since holds other rows. "" for a number that no change has.
+ */
+export async function changeMark(store: Queryable, sequence: number): Promise<string> {
+  const [found] = await changesAfter(store, sequence - 1, 1);
+  return found?.sequence === sequence ? markOf(found) : "";
+}
+
+/** The mark of a change that was read. */
+export function markOf(change: Change): string {
+  const { sequence, kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at } = change;
+  // By name: a column that is added later must not make every store look like another.
+  const row = [sequence, kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at];
+  return `${sequence} ${createHash("sha256").update(JSON.stringify(row)).digest("hex")}`;
 }
 
 /** From which to which sequence number the next `limit` changes go, not beyond `upTo`; null for none. */

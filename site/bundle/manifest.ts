@@ -56,6 +56,8 @@ const initial = {
   search_inputs: "",
   /** The feed's epoch when the feed was last published: another store has another. */
   epoch: "",
+  /** The mark of the newest change that was published, "" before it was noted first: another past has another. */
+  known_change: "",
   /** When the running publisher last said that it runs, in milliseconds. */
   seen_at: 0,
   /** Process number of the publisher that worked here last. */

@@ -1,5 +1,5 @@
 import { closeFeedFiles } from "#content/feed/store.ts";
-import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
 import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
 import type { DocumentKey, DocumentKind } from "#site/documents/document.ts";
@@ -66,6 +66,7 @@ async function buildDocuments(
   const { manifest, source, exported, clock, inputsDigest } = context;
   const startedAt = clock().getTime();
   const asOf = await newestSequence(source.store);
+  const mark = await changeMark(source.store, asOf);
   const { current_release, slow_sequence } = manifest.state();
   // The change feed is rendered as well: files that are due have to be closed before.
   await closeFeedFiles(source.store, { after: slow_sequence, upTo: asOf, now: clock() });
@@ -101,6 +102,7 @@ async function buildDocuments(
     state: {
       fast_sequence: Math.max(reached.fast_sequence, asOf),
       slow_sequence: Math.max(reached.slow_sequence, asOf),
+      ...(reached.fast_sequence <= asOf && { known_change: mark }),
       inputs_digest: inputsDigest,
       building: 0,
     },

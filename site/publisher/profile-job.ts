@@ -1,6 +1,6 @@
 import { publishRelease } from "#site/bundle/export-release.ts";
 import type { Needs } from "#content/contract/enrichment-answers.ts";
-import { type Change, changesAfter } from "#content/nonprofit/changes-store.ts";
+import { type Change, changesAfter, markOf } from "#content/nonprofit/changes-store.ts";
 import { needsPath } from "#site/documents/single-pages.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { noteFailures, type ReleaseDraft, storeFiles } from "#site/bundle/release.ts";
@@ -29,7 +29,7 @@ export async function runProfileJob(context: PublisherContext): Promise<number> 
   await publishKeys(context, isBurst ? keys.filter((key) => !isListPage(key)) : keys, {
     reason: changes.length === 1 ? `change ${last.sequence}` : `changes to ${last.sequence}`,
     asOf: last.sequence,
-    state: { fast_sequence: last.sequence },
+    state: { fast_sequence: last.sequence, known_change: markOf(last) },
   });
   return changes.length;
 }
