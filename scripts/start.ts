@@ -74,7 +74,9 @@ const command = defineCommand({
       bundleHolds: (urlPath) => reader.find(urlPath) !== null,
       drawList: openDrawList(config),
     });
-    const frontDoor = await openFrontDoor(service.context, reader);
+    const frontDoor = await openFrontDoor(service.context, reader, (lost) =>
+      publisher?.send({ lost }),
+    );
     const listening = listen(service.app, config, { before: frontDoor });
     const leave = announceService(config.dataDir, listening.url);
     showAddresses(config, secrets, {

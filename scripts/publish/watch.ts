@@ -21,7 +21,11 @@ import { startUploader } from "#site/delivery/upload.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { startHeartbeat } from "#site/publisher/lock.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
-import { requestScheduledBuild, runPublishLoop } from "#site/publisher/publish-loop.ts";
+import {
+  requestRepair,
+  requestScheduledBuild,
+  runPublishLoop,
+} from "#site/publisher/publish-loop.ts";
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
 import { heldMessage } from "./once.ts";
 import { scheduleImports } from "./scheduled-imports.ts";
@@ -47,7 +51,10 @@ export async function watch(
   process.on("disconnect", () => stopping.abort());
   // The service that started this process tells of its writes; those of other commands may be heard of a little later.
   const work = openWorkSignal(context, process.connected ? besideServiceEveryMs : undefined);
-  process.on("message", () => work.notify());
+  process.on("message", (message: "written" | { lost: string }) => {
+    if (message !== "written") requestRepair(context, message.lost);
+    work.notify();
+  });
   const buildAll = () => buildWhole(publisher, log, stopping.signal);
   const schedule = scheduleOf(config, () => requestScheduledBuild(context), log);
   const imports = scheduleImports(config, context.source.store, log);

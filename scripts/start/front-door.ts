@@ -17,8 +17,17 @@ import { createFirstPages, type FirstPages } from "#site/delivery/before-first-r
 /** Answers what the bundle holds; null leaves the request to the service. */
 export type FrontDoor = (request: Request) => Response | null | Promise<Response | null>;
 
-/** Puts the bundle before the service. Until there is a first release, pages come from the renderer. */
-export async function openFrontDoor(context: Context, reader: BundleReader): Promise<FrontDoor> {
+const tellLostEveryMs = 60_000;
+
+/**
+ * Puts the bundle before the service. Until there is a first release, pages come from the renderer. `onLost` is told of
+ * a file whose content is gone or damaged, at most once a minute.
+ */
+export async function openFrontDoor(
+  context: Context,
+  reader: BundleReader,
+  onLost: (path: string) => void = () => {},
+): Promise<FrontDoor> {
   const { config, store, activity, recommendationLog, clock } = context;
   const onServed = (path: string, request: Request) => {
     const kind = discoveryHits.get(path);
@@ -28,7 +37,13 @@ export async function openFrontDoor(context: Context, reader: BundleReader): Pro
     const step = profileAt(path);
     if (step !== null) noteFollowUp(context, request, step);
   };
-  const bundle = createBundleServer(reader, { onServed });
+  let toldMs = -Infinity;
+  const tellLost = (path: string) => {
+    if (performance.now() - toldMs < tellLostEveryMs) return;
+    toldMs = performance.now();
+    onLost(path);
+  };
+  const bundle = createBundleServer(reader, { onServed, onLost: tellLost });
   let firstPages: FirstPages | null =
     reader.current().release === 0 ? await openFirstPages(config, store) : null;
   return (request) => {

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { open, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** Files named by the SHA-256 of their content: what releases share with each other. */
 export type Blobs = ReturnType<typeof openBlobs>;
@@ -58,6 +58,8 @@ export function openBlobs(folder: string, { exclusive = false, onDamaged }: Blob
   const replace = (path: string, body: Uint8Array) => {
     const draft = `${folder}/${process.pid}-${written++}.draft`;
     try {
+      // Somebody may have removed folders of ours.
+      if (!existsSync(dirname(path))) makeFolders(folder);
       writeFileSync(draft, body, { mode: blobMode });
       renameSync(draft, path);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { codeOf, openBlobs } from "#site/bundle/blobs.ts";
+import { codeOf, digestOf, openBlobs } from "#site/bundle/blobs.ts";
 import { type ManifestFile, openManifest } from "#site/bundle/manifest.ts";
 import { filePathsFor } from "./http-headers.ts";
 
@@ -25,10 +25,14 @@ export function openBundleReader(bundleFolder: string) {
     },
     /** Where a file's content lies; it may go a minute after a newer release replaced it. */
     blobOf: ({ digest }: ManifestFile): string => blobs.pathOf(digest),
-    /** Content of a file. Null when it went between the look-up and this; any other trouble with the disk is thrown. */
+    /**
+     * Content of a file. Null when it went between the look-up and this, or is not what its digest says; any other
+     * trouble with the disk is thrown.
+     */
     read: ({ digest }: ManifestFile): Uint8Array<ArrayBuffer> | null => {
       try {
-        return new Uint8Array(blobs.read(digest));
+        const body = new Uint8Array(blobs.read(digest));
+        return digestOf(body) === digest ? body : null;
       } catch (error) {
         if (codeOf(error) === "ENOENT") return null;
         throw error;

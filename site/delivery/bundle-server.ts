@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
@@ -31,13 +32,22 @@ const cachedBytes = ({ file }: EncodedFile): number =>
 
 /**
  * A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. `onServed`
- * is called for each file that is served, for counting hits on discovery files and follow-throughs.
+ * is called for each file that is served, for counting hits on discovery files and follow-throughs; `onLost` for each
+ * whose content is gone or damaged: what the service cannot answer in its place is answered 503 until it is there again.
  */
 export function createBundleServer(
   reader: BundleReader,
-  { onServed }: { onServed?: OnServed } = {},
+  { onServed, onLost = () => {} }: { onServed?: OnServed; onLost?: (path: string) => void } = {},
 ) {
-  const lookUp = openLookUp(reader);
+  const lookUp = openLookUp(reader, onLost);
+  const lost = (path: string): Response | null => {
+    if (ofService.test(path) || reader.find(path) === null) return null;
+    const headers = { "retry-after": "30", "content-type": "text/plain; charset=utf-8" };
+    return new Response("This file is being restored. Try again in half a minute.\n", {
+      status: 503,
+      headers,
+    });
+  };
   const redirected = (path: string): Response | null => {
     const bare = redirectOf(path);
     if (bare === null || lookUp(bare) === null) return null;
@@ -59,7 +69,7 @@ export function createBundleServer(
     return new Response(null, { status: 302, headers: { location: browsed.location } });
   };
   const standIn = (path: string, request: Request): Response | null =>
-    redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
+    lost(path) ?? redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
   const missing = (path: string, request: Request): Response | null => {
     if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
       return null;
@@ -83,7 +93,10 @@ export function createBundleServer(
 }
 
 /** Finds what a path shows now, as it is cached or else in the bundle. */
-function openLookUp(reader: BundleReader): (urlPath: string) => EncodedFile | null {
+function openLookUp(
+  reader: BundleReader,
+  onLost: (path: string) => void,
+): (urlPath: string) => EncodedFile | null {
   const cached = new LRUCache<string, EncodedFile>({
     maxSize: cachedBytesMax,
     sizeCalculation: cachedBytes,
@@ -107,7 +120,9 @@ function openLookUp(reader: BundleReader): (urlPath: string) => EncodedFile | nu
     // The content went between two looks: a newer release replaced the file.
     if (body === null) {
       const newest = reader.version();
-      return newest === version ? null : lookUp(urlPath, newest);
+      if (newest !== version) return lookUp(urlPath, newest);
+      onLost(file.path);
+      return null;
     }
     const fresh = encodeFile(file, body, { version, read: reader.read });
     cached.set(urlPath, fresh);
@@ -117,7 +132,10 @@ function openLookUp(reader: BundleReader): (urlPath: string) => EncodedFile | nu
 }
 
 function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
-  if (file.size > cachedBodyBytesMax) return Bun.file(reader.blobOf(file));
+  if (file.size > cachedBodyBytesMax) {
+    const path = reader.blobOf(file);
+    return statSync(path, { throwIfNoEntry: false })?.size === file.size ? Bun.file(path) : null;
+  }
   const bytes = reader.read(file);
   return bytes === null ? null : new Blob([bytes]);
 }

@@ -42,8 +42,15 @@ export async function buildBundle(
   if (options.kinds !== undefined) return buildDocuments(context, options);
   // What merely lags behind, search indexes and the snapshot, must not count as a difference.
   if (context.manifest.state().current_release > 0) {
-    await searchJob.run();
-    await feedJob.run();
+    searchJob.lookAgain();
+    const catchingUp = searchJob.run().then(() => feedJob.run());
+    // With files gone from the blobs they fail, until the build has made those again.
+    await catchingUp.catch((error: unknown) => {
+      if (options.signal?.aborted === true) throw error;
+      context.log("a full build begins although search indexes or feed lag behind", {
+        error: String(error),
+      });
+    });
   }
   const outcome = await buildDocuments(context, options);
   const others = [publishLunrList(context)];

@@ -1,4 +1,4 @@
-import { codeOf } from "#site/bundle/blobs.ts";
+import { codeOf, digestOf } from "#site/bundle/blobs.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
 import type { Committed } from "#site/bundle/release.ts";
@@ -218,6 +218,17 @@ export function requestScheduledBuild({ manifest, log }: PublisherContext): void
   const { held_at, request } = manifest.state();
   if (held_at === 0 && request === "") manifest.setState({ request: "full" });
   else log("the scheduled rebuild is skipped", { held_at, request });
+}
+
+/** Asks for a full build because a reader found the content of a file gone, or not what its digest says. */
+export function requestRepair(context: PublisherContext, path: string): void {
+  const { manifest, blobs, log } = context;
+  const digest = manifest.find(path)?.digest;
+  if (digest === undefined) return;
+  log("a published file was gone or damaged: rendering everything again", { error: "lost", path });
+  // What no full build renders (search indexes) is made again where it is gone.
+  if (blobs.has(digest) && digestOf(blobs.read(digest)) !== digest) blobs.remove(digest);
+  requestScheduledBuild(context);
 }
 
 /** Goes back to a kept release and shows it in the folder too; null when it is not kept. */

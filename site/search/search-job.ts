@@ -32,12 +32,16 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
     const made = await settings.makeIndexes(job, signal);
     // An operator went back to an older release meanwhile: it has to show its own.
     if (context.manifest.state().held_at > 0) return null;
-    looked = true;
     const committed = await publishIndexes(context, made, inputs);
+    looked = true;
     return committed.changed.length + committed.removed.length > 0 ? committed : null;
   };
   let last: Promise<unknown> = Promise.resolve();
   return {
+    /** Has the next run look at everything: files may be gone. */
+    lookAgain: (): void => {
+      looked = !settings.pagefind;
+    },
     /**
      * Makes all indexes again that changes since the last run touch, and publishes them as one release; null when there
      * was nothing to do. Waits for the run before it. Throws when it fails; what is published stays as it is then.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BundleReader, openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { type BundleServer, createBundleServer } from "#site/delivery/bundle-server.ts";
@@ -176,6 +176,45 @@ describe("the bundle's files over HTTP", () => {
     await directory.drain();
     expect(await ask("/nonprofits/oak-trust")?.text()).toContain("Shade for all");
     expect(served.at(-1)).toBe("/nonprofits/oak-trust");
+  });
+});
+
+describe("content that is not what its digest says", () => {
+  const reports: string[] = [];
+  const paths = ["nonprofits/oak-trust.html", "api/nonprofits/oak-trust.json"];
+  const found = (path: string) => {
+    const file = reader.find(`/${path}`);
+    if (file === null) throw new Error(`${path} is in the bundle`);
+    return file;
+  };
+  test.each([
+    [
+      "is damaged",
+      () => {
+        for (const path of paths) {
+          const blob = reader.blobOf(found(path));
+          rmSync(blob);
+          writeFileSync(blob, "x".repeat(found(path).size));
+        }
+      },
+    ],
+    ["is gone", () => rmSync(join(directory.dataDir, "bundle/blobs"), { recursive: true })],
+  ])("and %s is not served, is told, and is back after a full build", async (_what, harm) => {
+    reports.length = 0;
+    server = createBundleServer(reader, { onLost: (path) => reports.push(path) });
+    harm();
+    const lost = ask("/nonprofits/oak-trust");
+    expect([lost?.status, lost?.headers.get("retry-after")]).toEqual([503, "30"]);
+    expect(ask("/api/nonprofits/oak-trust")).toBeNull();
+    expect(ask("/nonprofits/no-such")).toBeNull();
+    expect(new Set(reports)).toEqual(new Set(paths));
+    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.tidy({ first: false });
+    expect(await ask("/nonprofits/oak-trust")?.text()).toContain("Shade for all");
+    expect(await Bun.file(join(directory.dataDir, "public", paths[0] ?? "")).text()).toContain(
+      "Shade for all",
+    );
+    expect(await ask("/api/nonprofits/oak-trust")?.json()).toMatchObject({ slug: "oak-trust" });
   });
 });
 
