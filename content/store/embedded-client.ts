@@ -43,9 +43,14 @@ function prepareOnce(database: Database.Database): void {
       return describedOnce(prepare(sql), forget);
     },
   });
-  const prepared = (sql: string) => (isReusable.test(sql) ? statements.memo(sql) : prepare(sql));
+  // Looked for with `get`: `memo` copies its options at each call.
+  const prepared = (sql: string) =>
+    statements.get(sql) ?? (isReusable.test(sql) ? statements.memo(sql) : prepare(sql));
   database.prepare = prepared as typeof database.prepare;
 }
+
+/** The library asks each statement and catches this. Made once: its stack takes longer than a short statement. */
+const answersNoRows = new Error("this statement does not answer rows");
 
 /**
  * What the library asks of a statement before each execution is asked once, for each answer of the driver takes
@@ -67,7 +72,7 @@ function describedOnce(statement: Database.Statement, forget: () => void): Datab
   if (columns.length > 0) statement.raw(true);
   statement.safeIntegers = () => statement;
   statement.raw = () => {
-    if (columns.length === 0) throw new Error("this statement does not answer rows");
+    if (columns.length === 0) throw answersNoRows;
     return statement;
   };
   statement.columns = () => columns;
