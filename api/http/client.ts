@@ -9,6 +9,7 @@ const addresses = new WeakMap<Request, string>();
 const senders = new WeakMap<Request, Request>();
 /** Each request is asked several times: for its limits, what it stores, and whose it is. */
 const networks = new WeakMap<Request, string>();
+const wideHashes = new WeakMap<Request, string | null>();
 
 /** Remembers the socket's address of a request, for `networkOf`. Called by anyone who took the request off a socket. */
 export const rememberAddress = (request: Request, address: string): void => {
@@ -27,13 +28,21 @@ export const isAskedByTool = (request: Request): boolean => senders.has(request)
  * The network of the client: its IPv4 address, or the first 64 bits of its IPv6 address. With trusted proxies, the
  * address that the outermost of them saw; anything further left in X-Forwarded-For is the client's own claim.
  */
-export function networkOf(given: Request, { trustedHops }: Pick<Config, "trustedHops">): string {
+export const networkOf = (request: Request, { trustedHops }: Pick<Config, "trustedHops">): string =>
+  remembered(networks, request, (client) => readNetwork(client, trustedHops));
+
+/** What is read of a request, or of that for which the service asks this of itself, the first time it is needed. */
+function remembered<Value>(
+  known: WeakMap<Request, Value>,
+  given: Request,
+  read: (request: Request) => Value,
+): Value {
   const request = senders.get(given) ?? given;
-  const known = networks.get(request);
-  if (known !== undefined) return known;
-  const network = readNetwork(request, trustedHops);
-  networks.set(request, network);
-  return network;
+  const before = known.get(request);
+  if (before !== undefined) return before;
+  const value = read(request);
+  known.set(request, value);
+  return value;
 }
 
 function readNetwork(request: Request, trustedHops: number): string {
@@ -116,11 +125,13 @@ export function networkHash(
     secrets,
   }: { config: Pick<Config, "trustedHops">; secrets: Pick<Secrets, "dailyHashKey"> },
 ): string | null {
-  const network = networkOf(request, config);
-  const wide = wideNetwork(network);
-  if (wide === null) return null;
-  const family = network.includes(":") ? 6 : 4;
-  return `${family}:${keyedHash(secrets.dailyHashKey, `consensus ${wide}`)}`;
+  return remembered(wideHashes, request, (client) => {
+    const network = networkOf(client, config);
+    const wide = wideNetwork(network);
+    if (wide === null) return null;
+    const family = network.includes(":") ? 6 : 4;
+    return `${family}:${keyedHash(secrets.dailyHashKey, `consensus ${wide}`)}`;
+  });
 }
 
 /** The secret of `Authorization: Bearer <secret>`, at most 500 characters; null without one. */
