@@ -81,7 +81,7 @@ function readItem(item: Item, agent: Agent, thisYear: number): Result<ReadItem, 
     field_type: fieldTypeOf(field),
     ...value.value,
     source_url: source.value,
-    test_data: isTestData({ field, value: value.value.value, ...agent }),
+    test_data: isTestData({ field, ...value.value, ...agent }),
   });
 }
 

@@ -78,8 +78,10 @@ const indexedLengthMax = 100;
  * What is stored to find equal values by: the comparison form, or the digest of a long prose text, so that an index of
  * texts stays small.
  */
-export function comparedValue(field: EnrichableField, value: string): string {
-  const compared = normalise[field](value);
+export const comparedValue = (field: EnrichableField, value: string): string =>
+  indexed(field, normalise[field](value));
+
+function indexed(field: EnrichableField, compared: string): string {
   if (fieldTypeOf(field) === "structured" || compared.length <= indexedLengthMax) return compared;
   return `sha256:${createHash("sha256").update(compared).digest("hex")}`;
 }
@@ -107,9 +109,10 @@ export function checkValue(
   if (unsafe !== null) return fail({ message: unsafe });
   const value = (clean[field] ?? trimmed)(raw);
   if (value === "") return fail({ message: emptied[field] ?? `${field} is empty.` });
-  const problem = checks[field]?.(value, thisYear) ?? null;
+  const compared = normalise[field](value);
+  const problem = checks[field]?.(value, { compared, thisYear }) ?? null;
   if (problem !== null) return fail({ message: problem });
-  return ok({ value, normalised_value: comparedValue(field, value) });
+  return ok({ value, normalised_value: indexed(field, compared) });
 }
 
 /** Checks the address at which an agent found a value: any http(s) URL, never opened. Null when none was given. */
@@ -175,32 +178,30 @@ const emptied: Partial<Record<EnrichableField, string>> = {
   founded_year: 'founded_year holds a year of four digits, like "1998".',
 };
 
-/** What is checked of a cleaned value; null when it is usable. */
-const checks: Partial<Record<EnrichableField, (value: string, thisYear: number) => string | null>> =
-  {
-    website: (value) => {
-      if (isLinkShortener(value)) return shortened;
-      const isUsable =
-        characterCount(value) <= lengthMax.website && normalise.website(value) !== "";
-      return isUsable ? null : notAWebsite;
-    },
-    contact_email: (value) => (isEmail(value) ? null : notAnEmail),
-    city: (value) => (/\p{L}/u.test(value) ? null : noCity),
-    region: (value) => (/[\p{L}\p{N}]/u.test(value) ? null : noRegion),
-    founded_year: (value, thisYear) =>
-      Number(value) >= foundedFrom && Number(value) <= thisYear ? null : noYear(thisYear),
-    programme: (value) => refusalOf(itemFrom("programme", value)),
-    impact_metric: (value) => refusalOf(itemFrom("impact_metric", value)),
-  };
+/** What is wrong with a cleaned value, `compared` in its comparison form; null when it is usable. */
+type Check = (value: string, known: { compared: string; thisYear: number }) => string | null;
+
+const checks: Partial<Record<EnrichableField, Check>> = {
+  website: (value, { compared }) => {
+    if (isLinkShortener(value)) return shortened;
+    const isUsable = characterCount(value) <= lengthMax.website && compared !== "";
+    return isUsable ? null : notAWebsite;
+  },
+  contact_email: (_, { compared }) => (isEmail(compared) ? null : notAnEmail),
+  city: (value) => (/\p{L}/u.test(value) ? null : noCity),
+  region: (value) => (/[\p{L}\p{N}]/u.test(value) ? null : noRegion),
+  founded_year: (value, { thisYear }) =>
+    Number(value) >= foundedFrom && Number(value) <= thisYear ? null : noYear(thisYear),
+  programme: (value) => refusalOf(itemFrom("programme", value)),
+  impact_metric: (value) => refusalOf(itemFrom("impact_metric", value)),
+};
 
 const refusalOf = (read: ReturnType<typeof itemFrom>): string | null =>
   read.kind === "wrong" ? read.message : null;
 
-function isEmail(value: string): boolean {
-  const compared = normalise.contact_email(value);
-  const host = compared.slice(compared.lastIndexOf("@") + 1);
-  return compared !== "" && plainEmail.safeParse(compared).success && isPublicHost(host);
-}
+const isEmail = (compared: string): boolean =>
+  plainEmail.safeParse(compared).success &&
+  isPublicHost(compared.slice(compared.lastIndexOf("@") + 1));
 
 /** Hosts that stand for an example. `.example` is not among them: the sample directory lives there. */
 const exampleHost = /(?:^|[@/.])example\.(?:org|com|net)(?:$|[/:?#])/i;
@@ -208,17 +209,25 @@ const fillerText = /\b(?:placeholder|lorem ipsum)\b/i;
 const testAgent =
   /(?:^|[^\p{L}])(?:test(?:s|er|ing)?|test(?:agent|bot|user)|debug(?:ger|ging)?)(?:$|[^\p{L}])/iu;
 
-type Submitted = { field: string; value: string; agent_id: string; agent_name: string };
+type Submitted = {
+  field: string;
+  value: string;
+  /** In its comparison form, where that is known. */
+  normalised_value?: string;
+  agent_id: string;
+  agent_name: string;
+};
 
 /**
  * True for obvious test data: it is accepted, but kept out of the leaderboard, agents.md and second opinions.
  * Source: the decisions of the spec, "Enrichment".
  */
-export function isTestData({ field, value, agent_id, agent_name }: Submitted): boolean {
+export function isTestData({ field, value, agent_id, agent_name, ...known }: Submitted): boolean {
   const onExampleHost =
     (field === "website" || field === "contact_email") &&
     // As it is compared a host has one form: no final dot, no full-width letters.
-    (exampleHost.test(value) || exampleHost.test(normalise[field](value)));
+    (exampleHost.test(value) ||
+      exampleHost.test(known.normalised_value ?? normalise[field](value)));
   const words = agent_name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " "); // "TestBot" is two words.
   return (
     onExampleHost || fillerText.test(value) || testAgent.test(agent_id) || testAgent.test(words)
