@@ -65,6 +65,8 @@ export type StoredItem = Pick<
   rivals: boolean;
   /** Whose value is test data: the agent's own, or that of others who sent the same. */
   tests: "own" | "others" | null;
+  /** Whether any submission of the field is rejected. One kept by an earlier version has none. */
+  any_rejected?: boolean;
 };
 
 export type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: string[] };
@@ -90,7 +92,10 @@ export async function storeEnrichment(
   const items: EnrichOutcome["items"] = [];
   // Looked up, and not kept with the outcome: they may be a hundred times as long as what was sent.
   for (const item of done.value.items) {
-    const prior_rejections = await priorRejections(tx, { nonprofit_id, field: item.field, at });
+    const { field, any_rejected = true } = item;
+    const prior_rejections = any_rejected
+      ? await priorRejections(tx, { nonprofit_id, field, at })
+      : [];
     items.push({ ...item, prior_rejections });
   }
   return ok({ ...done.value, items, bytes });
@@ -145,11 +150,15 @@ function itemOf({ fresh, state }: Submitted, { submission, rivals }: Stored): St
   const isSame = ({ normalised_value }: { normalised_value: string }) =>
     normalised_value === fresh.normalised_value;
   const tested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
+  // What goes live rejects what waited, and so does another value of the same agent.
+  const rejects =
+    status === "applied" || state.votes.some(({ agent_id }) => agent_id === fresh.agent_id);
   return {
     ...{ id, field, field_type, status, audit_only, confidence, reason },
     corroborates: reason === corroborates && !isSecret(field),
     rivals,
     tests: test_data === 1 ? "own" : tested && !isSecret(field) ? "others" : null,
+    any_rejected: rejects || state.any_rejected === 1,
   };
 }
 

@@ -49,7 +49,8 @@ export function decidedOn(known: Known): Submitted {
  * Whether it would replace what waits under the same id and came from another network. Of a secret value also whether it
  * would repeat that: the refusal must not tell a right guess from a wrong one.
  */
-export function replacesAnothers({ job, state, ...one }: Submitted): boolean {
+export function replacesAnothers(one: Submitted): boolean {
+  const { job, state } = one;
   const { field, agent_id } = one.fresh;
   if (isSecret(field) && state.live === null) {
     return state.votes.some((vote) => vote.agent_id === agent_id && isOfAnotherNetwork(vote, job));

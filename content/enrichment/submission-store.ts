@@ -97,6 +97,8 @@ const FieldState = z.object({
   agent_count: z.number(),
   /** This text, which a person refused; null for none, and for structured fields. */
   refused: rowShape(submissions, ownColumns).nullable(),
+  /** 1 when something of the field was rejected, whoever sent it. */
+  any_rejected: z.number(),
 });
 export type FieldState = z.infer<typeof FieldState> & {
   /** Whether another agent's other value is among the pending ones. */
@@ -141,6 +143,7 @@ const fieldStateSql = (
     )
   ),
   'refused', (${refused}),
+  'any_rejected', EXISTS (SELECT 1 FROM submissions WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'rejected'),
   'agent_count', coalesce((${agentCountSql("pending")}), (${agentCountSql("applied")}), 0)
 ) AS state`;
 
