@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Chain } from "#api/chain/open-chain.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import type { DonateContext } from "./context.ts";
 import type { ClientPayment } from "./payment.ts";
 import type { Pending, RecordedGift } from "./proof.ts";
 import type { Demand } from "./requirements.ts";
@@ -21,7 +21,7 @@ export const demanded = ({ body, v2, contract }: Demand): Response =>
 /** 200: recorded. The headers are what x402 clients of both versions look for. */
 export function recorded(
   { settlement, payer }: RecordedGift,
-  { network, caip2 }: Pick<Chain, "network" | "caip2">,
+  { chain, offeredNetwork }: Pick<DonateContext, "chain" | "offeredNetwork">,
 ): Response {
   const result = {
     success: true,
@@ -29,8 +29,8 @@ export function recorded(
     ...(payer === null ? {} : { payer }),
   };
   return json(200, settlement, {
-    "payment-response": headerValue({ ...result, network: caip2 }),
-    "x-payment-response": headerValue({ ...result, network }),
+    "payment-response": headerValue({ ...result, network: offeredNetwork }),
+    "x-payment-response": headerValue({ ...result, network: chain.network }),
   });
 }
 

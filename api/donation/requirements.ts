@@ -44,16 +44,18 @@ export async function demandPayment(
   const mimeType = "application/json" as const;
   const terms = { asset: mint, payTo: recipient, maxTimeoutSeconds: expiresInSeconds };
   const extra = await extraOf(context, wanted, memo);
-  const accepts: PaymentRequirements["accepts"] = extra.map((one) => ({
-    scheme: "exact",
-    network: chain.network,
-    maxAmountRequired: amount_atomic,
-    ...terms,
-    resource: url,
-    description,
-    mimeType,
-    extra: one,
-  }));
+  const accepts: PaymentRequirements["accepts"] = [
+    {
+      scheme: "exact",
+      network: chain.network,
+      maxAmountRequired: amount_atomic,
+      ...terms,
+      resource: url,
+      description,
+      mimeType,
+      extra,
+    },
+  ];
   const contractFields = {
     x402: true,
     recipient,
@@ -86,13 +88,15 @@ export async function demandPayment(
       x402Version: 2,
       error: why.error,
       resource: { url, description, mimeType },
-      accepts: extra.map((one) => ({
-        scheme: "exact",
-        network: context.offeredNetwork,
-        amount: amount_atomic,
-        ...terms,
-        extra: one,
-      })),
+      accepts: [
+        {
+          scheme: "exact",
+          network: context.offeredNetwork,
+          amount: amount_atomic,
+          ...terms,
+          extra,
+        },
+      ],
     },
     /** Of the contract: X-PAYMENT-REQUIRED. */
     contract: {
@@ -107,21 +111,26 @@ export async function demandPayment(
   };
 }
 
-/**
- * What x402 clients need to sign, in a list of one. Empty when none can pay: no one pays the network fee, or there is no
- * account to pay into.
- */
+/** What x402 clients need to sign. Without a fee payer they stop, rather than sign what cannot land. */
 async function extraOf(
   { chain, sponsoredMin, sponsorship }: DonateContext,
   { target, amount, payer }: Wanted,
   memo: string,
-): Promise<PaymentExtra[]> {
-  const isOffered = amount >= sponsoredMin && sponsorship.offers(target.id);
+): Promise<PaymentExtra> {
+  const isOffered = payer === null && amount >= sponsoredMin && sponsorship.offers(target.id);
   const sponsor = isOffered ? chain.sponsor : null;
   const feePayer = payer ?? sponsor;
-  if (feePayer === null) return [];
-  const answer = await within(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);
+  const answer =
+    feePayer === null ? null : await within(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);
   // A payment into an account that is not there fails before it is sent: then no money has moved either.
-  if (answer?.ok === true && !answer.value) return [];
-  return [{ feePayer, memo, decimals: 6, name: "USDC" }];
+  const hasAccount = answer?.ok !== true || answer.value;
+  return {
+    ...(feePayer === null || !hasAccount ? {} : { feePayer }),
+    fee_paid_by: sponsor === null ? "payer" : "sponsor",
+    memo,
+    decimals: 6,
+    name: target.name,
+    slug: target.slug,
+    asset_name: "USDC",
+  };
 }

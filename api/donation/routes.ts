@@ -61,7 +61,7 @@ export const donateRoutes = (context: Context) => {
       }
       return refuse(donateProblems, outcome.failure);
     }
-    if (outcome.value.kind === "recorded") return recorded(outcome.value, context.chain);
+    if (outcome.value.kind === "recorded") return recorded(outcome.value, giving);
     if (outcome.value.kind === "pending") return pending(outcome.value);
     const { memo } = outcome.value.demand.body;
     noteFollowUp(context, request, { action: "donate", slug, intent_id: memo });

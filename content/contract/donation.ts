@@ -28,11 +28,14 @@ export type Cluster = z.infer<typeof Cluster>;
 /** What x402 clients need to sign a transfer, beside its amount. */
 export const PaymentExtra = named("PaymentExtra", {
   feePayer: address(
-    "Account that pays the network fee: our sponsor, or the donor named by ?payer=",
-  ),
+    "Account that pays the network fee: our sponsor, or the donor named by ?payer=. Left out where the payer pays it and none is named, or where the wallet has no account for USDC yet",
+  ).optional(),
+  fee_paid_by: z.enum(["sponsor", "payer"]),
   memo: z.string().describe("Must be in the transaction, as a memo instruction"),
   decimals: z.literal(6),
-  name: z.literal("USDC"),
+  name: z.string().describe("Name of the nonprofit that is paid"),
+  slug: z.string(),
+  asset_name: z.literal("USDC"),
 });
 export type PaymentExtra = z.infer<typeof PaymentExtra>;
 
@@ -82,7 +85,10 @@ export const PaymentRequirements = named("PaymentRequirements", {
   x402Version: z.literal(1),
   accepts: z
     .array(PaymentOptionV1)
-    .describe("Empty: pay by a transfer of your own and POST its tx_signature"),
+    .length(1)
+    .describe(
+      "Without extra.feePayer: name your wallet in ?payer=, or pay by a transfer of your own and POST its tx_signature",
+    ),
 });
 export type PaymentRequirements = z.infer<typeof PaymentRequirements>;
 

@@ -90,7 +90,7 @@ describe.skipIf(!clientsInstalled)("@x402/fetch with @x402/svm, version 2", () =
       success: true,
       transaction: tx_signature,
       payer: donor.address,
-      network: directory.service.context.chain.caip2,
+      network: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1", // As it was offered: devnet's.
     });
     expect(lamportsOfSponsor() < lamports).toBe(sponsored);
   });
@@ -130,6 +130,22 @@ describe.skipIf(!clientsInstalled)("x402-fetch, version 1", () => {
     expect(above.refused).toContain("exceeds maximum");
     expect((await pay("pay-x402-v1.mjs", donor, "amount=0.1", unchanged)).status).toBe(200);
   });
+});
+
+describe.skipIf(!clientsInstalled)("below the sponsored minimum", () => {
+  test.each(["pay-x402.mjs", "pay-x402-v1.mjs"] as const)(
+    "%s reads what to pay, and signs nothing before the donor's wallet is named",
+    async (client) => {
+      const donor = chain.donor();
+      const before = chain.usdcOf(wallet);
+      const how = { spendControls: { allowedAssets: true }, maxMicroUsdc: 10_000_000 };
+      const unpaid = await pay(client, donor, "amount=0.01", how);
+      expect(unpaid.refused).toMatch(/feePayer|address string/);
+      expect(chain.usdcOf(wallet)).toBe(before);
+      const query = `amount=0.01&payer=${donor.address}`;
+      expect((await pay(client, donor, query, how)).status).toBe(200);
+    },
+  );
 });
 
 describe("a program written from /openapi.json and /agents.md alone", () => {

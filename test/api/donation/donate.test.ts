@@ -61,7 +61,15 @@ describe("the one 402", () => {
           maxTimeoutSeconds: 300,
           resource: "https://almoner.example/api/donate/well?amount=2.5",
           mimeType: "application/json",
-          extra: { feePayer: sponsor, memo: body.memo, decimals: 6, name: "USDC" },
+          extra: {
+            feePayer: sponsor,
+            fee_paid_by: "sponsor",
+            memo: body.memo,
+            decimals: 6,
+            name: "Well “Wasser” Trust",
+            slug: "well",
+            asset_name: "USDC",
+          },
         },
       ],
     });
@@ -176,23 +184,29 @@ describe("who pays the network fee", () => {
   test("is our sponsor, from the least sponsored amount on", async () => {
     const sponsor = at.chain.sponsor.publicKey.toBase58();
     expect(await feePayers("/api/donate/well?amount=0.1")).toEqual([sponsor]);
-    expect(await feePayers("/api/donate/well?amount=0.099999")).toEqual([]);
+    expect(await feePayers("/api/donate/well?amount=0.099999")).toEqual([undefined]);
   });
 
   test("is no one where the nonprofit has no account to pay into yet", async () => {
-    expect(await feePayers("/api/donate/bare")).toEqual([]);
-    expect(await feePayers(`/api/donate/bare?payer=${payer}`)).toEqual([]);
+    expect(await feePayers("/api/donate/bare")).toEqual([undefined]);
+    expect(await feePayers(`/api/donate/bare?payer=${payer}`)).toEqual([undefined]);
     at.chain.chain.ensure([new (await import("@solana/web3.js")).PublicKey(bare)]);
     at.chain.pass(5_001);
-    expect(await feePayers("/api/donate/bare")).toHaveLength(1);
+    expect(await feePayers("/api/donate/bare")).not.toContain(undefined);
   });
 
-  test("is no one without sponsor and without a named wallet; the signature flow remains", async () => {
+  test("is the payer without sponsor and without a named wallet: what to pay is still there", async () => {
     const unsponsored = await aDonatingService({
       env: { ALMONER_SPONSORED_MINIMUM: "10000" },
     });
-    const { accepts, memo } = await unsponsored.demand("/api/donate/well?amount=5");
-    expect([accepts, memo.length]).toEqual([[], 32]);
+    const { accepts, memo, mint, recipient } = await unsponsored.demand(
+      "/api/donate/well?amount=5",
+    );
+    expect(accepts).toMatchObject([
+      { payTo: recipient, asset: mint, maxAmountRequired: "5000000", extra: { memo } },
+    ]);
+    expect(accepts[0]?.extra).toMatchObject({ fee_paid_by: "payer", slug: "well" });
+    expect(accepts[0]?.extra.feePayer).toBeUndefined();
     await unsponsored.stop();
   });
 });
