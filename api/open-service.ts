@@ -48,6 +48,7 @@ export type Given = Partial<
 >;
 
 const flushEveryMs = 1_000;
+const lookEveryMs = 1_000;
 const expireEveryMs = 3_600_000;
 
 /**
@@ -94,6 +95,10 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     every(() => expireWaiting(context), {
       everyMs: expireEveryMs,
       onFailure: notStored("what has waited too long is"),
+    }),
+    every(async () => store.assertInPlace(), {
+      everyMs: lookEveryMs,
+      onFailure: (error) => log.error({ err: error }, "the store was removed or replaced"),
     }),
     every(() => context.activity.flush(), {
       everyMs: flushEveryMs,

@@ -1,7 +1,7 @@
 import { ValidationError } from "elysia";
 import type { Log } from "#api/log.ts";
 import { problemTitles, type Wrong } from "#content/contract/problem.ts";
-import { isStoreAway, StoreBusy } from "#content/store/busy.ts";
+import { isStoreAway, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
 /** What a client reads when a request is refused. `code` is our stable name of the failure. */
 export type Refusal = {
@@ -108,6 +108,15 @@ export function storeRefusal(error: unknown): Refusal | null {
       code: "store_busy",
       detail: "The directory is being written to by another process. Send the request again.",
       headers: { "retry-after": "1" },
+    };
+  }
+  if (error instanceof StoreLost) {
+    return {
+      status: 503,
+      code: "store_lost",
+      detail:
+        "The directory's database was replaced while in use, and nothing is stored until an operator has looked. Published pages and files are still served; send the request again later.",
+      headers: { "retry-after": "60" },
     };
   }
   if (isStoreAway(error)) {

@@ -5,6 +5,11 @@ export class StoreBusy extends Error {
   override name = "StoreBusy";
 }
 
+/** The files of an embedded store were removed or replaced while they were in use. What was asked for last is not stored. */
+export class StoreLost extends Error {
+  override name = "StoreLost";
+}
+
 /** The database server cannot be reached, or does not answer in time. What was sent may have been done or not. */
 export class StoreAway extends Error {
   override name = "StoreAway";
@@ -46,7 +51,7 @@ const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)/.test(codeO
  */
 export function isStoreTrouble(error: unknown): boolean {
   const code = codeOf(error);
-  if (error instanceof StoreBusy || isStoreAway(error)) return true;
+  if (error instanceof StoreBusy || error instanceof StoreLost || isStoreAway(error)) return true;
   return code !== null && !/^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|TOOBIG|RANGE)|ERR_)/.test(code);
 }
 

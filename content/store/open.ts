@@ -7,6 +7,7 @@ import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
 import { fetchWithin, retryWhileBusy } from "./busy.ts";
 import { checkpointApart } from "./checkpoints.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
+import { placeOf } from "./place.ts";
 
 type Db = LibSQLDatabase;
 
@@ -25,11 +26,14 @@ export type Store = {
   /**
    * Runs `work` in one write transaction and commits it; when `work` throws, nothing is written. Writers of this
    * process queue; another process's lock is awaited without blocking the event loop, at most `busyWaitMs`, then
-   * StoreBusy is thrown. `work` may run more than once, so it must have no effects but on the transaction.
+   * StoreBusy is thrown. StoreLost: its files are others now, and what was written is not stored. `work` may run more than once, so it must have no effects but on the transaction.
    */
   write<Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value>;
   /** How many writes this handle has committed: a cheap sign that there may be something new to read. */
   committed(): number;
+  /** Throws StoreLost once the files of an embedded store were removed or replaced: `write` does so too. */
+  assertInPlace(): void;
+  /** Closes the store. Its log is brought into the file when no one else uses it: a copy of the file alone is whole then. */
   close(): void;
   [Symbol.dispose](): void;
 };
@@ -99,6 +103,21 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   }
   const checkpoints =
     embedded && options.checkpointsApart === true ? checkpointApart(filePathOf(options.url)) : null;
+  // A connection that has read keeps the log open, and in its place, until it is closed.
+  if (embedded) await reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
+  const place = placeOf(embedded ? filePathOf(options.url) : ":memory:");
+  const inPlace = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    try {
+      place.check();
+      const value = await work();
+      place.check();
+      return value;
+    } catch (error) {
+      // This connection still has the log, and no one else ever will.
+      if (place.lacksLog()) await writer.execute("PRAGMA wal_checkpoint(FULL)");
+      throw error;
+    }
+  };
   const busyWaitMs = options.busyWaitMs ?? 1_000;
   let last: Promise<unknown> = Promise.resolve();
   let committed = 0;
@@ -106,13 +125,14 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     checkpoints?.close();
     reader.close();
     if (writer !== reader) writer.close();
+    if (options.migrated !== true) place.leave();
   };
   return {
     db: drizzle(reader),
     raw: reader,
     embedded,
     write: (work) => {
-      const attempt = () => runWrite(writer, work);
+      const attempt = () => inPlace(() => runWrite(writer, work));
       const turn = last.then(() => retryWhileBusy(attempt, busyWaitMs, reconnectWriter));
       last = turn.then(
         () => {
@@ -125,6 +145,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
       return turn;
     },
     committed: () => committed,
+    assertInPlace: () => place.check(),
     close,
     [Symbol.dispose]: close,
   };

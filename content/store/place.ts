@@ -1,0 +1,45 @@
+import { existsSync, statSync } from "node:fs";
+import Database from "libsql";
+import { StoreLost } from "./busy.ts";
+
+/** The files that an embedded store is, by their inodes: its path may come to name others while it is in use. */
+export type Place = {
+  /** Throws StoreLost once the file or its log is not the one that was opened. Takes microseconds. */
+  check(): void;
+  /** Whether the log alone is gone: what it held can still be brought into the file. */
+  lacksLog(): boolean;
+  /** Brings the log into the file and empties it, unless another process uses the store: then its last one does. */
+  leave(): void;
+};
+
+/** Remembers the place of a store whose log is open. One in memory has none. */
+export function placeOf(path: string): Place {
+  if (path === ":memory:") return { check: () => {}, lacksLog: () => false, leave: () => {} };
+  const log = `${path}-wal`;
+  const inode = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino;
+  const [own, ownLog] = [inode(path), inode(log)];
+  const isThere = () => inode(path) === own && inode(log) === ownLog;
+  return {
+    check: () => {
+      if (isThere()) return;
+      throw new StoreLost(
+        `${path} or its log was removed or replaced while it was in use: nothing is written from now on. Stop everything that uses this data folder, see to it that the right file is there (docs/operating.md, "The store was replaced"), and start again.`,
+      );
+    },
+    lacksLog: () => inode(path) === own && !existsSync(log),
+    leave: () => {
+      if (isThere()) emptyLog(path);
+    },
+  };
+}
+
+function emptyLog(path: string): void {
+  const db = new Database(path, { timeout: 0 });
+  try {
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // The disk is full, say: the log stays, and is whole.
+  } finally {
+    db.close();
+  }
+}
