@@ -3,8 +3,13 @@ import { openLog } from "#api/log.ts";
 import { signingKeyOf } from "#api/secrets.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
+import { isDamaged } from "#content/runtime/disposable-file.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
-import { openPublisher, type Publisher } from "#site/publisher/open-publisher.ts";
+import {
+  dropDamagedManifest,
+  openPublisher,
+  type Publisher,
+} from "#site/publisher/open-publisher.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { type PurgeConfig, startPurger } from "#site/delivery/purge.ts";
 import { askPublisher } from "./publish/ask-publisher.ts";
@@ -81,7 +86,11 @@ const command = defineCommand({
     const bucket = bucketOf(given, config);
     // A target that cannot be used is reported before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
-    const by = await publish(given, config, log, bucket);
+    const by = await publish(given, config, log, bucket).catch((error: unknown) => {
+      // The next one begins without it: one that the service supervises is started again at once.
+      if (isDamaged(error)) dropDamagedManifest(config.dataDir, log);
+      throw error;
+    });
     // A running publisher fills the bucket of the settings by itself.
     const filled = by === "watch" || (by === "resident" && given.to === undefined);
     if (bucket === null || filled) return;

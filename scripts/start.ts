@@ -3,6 +3,7 @@ import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
 import { openDonationChain, refuseSample } from "#api/donation/donation-chain.ts";
 import { listen } from "#api/http/listen.ts";
+import { answerError } from "#api/http/problem.ts";
 import { openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
 import { announceService } from "#api/operator/running-service.ts";
@@ -58,7 +59,9 @@ const command = defineCommand({
     const localChain = await starting;
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
     publisher = startPublisher((message) => log.warn(message));
-    const reader = openBundleReader(publisherFolders(config.dataDir).bundle);
+    const reader = openBundleReader(publisherFolders(config.dataDir).bundle, () =>
+      publisher?.send("damaged"),
+    );
     const profileOf = (sequence: number) => changedProfile(store, sequence);
     const secrets = loadSecrets(config);
     const chain = await orBadSetting(
@@ -77,7 +80,8 @@ const command = defineCommand({
     const frontDoor = await openFrontDoor(service.context, reader, (lost) =>
       publisher?.send({ lost }),
     );
-    const listening = listen(service.app, config, { before: frontDoor });
+    const onError = (error: unknown) => answerError(log, error, "UNKNOWN");
+    const listening = listen(service.app, config, { before: frontDoor, onError });
     const leave = announceService(config.dataDir, listening.url);
     showAddresses(config, secrets, {
       example: await firstSlug(store),

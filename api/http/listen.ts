@@ -1,6 +1,6 @@
 import { maxHeaderSize } from "node:http";
 import type { Config } from "#api/config.ts";
-import { problem } from "./problem.ts";
+import { internal, problem } from "./problem.ts";
 
 export type Listening = {
   /** Where it listens, without a trailing slash: the port may have been chosen by the machine. */
@@ -18,6 +18,8 @@ export type ListenOptions = {
   before?: (request: Request) => Response | null | Promise<Response | null>;
   /** Lets several processes of one machine listen on the same port. */
   reusePort?: boolean;
+  /** Answers in place of what threw: `before` is not the service, which never throws. */
+  onError?: (error: unknown) => Response;
 };
 
 /** Slow clients are cut off: nothing may take longer than this between two bytes, nor a request head 15 s. */
@@ -31,7 +33,7 @@ const graceMsDefault = 4_000;
 export function listen(
   app: Handles,
   { host, port }: Pick<Config, "host" | "port">,
-  { before, reusePort = false }: ListenOptions = {},
+  { before, reusePort = false, onError = () => problem(internal) }: ListenOptions = {},
 ): Listening {
   allowLongAddresses();
   const server = serve({
@@ -40,6 +42,9 @@ export function listen(
     reusePort,
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: bodyBytesMax,
+    // Otherwise an error is answered with a page of ours: source, paths and a stack.
+    development: false,
+    error: onError,
     fetch: (request, self) => {
       if (!oneHost.test(request.headers.get("host") ?? "")) return problem(manyHosts);
       const ask = () => app.handle(request, self.requestIP(request)?.address);

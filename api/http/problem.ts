@@ -173,12 +173,14 @@ export function answerError(
     return problem(refusal);
   }
   log.error({ err: error }, "unexpected error");
-  return problem({
-    status: 500,
-    code: "internal",
-    detail: "An unexpected error occurred on the server. Send the request again later.",
-  });
+  return problem(internal);
 }
+
+export const internal: Refusal = {
+  status: 500,
+  code: "internal",
+  detail: "An unexpected error occurred on the server. Send the request again later.",
+};
 
 /** Distinguished from a route's own 404 by a header, so that api/app.ts can say which methods the path knows. */
 const unknownPath = (): Response =>

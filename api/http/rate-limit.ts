@@ -1,6 +1,7 @@
 import type { Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
+import { isDamaged, openDisposable, setAside } from "#content/runtime/disposable-file.ts";
 import { batcher } from "./batcher.ts";
 import { keyedHash, networkHash, networkOf } from "./client.ts";
 import {
@@ -106,7 +107,10 @@ export function openLimits(
   { config, secrets, log }: { config: Config; secrets: Secrets; log: Log },
   uptimeMs?: () => number,
 ): Limits {
-  const shared = openWindows(path, uptimeMs);
+  const onDamaged = (file: string) =>
+    log.warn({ file }, "a damaged file of rate limits was moved away: all windows begin anew");
+  const openShared = () => openDisposable(path, () => openWindows(path, uptimeMs), onDamaged);
+  let shared = openShared();
   let alone: Windows | null = null;
   const ask = <Value>(question: (windows: Windows) => Value): Value => {
     try {
@@ -115,6 +119,13 @@ export function openLimits(
       alone = null;
       return answer;
     } catch (error) {
+      if (isDamaged(error)) {
+        shared.close();
+        setAside(path);
+        onDamaged(path);
+        shared = openShared();
+        return question(shared);
+      }
       if (alone === null)
         log.warn({ err: error }, "rate limits are not shared: each process counts its own");
       alone ??= openWindows(":memory:", uptimeMs);

@@ -133,11 +133,16 @@ const sweepingSql = `
 function openFile(path: string): Database {
   if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
   const db = new Database(path, { create: true, strict: true });
-  db.run("PRAGMA busy_timeout = 100");
-  db.run("PRAGMA journal_mode = WAL");
-  db.run("PRAGMA synchronous = OFF"); // A loss of power ends every window anyway.
-  for (const table of tables) db.run(table);
-  return db;
+  try {
+    db.run("PRAGMA busy_timeout = 100");
+    db.run("PRAGMA journal_mode = WAL");
+    db.run("PRAGMA synchronous = OFF"); // A loss of power ends every window anyway.
+    for (const table of tables) db.run(table);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 const tables = [

@@ -20,7 +20,7 @@ import { startPurger } from "#site/delivery/purge.ts";
 import { startUploader } from "#site/delivery/upload.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { startHeartbeat } from "#site/publisher/lock.ts";
-import type { Publisher } from "#site/publisher/open-publisher.ts";
+import { dropDamagedManifest, type Publisher } from "#site/publisher/open-publisher.ts";
 import {
   requestRepair,
   requestScheduledBuild,
@@ -51,7 +51,11 @@ export async function watch(
   process.on("disconnect", () => stopping.abort());
   // The service that started this process tells of its writes; those of other commands may be heard of a little later.
   const work = openWorkSignal(context, process.connected ? besideServiceEveryMs : undefined);
-  process.on("message", (message: "written" | { lost: string }) => {
+  process.on("message", (message: "written" | "damaged" | { lost: string }) => {
+    // The service could not read the manifest.
+    if (message === "damaged") {
+      return dropDamagedManifest(config.dataDir, log, () => process.exit(1));
+    }
     if (message !== "written") requestRepair(context, message.lost);
     work.notify();
   });

@@ -20,7 +20,7 @@ export type FrontDoor = (request: Request) => Response | null | Promise<Response
 const tellLostEveryMs = 60_000;
 
 /**
- * Puts the bundle before the service. Until there is a first release, pages come from the renderer. `onLost` is told of
+ * Puts the bundle before the service. While there is no release, at first or again, pages come from the renderer. `onLost` is told of
  * a file whose content is gone or damaged, at most once a minute.
  */
 export async function openFrontDoor(
@@ -44,18 +44,27 @@ export async function openFrontDoor(
     onLost(path);
   };
   const bundle = createBundleServer(reader, { onServed, onLost: tellLost });
-  let firstPages: FirstPages | null =
-    reader.current().release === 0 ? await openFirstPages(config, store) : null;
+  let firstPages: Promise<FirstPages> | null = null;
+  const drawn = async (request: Request) => {
+    firstPages ??= openFirstPages(config, store).catch((error: unknown) => {
+      firstPages = null;
+      throw error;
+    });
+    const page = await (await firstPages)(request);
+    if (page?.status === 200) onServed(new URL(request.url).pathname, request);
+    return page;
+  };
+  if (!reader.hasRelease()) firstPages = Promise.resolve(await openFirstPages(config, store));
+  let drawing = firstPages !== null;
   return (request) => {
     const answer = bundle.answer(request);
     if (answer !== null) return answer;
-    if (firstPages === null) return null;
-    if (reader.current().release === 0) {
-      return firstPages(request).then((page) => {
-        if (page?.status === 200) onServed(new URL(request.url).pathname, request);
-        return page;
-      });
+    if (!reader.hasRelease()) {
+      drawing = true;
+      return drawn(request);
     }
+    if (!drawing) return null;
+    drawing = false;
     firstPages = null;
     return bundle.answer(request);
   };

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { isDamaged } from "#content/runtime/disposable-file.ts";
 
 /** A file that shall be in the bundle. */
 export type NewFile = { path: string; digest: string; size: number };
@@ -80,14 +81,19 @@ const logPagesMax = 10_000;
  */
 export function openManifest(folder: string, { readonly = false, checkpointsApart = false } = {}) {
   mkdirSync(folder, { recursive: true });
-  const db = new Database(join(folder, "manifest.db"), { create: true, strict: true });
-  db.run("PRAGMA busy_timeout = 5000");
-  db.run("PRAGMA journal_mode = WAL");
-  // Power loss may take back the newest releases, never half of one; they are published again on the next start.
-  db.run("PRAGMA synchronous = NORMAL");
-  if (checkpointsApart) db.run(`PRAGMA wal_autocheckpoint = ${logPagesMax}`);
-  for (const statement of tables) db.run(statement);
-  if (readonly) db.run("PRAGMA query_only = ON");
+  const db = new Database(manifestPath(folder), { create: true, strict: true });
+  try {
+    db.run("PRAGMA busy_timeout = 5000");
+    db.run("PRAGMA journal_mode = WAL");
+    // Power loss may take back the newest releases, never half of one; they are published again on the next start.
+    db.run("PRAGMA synchronous = NORMAL");
+    if (checkpointsApart) db.run(`PRAGMA wal_autocheckpoint = ${logPagesMax}`);
+    for (const statement of tables) db.run(statement);
+    if (readonly) db.run("PRAGMA query_only = ON");
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   const finding = db.query<ManifestFile, [string]>(
     "SELECT path, digest, size, release FROM files WHERE path = ?",
   );
@@ -128,8 +134,23 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
   };
 }
 
+export const manifestPath = (folder: string): string => join(folder, "manifest.db");
+
 /** Whether a publisher ever worked in this folder. */
-export const bundleExists = (folder: string): boolean => existsSync(join(folder, "manifest.db"));
+export const bundleExists = (folder: string): boolean => existsSync(manifestPath(folder));
+
+/** Whether SQLite finds damage in the file. Reads all of it: seconds in a directory of a million. */
+export function isManifestDamaged(folder: string): boolean {
+  const checking = "PRAGMA quick_check(1)";
+  try {
+    const { db, close } = openManifest(folder, { readonly: true });
+    const found = db.query<{ quick_check: string }, []>(checking).get();
+    close();
+    return found?.quick_check !== "ok";
+  } catch (error) {
+    return isDamaged(error);
+  }
+}
 
 const tables = [
   `CREATE TABLE IF NOT EXISTS files (

@@ -1,28 +1,35 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { isDamaged } from "#content/runtime/disposable-file.ts";
 import { codeOf, digestOf, openBlobs } from "#site/bundle/blobs.ts";
-import { type ManifestFile, openManifest } from "#site/bundle/manifest.ts";
+import { type ManifestFile, manifestPath, openManifest } from "#site/bundle/manifest.ts";
 import { filePathsFor } from "./http-headers.ts";
 
 export type BundleReader = ReturnType<typeof openBundleReader>;
 
+/** How often a reader looks whether the manifest is still the file that it opened. */
+const lookAtFileEveryMs = 1_000;
+/** Above any number of commits: what was looked up in another file is old. */
+const versionsPerFile = 2 ** 40;
+
 /**
  * Reads the bundle that a publisher keeps in a data folder, in any number of processes: a look-up in the manifest and
- * a file named by its digest, so that a reader sees one release or the next.
+ * a file named by its digest, so that a reader sees one release or the next. A damaged manifest reads like that of an
+ * empty bundle until the publisher has made another; `onDamaged` is called for each, so that someone has it do so.
  */
-export function openBundleReader(bundleFolder: string) {
-  const manifest = openManifest(bundleFolder, { readonly: true });
+export function openBundleReader(bundleFolder: string, onDamaged: () => void = () => {}) {
+  const file = openManifestFile(bundleFolder, onDamaged);
   const blobs = openBlobs(join(bundleFolder, "blobs"));
-  const versioning = manifest.db.query<{ data_version: number }, []>("PRAGMA data_version");
-  const failing = manifest.db.query<{ key: string }, []>("SELECT key FROM failures");
   return {
     /** The file that answers a URL path in the current release, or null. */
-    find: (urlPath: string): ManifestFile | null => {
-      for (const path of filePathsFor(urlPath)) {
-        const file = manifest.find(path);
-        if (file !== null) return file;
-      }
-      return null;
-    },
+    find: (urlPath: string): ManifestFile | null =>
+      file.ask(({ manifest }) => {
+        for (const path of filePathsFor(urlPath)) {
+          const found = manifest.find(path);
+          if (found !== null) return found;
+        }
+        return null;
+      }, null),
     /** Where a file's content lies; it may go a minute after a newer release replaced it. */
     blobOf: ({ digest }: ManifestFile): string => blobs.pathOf(digest),
     /**
@@ -39,20 +46,95 @@ export function openBundleReader(bundleFolder: string) {
       }
     },
     /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
-    current: () => {
-      const { current_release, fast_sequence, slow_sequence, held_at } = manifest.state();
-      return {
-        release: current_release,
-        held: held_at > 0,
-        profilesTo: fast_sequence,
-        listsTo: slow_sequence,
-      };
-    },
+    current: () =>
+      file.ask(({ manifest }) => {
+        const { current_release, fast_sequence, slow_sequence, held_at, seen_at } =
+          manifest.state();
+        return {
+          release: current_release,
+          held: held_at > 0,
+          profilesTo: fast_sequence,
+          listsTo: slow_sequence,
+          seenAtMs: seen_at,
+        };
+      }, nothingPublished),
+    /** Whether there is a release to read. Cheap, for it is asked again and again. */
+    hasRelease: (): boolean =>
+      file.ask((open) => (open.hasRelease ||= open.manifest.state().current_release > 0), false),
     /** Changes with every commit to the bundle: whatever was looked up before it may be old. */
-    version: (): number => versioning.get()?.data_version ?? 0,
+    version: (): number => {
+      file.look();
+      return file.ask(
+        ({ number, versioning }) =>
+          number * versionsPerFile + (versioning.get()?.data_version ?? 0),
+        0,
+      );
+    },
     /** Keys of the documents that could not be rendered. */
-    failures: (): Set<string> => new Set(failing.all().map(({ key }) => key)),
-    close: () => manifest.close(),
+    failures: (): Set<string> =>
+      file.ask(({ failing }) => new Set(failing.all().map(({ key }) => key)), new Set()),
+    close: () => file.close(),
+  };
+}
+
+const nothingPublished = { release: 0, held: false, profilesTo: 0, listsTo: 0, seenAtMs: 0 };
+
+type OpenManifest = ReturnType<typeof openToRead>;
+
+function openToRead(folder: string, number: number) {
+  const manifest = openManifest(folder, { readonly: true });
+  return {
+    manifest,
+    /** Which file this is, counted from the first that the reader opened. */
+    number,
+    hasRelease: false,
+    inode: statSync(manifestPath(folder)).ino,
+    versioning: manifest.db.query<{ data_version: number }, []>("PRAGMA data_version"),
+    failing: manifest.db.query<{ key: string }, []>("SELECT key FROM failures"),
+  };
+}
+
+/** The manifest as long as it can be read, and the one that is put in its place. */
+function openManifestFile(folder: string, onDamaged: () => void) {
+  let opened = 0;
+  let open: OpenManifest | null = null;
+  let lookAfterMs = 0;
+  const close = () => {
+    open?.manifest.close();
+    open = null;
+  };
+  const trouble = (error: unknown) => {
+    if (!isDamaged(error)) throw error;
+    close();
+    onDamaged();
+  };
+  const look = () => {
+    const nowMs = performance.now();
+    if (nowMs < lookAfterMs) return;
+    lookAfterMs = nowMs + lookAtFileEveryMs;
+    const inode = statSync(manifestPath(folder), { throwIfNoEntry: false })?.ino;
+    if (open !== null && (inode === undefined || inode === open.inode)) return;
+    close();
+    try {
+      open = openToRead(folder, opened++);
+    } catch (error) {
+      trouble(error);
+    }
+  };
+  look();
+  return {
+    look,
+    /** What the manifest answers; `otherwise` while it is damaged. */
+    ask: <Answer>(question: (manifest: OpenManifest) => Answer, otherwise: Answer): Answer => {
+      if (open === null) look();
+      try {
+        return open === null ? otherwise : question(open);
+      } catch (error) {
+        trouble(error);
+        return otherwise;
+      }
+    },
+    close,
   };
 }
 
@@ -68,7 +150,7 @@ type Place = Pick<ReturnType<BundleReader["current"]>, "release" | "profilesTo" 
  * publishing, or when the page that shows the change could not be rendered. `profileOf` gives the id of the nonprofit that a change is about.
  */
 export function waitForPublication(
-  reader: Pick<BundleReader, "current" | "failures">,
+  reader: Pick<BundleReader, "failures"> & { current: () => Place },
   profileOf: (sequence: number) => Promise<number | null>,
   waitMs: number,
 ): WaitForPublication {

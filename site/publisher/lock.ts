@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
+import { openDisposable } from "#content/runtime/disposable-file.ts";
 import { every } from "#content/runtime/every.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
 import type { PublisherState } from "#site/bundle/manifest.ts";
@@ -14,8 +15,16 @@ export class PublisherBusy extends Error {
  * Takes the one publisher's place in a folder; throws PublisherBusy when it is taken. The place is an open exclusive
  * transaction, so the system frees it when the process ends, however it ends.
  */
-export function takePublisherLock(folder: string): { release(): void } {
-  const db = new Database(join(folder, "publisher.lock"), { create: true });
+export function takePublisherLock(
+  folder: string,
+  onDamaged: (path: string) => void = () => {},
+): { release(): void } {
+  const path = join(folder, "publisher.lock");
+  return openDisposable(path, () => lockFile(path), onDamaged);
+}
+
+function lockFile(path: string): { release(): void } {
+  const db = new Database(path, { create: true });
   try {
     db.run("PRAGMA busy_timeout = 0");
     db.run("BEGIN EXCLUSIVE");

@@ -1,9 +1,11 @@
+import type { Logger } from "pino";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
+import { openDisposable, setAside } from "#content/runtime/disposable-file.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
@@ -17,7 +19,7 @@ import { openFeedJob } from "./feed-job.ts";
 import { sweepBlobs } from "#site/bundle/garbage-collection.ts";
 import { type BuildOptions, type FullBuildOutcome, buildBundle } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
-import { openManifest } from "#site/bundle/manifest.ts";
+import { isManifestDamaged, manifestPath, openManifest } from "#site/bundle/manifest.ts";
 import { detectRestoredStore } from "./detect-restored-store.ts";
 import { openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
 import type { PublisherContext } from "./context.ts";
@@ -58,6 +60,12 @@ export const publisherFolders = (dataDir: string) => ({
   compiled: join(dataDir, "site"),
 });
 
+/** What an operator reads of a file that is made again from the store. */
+export const damagedMessage =
+  "a damaged file was moved away (.damaged); what it held is made again from the store";
+
+type Folders = ReturnType<typeof publisherFolders>;
+
 export type Publisher = Awaited<ReturnType<typeof openPublisher>>;
 
 /**
@@ -69,7 +77,8 @@ export async function openPublisher(settings: PublisherSettings) {
   const { precompress = false, searchIndex: pagefind = false } = settings;
   mkdirSync(folders.bundle, { recursive: true });
   const signer = await openSigner(settings.signingKey);
-  const lock = takePublisherLock(folders.bundle);
+  const onDamaged = (file: string) => settings.log(damagedMessage, { error: "damaged", file });
+  const lock = takePublisherLock(folders.bundle, onDamaged);
   const store = await openedStore(settings, lock);
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
@@ -86,7 +95,11 @@ export async function openPublisher(settings: PublisherSettings) {
   const made = {
     source: { store, lists: openListIndex(store), renderer, baseUrl, network },
     kinds: documentKinds,
-    manifest: openManifest(folders.bundle, { checkpointsApart: apart }),
+    manifest: openDisposable(
+      manifestPath(folders.bundle),
+      () => openManifest(folders.bundle, { checkpointsApart: apart }),
+      onDamaged,
+    ),
     blobs: openBlobs(folders.blobs),
   };
   const context: PublisherContext = {
@@ -99,7 +112,7 @@ export async function openPublisher(settings: PublisherSettings) {
     log: settings.log,
   };
   try {
-    repair(context);
+    repair(context, folders);
   } catch (error) {
     for (const open of [context.background, context.manifest, store]) open.close();
     lock.release();
@@ -135,6 +148,23 @@ export async function openPublisher(settings: PublisherSettings) {
   };
 }
 
+/**
+ * Moves a manifest away in which SQLite finds damage; the next publisher builds everything. Then calls `onDropped`, for
+ * anyone who has it open.
+ */
+export function dropDamagedManifest(
+  dataDir: string,
+  log: Pick<Logger, "error">,
+  onDropped: () => void = () => {},
+): void {
+  const { bundle } = publisherFolders(dataDir);
+  if (!isManifestDamaged(bundle)) return;
+  const file = manifestPath(bundle);
+  setAside(file);
+  log.error({ file }, damagedMessage);
+  onDropped();
+}
+
 /** Throws when the store holds what must not be shown on this network. */
 async function openedStore(
   { databaseUrl, databaseToken, network }: PublisherSettings,
@@ -168,9 +198,9 @@ async function tidy(
 const pathsLoggedMax = 20;
 
 /** Repairs what a publisher that was killed, or a machine that went down, left behind. */
-function repair(context: PublisherContext): void {
+function repair(context: PublisherContext, folders: Folders): void {
   const { manifest, blobs, exported } = context;
-  takeFolder(context);
+  takeFolder(context, folders);
   removeDrafts(exported.folder);
   removeDrafts(blobs.folder);
   if (survivedBoot(context)) return exportRelease(context);
@@ -185,16 +215,17 @@ function repair(context: PublisherContext): void {
  * Notes the folder for other web servers; one that is new, or was emptied, is filled. Throws when it holds what no
  * publisher put there: files in it are replaced and removed.
  */
-function takeFolder({ manifest, exported: { folder } }: PublisherContext): void {
+function takeFolder({ manifest, exported: { folder } }: PublisherContext, own: Folders): void {
   const { exported_folder, current_release } = manifest.state();
   const isEmpty = readdirSync(folder).length === 0;
-  // Before 0.4 the folder was not noted.
-  const isKnown = exported_folder === folder || (exported_folder === "" && current_release > 0);
+  // Before 0.4 the folder was not noted, and a manifest may be lost. In the data folder it is ours.
+  const isNoted = exported_folder === folder || (exported_folder === "" && current_release > 0);
+  const isKnown = isNoted || resolve(folder) === resolve(own.exported);
   if (!isEmpty && !isKnown && !existsSync(join(folder, feedPaths.manifest))) {
     throw new Error(
       `ALMONER_PUBLIC_DIR: ${folder} is not empty, and holds no published directory. Name an empty folder, or remove its contents.`,
     );
   }
   manifest.setState({ exported_folder: folder });
-  if (isEmpty || !isKnown) manifest.setState({ exported_release: 0 });
+  if (isEmpty || !isNoted) manifest.setState({ exported_release: 0 });
 }

@@ -1,3 +1,4 @@
+import { isDamaged } from "#content/runtime/disposable-file.ts";
 import { codeOf, digestOf } from "#site/bundle/blobs.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
@@ -33,7 +34,8 @@ const afterFailedSearchMs = 300_000;
 
 /**
  * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
- * releases durable. An error (a full disk, say) leaves the release before serving; the work is taken up again.
+ * releases durable. An error (a full disk, say) leaves the release before serving; the work is taken up again. Throws when
+ * the manifest is damaged.
  */
 export async function runPublishLoop(
   { context, feedJob, searchJob }: Pick<Publisher, "context" | "feedJob" | "searchJob">,
@@ -49,7 +51,9 @@ export async function runPublishLoop(
   // What an earlier process published just before it ended may not be in the indexes.
   let searchNoticed = true;
 
+  let damage: unknown = null;
   const fail = (error: unknown) => {
+    if (isDamaged(error)) damage ??= error;
     tell(error);
     times.pausedUntilMs = performance.now() + afterFailureMs;
   };
@@ -145,7 +149,7 @@ export async function runPublishLoop(
 
   signal.addEventListener("abort", () => work.wake());
   let seen = shownBy(context);
-  while (!signal.aborted) {
+  while (!signal.aborted && damage === null) {
     try {
       const state = look();
       const next = nextJob(state);
@@ -164,6 +168,7 @@ export async function runPublishLoop(
   }
   context.background.close();
   await Promise.all(running.values());
+  if (damage !== null) throw damage;
 }
 
 /** Logs why publishing fails: the same reason once a minute, however often it is tried again. */

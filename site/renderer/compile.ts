@@ -32,7 +32,8 @@ export async function compileSite(outFolder: string) {
     if (!(await Bun.file(join(compiled, compiledEntry)).exists())) {
       throw new Error(`the compiler wrote no ${compiledEntry} into ${compiled}`);
     }
-    await writeFile(join(compiled, compiledMark), JSON.stringify({ digest }));
+    const files = await digestOfFiles(compiled, filesUnder(compiled));
+    await writeFile(join(compiled, compiledMark), JSON.stringify({ digest, files }));
     await moveInto(folder, compiled);
     return await readCompiled(folder);
   } finally {
@@ -93,12 +94,14 @@ export const compiledEntry = "server/entry.mjs";
 
 /**
  * What a compiled folder holds: the SHA-256 in hex of all that it was compiled from, and the files that pages refer to,
- * with their paths in the bundle. Throws when it is not complete.
+ * with their paths in the bundle. Throws when it is not complete, or damaged.
  */
 export async function readCompiled(folder: string) {
-  const { digest } = JSON.parse(await readFile(join(folder, compiledMark), "utf8"));
-  const entry = join(folder, compiledEntry);
-  if (!(await Bun.file(entry).exists())) throw new Error(`there is no ${entry}`);
+  const { digest, files } = JSON.parse(await readFile(join(folder, compiledMark), "utf8"));
+  const held = filesUnder(folder).filter((path) => path !== compiledMark);
+  if ((await digestOfFiles(folder, held)) !== files) {
+    throw new Error(`files in ${folder} are not as they were compiled`);
+  }
   const client = join(folder, "client");
   return {
     folder,
@@ -118,7 +121,11 @@ export async function siteDigest(): Promise<string> {
   for (const folder of ["content", "site"]) {
     for (const path of filesUnder(join(root, folder))) paths.push(`${folder}/${path}`);
   }
-  const bodies = await Promise.all(paths.map((path) => readFile(join(root, path))));
+  return digestOfFiles(root, paths);
+}
+
+async function digestOfFiles(folder: string, paths: readonly string[]): Promise<string> {
+  const bodies = await Promise.all(paths.map((path) => readFile(join(folder, path))));
   const whole = createHash("sha256");
   for (const [at, path] of paths.entries()) {
     const body = bodies[at] ?? "";

@@ -31,6 +31,8 @@ export type Directory = {
   publisher: Publisher;
   /** Closes the publisher and opens one with these settings changed. */
   restart(changed: Partial<PublisherSettings>): Promise<void>;
+  /** Opens a publisher after the one before was closed. */
+  reopen(): Promise<void>;
   /** Saves a nonprofit with some context changed; answers the sequence of the change. */
   edit(slug: string, context: Partial<NonprofitRecord>): Promise<void>;
   add(context: Partial<NonprofitRecord>): Promise<void>;
@@ -73,6 +75,9 @@ export async function aDirectory(
     restart: async (changed) => {
       publisher.close();
       publisher = await openPublisher({ ...settings, ...changed });
+    },
+    reopen: async () => {
+      publisher = await openPublisher(settings);
     },
     edit: async (slug, changed) => {
       const before = await recordBySlug(store, slug);

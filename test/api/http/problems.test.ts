@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ResponseCache } from "#api/http/response-cache.ts";
+import { listen } from "#api/http/listen.ts";
 import { storeRefusal } from "#api/http/problem.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -179,6 +180,17 @@ describe("trouble of the store", () => {
 });
 
 describe("an unexpected error", () => {
+  test("before the service is 500 too, without a page that shows source and stack", async () => {
+    const before = () => {
+      throw new Error("secret path /srv/x");
+    };
+    const listening = listen(service.app, { host: "127.0.0.1", port: 0 }, { before });
+    const answer = await fetch(`${listening.url}/`, { headers: { accept: "text/html" } });
+    const body = await expectProblem(answer, 500, "internal");
+    expect(JSON.stringify(body)).not.toContain("secret");
+    await listening.stop();
+  });
+
   test("is 500, logged once with its cause, and tells the client nothing of it", async () => {
     const logged: unknown[] = [];
     const log = { ...service.context.log, error: (...facts: unknown[]) => logged.push(facts) };

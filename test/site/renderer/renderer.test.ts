@@ -65,11 +65,11 @@ test("a folder that was left half-compiled is compiled again", async () => {
   rmSync(half, { recursive: true, force: true });
 }, 60_000);
 
-test("a folder may be named from the working folder, and one without its entry is compiled again", async () => {
+test("a folder may be named from the working folder, and one that somebody damaged is compiled again", async () => {
   const named = mkdtempSync(join(tmpdir(), "almoner-relative-"));
   const compiled = await compileSite(relative(process.cwd(), named));
   await openRenderer(compiled.folder);
-  rmSync(join(compiled.folder, "server"), { recursive: true });
+  writeFileSync(join(compiled.folder, "server", "entry.mjs"), "damaged");
   await openRenderer((await compileSite(named)).folder);
   rmSync(named, { recursive: true, force: true });
 }, 60_000);

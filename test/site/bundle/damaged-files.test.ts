@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, openSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { openLimits } from "#api/http/rate-limit.ts";
+import { openBundleReader } from "#site/delivery/bundle-reader.ts";
+import { createBundleServer } from "#site/delivery/bundle-server.ts";
+import { dropDamagedManifest } from "#site/publisher/open-publisher.ts";
+import { takePublisherLock } from "#site/publisher/lock.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aService } from "#test/support/service.ts";
+
+let directory: Directory;
+const inBundle = (name: string) => join(directory.dataDir, "bundle", name);
+
+beforeAll(async () => {
+  directory = await aDirectory([{ slug: "oak-trust", name: "Oak Trust" }]);
+  await directory.publisher.buildAll({ processes: 1 });
+});
+afterAll(() => directory.close());
+
+/** Everything but the file's head, which is read when it is opened. */
+function damage(path: string): void {
+  const file = openSync(path, "r+");
+  const { size } = statSync(path);
+  writeSync(file, Buffer.alloc(size - 4_096, 0x5a), 0, size - 4_096, 4_096);
+}
+
+describe("a damaged manifest", () => {
+  test("reads like an empty bundle, is moved away, and the bundle is built again", async () => {
+    directory.publisher.context.manifest.db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    directory.publisher.close();
+    damage(inBundle("manifest.db"));
+    let reports = 0;
+    const reader = openBundleReader(join(directory.dataDir, "bundle"), () => reports++);
+    const server = createBundleServer(reader);
+    const ask = () => server.answer(new Request("http://localhost/nonprofits/oak-trust"));
+    expect([ask(), reader.hasRelease(), reader.current().release]).toEqual([null, false, 0]);
+    expect(reports).toBeGreaterThan(0);
+    const said: unknown[] = [];
+    dropDamagedManifest(directory.dataDir, { error: (...one: unknown[]) => said.push(one) });
+    expect(said).toHaveLength(1);
+    expect(existsSync(inBundle("manifest.db.damaged"))).toBe(true);
+    await directory.reopen();
+    await directory.publisher.buildAll({ processes: 1 });
+    while (ask() === null) await Bun.sleep(20);
+    expect([ask()?.status, reader.hasRelease()]).toEqual([200, true]);
+    // One that is whole stays.
+    dropDamagedManifest(directory.dataDir, { error: (...one: unknown[]) => said.push(one) });
+    expect(said).toHaveLength(1);
+    reader.close();
+  });
+
+  test("that is no database at all is made again by the publisher that opens it", async () => {
+    directory.publisher.close();
+    for (const beside of ["-wal", "-shm"])
+      rmSync(inBundle(`manifest.db${beside}`), { force: true });
+    writeFileSync(inBundle("manifest.db"), "no database at all".repeat(1_000));
+    await directory.reopen();
+    expect(directory.publisher.context.manifest.state().current_release).toBe(0);
+  });
+});
+
+test("a damaged lock of the publisher is made again", () => {
+  directory.publisher.close();
+  writeFileSync(inBundle("publisher.lock"), "no database at all".repeat(1_000));
+  const damaged: string[] = [];
+  const lock = takePublisherLock(join(directory.dataDir, "bundle"), (path) => damaged.push(path));
+  expect(damaged).toEqual([inBundle("publisher.lock")]);
+  lock.release();
+});
+
+test("damaged limits begin anew", async () => {
+  const warned: unknown[] = [];
+  const service = await aService();
+  const { config, secrets, log } = service.context;
+  const path = join(directory.dataDir, "limits.db");
+  writeFileSync(path, "no database at all".repeat(1_000));
+  const limits = openLimits(path, {
+    config,
+    secrets,
+    log: { ...log, warn: (...facts: unknown[]) => warned.push(facts) },
+  });
+  const take = () => limits.request("enrich", new Request("http://localhost/api/enrich/oak"));
+  expect((await take())?.remaining).toBe(29);
+  expect(warned).toHaveLength(1);
+  limits.close();
+  service.close();
+});
