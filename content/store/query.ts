@@ -76,15 +76,17 @@ export async function insertMany<Table extends SQLiteTable>(
   rows: readonly Table["$inferInsert"][],
   orElse = "",
 ): Promise<number> {
-  const named = new Set(rows.flatMap((row) => Object.keys(row)));
+  const named = new Set<string>();
+  for (const row of rows) for (const name in row) named.add(name);
   const names = columnNames(table).filter((name) => named.has(name));
   const columns = kindsOf(table, names);
+  // Of an object or an array within, `->>` gives its JSON.
   const picked = columns.map((_, at) => `value ->> ${at}`).join(", ");
   const statement = `INSERT INTO ${getTableName(table)} (${names.join(", ")}) SELECT ${picked} FROM json_each(?) WHERE true ${orElse}`;
   const cells = (row: Record<string, unknown>) =>
     columns.map(({ name, isJson }) => {
       const value = row[name] ?? null;
-      return isJson && value !== null ? JSON.stringify(value) : value;
+      return isJson && value !== null && typeof value !== "object" ? JSON.stringify(value) : value;
     });
   let written = 0;
   for (let at = 0; at < rows.length; at += rowsPerStatement) {

@@ -108,11 +108,8 @@ export function dayOf(text: string): string | null {
   return isDate && date.toISOString().startsWith(iso) ? iso : null;
 }
 
-const yearMs = 366 * 86_400_000;
-
-/** What is wrong with the dates of a row, or null. A year after `now` no register knows anything. */
-export function dateFault(row: Row, columns: readonly string[], now: Date): string | null {
-  const latest = new Date(now.getTime() + yearMs).toISOString();
+/** What is wrong with the dates of a row, or null; none is after `latest`, YYYY-MM-DD and anything behind it. */
+export function dateFault(row: Row, columns: readonly string[], latest: string): string | null {
   for (const column of columns) {
     const text = cell(row, column);
     // Registers write zeros for a date that they do not know.

@@ -87,6 +87,7 @@ export type StageOptions = {
 };
 
 const dayMs = 86_400_000;
+const yearMs = 366 * dayMs;
 /** No register has a longer cell; one that does has lost a quote somewhere. */
 const cellLengthMax = 50_000;
 
@@ -115,6 +116,8 @@ export async function stageCsv(
   const now = clock();
   // Where the file was made it may be the next day already.
   const tomorrow = new Date(now.getTime() + dayMs).toISOString().slice(0, 10);
+  // A year from now no register knows anything.
+  const latest = new Date(now.getTime() + yearMs).toISOString();
   for (const file of files) {
     const as_of = asOf ?? fileDay(file);
     if (as_of > tomorrow) {
@@ -124,7 +127,7 @@ export async function stageCsv(
     for await (const { row, line } of readCsv(file, format, options)) {
       if (signal.aborted) return;
       report.rows += 1;
-      const outcome = readRow(format, row, { mapping, now });
+      const outcome = readRow(format, row, { mapping, latest });
       const scope = partOf(format, row);
       if (outcome.kind === "bad") options.onBad(new BadInput(file, line, outcome.problem));
       else staging.scopes.add(scope);
@@ -139,11 +142,13 @@ export async function stageCsv(
 function readRow(
   format: CsvFormat,
   row: Row,
-  { mapping, now }: { mapping: CauseMapping; now: Date },
+  { mapping, latest }: { mapping: CauseMapping; latest: string },
 ): RowOutcome {
-  const long = Object.entries(row).find(([, cell]) => cell.length > cellLengthMax);
-  if (long !== undefined) return bad(`${long[0]} has more than ${cellLengthMax} characters`);
-  const fault = dateFault(row, format.dates ?? [], now);
+  for (const column in row) {
+    if ((row[column] ?? "").length > cellLengthMax)
+      return bad(`${column} has more than ${cellLengthMax} characters`);
+  }
+  const fault = dateFault(row, format.dates ?? [], latest);
   return fault === null ? format.read(row, mapping) : bad(fault);
 }
 
