@@ -15,7 +15,7 @@ import {
 import type { NonprofitRecord } from "./record.ts";
 import { type Summarised, summaryColumns, toSummary } from "./wire.ts";
 
-const columns = columnNames(nonprofits);
+const columns = columnNames(nonprofits).filter((name) => name !== "search_facets");
 
 /**
  * Whole nonprofits by their ids, in the order of the ids; unknown ids are left out. Ask for about 1,000 at a time.

@@ -1,5 +1,6 @@
 import { causeIds } from "#content/contract/cause.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
+import { facetWords } from "#content/nonprofit/search-facets.ts";
 import { fold } from "#content/nonprofit/text.ts";
 
 /** One thing to look for. Every form of it is as good as the other: "co-op" is also "coop". */
@@ -95,20 +96,17 @@ export function wordMatch(
   return anyOf([...own, ...completed, ...(initials === undefined ? [] : [initials])]);
 }
 
-// Words of the private use area, which `searchWords` never yields; see the view search_documents. A mark at the end keeps
-// the stemmer away.
-
 /** Everything in a city or region of this name, in any spelling of it. */
 export const placeMatch = (spellings: readonly string[]): FtsMatch =>
-  anyOf(spellings.map((name) => phrase(`\uE004${name.replaceAll(" ", "\uE003")}\uE003`)));
+  anyOf(spellings.map((name) => phrase(facetWords.place(name))));
 
-export const causeMatch = (id: string): FtsMatch => phrase(`\uE000${id.replaceAll("-", "\uE003")}`);
+export const causeMatch = (id: string): FtsMatch => phrase(facetWords.cause(id));
 
-export const countryMatch = (code: string): FtsMatch => phrase(`\uE001${code}`);
+export const countryMatch = (code: string): FtsMatch => phrase(facetWords.country(code));
 
 /** Names of which these letters are the initials, or the first of them. */
 export const initialsMatch = (letters: string): FtsMatch =>
-  phrase(`\uE005${letters.replaceAll(/./g, "$&\uE003")}`, true);
+  phrase(facetWords.initials(letters), true);
 
 /** A filter: the list of its members, if there is one, and the word by which the index knows them. */
 export type Facet = { list: string | null; match: FtsMatch };
@@ -130,6 +128,6 @@ export function facetsOf(query: {
     if (code === null) return null;
     facets.push({ list: `country:${code}`, match: countryMatch(code) });
   }
-  if (query.ghd_aligned) facets.push({ list: null, match: phrase("\uE002") });
+  if (query.ghd_aligned) facets.push({ list: null, match: phrase(facetWords.ghdAligned) });
   return facets;
 }

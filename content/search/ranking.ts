@@ -1,9 +1,10 @@
 import { similarTo } from "#content/nonprofit/near-name.ts";
+import { initialsOf } from "#content/nonprofit/search-facets.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { type Named, nonprofitIdOf, scoredMax, type SearchIndex } from "./index-store.ts";
 import { allOf, anyOf, type FtsMatch, inName } from "./query.ts";
 import type { Reading } from "./reading.ts";
-import { initialsOf, tellingText, textOf } from "./understand.ts";
+import { tellingText, textOf } from "./understand.ts";
 
 type Plan = {
   /** All that is found. */

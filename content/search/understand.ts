@@ -117,21 +117,3 @@ export const withPair = (
   words.map((word, n) =>
     n === at || n === at + 1 ? { ...word, forms: [...word.forms, text] } : word,
   );
-
-/** The initials of a name as the index has them, at most eight; see the view search_documents. */
-export const initialsOf = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll(/[-/(&]/g, " ")
-    .split(" ")
-    .filter((word) => !leftOut.has(word))
-    .map((word) => Array.from(word)[0] ?? "")
-    .slice(0, initialsMax)
-    .join("");
-
-const initialsMax = 8;
-const leftOut = new Set(
-  " of the and for in a an to at on inc inc. incorporated corp corporation ltd limited llc".split(
-    " ",
-  ),
-);

@@ -11,7 +11,6 @@ import { placeOf, placesBeside, placeSpans, placeSpellings } from "#content/sear
 import { searchWords } from "#content/search/query.ts";
 import {
   causeOf,
-  initialsOf,
   joinedPairs,
   needed,
   tellingText,
@@ -137,14 +136,6 @@ describe("words that may be a place", () => {
   test.each(["water", "us", "in"])("%p is none", (text) => {
     expect(placeOf(text, null)).toBeNull();
   });
-});
-
-test.each([
-  ["Veterans of Foreign Wars Inc", "vfw"],
-  ["Young Men's Christian Association", "ymca"],
-  ["Parent-Teacher Organization (Kona)", "ptok"],
-])("the initials of %p are %p", (name, initials) => {
-  expect(initialsOf(name)).toBe(initials);
 });
 
 describe("a word with a mistake", () => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { SearchQuery } from "#content/contract/search.ts";
-import { initialsOf } from "#content/search/understand.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { findIn } from "#test/support/finding.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -153,12 +152,4 @@ test.each([
   ["the wellcome trust, inc.", "Wellcome Trust"],
 ])("%p finds %p first", async (q, name) => {
   expect((await find(q)).names[0]).toBe(name);
-});
-
-test("the index keeps the initials that initialsOf gives", async () => {
-  const { rows } = await service.store.raw.execute("SELECT name, facets FROM search_documents");
-  for (const { name, facets } of rows) {
-    const letters = String(facets).split("\uE005")[1]?.replaceAll("\uE003", "");
-    expect(letters).toBe(initialsOf(String(name)));
-  }
 });

@@ -6,11 +6,12 @@ import { gunzipSync } from "node:zlib";
 import { Database } from "bun:sqlite";
 import { closeFeedFiles, feedEntries, feedFile } from "#content/feed/store.ts";
 import { changesAfter, historyAnswer, newestSequence } from "#content/nonprofit/changes-store.ts";
+import { searchFacets } from "#content/nonprofit/search-facets.ts";
 import { listingsOf } from "#content/nonprofit/listing.ts";
 import { idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { listings } from "#content/store/tables/nonprofits.ts";
+import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { donationIntents, donations } from "#content/store/tables/giving.ts";
 import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -91,6 +92,12 @@ test("its lists stand in the order of today", async () => {
     "SELECT count(*) AS places FROM search_index WHERE rowid IN (SELECT place FROM search_places)",
   );
   expect(indexed[0]?.["places"]).toBe(records.length);
+  const facets = await store.db
+    .select({ id: nonprofits.id, words: nonprofits.search_facets })
+    .from(nonprofits);
+  const wordsOf = new Map(facets.map(({ id, words }) => [id, words.split(" ").sort()]));
+  for (const record of records)
+    expect(wordsOf.get(record.id)).toEqual(searchFacets(record).split(" ").sort());
 });
 
 test("ids that differ in spaces have become one agent, whose newest values wait", async () => {
