@@ -11,6 +11,7 @@ import type { DonateContext } from "./context.ts";
 import { beforeDeadline, chainDeadline } from "./donation-chain.ts";
 import { type ClientPayment, notTakenWords, type PaymentFailure, takePayment } from "./payment.ts";
 import {
+  askAgainSeconds,
   type Pending,
   recordByMemo,
   recordBySignature,
@@ -107,7 +108,7 @@ export type StatusFailure =
   | { kind: "not_watched" }
   | ChainUnclear;
 
-const askAgainSeconds = { pending: 3, received: 60 } as const;
+const receivedAgainSeconds = 60;
 /** The page asks while someone looks at it; the sweep begins when they may have gone. */
 const firstSweepMs = 30_000;
 
@@ -133,7 +134,8 @@ export async function donationStatus(
     const isWatched = await saveForSweep(context, target, watch, firstSweepMs);
     if (!isWatched) return fail({ kind: "not_watched" });
   }
-  const pending = { memo, retry_after_s: askAgainSeconds.pending, settlement: null };
+  const askedForMs = context.clock().getTime() - 1_000 * read.issued_at_s;
+  const pending = { memo, retry_after_s: askAgainSeconds(askedForMs, 3), settlement: null };
   if (context.looked.has(memo)) return ok({ status: "pending", ...pending });
   context.looked.set(memo, true);
   const outcome = await beforeDeadline(chainDeadline(), recordByMemo(context, target, memo));
@@ -147,6 +149,6 @@ export async function donationStatus(
 const received = (memo: string, settlement: DonationStatus["settlement"]): DonationStatus => ({
   status: "received",
   memo,
-  retry_after_s: askAgainSeconds.received,
+  retry_after_s: receivedAgainSeconds,
   settlement,
 });

@@ -14,6 +14,7 @@ import {
   type DonationIntent,
   hasRoom,
   intentOf,
+  isBroadcasting,
   type NewIntent,
   saveIntent,
 } from "#content/donation/intent-store.ts";
@@ -43,7 +44,7 @@ export type Pending = { kind: "pending"; pending: PendingDonation };
 
 export type ProofFailure =
   | { kind: Exclude<ProofRefusal["kind"], "not_confirmed" | "age_unknown">; tx_signature: string }
-  | { kind: "recorded_elsewhere" | "not_watched"; tx_signature: string }
+  | { kind: "recorded_elsewhere" | "not_watched" | "signature_not_found"; tx_signature: string }
   | (ChainUnclear & { tx_signature: string });
 
 export type Proof = {
@@ -55,7 +56,14 @@ export type Proof = {
   network: string | null;
 };
 
-const askAgainSeconds = 2;
+/** A blockhash is good for about 90 s: what was signed before it was first named has landed by then, or never will. */
+const landsWithinMs = 120_000;
+const askAgainMaxS = 30;
+
+/** Seconds until it is worth asking again for what has not come in this time: ever more. */
+export const askAgainSeconds = (waitedMs: number, firstS: number): number =>
+  Math.min(askAgainMaxS, Math.max(firstS, Math.round(waitedMs / 20_000)));
+
 /** The request itself looks at once; the sweep begins when the donor may have gone. */
 const firstSweepMs = 4_000;
 
@@ -75,20 +83,27 @@ export async function recordBySignature(
   if (landed.ok && landed.value !== null) {
     return recordLanded(context, proof, landed.value, deadline);
   }
-  if (landed.ok) return waitFor(context, proof);
+  if (landed.ok) return waitFor(context, proof, { isKnown: false });
   await saveProof(context, proof);
   return fail({ ...landed.failure, tx_signature: txSignature });
 }
 
-/** Nobody may hear that it is recorded as soon as it lands when nobody looks for it. */
+/**
+ * Nobody may hear that it is recorded as soon as it lands when nobody looks for it, nor wait for what can no longer land.
+ * What we broadcast ourselves ends by the sweep alone.
+ */
 async function waitFor(
   context: DonateContext,
   proof: Proof,
+  { isKnown }: { isKnown: boolean },
 ): Promise<Result<Pending, ProofFailure>> {
-  const { target, txSignature } = proof;
-  return (await saveProof(context, proof))
-    ? ok(pendingAnswer(target, txSignature))
-    : fail({ kind: "not_watched", tx_signature: txSignature });
+  const { target, txSignature: tx_signature } = proof;
+  const intent = await intentOf(context.store, target.id, tx_signature);
+  const waitedMs = intent === null ? 0 : context.clock().getTime() - intent.created_at;
+  const mayLand = isKnown || isBroadcasting(intent) || waitedMs < landsWithinMs;
+  if (!mayLand) return fail({ kind: "signature_not_found", tx_signature });
+  if (!(await saveProof(context, proof))) return fail({ kind: "not_watched", tx_signature });
+  return ok(pendingAnswer(target, tx_signature, waitedMs));
 }
 
 /** The donation that this transaction is recorded as for this nonprofit, null when it is not. */
@@ -121,7 +136,7 @@ export async function recordLanded(
     const final = await beforeDeadline(deadline, context.chain.landed(txSignature, "finalized"));
     if (final.ok && final.value !== null) return recordLanded(context, proof, final.value);
   }
-  if (kind === "not_confirmed") return waitFor(context, proof);
+  if (kind === "not_confirmed") return waitFor(context, proof, { isKnown: true });
   if (kind === "age_unknown") {
     await saveProof(context, proof);
     const why = "the chain does not say when it was";
@@ -257,12 +272,16 @@ export const recordedGift = (
   payer: donation.donor,
 });
 
-export const pendingAnswer = ({ slug }: DonateTarget, txSignature: string): Pending => ({
+export const pendingAnswer = (
+  { slug }: DonateTarget,
+  txSignature: string,
+  waitedMs = 0,
+): Pending => ({
   kind: "pending",
   pending: {
     status: "pending",
     tx_signature: txSignature,
-    retry_after_s: askAgainSeconds,
+    retry_after_s: askAgainSeconds(waitedMs, 2),
     message: `The chain does not show this transaction yet. Do not pay again: POST {"tx_signature": "${txSignature}"} to /api/donate/${slug}, or wait; it is recorded as soon as it lands.`,
   },
 });

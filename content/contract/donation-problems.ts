@@ -52,6 +52,9 @@ export const donateProblems = {
     members: ["tx_signature"],
     headers: roomRetry,
   },
+  signature_not_found: notADonation(
+    "No node knows this transaction, and what was signed two minutes ago can no longer land. Check the signature for typing mistakes and look into your wallet before you pay again. If it is on chain after all, send it again: it still counts.",
+  ),
   failed_on_chain: notADonation("This transaction failed on chain: it moved no money."),
   wrong_token: notADonation("This transaction pays in a token other than USDC."),
   wrong_recipient: notADonation("This transaction pays nothing into the nonprofit's USDC account."),
