@@ -11,6 +11,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
+import { version } from "#content/contract/base/version.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
@@ -29,7 +30,7 @@ const instructions =
 /** The directory as an MCP server. Stateless: a new one for each connection, or for each request over HTTP. */
 export function mcpServer(ask: Ask): Server {
   const server = new Server(
-    { name: "almoner", title: "Almoner", version: "0.3.0" },
+    { name: "almoner", title: "Almoner", version },
     { capabilities: { tools: {}, resources: {} }, instructions },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listedTools() }));

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { version } from "#content/contract/base/version.ts";
 import { needsDefault, needsIds } from "#content/enrichment/needs-store.ts";
 import { shareOfDay } from "#content/enrichment/rotation.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
@@ -156,7 +157,7 @@ export const mcpCard = ({ baseUrl }: BaseUrl): object => ({
   $schema: "https://static.modelcontextprotocol.io/schemas/mcp-server-card/v1.json",
   version: "1.0",
   protocolVersion: "2025-11-25",
-  serverInfo: { name: "almoner", title: "Almoner", version: "0.3.0" },
+  serverInfo: { name: "almoner", title: "Almoner", version },
   description: purpose,
   documentationUrl: `${baseUrl}/agents.md`,
   iconUrl: `${baseUrl}/favicon.svg`,

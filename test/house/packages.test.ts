@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { z } from "zod";
+import { version } from "#content/contract/base/version.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -28,7 +29,7 @@ describe.each(["", "test/clients/"])("packages of ./%s", (folder) => {
   test("are pinned to one version", async () => {
     const { dependencies, devDependencies } = Package.parse(await read(`${folder}package.json`));
     const versions = Object.entries({ ...dependencies, ...devDependencies });
-    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    expect(versions.filter(([, pinned]) => !/^\d+\.\d+\.\d+$/.test(pinned))).toEqual([]);
   });
 
   // Without all of them `npm ci` refuses the lock file, on every platform. A registry that lacks a package of a
@@ -43,4 +44,8 @@ describe.each(["", "test/clients/"])("packages of ./%s", (folder) => {
     expect(missing).toEqual([]);
     expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
   });
+});
+
+test("the code knows the version of package.json", async () => {
+  expect(await read("package.json")).toMatchObject({ version });
 });
