@@ -19,7 +19,7 @@ import { accessCounts } from "./operator/health.ts";
 import { openLimits } from "./http/rate-limit.ts";
 import { donateContext } from "./donation/context.ts";
 import { openSearch } from "./search/engine.ts";
-import { loadSecrets } from "./secrets.ts";
+import { isUsed, loadSecrets } from "./secrets.ts";
 import { startSweep } from "./donation/sweep.ts";
 import { expireWaiting } from "./operator/expire-waiting.ts";
 import { startOnboardingSweep } from "./onboarding/wallets.ts";
@@ -58,7 +58,8 @@ const expireEveryMs = 3_600_000;
 export async function openService(config: Config, given: Given = {}): Promise<Service> {
   const log = given.log ?? openLog(config);
   const { databaseUrl: url, databaseToken: authToken } = config;
-  const store = given.store ?? (await openStore({ url, authToken, ...servingStore }));
+  const store =
+    given.store ?? (await openStore({ url, authToken, create: !isUsed(config), ...servingStore }));
   await refuseSample(config, store);
   await chainAudit(store);
   const clock = systemClock;

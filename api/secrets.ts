@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto"
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { privateFolder } from "#content/runtime/private-files.ts";
+import { explainStart } from "#content/runtime/start-error.ts";
 import { BadSetting, type Config } from "./config.ts";
 
 /** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
@@ -44,7 +45,7 @@ export function loadSecrets(config: Config): Secrets {
  * what the operator has to know then, null when there is nothing to say.
  */
 export function closeDataFolder({ dataDir, publicDir }: Pick<Config, "dataDir" | "publicDir">) {
-  const done = privateFolder(dataDir);
+  const done = madePrivate(dataDir);
   if (done === "private") return null;
   if (done === "shared") {
     return `${dataDir} is a folder that all users of this machine share: set ALMONER_DATA_DIR to one of your own.`;
@@ -58,6 +59,20 @@ export function closeDataFolder({ dataDir, publicDir }: Pick<Config, "dataDir" |
     ? `${said} A web server that runs as another user no longer reads ${publicDir}: set ALMONER_PUBLIC_DIR to a folder outside, and its root too.`
     : said;
 }
+
+function madePrivate(folder: string) {
+  try {
+    return privateFolder(folder);
+  } catch (error) {
+    return explainStart(error, folder);
+  }
+}
+
+/** Whether a directory was served or published from this folder: then its store must not be made anew. */
+export const isUsed = ({ dataDir }: Pick<Config, "dataDir">): boolean =>
+  ["bundle/manifest.db", `secrets/${signingKeyFile}`].some((path) =>
+    existsSync(join(dataDir, path)),
+  );
 
 const signingKeyFile = "signing-key.pem";
 

@@ -5,8 +5,8 @@ import type { Transaction } from "@libsql/client";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import { recordLine } from "#content/nonprofit/record-line.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { openStore, queryable, type Store } from "#content/store/open.ts";
-import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
+import { queryable, type Store } from "#content/store/open.ts";
+import { configOrExit, openExistingStore, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
 
@@ -30,7 +30,7 @@ const command = defineCommand({
   args,
   run: async ({ args: asked }) => {
     const config = configOrExit();
-    using store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
+    using store = await openExistingStore(config);
     const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;
     const out =
       file === null ? process.stdout : createWriteStream(file, { flush: true, mode: 0o600 });

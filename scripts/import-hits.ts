@@ -2,10 +2,9 @@ import { statSync } from "node:fs";
 import { defineCommand } from "citty";
 import { dailyHashKeyOf } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { openStore } from "#content/store/open.ts";
 import { countLog, type LogReport } from "./import-hits/count-log.ts";
 import { runCommand } from "./support/command.ts";
-import { configOrExit, stopWith } from "./support/config.ts";
+import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 const command = defineCommand({
@@ -31,8 +30,7 @@ const command = defineCommand({
       }
     }
     const config = configOrExit();
-    const { databaseUrl: url, databaseToken: authToken } = config;
-    using store = await openStore({ url, authToken, busyWaitMs: 5_000 });
+    using store = await openExistingStore(config, { busyWaitMs: 5_000 });
     const dailyHashKey = dailyHashKeyOf(config);
     const reports: LogReport[] = [];
     try {

@@ -1,9 +1,8 @@
 import { defineCommand } from "citty";
 import { systemClock } from "#content/contract/base/time.ts";
-import { openStore } from "#content/store/open.ts";
 import { linkRegisters } from "./import/link-registers.ts";
 import { runCommand } from "./support/command.ts";
-import { configOrExit, stopSignal } from "./support/config.ts";
+import { configOrExit, openExistingStore, stopSignal } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 const command = defineCommand({
@@ -17,8 +16,7 @@ const command = defineCommand({
     json: { type: "boolean", description: "Answer as JSON on standard output" },
   },
   run: async ({ args }) => {
-    const { databaseUrl: url, databaseToken: authToken } = configOrExit();
-    using store = await openStore({ url, authToken, busyWaitMs: 60_000 });
+    using store = await openExistingStore(configOrExit(), { busyWaitMs: 60_000 });
     const checkOnly = args.check === true;
     const linking = { store, clock: systemClock, signal: stopSignal(), checkOnly };
     const progress = startProgress("linking", 0);

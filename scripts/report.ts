@@ -5,10 +5,9 @@ import {
   openedByRank,
   recommendationFunnel,
 } from "#content/recommendation/follow-through-store.ts";
-import { openStore } from "#content/store/open.ts";
 import { type Report, asJson, asTable, sinceFrom } from "./report/funnel.ts";
 import { runCommand } from "./support/command.ts";
-import { configOrExit, stopWith } from "./support/config.ts";
+import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
 
 const command = defineCommand({
   meta: {
@@ -29,8 +28,7 @@ const command = defineCommand({
     const asked = args.since === undefined ? -Infinity : sinceFrom(args.since, now);
     if (asked === null) stopWith("--since: give 30d, 12h, or a date like 2026-11-01.", 2);
     const config = configOrExit();
-    const { databaseUrl: url, databaseToken: authToken } = config;
-    using store = await openStore({ url, authToken, busyWaitMs: 30_000 });
+    using store = await openExistingStore(config, { busyWaitMs: 30_000 });
     const sinceMs = Math.max(asked, (await oldestCall(store)) ?? now.getTime());
     const report: Report = {
       since: isoTime(sinceMs),

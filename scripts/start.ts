@@ -7,12 +7,13 @@ import { answerError } from "#api/http/problem.ts";
 import { openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
 import { announceService } from "#api/operator/running-service.ts";
-import { loadSecrets, type Secrets } from "#api/secrets.ts";
+import { isUsed, loadSecrets, type Secrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
-import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { CannotStart } from "#content/runtime/start-error.ts";
+import { openStore, storeAddress, servingStore, type Store } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import {
   openBundleReader,
@@ -25,7 +26,7 @@ import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-di
 import { openDrawList, openFrontDoor } from "./start/front-door.ts";
 import { startLocalChain } from "./start/local-chain.ts";
 import { runCommand } from "./support/command.ts";
-import { configOrExit, orBadSetting, stopSignal, stopWith } from "./support/config.ts";
+import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 const command = defineCommand({
@@ -39,6 +40,11 @@ const command = defineCommand({
       type: "string",
       description: "Profiles of the sample directory, when the store is empty (41000)",
     },
+    sample: {
+      type: "boolean",
+      description:
+        "Fill a missing or empty store with the sample, also in a folder that was used before",
+    },
   },
   run: async ({ args }) => {
     const given = configOrExit();
@@ -46,7 +52,9 @@ const command = defineCommand({
     const log = openLog(given);
     const starting = startLocalChain(given, (message) => log.warn(message));
     let publisher: ReturnType<typeof startPublisher> | null = null;
+    const create = args.sample === true || !isUsed(given);
     const store = await openStore({
+      create,
       url: given.databaseUrl,
       authToken: given.databaseToken,
       ...servingStore,
@@ -54,8 +62,8 @@ const command = defineCommand({
     });
     // While the store is filled. Whoever needs the compiled site waits for it, and tells why when it does not compile.
     void compileSite(publisherFolders(given.dataDir).compiled).catch(() => null);
-    await fillEmptyStore(store, args.profiles, given);
-    await orBadSetting(refuseSample(given, store));
+    await fillEmptyStore(store, args.profiles, { ...given, create });
+    await refuseSample(given, store);
     const localChain = await starting;
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
     publisher = startPublisher((message) => log.warn(message));
@@ -64,9 +72,7 @@ const command = defineCommand({
     );
     const profileOf = (sequence: number) => changedProfile(store, sequence);
     const secrets = loadSecrets(config);
-    const chain = await orBadSetting(
-      openDonationChain(config, { secrets, log, clock: systemClock }),
-    );
+    const chain = await openDonationChain(config, { secrets, log, clock: systemClock });
     const service = await openService(config, {
       store,
       log,
@@ -155,7 +161,7 @@ const seedNumber = 1;
 async function fillEmptyStore(
   store: Store,
   asked: string | undefined,
-  { network }: Pick<Config, "network">,
+  { network, databaseUrl, create }: Pick<Config, "network" | "databaseUrl"> & { create: boolean },
 ): Promise<void> {
   const profiles = asked === undefined ? profilesDefault : Number(asked);
   if (!Number.isInteger(profiles) || profiles < 1) {
@@ -164,6 +170,12 @@ async function fillEmptyStore(
   const unfinished = await unfinishedSample(store);
   if (network === "solana" && (await store.db.$count(nonprofits)) === 0) stopWith(noSample, 2);
   if (unfinished === null && (await store.db.$count(nonprofits)) > 0) return;
+  if (unfinished === null && !create) {
+    throw new CannotStart(
+      `The store ${storeAddress(databaseUrl)} holds no nonprofit, and the data folder was used before.`,
+      "Restore a backup, or fill it with `bun run import`; with --sample it gets invented nonprofits.",
+    );
+  }
   const sample = unfinished ?? { profiles, seed_number: seedNumber };
   console.log(`An empty data folder: making a sample directory of ${sample.profiles} nonprofits.`);
   const progress = startProgress("Sample nonprofits", sample.profiles);

@@ -1,5 +1,6 @@
 import { maxHeaderSize } from "node:http";
 import type { Config } from "#api/config.ts";
+import { CannotStart } from "#content/runtime/start-error.ts";
 import { internal, problem } from "./problem.ts";
 
 export type Listening = {
@@ -29,7 +30,7 @@ const bodyBytesMax = Number.MAX_SAFE_INTEGER;
 const headBytesMax = 262_144;
 const graceMsDefault = 4_000;
 
-/** Puts the service on a socket. Throws when the address is taken, with its name. */
+/** Puts the service on a socket. Throws CannotStart, which names the address. */
 export function listen(
   app: Handles,
   { host, port }: Pick<Config, "host" | "port">,
@@ -76,9 +77,19 @@ function serve(options: Bun.Serve.Options<undefined>): Bun.Server<undefined> {
     return Bun.serve(options);
   } catch (cause) {
     const where = "port" in options ? `${options.hostname}:${options.port}` : "the address";
-    throw new Error(`cannot listen on ${where}: is something else listening there?`, { cause });
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+    const remedy = listenRemedies[code] ?? "Choose others with ALMONER_HOST and ALMONER_PORT.";
+    throw new CannotStart(`Cannot listen on ${where} (${code}).`, remedy, { cause });
   }
 }
+
+const listenRemedies: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    "Something else listens there: stop it, or choose another port with ALMONER_PORT (0 takes a free one).",
+  EACCES:
+    "Ports below 1024 are for root: choose another one with ALMONER_PORT and put a proxy in front, or give the unit CAP_NET_BIND_SERVICE.",
+  EADDRNOTAVAIL: "This machine does not have that address: correct ALMONER_HOST.",
+};
 
 /**
  * Bun refuses request heads above 16 kB with a bare 431; a query of 100 kB is to be answered like any other. The

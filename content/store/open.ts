@@ -1,13 +1,14 @@
-import { mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { type Client, createClient, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
-import { migrate } from "drizzle-orm/libsql/migrator";
 import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
+import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { fetchWithin, retryWhileBusy } from "./busy.ts";
 import { checkpointApart } from "./checkpoints.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
 import { placeOf } from "./place.ts";
+import { migrateAmongOthers, refuseDowngrade } from "./upgrade.ts";
 
 type Db = LibSQLDatabase;
 
@@ -54,8 +55,10 @@ export type OpenOptions = {
   checkpointsApart?: boolean;
   /** Called after each write that was committed. */
   onCommit?: () => void;
-  /** Leave the tables as they are: for readers of a store that another process keeps up to date. */
+  /** Leave the tables as they are: for readers of a store that another process keeps up to date. Makes no store either. */
   migrated?: boolean;
+  /** Whether a file that is missing or empty becomes a new store; default yes. Else CannotStart is thrown. */
+  create?: boolean;
 };
 
 /** How a process opens the store that writes while it answers. The cache holds the upper pages of the indexes. */
@@ -68,22 +71,32 @@ export const servingStore = {
 /** 64 MB: a log this long is checkpointed by the writer itself, which then begins it again. */
 const longestLogPages = 16_384;
 const keptLogBytes = 16_000_000;
-const migrationsFolder = join(import.meta.dirname, "migrations");
 
-/** Opens the store and brings its tables up to date. Throws with the URL when it cannot be opened. */
+/**
+ * Opens the store and brings its tables up to date. Throws CannotStart, which names the file and what helps, when the
+ * store is missing, damaged, out of reach, or of a newer version.
+ */
 export async function openStore(options: OpenOptions): Promise<Store> {
+  const address = storeAddress(options.url);
+  try {
+    return await opened(options, address);
+  } catch (error) {
+    return explainStart(error, address);
+  }
+}
+
+/** The file of a store, or its server, without what stands in the URL for the server alone. */
+export const storeAddress = (url: string): string =>
+  url.startsWith("file:") ? filePathOf(url) : url.replace(/[?#].*$/, "");
+
+async function opened(options: OpenOptions, address: string): Promise<Store> {
+  const { migrated = false, create = !migrated } = options;
   const embedded = options.url.startsWith("file:");
-  if (embedded) makePrivate(filePathOf(options.url));
-  const { url, authToken, serverWaitMs = 60_000 } = options;
-  const connect = (): Client =>
-    embedded
-      ? // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
-        openEmbeddedClient(url, { timeout: 20 })
-      : createClient({
-          url,
-          fetch: fetchWithin(serverWaitMs),
-          ...(authToken === undefined ? {} : { authToken }),
-        });
+  if (embedded) {
+    if (!create) refuseMissing(address);
+    makePrivate(address);
+  }
+  const connect = () => connectTo(options, embedded);
   // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
   const writer = connect();
   const reader = embedded ? connect() : writer;
@@ -97,15 +110,16 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     await prepareWriter();
   };
   await retryWhileBusy(prepareWriter, 10_000, reconnectWriter);
-  if (options.migrated !== true) {
+  await refuseDowngrade(writer, address);
+  if (!migrated) {
     const migrating = () => migrateAmongOthers(writer);
     await retryWhileBusy(migrating, 10_000, reconnectWriter);
   }
   const checkpoints =
-    embedded && options.checkpointsApart === true ? checkpointApart(filePathOf(options.url)) : null;
+    embedded && options.checkpointsApart === true ? checkpointApart(address) : null;
   // A connection that has read keeps the log open, and in its place, until it is closed.
   if (embedded) await reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
-  const place = placeOf(embedded ? filePathOf(options.url) : ":memory:");
+  const place = placeOf(embedded ? address : ":memory:");
   const inPlace = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     try {
       place.check();
@@ -125,7 +139,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     checkpoints?.close();
     reader.close();
     if (writer !== reader) writer.close();
-    if (options.migrated !== true) place.leave();
+    if (!migrated) place.leave();
   };
   return {
     db: drizzle(reader),
@@ -151,6 +165,28 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   };
 }
 
+const connectTo = (
+  { url, authToken, serverWaitMs = 60_000 }: OpenOptions,
+  embedded: boolean,
+): Client =>
+  embedded
+    ? // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
+      openEmbeddedClient(url, { timeout: 20 })
+    : createClient({
+        url,
+        fetch: fetchWithin(serverWaitMs),
+        ...(authToken === undefined ? {} : { authToken }),
+      });
+
+function refuseMissing(path: string): void {
+  const found = path === ":memory:" ? null : statSync(path, { throwIfNoEntry: false });
+  if (found === null || (found?.size ?? 0) > 0) return;
+  throw new CannotStart(
+    found === undefined ? `There is no store at ${path}.` : `The store ${path} is empty: 0 bytes.`,
+    "Correct ALMONER_DATA_DIR or ALMONER_DATABASE_URL, or restore a backup. A new directory begins with `bun start` or `bun run import` in an empty folder.",
+  );
+}
+
 /** No other user of the machine reads the store. SQLite gives the log and its index the mode of the file. */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -168,15 +204,6 @@ function writerPragmas({ synchronous, writeCacheMb, checkpointsApart }: OpenOpti
   // where they are made apart.
   const logPages = checkpointsApart === true ? longestLogPages : (writeCacheMb ?? 0) * 128;
   return logPages === 0 ? pragmas : [...pragmas, `wal_autocheckpoint = ${logPages}`];
-}
-
-/** Two processes may open a new store at once: the one that comes second finds the tables made when it looks again. */
-async function migrateAmongOthers(writer: Client): Promise<void> {
-  const migrateOnce = () => migrate(drizzle(writer), { migrationsFolder });
-  await migrateOnce().catch(async () => {
-    await Bun.sleep(100);
-    await migrateOnce();
-  });
 }
 
 /** What drizzle asks of a transaction is what it asks of a client: `execute` and `batch`. */

@@ -1,11 +1,10 @@
 import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { openStore } from "#content/store/open.ts";
 import { differingFiles } from "#site/publisher/full-build.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
-import { stopWith } from "#scripts/support/config.ts";
+import { openExistingStore, stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import {
   failuresOf,
@@ -80,8 +79,7 @@ async function untilResident(manifest: Manifest): Promise<void> {
 }
 
 async function newestChange(config: Config): Promise<number> {
-  const { databaseUrl: url, databaseToken: authToken } = config;
-  const store = await openStore({ url, authToken, migrated: true });
+  const store = await openExistingStore(config, { migrated: true });
   try {
     return await newestSequence(store);
   } finally {

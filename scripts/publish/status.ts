@@ -1,15 +1,12 @@
-import { existsSync } from "node:fs";
 import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { filePathOf } from "#content/store/embedded-client.ts";
-import { openStore } from "#content/store/open.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { differingFiles } from "#site/publisher/full-build.ts";
 import { bundleExists, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { releases } from "#site/bundle/release.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
-import { stopWith } from "../support/config.ts";
+import { openExistingStore, stopWith } from "../support/config.ts";
 import { heldMessage, showFailed } from "./once.ts";
 
 const releasesShownMax = 10;
@@ -81,14 +78,9 @@ function examples(paths: readonly string[]): string {
  * Changes that readers do not see yet: in profiles, and in what shifts many pages. Null when the store cannot be asked:
  * what is published can be shown all the same.
  */
-async function waitingOf(
-  { databaseUrl: url, databaseToken: authToken }: Config,
-  { fast_sequence, slow_sequence }: PublisherState,
-) {
-  // Asking must not make a store.
-  if (url.startsWith("file:") && !existsSync(filePathOf(url))) return null;
+async function waitingOf(config: Config, { fast_sequence, slow_sequence }: PublisherState) {
   try {
-    const store = await openStore({ url, authToken, migrated: true });
+    const store = await openExistingStore(config, { migrated: true });
     try {
       const newest = await newestSequence(store);
       const since = await firstChangeAfter(store, Math.min(fast_sequence, slow_sequence));

@@ -23,9 +23,8 @@ import {
   verifyAudit,
 } from "#content/operation/audit-chain-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
-import { filePathOf } from "#content/store/embedded-client.ts";
-import { openStore, type Store } from "#content/store/open.ts";
-import { configOrExit, stopWith } from "#scripts/support/config.ts";
+import type { Store } from "#content/store/open.ts";
+import { configOrExit, openExistingStore, stopWith } from "#scripts/support/config.ts";
 import { json } from "#scripts/support/operator-api.ts";
 
 const waitMs = 30_000;
@@ -57,12 +56,8 @@ export const audit = defineCommand({
     if (args.verify !== true)
       stopWith("review audit: give --verify. The log itself: review log.", 2);
     const config = configOrExit({ opens: false });
-    const { databaseUrl: url, databaseToken: authToken } = config;
-    if (url.startsWith("file:") && !existsSync(filePathOf(url))) {
-      stopWith(`There is no store at ${filePathOf(url)}.`, 2);
-    }
     const keys = await keysFrom(config, args.key);
-    using store = await openStore({ url, authToken });
+    using store = await openExistingStore(config);
     if (!(await isChained(store))) {
       stopWith("The log is not in a chain: start the service once to chain it, then verify.");
     }

@@ -1,9 +1,10 @@
-import { type ArgsDef, type CommandDef, runMain } from "citty";
-import { stopWith } from "./config.ts";
+import { type ArgsDef, type CommandDef, runCommand as run, runMain } from "citty";
+import { stopWith, wordsOf } from "./config.ts";
 
 /**
  * Runs a command as citty does, but refuses an option that it does not know: a mistyped --check must not write. Ends
- * with code 2 then. `alone`: options that may stand without a value, and the value that they have then.
+ * with code 2 then. A failure that an operator can mend ends it with two lines that say how, and no stack. `alone`: options
+ * that may stand without a value, and the value that they have then.
  */
 export async function runCommand<Args extends ArgsDef>(
   command: CommandDef<Args>,
@@ -12,7 +13,16 @@ export async function runCommand<Args extends ArgsDef>(
   const rawArgs = withValues(process.argv.slice(2), alone);
   const unknown = unknownOption(command, rawArgs);
   if (unknown !== null) stopWith(`Unknown option ${unknown}. --help lists the options.`, 2);
-  await runMain(command, { rawArgs });
+  const usage = () => runMain(command, { rawArgs });
+  if (rawArgs.some((word) => /^(?:--help|-h|--version|-v)$/.test(word))) return usage();
+  try {
+    await run(command, { rawArgs });
+  } catch (error) {
+    const { message, code } = wordsOf(error) ?? { message: error, code: 1 };
+    // Citty's own errors are of the arguments, before anything runs.
+    if (error instanceof Error && error.name === "CLIError") await usage();
+    else stopWith(message, code);
+  }
 }
 
 /** Gives options that stand alone their value: the parser would take the next option for it. */

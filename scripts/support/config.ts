@@ -1,39 +1,39 @@
+import { CannotStart } from "#content/runtime/start-error.ts";
+import { type OpenOptions, openStore, type Store } from "#content/store/open.ts";
 import { BadSetting, type Config, readConfig, unknownSettings } from "#api/config.ts";
 import { closeDataFolder } from "#api/secrets.ts";
 
 /**
- * Reads the settings for a command; a bad one ends the process with a message that names it. Closes the data folder to
- * others, unless the command `opens` nothing in it but to look.
+ * Reads the settings for a command; one that cannot be used ends it (BadSetting, see runCommand). Closes the data folder to others, unless the command `opens` nothing
+ * in it but to look.
  */
 export function configOrExit({ opens = true } = {}): Config {
-  try {
-    for (const name of unknownSettings(process.env)) {
-      console.error(
-        `${name} is not a setting and is ignored. docs/settings.md lists the settings.`,
-      );
-    }
-    const config = readConfig(process.env);
-    const closed = opens ? closeDataFolder(config) : null;
-    if (closed !== null) console.error(closed);
-    return config;
-  } catch (error) {
-    if (!(error instanceof BadSetting)) throw error;
-    return stopWith(error.message, 2);
+  for (const name of unknownSettings(process.env)) {
+    console.error(`${name} is not a setting and is ignored. docs/settings.md lists the settings.`);
   }
+  const config = readConfig(process.env);
+  const closed = opens ? closeDataFolder(config) : null;
+  if (closed !== null) console.error(closed);
+  return config;
 }
 
-/** Work that may find a setting bad once store and chain are open: its message ends the process. */
-export async function orBadSetting<Value>(work: Promise<Value>): Promise<Value> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof BadSetting)) throw error;
-    return stopWith(error.message, 2);
-  }
+/** Opens the store that the settings name. One that is missing is not made: the name is more likely mistyped. */
+export const openExistingStore = (
+  { databaseUrl: url, databaseToken: authToken }: Config,
+  options: Pick<OpenOptions, "busyWaitMs" | "migrated"> = {},
+): Promise<Store> => openStore({ url, authToken, create: false, ...options });
+
+/**
+ * The words and the exit code for a failure that an operator can mend: 2 for a bad setting, 1 for a file, a disk or a
+ * port; null for a bug, which is shown with its stack.
+ */
+export function wordsOf(error: unknown): { message: string; code: number } | null {
+  if (error instanceof BadSetting) return { message: error.message, code: 2 };
+  return error instanceof CannotStart ? { message: error.message, code: 1 } : null;
 }
 
-/** Ends the process with a message; expected failures of commands come through here. */
-export function stopWith(message: string, code = 1): never {
+/** Ends the process with a message, or with an error and its stack; expected failures of commands come through here. */
+export function stopWith(message: unknown, code = 1): never {
   console.error(message);
   process.exit(code);
 }

@@ -10,11 +10,10 @@ import type { Operation } from "#content/contract/operations/operation.ts";
 import { Problem } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { openStore } from "#content/store/open.ts";
 import { bundleExists } from "#site/bundle/manifest.ts";
 import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { configOrExit, stopWith } from "./config.ts";
+import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 
 /** The outcome of an operation: the value, or why not, as its problem says it. */
 type OperatorAnswer<Value> = Result<Value, { kind: string; message: string }>;
@@ -116,8 +115,7 @@ export const defaultOperator = "operator";
 
 /** Anyone who can read the data folder is the operator, by any name. */
 async function openActions(config: Config, operator: string): Promise<Connection> {
-  const { databaseUrl: url, databaseToken: authToken } = config;
-  const store = await openStore({ url, authToken, busyWaitMs });
+  const store = await openExistingStore(config, { busyWaitMs });
   const { bundle } = publisherFolders(config.dataDir);
   const reader = bundleExists(bundle) ? openBundleReader(bundle) : null;
   const context = {

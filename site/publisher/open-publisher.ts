@@ -170,7 +170,7 @@ async function openedStore(
   { databaseUrl, databaseToken, network }: PublisherSettings,
   lock: { release(): void },
 ): Promise<Store> {
-  const store = await openStore({ url: databaseUrl, authToken: databaseToken });
+  const store = await openStore({ url: databaseUrl, authToken: databaseToken, create: false });
   const trouble = await sampleTrouble(store, network);
   if (trouble === null) return store;
   store.close();

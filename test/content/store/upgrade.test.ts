@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { version } from "#content/contract/base/version.ts";
+import { explainStart } from "#content/runtime/start-error.ts";
+import { type OpenOptions, openStore } from "#content/store/open.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-upgrade-"));
+  path = join(folder, "store.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** What is said when the store is opened; "opened" when nothing is. */
+const refusal = (options: Partial<OpenOptions>): Promise<string> =>
+  openStore({ url: `file:${path}`, ...options }).then(
+    (store) => (store.close(), "opened"),
+    (error: Error) => error.message,
+  );
+
+test("a store of a newer version is refused by the names of both, and left as it is", async () => {
+  (await openStore({ url: `file:${path}` })).close();
+  const newer = new Database(path);
+  const day = Date.parse("2100-01-01");
+  newer.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', ?)", [day]);
+  newer.run("PRAGMA user_version = 9008007");
+  newer.close();
+  for (const migrated of [false, true]) {
+    expect(await refusal({ migrated })).toMatch(
+      new RegExp(
+        `^${path} was upgraded by Almoner 9.8.7 \\(tables of 2100-01-01\\), and this is ${version} .*\nInstall Almoner 9.8.7 again`,
+      ),
+    );
+  }
+});
+
+test("a store that is missing or empty is made only where one may be made", async () => {
+  const existing = { create: false };
+  expect(await refusal(existing)).toMatch(/^There is no store at .*\nCorrect ALMONER_DATA_DIR/);
+  expect(await refusal({ migrated: true })).toContain("no store");
+  expect(existsSync(path)).toBe(false);
+  writeFileSync(path, "");
+  expect(await refusal(existing)).toMatch(/is empty: 0 bytes\.\nCorrect/);
+  (await openStore({ url: `file:${path}` })).close();
+  expect(await refusal(existing)).toBe("opened");
+});
+
+test.each<[name: string, damage: () => string | void, says: RegExp]>([
+  [
+    "with a bad header",
+    () => writeFileSync(path, Buffer.alloc(4_096, "x")),
+    /store\.db is damaged, or is no database .*\n.*restore a backup/,
+  ],
+  ["in a file", () => void (path = "/proc/version/store.db"), /something else is there, .*\nName/],
+  [
+    "on a server that is away",
+    () => "http://127.0.0.1:1/?authToken=secret",
+    /^http:\/\/127\.0\.0\.1:1\/ does not answer .*\nStart the database server/,
+  ],
+])("a store %s is refused in two lines: the file, and what helps", async (_, damage, says) => {
+  const url = damage() ?? `file:${path}`;
+  expect(await refusal({ url })).toMatch(says);
+});
+
+test("a file that cannot be opened says why it may be, and a bug stays what it is", () => {
+  const error = new Error('ConnectionFailed("Unable to open connection to local database: 14")');
+  expect(() => explainStart(error, "/a/store.db")).toThrow(
+    /^\/a\/store\.db cannot be opened \(ConnectionFailed\)\.\nLook at its rights .*ulimit -n/,
+  );
+  const bug = new Error("a bug");
+  expect(() => explainStart(bug, "/a/store.db")).toThrow(bug);
+});

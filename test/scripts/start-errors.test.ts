@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { openStore } from "#content/store/open.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "almoner-start-errors-"));
+const good = join(folder, "good");
+const empty = join(folder, "empty.db");
+
+beforeAll(async () => {
+  const store = await openStore({ url: `file:${join(good, "store.db")}`, synchronous: "OFF" });
+  await seedDirectory(store, { profiles: 5, seedNumber: 1, onProgress: () => {} });
+  await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  store.close();
+  (await openStore({ url: `file:${empty}`, synchronous: "OFF" })).close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Case = {
+  name: string;
+  /** Damages a copy of a good data folder; answers settings. */
+  damage: (dataDir: string) => Record<string, string> | void;
+  says: RegExp;
+  helps: RegExp;
+  commands: string[];
+};
+
+const service = "api/main.ts";
+const start = "scripts/start.ts";
+
+const cases: Case[] = [
+  {
+    name: "a truncated store",
+    damage: (dataDir) => truncateSync(join(dataDir, "store.db"), 100_000),
+    says: /store\.db is damaged/,
+    helps: /restore a backup/,
+    commands: [service, start, "scripts/export.ts"],
+  },
+  {
+    name: "a folder that cannot be written",
+    damage: () => ({ ALMONER_DATA_DIR: "/sys/almoner" }),
+    says: /^\/sys\/almoner cannot be opened for writing/,
+    helps: /chown/,
+    commands: [service, start],
+  },
+  {
+    name: "a store that is missing beside a folder that was used",
+    damage: (dataDir) => {
+      mkdirSync(join(dataDir, "bundle"));
+      writeFileSync(join(dataDir, "bundle/manifest.db"), "");
+      rmSync(join(dataDir, "store.db"));
+    },
+    says: /^There is no store at .*store\.db\.$/m,
+    helps: /restore a backup/,
+    commands: [service, start],
+  },
+  {
+    name: "a store without a nonprofit beside a folder that was used",
+    damage: (dataDir) => {
+      mkdirSync(join(dataDir, "secrets"));
+      writeFileSync(join(dataDir, "secrets/signing-key.pem"), "used");
+      return { ALMONER_DATABASE_URL: `file:${empty}` };
+    },
+    says: /holds no nonprofit, and the data folder was used before/,
+    helps: /--sample/,
+    commands: [start],
+  },
+  {
+    name: "a mistyped database URL",
+    damage: (dataDir) => ({ ALMONER_DATABASE_URL: `file:${join(dataDir, "stor.db")}` }),
+    says: /^There is no store at .*stor\.db\.$/m,
+    helps: /ALMONER_DATABASE_URL/,
+    commands: ["scripts/export.ts", "scripts/publish.ts"],
+  },
+];
+
+async function ends(command: string, dataDir: string, env: Record<string, string>) {
+  const child = Bun.spawn([process.execPath, join(root, command)], {
+    env: {
+      ...process.env,
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_PORT: "0",
+      ALMONER_CHAIN_PORT: "0",
+      ALMONER_LOG_LEVEL: "error",
+      ...env,
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: 30_000,
+  });
+  return { said: await new Response(child.stderr).text(), code: await child.exited };
+}
+
+test.each(cases)("$name ends in two lines: the file, and what helps", async (one) => {
+  const dataDir = join(folder, one.name.replaceAll(" ", "-"));
+  cpSync(good, dataDir, { recursive: true });
+  const env = one.damage(dataDir) ?? {};
+  const before = existsSync(join(dataDir, "store.db"));
+  const ended = await Promise.all(one.commands.map((command) => ends(command, dataDir, env)));
+  for (const { said, code } of ended) {
+    expect(said.trim().split("\n")).toHaveLength(2);
+    expect(said).toMatch(one.says);
+    expect(said).toMatch(one.helps);
+    expect(code).toBe(1);
+  }
+  // Nothing was made in the place of what is missing.
+  expect(existsSync(join(dataDir, "store.db"))).toBe(before);
+  expect(existsSync(join(dataDir, "stor.db"))).toBe(false);
+});
