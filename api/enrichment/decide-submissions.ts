@@ -12,7 +12,6 @@ import {
   fieldState,
   insertSubmission,
   type NewSubmission,
-  type OwnSubmission,
   priorRejections,
   type Rejection,
   rejectSubmission,
@@ -164,7 +163,7 @@ function itemOf({ fresh, state }: Submitted, { submission, rivals }: Stored): St
 
 /** The outcome of a submission. `sequence` is that of the change that made its value live, null when none did. */
 type Stored = {
-  submission: OwnSubmission;
+  submission: StoredSubmission;
   sequence: number | null;
   /** Other agents' values are pending too. */
   rivals: boolean;
@@ -231,24 +230,26 @@ const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
 /** For a submission that makes nothing live and competes with none. */
-const unchanged = (submission: OwnSubmission): Stored => ({
+const unchanged = (submission: StoredSubmission): Stored => ({
   submission,
   sequence: null,
   rivals: false,
 });
 
 /** For one that waits for a second agent. */
-const waiting = (submission: OwnSubmission, { rivals }: FieldState): Stored => ({
-  ...unchanged(submission),
-  rivals: rivals && !isSecret(submission.field),
-});
+function waiting(submission: StoredSubmission, { votes }: FieldState): Stored {
+  const { field, agent_id, normalised_value } = submission;
+  const isRival = (vote: (typeof votes)[number]) =>
+    vote.agent_id !== agent_id && vote.normalised_value !== normalised_value;
+  return { ...unchanged(submission), rivals: !isSecret(field) && votes.some(isRival) };
+}
 
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
 async function audit(
   tx: WriteTransaction,
   { job, agent_key, fresh, state }: Known,
   corroborating: boolean,
-): Promise<OwnSubmission> {
+): Promise<StoredSubmission> {
   const logged = { ...fresh, network: null, audit_only: 1 };
   if (isSecret(fresh.field)) return insertSubmission(tx, logged);
   const reason = corroborating ? corroborates : null;
@@ -279,7 +280,7 @@ async function replaceOwn(
 async function apply(
   tx: WriteTransaction,
   { job, fresh: { nonprofit_id }, state }: Known,
-  mine: OwnSubmission,
+  mine: StoredSubmission,
   confidence: number,
 ): Promise<Stored> {
   const { field, normalised_value } = mine;
@@ -294,7 +295,7 @@ async function apply(
 }
 
 /** The same value from the same agent again: it is answered with the submission it has. */
-async function repeat(tx: WriteTransaction, one: Known, own: OwnSubmission): Promise<Stored> {
+async function repeat(tx: WriteTransaction, one: Known, own: StoredSubmission): Promise<Stored> {
   if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
     return decideAgain(tx, one, own);
   }
@@ -311,7 +312,11 @@ async function repeat(tx: WriteTransaction, one: Known, own: OwnSubmission): Pro
  * before the strict mode has no network and could never agree with another: it counts with that of this request, and keeps
  * it when the agent's secret came. Without one anybody may have sent this, and would keep the agent from replacing it.
  */
-async function decideAgain(tx: WriteTransaction, one: Known, own: OwnSubmission): Promise<Stored> {
+async function decideAgain(
+  tx: WriteTransaction,
+  one: Known,
+  own: StoredSubmission,
+): Promise<Stored> {
   const { job, state } = one;
   const mine = { ...own, network: own.network ?? job.network };
   if (mine.network !== null && own.network === null && job.secret !== null) {

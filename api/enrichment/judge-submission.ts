@@ -1,11 +1,10 @@
 import { decide, type Decision, corroborates, isQueueFull } from "#content/enrichment/consensus.ts";
 import type { AgentKey } from "#content/enrichment/agent-key.ts";
+import { isRowField } from "#content/contract/enrichment.ts";
 import type { EnrichmentRequest } from "#content/enrichment/read.ts";
 import {
   type FieldState,
-  isRowField,
   type NewSubmission,
-  type OwnSubmission,
   type StoredSubmission,
 } from "#content/enrichment/submission-store.ts";
 import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
@@ -24,7 +23,7 @@ export type Known = {
 
 /** The same with what becomes of it: it is answered with an earlier one, or the rules decide. */
 export type Submitted = Known &
-  ({ earlier: OwnSubmission } | { earlier: null; decision: Decision });
+  ({ earlier: StoredSubmission } | { earlier: null; decision: Decision });
 
 /** Judges a submission by what is known of its field; stores nothing. */
 export function decidedOn(known: Known): Submitted {
@@ -70,12 +69,12 @@ export function isOneTooMany(one: Submitted): boolean {
 }
 
 /** The submission with this value that the agent has already; null when it has none, or none that still counts. */
-const earlierOf = ({ state: { own, live } }: Known): OwnSubmission | null =>
+const earlierOf = ({ state: { own, live } }: Known): StoredSubmission | null =>
   own !== null && stillCounts(own, live) ? own : null;
 
-function stillCounts(own: OwnSubmission, live: string | null): boolean {
+function stillCounts(own: StoredSubmission, live: string | null): boolean {
   const { field, status, audit_only } = own;
-  if (field === "programme" || field === "impact_metric") return true;
+  if (isRowField(field)) return true;
   if (live !== null && isSecret(field)) return audit_only === 1;
   const compared = live === null ? null : comparedLive(field, live);
   // What was live and has since been emptied or replaced, or was logged beside another value than this, counts again.

@@ -1,4 +1,4 @@
-import { enrichableFields } from "#content/contract/enrichment.ts";
+import { enrichableFields, isRowField } from "#content/contract/enrichment.ts";
 import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
 import { overruleField } from "#content/enrichment/agreed-field-store.ts";
@@ -42,7 +42,7 @@ export async function setFields(
   const { after, fields } = edited(before, values, now);
   if (fields.length === 0) return null;
   for (const field of enrichableFields) {
-    if (field === "programme" || field === "impact_metric" || !fields.includes(field)) continue;
+    if (isRowField(field) || !fields.includes(field)) continue;
     const value = after[field] === null ? null : String(after[field]);
     await overruleField(tx, { nonprofit_id: before.id, field, value, now });
   }

@@ -10,6 +10,7 @@ import {
   type ReviewKind,
 } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
+import { agentFlags } from "#content/enrichment/agent.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
@@ -212,6 +213,12 @@ export const sourceGiven = passed("source", "A source was given; it has not been
 
 const claimsNoted = (faults: ReturnType<typeof wordingFaults>): ReviewCheck =>
   noted("wording", `${describeFaults(faults)}.`);
+
+/** What an operator sees beside what an agent sent. */
+export const flagsOf = ({ agent_id, test_data }: { agent_id: string; test_data: number }) => [
+  ...agentFlags(agent_id),
+  ...(test_data === 1 ? ["test_data"] : []),
+];
 
 export const numericKey = /^\d{1,15}$/;
 export const hexKey = /^[\da-f]{1,64}$/;

@@ -18,6 +18,7 @@ import { checkValue } from "#content/enrichment/value.ts";
 import type { Queryable } from "#content/store/open.ts";
 import {
   checksOf,
+  flagsOf,
   isListed,
   notWaiting,
   numberAt,
@@ -161,7 +162,7 @@ const votesShown = ({ nonprofit_id, field, votes }: VotedField, now: Date) => ({
       source_url: vote.source_url,
       confidence: vote.confidence,
       sent_at: isoTime(vote.created_at),
-      flags: [...agentFlags(vote.agent_id), ...(vote.test_data === 1 ? ["test_data"] : [])],
+      flags: flagsOf(vote),
     })),
   },
   checks: votes.flatMap((vote) =>

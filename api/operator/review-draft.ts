@@ -2,7 +2,6 @@ import { z } from "zod";
 import { objectIn } from "#content/contract/base/json-object.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
-import { agentFlags } from "#content/enrichment/agent.ts";
 import {
   agentsBehindDraft,
   applyAgreeing,
@@ -16,6 +15,7 @@ import { isInFile, pickOf, setPick, type StoredPick } from "#content/recommendat
 import { checkPickText, type PickText } from "#content/recommendation/pick-text.ts";
 import { sensitiveClaims } from "#content/recommendation/wording-faults.ts";
 import {
+  flagsOf,
   isListed,
   numberAt,
   numericKey,
@@ -60,11 +60,7 @@ export const draftReviews = openQueue<StoredDraft>({
       ],
       checks: checksOf(draft, before),
       sources: [source_url],
-      flags: [
-        ...agentFlags(agent_id),
-        ...(draft.test_data === 1 ? ["test_data"] : []),
-        ...(draft.sensitive_claims.length > 0 ? ["sensitive_claim"] : []),
-      ],
+      flags: [...flagsOf(draft), ...(draft.sensitive_claims.length > 0 ? ["sensitive_claim"] : [])],
       editing: {
         field: "recommendation",
         required: false,

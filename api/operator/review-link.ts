@@ -6,16 +6,16 @@ import { whyNotMerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { closeLink, type Link, linkSaves, waitingLinks } from "#content/register/links-store.ts";
-import { openQueue } from "./open-queue.ts";
+import { numberAt, numericKey, openQueue } from "./open-queue.ts";
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
 
 /** Profiles that seem to be of one organisation where one belongs to it: an operator decides whether they are. */
 export const linkReviews = openQueue<Waiting>({
   kind: "link",
-  key: /^\d{1,15}$/,
+  key: numericKey,
   count: waitingLinks.count,
-  page: (store, { after, limit }) => waitingLinks.page(store, { after: Number(after ?? 0), limit }),
+  page: (store, { after, limit }) => waitingLinks.page(store, { after: numberAt(after), limit }),
   byKey: (store, key) => waitingLinks.byId(store, Number(key)),
 
   item: async (_, { row, record }) => ({

@@ -1,6 +1,6 @@
 import { isBrokenObject } from "#content/contract/base/json-object.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { agentFlags } from "#content/enrichment/agent.ts";
+import { isRowField } from "#content/contract/enrichment.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";
 import {
@@ -17,6 +17,7 @@ import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import {
   checksOf,
+  flagsOf,
   isListed,
   numberAt,
   numericKey,
@@ -40,7 +41,7 @@ export const proseReviews = openQueue<StoredSubmission>({
 
   item: (_, { row: submission, record }, now) => {
     const { id, field, value, source_url, agent_id, agent_name, confidence } = submission;
-    const flags = [...agentFlags(agent_id), ...(submission.test_data === 1 ? ["test_data"] : [])];
+    const flags = flagsOf(submission);
     return {
       key: String(id),
       summary: `Accept this ${field}, as it was sent or edited, or reject it with a reason.`,
@@ -62,7 +63,7 @@ export const proseReviews = openQueue<StoredSubmission>({
     const at = now.getTime();
     await saveNonprofits(tx, [{ before: record, after }], { origin: "review", now });
     await applyProse(tx, { id, edited: text === submission.value ? null : text, at });
-    if (!isRow(field)) {
+    if (!isRowField(field)) {
       const reason = rejectionReasons.superseded;
       await rejectAll(tx, "texts", { nonprofit_id, field, winning_value: text, reason, at });
     }
@@ -80,7 +81,7 @@ export const proseReviews = openQueue<StoredSubmission>({
 
 /** What the profile holds, and what it would hold; of programmes and metrics all that are there, a line each. */
 function besideEachOther({ field, value }: StoredSubmission, record: NonprofitRecord) {
-  if (!isRow(field)) return { before: isText(field) ? record[field] : null, after: value };
+  if (!isRowField(field)) return { before: isText(field) ? record[field] : null, after: value };
   const lines =
     field === "programme"
       ? record.programs.map((row) => rowInWords({ kind: "programme", row }))
@@ -95,9 +96,6 @@ function besideEachOther({ field, value }: StoredSubmission, record: NonprofitRe
 
 const isText = (field: string): field is "mission" | "description" | "tagline" =>
   field === "mission" || field === "description" || field === "tagline";
-
-const isRow = (field: string): field is "programme" | "impact_metric" =>
-  field === "programme" || field === "impact_metric";
 
 /** The record with the accepted text, or with one row more. */
 function accept(
@@ -122,7 +120,7 @@ function accept(
       ? accepted(field, { [field]: text })
       : fail({ kind: "field_has_value", field });
   }
-  if (!isRow(field)) throw new Error(`${field} is no prose`);
+  if (!isRowField(field)) throw new Error(`${field} is no prose`);
   // An agent's text may begin as it likes; an operator's edit that begins like an object is meant as one.
   if (edited !== null && isBrokenObject(edited)) return unusable(brokenObject);
   const row = rowFrom(field, text);

@@ -53,6 +53,10 @@ const structured = new Set<string>(structuredFields);
 export const fieldTypeOf = (field: EnrichableField): FieldType =>
   structured.has(field) ? "structured" : "prose";
 
+/** A nonprofit has any number of programmes and metrics: there is always room for one more. */
+export const isRowField = (field: string): field is "programme" | "impact_metric" =>
+  field === "programme" || field === "impact_metric";
+
 export const isStructured = (field: string): field is StructuredField => structured.has(field);
 
 /** Longest values in characters. Source: the decisions of the spec, "Enrichment". */

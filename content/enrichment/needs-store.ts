@@ -2,7 +2,12 @@ import { asc, gte } from "drizzle-orm";
 import { z } from "zod";
 import { causeIds } from "#content/contract/cause.ts";
 import type { Needs, SecondOpinion, ThinProfile } from "#content/contract/enrichment-answers.ts";
-import { enrichableFields, needsLimit, type NeedsFilter } from "#content/contract/enrichment.ts";
+import {
+  enrichableFields,
+  isRowField,
+  needsLimit,
+  type NeedsFilter,
+} from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/base/time.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
@@ -233,9 +238,7 @@ const itemOf = (
 });
 
 /** What a profile itself holds of the fields that agents can complete; programmes and metrics are rows beside it. */
-const currentFields = enrichableFields.filter(
-  (field) => field !== "programme" && field !== "impact_metric",
-);
+const currentFields = enrichableFields.filter((field) => !isRowField(field));
 
 const enrichUrl = (baseUrl: string, slug: string): string => `${baseUrl}/api/enrich/${slug}`;
 

@@ -27,14 +27,7 @@ import {
   votesOn,
 } from "./submission-store.ts";
 
-/** A submission with the nonprofit it is for. */
-export type QueuedSubmission = StoredSubmission & { slug: string; name: string };
-
-const columns = {
-  ...getTableColumns(submissions),
-  slug: nonprofits.slug,
-  name: nonprofits.name,
-};
+const columns = getTableColumns(submissions);
 const ofNonprofit = eq(nonprofits.id, submissions.nonprofit_id);
 const isListed = ne(nonprofits.status, "withdrawn");
 
@@ -55,7 +48,7 @@ const prose = (store: Queryable, after: number, limit: number) =>
 export const proseQueue = (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
-): Promise<QueuedSubmission[]> => prose(store, after, limit).execute();
+): Promise<StoredSubmission[]> => prose(store, after, limit).execute();
 
 /** How many texts wait; stops counting at `max`. */
 export const proseWaiting = (store: Queryable, max: number): Promise<number> =>
@@ -153,7 +146,7 @@ export const disputesWaiting = (store: Queryable, max: number): Promise<number> 
 /** The submissions that contradict the live value of one field, oldest first. */
 export const disputingVotes = (store: Queryable, one: Field): Promise<StoredSubmission[]> =>
   store.db
-    .select(getTableColumns(submissions))
+    .select(columns)
     .from(submissions)
     .innerJoin(provenance, madeByAgents)
     .where(and(ofField(one), disputing(submissions)))

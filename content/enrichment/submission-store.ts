@@ -1,14 +1,22 @@
-import { and, eq, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import {
   type EnrichableField,
   enrichableFields,
   type FieldType,
   fieldTypeOf,
+  isRowField,
 } from "#content/contract/enrichment.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { jsonOf, jsonText, query, rowShape, rowShapeWith } from "#content/store/query.ts";
+import {
+  columnNames,
+  jsonOf,
+  jsonText,
+  query,
+  rowShape,
+  rowShapeWith,
+} from "#content/store/query.ts";
 import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { type Agent, foldAgentId } from "./agent.ts";
@@ -20,11 +28,9 @@ import { decideWaiting } from "./proposal-store.ts";
 /** A submission as it is stored. Instants are milliseconds since 1970. */
 export type StoredSubmission = typeof submissions.$inferSelect;
 export type NewSubmission = Omit<StoredSubmission, "id">;
+const columns = columnNames(submissions);
+const submissionRow = rowShape(submissions, columns);
 
-type RowField = "programme" | "impact_metric";
-/** A nonprofit has any number of programmes and metrics: there is always room for one more. */
-export const isRowField = (field: EnrichableField): field is RowField =>
-  field === "programme" || field === "impact_metric";
 const targetColumns = ["id", "slug", "name", "status"] as const;
 const keyColumns = ["secret_digest", "revoked_at", "approved_name"] as const;
 const targetRow = rowShapeWith(nonprofits, targetColumns, {
@@ -54,24 +60,7 @@ export async function enrichTarget(
   return found ?? null;
 }
 
-const ownColumns = [
-  "id",
-  "field",
-  "field_type",
-  "value",
-  "normalised_value",
-  "agent_id",
-  "network",
-  "status",
-  "audit_only",
-  "test_data",
-  "confidence",
-  "reason",
-  "winning_value",
-] as const;
-/** What an answer and a decision need to know of an earlier submission. */
-export type OwnSubmission = Pick<StoredSubmission, (typeof ownColumns)[number]>;
-
+/** What the rules need to know of a pending submission, and the value that would go live. */
 const voteColumns = [
   "id",
   "agent_id",
@@ -80,14 +69,12 @@ const voteColumns = [
   "value",
   "test_data",
 ] as const;
-/** A pending submission of a field, as the rules see it, with the value that would go live. */
-type StoredVote = Pick<StoredSubmission, (typeof voteColumns)[number]>;
 
 const FieldState = z.object({
   /** What the profile holds, null for nothing. */
   live: z.string().nullable(),
   /** The newest submission of this value that the agent has already, unless it was rejected. */
-  own: rowShape(submissions, ownColumns).nullable(),
+  own: submissionRow.nullable(),
   /** The pending submissions of an open field: at least this agent's and those of the value. */
   votes: z.array(rowShape(submissions, voteColumns)),
   /**
@@ -96,21 +83,18 @@ const FieldState = z.object({
    */
   agent_count: z.number(),
   /** This text, which a person refused; null for none, and for structured fields. */
-  refused: rowShape(submissions, ownColumns).nullable(),
+  refused: submissionRow.nullable(),
   /** 1 when something of the field was rejected, whoever sent it. */
   any_rejected: z.number(),
 });
-export type FieldState = z.infer<typeof FieldState> & {
-  /** Whether another agent's other value is among the pending ones. */
-  rivals: boolean;
-};
+export type FieldState = z.infer<typeof FieldState>;
 
 const FieldStateRow = z.object({ state: jsonText(FieldState) });
 
 /** One agent's value for a field. */
 type Value = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
 
-/** This many pending submissions of one field are read at once; of a field with more, those that matter. */
+/** Of more pending submissions of one field those of this agent and of this value are read first. */
 const votesMax = 50;
 
 const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM submissions
@@ -121,9 +105,10 @@ const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM
 /** Says literally what the partial index one_pending_text_per_agent says, so that SQLite uses it. */
 const waitingText = "status = 'pending' AND audit_only = 0 AND field_type = 'prose'";
 
-const votesSql = (index: string, waiting: string, columns: readonly string[]) =>
-  `SELECT ${columns.join(", ")} FROM submissions INDEXED BY ${index}
+const votesSql = (index: string, waiting: string, shown: readonly string[]) =>
+  `SELECT ${shown.join(", ")} FROM submissions INDEXED BY ${index}
       WHERE nonprofit_id = ?1 AND field = ?2 AND ${waiting}
+      ORDER BY agent_id = ?4 DESC, normalised_value = ?3 DESC, id
       LIMIT ${votesMax}`;
 
 const fieldStateSql = (
@@ -132,7 +117,7 @@ const fieldStateSql = (
 ) => `SELECT json_object(
   'live', ${isRowField(field) ? "NULL" : `(SELECT nullif(CAST(${field} AS TEXT), '') FROM nonprofits WHERE id = ?1)`},
   'own', (
-    SELECT ${jsonOf(ownColumns)} FROM submissions
+    SELECT ${jsonOf(columns)} FROM submissions
     WHERE agent_id = ?4 AND nonprofit_id = ?1 AND field = ?2 AND normalised_value = ?3 AND status <> 'rejected'
     ORDER BY id DESC
     LIMIT 1
@@ -159,7 +144,7 @@ const typeSql: Readonly<Record<FieldType, { votes: string; refused: string }>> =
       waitingText,
       voteColumns.map((column) => (column === "value" ? "'' AS value" : column)),
     ),
-    refused: `SELECT ${jsonOf(ownColumns)} FROM submissions
+    refused: `SELECT ${jsonOf(columns)} FROM submissions
     WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'rejected' AND normalised_value = ?3
       AND reason NOT IN (${automaticReasons.map((reason) => `'${reason}'`).join(", ")})
     ORDER BY id DESC
@@ -176,30 +161,7 @@ export async function fieldState(store: Queryable, one: Value): Promise<FieldSta
   const args = [nonprofit_id, field, normalised_value, agent_id];
   const [found] = await query(store, stateSql.get(field) ?? "", args, FieldStateRow);
   if (found === undefined) throw new Error(`nothing is known of ${field}`);
-  const { state } = found;
-  // Among so many there is another value: the same one from two agents would have gone live.
-  const isCrowded = state.votes.length >= votesMax;
-  const votes = isCrowded ? await votesThatMatter(store, one) : state.votes;
-  const isRival = (vote: StoredVote) =>
-    vote.agent_id !== agent_id && vote.normalised_value !== normalised_value;
-  return { ...state, votes, rivals: isCrowded || votes.some(isRival) };
-}
-
-/** This agent's own vote, and the first ones of others for the same value. Index: submissions_by_field. */
-async function votesThatMatter(store: Queryable, one: Value): Promise<StoredVote[]> {
-  const { id, agent_id, network, normalised_value, value, test_data } = submissions;
-  const isProse = fieldTypeOf(one.field) === "prose";
-  const waits = isProse ? and(ofField(one), sql.raw(waitingText)) : votesOn(one);
-  const votes = (which: SQL | undefined) =>
-    store.db
-      .select({ id, agent_id, network, normalised_value, value, test_data })
-      .from(submissions)
-      .where(and(waits, which))
-      .orderBy(id)
-      .limit(votesMax);
-  const own = await votes(eq(agent_id, one.agent_id));
-  const isOther = ne(agent_id, one.agent_id);
-  return [...own, ...(await votes(and(eq(normalised_value, one.normalised_value), isOther)))];
+  return found.state;
 }
 
 export type Field = Pick<StoredSubmission, "nonprofit_id" | "field">;
@@ -237,24 +199,7 @@ export const priorRejections = (
   { nonprofit_id, field, at }: Field & { at: number },
 ): Promise<Rejection[]> => query(store, rejectionsSql, [nonprofit_id, field, at], rejectionRow);
 
-const newColumns = [
-  "nonprofit_id",
-  "field",
-  "field_type",
-  "value",
-  "normalised_value",
-  "source_url",
-  "agent_id",
-  "agent_name",
-  "network",
-  "status",
-  "audit_only",
-  "test_data",
-  "confidence",
-  "reason",
-  "winning_value",
-  "created_at",
-] as const;
+const newColumns = columns.filter((name) => name !== "id");
 const insertSql = `INSERT INTO submissions (${newColumns.join(", ")}) VALUES (${newColumns.map(() => "?").join(", ")})`;
 
 /** Stores a submission that waits; answers it with its id. All counters follow by triggers, see migration 0020. */
