@@ -109,13 +109,16 @@ export const DonateParameters = z.object({
     "USDC to give: 1 by default, at most 6 decimals, written as plain digits",
     2.5,
   ),
-  payer: z
-    .string()
-    .max(44, { error: payerError })
-    .refine((wallet) => base58Bytes(wallet, 32) !== null, { error: payerError })
-    .optional()
-    .describe("Wallet of the donor, who then pays the network fee and signs alone")
-    .meta({ examples: ["4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"] }),
+  payer: parameter(
+    (given) => given,
+    z
+      .string()
+      .max(44, { error: payerError })
+      .refine((wallet) => base58Bytes(wallet, 32) !== null, { error: payerError })
+      .optional(),
+    "Wallet of the donor, who then pays the network fee and signs alone",
+    "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
+  ),
 });
 
 /** Query of GET /api/donate/{slug}/status. */

@@ -72,8 +72,16 @@ export const directoryOperations = operations("Directory", {
       ),
       cause,
       country,
-      ghd_aligned: flag("Only profiles aligned with global health and development", "1"),
-      literal: flag("Takes q as it stands: no number, place or other spelling is read in it", "1"),
+      ghd_aligned: flag(
+        "ghd_aligned",
+        "Only profiles aligned with global health and development",
+        "1",
+      ),
+      literal: flag(
+        "literal",
+        "Takes q as it stands: no number, place or other spelling is read in it",
+        "1",
+      ),
       limit: limit(searchLimitDefault, searchLimitMax),
       offset,
     }),

@@ -29,7 +29,11 @@ export const enrichmentOperations = operations("Enrichment", {
       limit: limit(needsLimit.default, needsLimit.max),
       field: choice("field", needsFilters, "Only profiles without this field", "website"),
       cause,
-      pending: flag("Only profiles where a value of one agent waits for a second", "true"),
+      pending: flag(
+        "pending",
+        "Only profiles where a value of one agent waits for a second",
+        "true",
+      ),
     }),
     ok: { description: "Profiles to complete", shape: Needs },
   },

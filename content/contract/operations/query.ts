@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 /**
- * A parameter of a query string: `read` makes of its text what the shape describes; programs may hand in the value itself.
+ * A parameter of a query string: `read` makes of its text what the shape describes; an empty one counts as absent.
+ * Programs may hand in the value itself.
  */
 export const parameter = <Shape extends z.ZodType>(
   read: (text: string) => unknown,
@@ -10,7 +11,7 @@ export const parameter = <Shape extends z.ZodType>(
   example: unknown,
 ) =>
   z.preprocess(
-    (given) => (typeof given === "string" ? read(given) : given),
+    (given) => (typeof given !== "string" ? given : given === "" ? undefined : read(given)),
     shape.meta({ description, examples: [example] }),
   );
 
@@ -94,11 +95,14 @@ export const choice = <const Values extends readonly [string, ...string[]]>(
 export const yesOrNo = (name: string, description: string) =>
   choice(name, ["true", "false", "1", "0"], description, "true");
 
-/** "1" or "true"; any other value is not a filter. */
-export const flag = (description: string, example: "1" | "true") =>
+/** "1" or "true"; "0" and "false" are as good as absent. */
+export const flag = (name: string, description: string, example: "1" | "true") =>
   parameter(
-    (given) => (["1", "true"].includes(given.trim().toLowerCase()) ? "1" : undefined),
-    z.enum(["1", "true"]).optional(),
+    (given) => {
+      const word = given.trim().toLowerCase();
+      return word === "true" ? "1" : ["0", "false"].includes(word) ? undefined : word;
+    },
+    z.enum(["1", "true"], { error: `${name} is one of 1, true, 0, false.` }).optional(),
     description,
     example,
   );
@@ -113,10 +117,9 @@ export const country = text(
   "Kenya",
 );
 
-/** NaN for what is no whole number; an empty parameter counts as absent. */
-function whole(given: string): number | undefined {
+/** NaN for what is no whole number. */
+function whole(given: string): number {
   const digits = given.trim();
-  if (digits === "") return undefined;
   return /^\+?\d+$/.test(digits) ? Math.min(Number(digits), Number.MAX_SAFE_INTEGER) : Number.NaN;
 }
 

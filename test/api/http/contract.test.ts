@@ -192,7 +192,7 @@ describe("answers are as described", () => {
     [404, { path: "/api/donations/rich/none" }],
     [410, { method: "POST", path: "/api/donate/gone" }],
     [422, { path: "/api/donate/thin" }],
-    ...["1e3", "0", "", "%201", "+1", "10000.000001", "1.0000001"].map((amount): [number, Sent] => [
+    ...["1e3", "0", "%201", "+1", "10000.000001", "1.0000001"].map((amount): [number, Sent] => [
       400,
       { path: `/api/donate/rich?amount=${amount}` },
     ]),

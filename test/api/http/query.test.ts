@@ -99,8 +99,13 @@ describe("a text", () => {
   });
 });
 
-test("a flag is set by 1 and true alone", () => {
-  const isSet = (value: string) => read(`?f=${value}`, "f", flag("A filter", "1")).data === "1";
-  expect(["1", "true", "TRUE"].map(isSet)).toEqual([true, true, true]);
-  expect(["0", "false", "yes", "", "11"].map(isSet)).not.toContain(true);
+test("a flag is set by 1 and true, absent as 0, false and empty, and nothing else", () => {
+  const flagOf = (value: string) => read(`?f=${value}`, "f", flag("f", "A filter", "1"));
+  expect(["1", "true", "TRUE"].map((value) => flagOf(value).data)).toEqual(["1", "1", "1"]);
+  for (const value of ["0", "false", ""]) {
+    expect(flagOf(value)).toEqual({ success: true, data: undefined });
+  }
+  for (const value of ["yes", "11"]) {
+    expect(flagOf(value).error?.issues[0]?.message).toBe("f is one of 1, true, 0, false.");
+  }
 });
