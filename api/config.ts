@@ -91,6 +91,14 @@ const completed = (raw: Raw, env: Environment) => ({
   /** Stands in place of the origins at which registers publish; undefined: theirs. */
   registerOrigin: raw.ALMONER_REGISTER_ORIGIN,
   rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
+  backup: {
+    /** "off" for never. */
+    schedule: raw.ALMONER_BACKUP_SCHEDULE,
+    /** A folder, or s3://bucket/prefix. */
+    to: raw.ALMONER_BACKUP_TO ?? join(resolve(raw.ALMONER_DATA_DIR), "backups"),
+    /** Null: keys are left out. */
+    passphrase: raw.ALMONER_BACKUP_PASSPHRASE ?? null,
+  },
   /** Whether the exported folder holds compressed siblings. */
   precompress: raw.ALMONER_PRECOMPRESS === "on",
   /** Whether the directory holds a search index for people. */

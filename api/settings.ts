@@ -303,6 +303,23 @@ export const settings = z
       origin.optional(),
       "the publishers' own",
     ),
+    ALMONER_BACKUP_SCHEDULE: described(
+      "cron expression (UTC) at which `bun run backup` is run beside the publisher; `off` for none. It needs the room of the store twice",
+      schedule.default("30 2 * * *"),
+    ),
+    ALMONER_BACKUP_TO: described(
+      "where backups go: a folder, best on another disk, or `s3://bucket/prefix`",
+      anyText,
+      "`backups` in the data folder",
+    ),
+    ALMONER_BACKUP_PASSPHRASE: described(
+      "seals the keys in backups; keep it elsewhere",
+      z
+        .string()
+        .min(16, "send at least 16 characters, for example of `openssl rand -base64 24`")
+        .optional(),
+      "none: the keys are left out",
+    ),
     ALMONER_REBUILD_SCHEDULE: described(
       "cron expression (UTC) of the full rebuild; `off` for none",
       schedule.default("0 3 * * *"),

@@ -1,6 +1,5 @@
 import { DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
-import { stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { statfs } from "node:fs/promises";
 import { isoDay, isoTime } from "#content/contract/base/time.ts";
 import { canPay, sponsorReserveLamports } from "#api/donation/sponsorship.ts";
 import { hasBudget, sponsoredSince } from "#content/donation/sponsor-store.ts";
@@ -11,6 +10,7 @@ import {
   donationsByDay,
   followThroughsByDay,
 } from "#content/operation/activity-store.ts";
+import { lastBackup } from "#content/operation/backup-store.ts";
 import { healthWarnings } from "#content/operation/health.ts";
 import {
   countedSince,
@@ -25,8 +25,6 @@ import type { OperatorContext } from "./operators.ts";
 
 const hourMs = 3_600_000;
 const refusedHours = 24;
-/** The file whose time is that of the last backup: anyone who makes backups touches it. */
-export const backupMark = "last-backup";
 
 /** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */
 export async function operatorHealth(context: OperatorContext): Promise<OperatorHealth> {
@@ -42,7 +40,7 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
     sponsor: await sponsorHealth(context, now),
     donations: await voidedDonations(store, now),
     registers: await fetchedRegisters(store, now),
-    backup: await lastBackup(dataDir, now),
+    ...backupHealth(dataDir, now),
     refused: {
       hours: refusedHours,
       requests: await countedSince(store, "limited:", now - (refusedHours + 1) * hourMs),
@@ -167,10 +165,13 @@ async function fetchedRegisters(
   });
 }
 
-async function lastBackup(dataDir: string, now: number): Promise<OperatorHealth["backup"]> {
-  const found = await stat(join(dataDir, backupMark)).catch(() => null);
-  if (found === null) return null;
-  return { at: isoTime(found.mtimeMs), age_s: secondsBetween(found.mtimeMs, now) };
+function backupHealth(
+  dataDir: string,
+  now: number,
+): Pick<OperatorHealth, "backup" | "backup_problem"> {
+  const { at, problem } = lastBackup(dataDir);
+  const backup = at === null ? null : { at: isoTime(at), age_s: secondsBetween(at, now) };
+  return { backup, backup_problem: problem };
 }
 
 async function freeBytes(dataDir: string): Promise<number | null> {

@@ -65,6 +65,7 @@ export const OperatorHealth = named("OperatorHealth", {
     .object({ at: z.string(), age_s: seconds })
     .nullable()
     .describe("The last one, by the file last-backup in the data folder; null when none is known"),
+  backup_problem: z.string().nullable().describe("Why a later one failed; null when none did"),
   refused: z.object({
     hours: z.int(),
     requests: z

@@ -156,6 +156,15 @@ export async function newestFeedFile(
   return newest ?? null;
 }
 
+/** The numbers of all feed files, in their order: some are left out where a new epoch began. */
+export async function feedFileNumbers(store: Queryable): Promise<number[]> {
+  const files = await store.db
+    .select({ number: feedFiles.number })
+    .from(feedFiles)
+    .orderBy(asc(feedFiles.number));
+  return files.map(({ number }) => number);
+}
+
 /** One feed file's range by its number. */
 export async function feedFile(store: Queryable, number: number): Promise<FeedFileRange | null> {
   const [file] = await store.db

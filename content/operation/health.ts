@@ -1,7 +1,8 @@
 import type { OperatorHealth } from "#content/contract/operator.ts";
 
 const waitMaxS = 60;
-const backupAgeMaxS = 24 * 3_600;
+/** Once a day, and some time to be made. */
+const backupAgeMaxS = 25 * 3_600;
 const freeBytesMin = 1_000_000_000;
 const webhookWaitMaxS = 600;
 
@@ -95,8 +96,9 @@ const registerWarnings = ({ registers }: Health): string[] =>
         ],
   );
 
-function backupWarnings({ backup }: Health): string[] {
-  if (backup === null) return ["No backup has been recorded."];
+function backupWarnings({ backup, backup_problem }: Health): string[] {
+  if (backup_problem !== null) return [`The last backup failed: ${backup_problem}`];
+  if (backup === null) return ["No backup has been recorded. `bun run backup` makes one."];
   return backup.age_s > backupAgeMaxS ? [`The last backup is ${spanOf(backup.age_s)} old.`] : [];
 }
 

@@ -29,6 +29,7 @@ import {
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
 import { heldMessage } from "./once.ts";
 import { scheduleImports } from "./scheduled-imports.ts";
+import { scheduleUpkeep } from "./scheduled-upkeep.ts";
 import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 
 const listDelayMs = 400;
@@ -62,6 +63,7 @@ export async function watch(
   const buildAll = () => buildWhole(publisher, log, stopping.signal);
   const schedule = scheduleOf(config, () => requestScheduledBuild(context), log);
   const imports = scheduleImports(config, context.source.store, log);
+  const upkeep = scheduleUpkeep(config, log);
   const heartbeat = startHeartbeat(context);
   context.manifest.setState({ pid: process.pid });
   const { held_at } = context.manifest.state();
@@ -87,6 +89,7 @@ export async function watch(
   } finally {
     schedule?.stop();
     await imports.stop();
+    await upkeep.stop();
     await days.stop();
     await heartbeat.stop();
     publisher.close();

@@ -3,12 +3,12 @@ import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 export type UploadFailure = {
-  /** `denied` will not get better by trying again, with this or another file. */
-  kind: "denied" | "unreachable";
+  /** `denied` will not get better by trying again, with this or another file. `missing`: there is no such key. */
+  kind: "denied" | "unreachable" | "missing";
   message: string;
 };
 
-/** Where files are brought. A put or remove that answers null is stored; both try again by themselves. */
+/** Where files are brought. A put or remove that answers null is stored; all try again by themselves. */
 export type UploadTarget = {
   /** Tells this target from others, also in the next process. */
   readonly name: string;
@@ -18,6 +18,11 @@ export type UploadTarget = {
     headers: Record<string, string>,
   ): Promise<UploadFailure | null>;
   remove(key: string): Promise<UploadFailure | null>;
+};
+
+/** One that also gives back what lies there. */
+export type ObjectStore = UploadTarget & {
+  get(key: string): Promise<Result<Uint8Array<ArrayBuffer>, UploadFailure>>;
 };
 
 /** How a store is reached: what the settings of a directory say. */
@@ -48,7 +53,7 @@ export function openS3Target(
   text: string,
   access: S3Access,
   { retry: waits = retryDefault, signal = never }: S3Options = {},
-): Result<UploadTarget, string> {
+): Result<ObjectStore, string> {
   const { endpoint, region } = access;
   const [, bucket, path = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*))?$/.exec(text) ?? [];
   if (bucket === undefined) return fail("A target is written s3://bucket or s3://bucket/prefix.");
@@ -67,14 +72,21 @@ export function openS3Target(
     // Signed again for each try, because a signature holds for minutes only.
     const attempt = async () => {
       const limit = AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]);
-      return failureOf(async () => fetch(await client.sign(url, init), { signal: limit }));
+      return answerOf(async () => fetch(await client.sign(url, init), { signal: limit }));
     };
-    return retry(attempt, (failed) => failed?.kind === "unreachable" && !signal.aborted, waits);
+    const mayPass = (answer: Answer) =>
+      !answer.ok && answer.failure.kind === "unreachable" && !signal.aborted;
+    return retry(attempt, mayPass, waits);
+  };
+  const failureOf = async (asked: Promise<Answer>) => {
+    const answer = await asked;
+    return answer.ok ? null : answer.failure;
   };
   return ok({
     name: `${origin}/${prefix}`,
-    put: (key, body, headers) => ask(key, { method: "PUT", body, headers }),
-    remove: (key) => ask(key, { method: "DELETE" }),
+    put: (key, body, headers) => failureOf(ask(key, { method: "PUT", body, headers })),
+    remove: (key) => failureOf(ask(key, { method: "DELETE" })),
+    get: (key) => ask(key, { method: "GET" }),
   });
 }
 
@@ -93,20 +105,23 @@ function originOf(bucket: string, region: string, endpoint: string | undefined):
   return bucket.includes(".") ? `https://${amazon}/${bucket}` : `https://${bucket}.${amazon}`;
 }
 
-async function failureOf(send: () => Promise<Response>): Promise<UploadFailure | null> {
+type Answer = Result<Uint8Array<ArrayBuffer>, UploadFailure>;
+
+async function answerOf(send: () => Promise<Response>): Promise<Answer> {
   try {
     const response = await send();
-    const body = await response.text();
-    if (response.ok) return null;
-    const code = /<Code>(\w{1,60})<\/Code>/.exec(body)?.[1] ?? "";
+    const body = await response.bytes();
+    if (response.ok) return ok(body);
+    const code = /<Code>(\w{1,60})<\/Code>/.exec(new TextDecoder().decode(body))?.[1] ?? "";
     const passing = response.status >= 500 || response.status === 429 || response.status === 408;
     // These come with status 400, and go away.
     const again = passing || code === "RequestTimeout" || code === "SlowDown";
-    return {
-      kind: again ? "unreachable" : "denied",
+    return fail({
+      kind: again ? "unreachable" : code === "NoSuchKey" ? "missing" : "denied",
       message: `the store answered ${response.status} ${code}`.trim(),
-    };
+    });
   } catch (error) {
-    return { kind: "unreachable", message: error instanceof Error ? error.message : "no answer" };
+    const message = error instanceof Error ? error.message : "no answer";
+    return fail({ kind: "unreachable", message });
   }
 }

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { type FeedFile, feedPaths } from "#content/contract/feed.ts";
-import { feedEntries, feedEpoch, feedFile, newestFeedFile } from "#content/feed/store.ts";
+import { feedEntries, feedEpoch, feedFile, feedFileNumbers } from "#content/feed/store.ts";
 import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
@@ -16,7 +16,9 @@ const filesPerBatch = 20;
 export const feed: DocumentKind = oneByOne(
   "feed",
   async function* ({ store }) {
-    yield* numbered((await newestFeedFile(store))?.number ?? 0, filesPerBatch, keyOf.feed);
+    const keys = (await feedFileNumbers(store)).map(keyOf.feed);
+    for (let at = 0; at < keys.length; at += filesPerBatch)
+      yield keys.slice(at, at + filesPerBatch);
   },
   async ({ store }: Source, word) => {
     const number = Number(word);

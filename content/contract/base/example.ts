@@ -240,6 +240,7 @@ const values: Readonly<Record<string, Json>> = {
   warnings: [],
   why: null,
   backup: null,
+  backup_problem: null,
   days: ["2026-05-04"],
 };
 

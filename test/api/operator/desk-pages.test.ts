@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import { actions } from "#api/operator/actions.ts";
 import { ok } from "#content/contract/base/result.ts";
-import { backupMark } from "#api/operator/health.ts";
+import { backupMark } from "#content/operation/backup-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
 import { aReceiver } from "#test/support/receiver.ts";
@@ -298,7 +298,9 @@ describe("health", () => {
     );
 
   test("tells what publishing, backup and disk are like, the same at the desk and for programs", async () => {
-    expect((await health()).warnings).toContain("No backup has been recorded.");
+    expect((await health()).warnings).toContain(
+      "No backup has been recorded. `bun run backup` makes one.",
+    );
     const mark = join(service.context.config.dataDir, backupMark);
     writeFileSync(mark, "");
     expect((await health()).backup?.age_s).toBeLessThan(60);

@@ -38,6 +38,7 @@ const well: Health = {
   donations: { voided: 0, newest_voided: null },
   registers: [],
   backup: { at: "2026-11-21T03:00:00.000Z", age_s: 32_400 },
+  backup_problem: null,
   refused: { hours: 24, requests: {} },
   access: { hours: 24, failed_sign_ins: 0, untrusted_proxy_requests: 0 },
   store: { bytes: 1e9, free_bytes: 5e10, newest_change: 9 },
@@ -126,7 +127,11 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
   },
   { name: "the sponsor can pay", change: { sponsor }, says: null },
   { name: "no chain is used", change: { chain: null }, says: null },
-  { name: "no backup is known", change: { backup: null }, says: "No backup has been recorded." },
+  {
+    name: "no backup is known",
+    change: { backup: null },
+    says: "No backup has been recorded. `bun run backup` makes one.",
+  },
   {
     name: "the backup is old",
     change: { backup: { at: "2026-11-18T12:00:00.000Z", age_s: 3 * 86_400 } },

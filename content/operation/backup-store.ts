@@ -1,0 +1,32 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The file whose time is that of the last backup: anyone who makes backups by other means touches it. */
+export const backupMark = "last-backup";
+const failureMark = "last-backup-failed";
+
+/** When the last backup was made, and why a later one failed. */
+export type LastBackup = {
+  /** Milliseconds since 1970; null when none is known. */
+  at: number | null;
+  /** Null: none failed since. */
+  problem: string | null;
+};
+
+/** What is known of a data folder's backups: for the health page, metrics and the schedule. */
+export function lastBackup(dataDir: string): LastBackup {
+  const made = statSync(join(dataDir, backupMark), { throwIfNoEntry: false })?.mtimeMs ?? null;
+  const failed = statSync(join(dataDir, failureMark), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const isNewer = failed > (made ?? 0);
+  return {
+    at: made,
+    problem: isNewer ? readFileSync(join(dataDir, failureMark), "utf8").trim() : null,
+  };
+}
+
+/** Notes that a backup was made and tried (null), or why it failed. */
+export function noteBackup(dataDir: string, problem: string | null): void {
+  const mark = problem === null ? backupMark : failureMark;
+  writeFileSync(join(dataDir, mark), `${problem ?? "made by bun run backup"}\n`, { mode: 0o600 });
+  if (problem === null) rmSync(join(dataDir, failureMark), { force: true });
+}

@@ -1,0 +1,48 @@
+import { mkdirSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+import { beginEpoch } from "#content/feed/store.ts";
+import { filePathOf } from "#content/store/embedded-client.ts";
+import { openStore } from "#content/store/open.ts";
+import { instantOf } from "./kept.ts";
+import { type Keys, writeKeys } from "./keys.ts";
+import type { BackupManifest, BackupPlace } from "./place.ts";
+import { unpackStore } from "./unpack.ts";
+
+export type BringBackOptions = {
+  /** Without a store, and without keys of the same names. */
+  dataDir: string;
+  databaseUrl: string;
+  keys: Keys;
+  /** Nothing was published since the backup. */
+  sameFeed: boolean;
+  now: Date;
+};
+
+/** The publisher closes at most one file of the feed in this time. */
+const feedFileEveryMs = 400;
+
+/**
+ * Puts store and keys of a backup in place and brings the tables up to date. Unless nothing was published since, the feed
+ * begins a new epoch: readers may have seen files that were closed after the backup, and those that are closed from now
+ * on must not have their numbers. Answers the epoch, null where the feed goes on. Throws DamagedBackup before anything
+ * has its final name.
+ */
+export async function bringBack(
+  place: BackupPlace,
+  manifest: BackupManifest,
+  { dataDir, databaseUrl, keys, sameFeed, now }: BringBackOptions,
+): Promise<string | null> {
+  const target = filePathOf(databaseUrl);
+  for (const folder of [dataDir, dirname(target)]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+  const draft = `${target}.restoring-${process.pid}`;
+  await unpackStore(place, manifest, draft);
+  writeKeys(dataDir, keys);
+  renameSync(draft, target);
+  using store = await openStore({ url: databaseUrl });
+  if (sameFeed) return null;
+  const sinceMs = Math.max(0, now.getTime() - instantOf(manifest.name));
+  const published = manifest.facts.feed_file + Math.ceil(sinceMs / feedFileEveryMs);
+  return await beginEpoch(store, { published, now });
+}

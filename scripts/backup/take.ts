@@ -1,0 +1,126 @@
+import { createReadStream, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream";
+import { constants, createZstdCompress } from "node:zlib";
+import { checkCopy, copyStore } from "#content/store/copy.ts";
+import { nameAt, outdatedBackups } from "./kept.ts";
+import { openKeys, sealKeys, type Keys } from "./keys.ts";
+import { type BackupManifest, type BackupPart, type BackupPlace, writeManifest } from "./place.ts";
+import { unpackStore } from "./unpack.ts";
+
+export type BackupOptions = {
+  place: BackupPlace;
+  /** The file of the store. */
+  store: string;
+  /** Where the copies lie while they are made and tried: as large as the store, twice. */
+  workFolder: string;
+  keys: Keys;
+  /** Null: the keys are left out. */
+  passphrase: string | null;
+  software: string;
+  now: Date;
+  /** Called when a step begins. */
+  onStep: (step: string) => void;
+};
+
+export type BackupOutcome = { manifest: BackupManifest; bytes: number; removed: string[] };
+
+/** A third of the time of the default, for a tenth more bytes. */
+const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** Memory that a part takes on its way. */
+const partBytesMax = 32 * 1_024 * 1_024;
+
+/**
+ * Copies a store that may be in use, and the keys, to a place; unpacks what lies there again and reads it through; then
+ * says so in the manifest and removes what is no longer kept. Throws where anything of that fails: then the backup has
+ * no manifest, and the older ones stay.
+ */
+export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
+  const { place, workFolder, onStep, now } = options;
+  const name = nameAt(now);
+  rmSync(workFolder, { recursive: true, force: true });
+  mkdirSync(workFolder, { recursive: true, mode: 0o700 });
+  try {
+    onStep("Copying the store");
+    const copy = join(workFolder, "store.db");
+    await copyStore(options.store, copy);
+    onStep("Writing the backup");
+    const store = await writeStore(place, name, copy);
+    rmSync(copy);
+    const keys = await writeKeys(place, name, options);
+    onStep("Trying the backup");
+    await unpackStore(place, { name, store }, copy);
+    const facts = await checkCopy(copy);
+    const { software } = options;
+    const manifest: BackupManifest = { version: 1, name, software, store, keys, facts };
+    await writeManifest(place, manifest);
+    const removed = outdatedBackups(await place.names());
+    for (const one of removed) await place.remove(one);
+    const bytes = [...store.parts, ...(keys === null ? [] : [keys])].reduce(
+      (sum, part) => sum + part.bytes,
+      0,
+    );
+    return { manifest, bytes, removed };
+  } catch (error) {
+    await place.remove(name).catch(() => undefined);
+    throw error;
+  } finally {
+    rmSync(workFolder, { recursive: true, force: true });
+  }
+}
+
+async function writePart(
+  place: BackupPlace,
+  backup: string,
+  name: string,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<BackupPart> {
+  await place.write(`${backup}/${name}`, body);
+  return { name, bytes: body.length, sha256: Bun.CryptoHasher.hash("sha256", body, "hex") };
+}
+
+async function writeStore(
+  place: BackupPlace,
+  backup: string,
+  file: string,
+): Promise<BackupManifest["store"]> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const parts: BackupPart[] = [];
+  let bytes = 0;
+  let pending: Buffer[] = [];
+  const flush = async () => {
+    const body = new Uint8Array(Buffer.concat(pending));
+    pending = [];
+    parts.push(await writePart(place, backup, `store.db.zst.${parts.length + 1}`, body));
+  };
+  const plain = createReadStream(file, { highWaterMark: 1_024 * 1_024 });
+  plain.on("data", (piece) => {
+    hasher.update(piece);
+    bytes += piece.length;
+  });
+  let size = 0;
+  for await (const piece of pipeline(
+    plain,
+    createZstdCompress(fast),
+    () => {},
+  ) as AsyncIterable<Buffer>) {
+    pending.push(piece);
+    size += piece.length;
+    if (size < partBytesMax) continue;
+    size = 0;
+    await flush();
+  }
+  await flush();
+  return { sha256: hasher.digest("hex"), bytes, parts };
+}
+
+async function writeKeys(
+  place: BackupPlace,
+  backup: string,
+  { keys, passphrase }: Pick<BackupOptions, "keys" | "passphrase">,
+): Promise<BackupPart | null> {
+  if (passphrase === null || Object.keys(keys).length === 0) return null;
+  const part = await writePart(place, backup, "keys.sealed", sealKeys(keys, passphrase));
+  openKeys(await place.read(`${backup}/${part.name}`), passphrase);
+  return part;
+}

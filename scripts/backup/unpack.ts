@@ -1,0 +1,40 @@
+import { createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createZstdDecompress } from "node:zlib";
+import type { BackupManifest, BackupPart, BackupPlace } from "./place.ts";
+
+/** What lies at the place is not what the manifest says. */
+export class DamagedBackup extends Error {
+  override name = "DamagedBackup";
+}
+
+/** A part as it was written. Throws DamagedBackup where it is not. */
+export async function readPart(
+  place: BackupPlace,
+  backup: string,
+  { name, sha256 }: BackupPart,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const body = await place.read(`${backup}/${name}`);
+  if (Bun.CryptoHasher.hash("sha256", body, "hex") === sha256) return body;
+  throw new DamagedBackup(`${place.name}: ${backup}/${name} is not what was written there`);
+}
+
+/** Puts the store of a backup together in a new file, each part compared with its digest, and the whole too. */
+export async function unpackStore(
+  place: BackupPlace,
+  { name, store }: Pick<BackupManifest, "name" | "store">,
+  target: string,
+): Promise<void> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const plain = createZstdDecompress();
+  plain.on("data", (piece: Buffer) => hasher.update(piece));
+  async function* pieces() {
+    for (const part of store.parts) yield await readPart(place, name, part);
+  }
+  const out = createWriteStream(target, { flags: "wx", mode: 0o600, flush: true });
+  await pipeline(Readable.from(pieces()), plain, out);
+  if (hasher.digest("hex") !== store.sha256) {
+    throw new DamagedBackup(`${place.name}: the store of ${name} is not what was written there`);
+  }
+}

@@ -1,0 +1,155 @@
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { defineCommand } from "citty";
+import { openLog } from "#api/log.ts";
+import { signingKeyOf } from "#api/secrets.ts";
+import type { Config } from "#api/config.ts";
+import { systemClock } from "#content/contract/base/time.ts";
+import { filePathOf } from "#content/store/embedded-client.ts";
+import { syncAll } from "#site/bundle/durable.ts";
+import { openPublisher } from "#site/publisher/open-publisher.ts";
+import { bringBack } from "./backup/bring-back.ts";
+import { type Keys, openKeys, WrongPassphrase } from "./backup/keys.ts";
+import { type BackupManifest, type BackupPlace, manifestOf, openPlace } from "./backup/place.ts";
+import { DamagedBackup, readPart } from "./backup/unpack.ts";
+import { runCommand } from "./support/command.ts";
+import { configOrExit, stopWith } from "./support/config.ts";
+import { startProgress } from "./support/progress.ts";
+
+const args = {
+  from: {
+    type: "string",
+    description:
+      "Folder or s3://bucket/prefix with backups, or the folder of one; default: ALMONER_BACKUP_TO",
+  },
+  name: { type: "string", description: "Which backup: its name (default: the newest)" },
+  "without-keys": {
+    type: "boolean",
+    description:
+      "Leave the keys of the backup: those in the folder `secrets` are used, or new ones made",
+  },
+  "same-feed": {
+    type: "boolean",
+    description:
+      "Nothing was published since the backup: the change feed goes on, and mirrors need not start again",
+  },
+  json: { type: "boolean", description: "Answer as JSON on standard output" },
+} as const;
+
+const command = defineCommand({
+  meta: {
+    name: "restore",
+    description:
+      "Brings a backup back into an empty data folder and publishes it. Nothing is overwritten. Exit code 1: the backup is damaged.",
+  },
+  args,
+  run: async ({ args: asked }) => {
+    const config = configOrExit({ opens: false });
+    const startedMs = performance.now();
+    refuseUsed(config, asked["without-keys"] === true);
+    const { place, name } = await find(asked, config);
+    const manifest = await manifestOf(place, name);
+    const keys = await keysOf(place, manifest, config, asked["without-keys"] === true);
+    console.error(`Restoring ${name} from ${place.name} …`);
+    const { dataDir, databaseUrl } = config;
+    const sameFeed = asked["same-feed"] === true;
+    const now = systemClock();
+    const epoch = await bringBack(place, manifest, { dataDir, databaseUrl, keys, sameFeed, now });
+    const release = await publish(config);
+    const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(1));
+    const outcome = { backup: name, rows: manifest.facts.rows, keys: Object.keys(keys), epoch };
+    if (asked.json === true) console.log(JSON.stringify({ ...outcome, release, seconds }));
+    else {
+      console.log(
+        `${name} is restored and published in ${seconds} s. Start it: bun start\n` +
+          (epoch === null
+            ? "The change feed goes on where the backup ended."
+            : "The change feed begins a new epoch, because more may have been published since the backup: mirrors and readers of the feed start again."),
+      );
+    }
+  },
+});
+
+/** Files that may lie in a data folder to which a backup is brought back: backups, and what a volume has. */
+const notInTheWay = new Set(["backups", "lost+found"]);
+
+function refuseUsed({ dataDir, databaseUrl }: Config, ownKeys: boolean): void {
+  if (!databaseUrl.startsWith("file:")) {
+    stopWith("A backup is restored into a file: leave ALMONER_DATABASE_URL out for this.", 2);
+  }
+  const inTheWay = existsSync(dataDir)
+    ? readdirSync(dataDir).filter(
+        (name) => !notInTheWay.has(name) && !(ownKeys && name === "secrets"),
+      )
+    : [];
+  const store = filePathOf(databaseUrl);
+  if (existsSync(store)) inTheWay.unshift(store);
+  if (inTheWay.length > 0) {
+    stopWith(
+      `${dataDir} is not empty (${inTheWay.slice(0, 3).join(", ")}), and nothing is overwritten: move it away first, or name an empty folder in ALMONER_DATA_DIR.`,
+      2,
+    );
+  }
+}
+
+type Asked = { from?: string | undefined; name?: string | undefined };
+
+/** The backup that is meant, and where it lies. */
+async function find(asked: Asked, config: Config): Promise<{ place: BackupPlace; name: string }> {
+  const from = asked.from ?? config.backup.to;
+  const isOne = existsSync(join(from, "manifest.json"));
+  const place = openPlace(isOne ? dirname(resolve(from)) : from, config.s3);
+  if (typeof place === "string") stopWith(`--from: ${place}`, 2);
+  const names = isOne ? [basename(resolve(from))] : await place.names();
+  const name = asked.name ?? names.at(-1);
+  if (name === undefined) stopWith(`There is no complete backup at ${place.name}.`, 2);
+  if (!names.includes(name)) {
+    stopWith(`${place.name} has no backup ${name}. It has: ${names.join(", ")}.`, 2);
+  }
+  return { place, name };
+}
+
+async function keysOf(
+  place: BackupPlace,
+  { name, keys }: BackupManifest,
+  { backup: { passphrase } }: Config,
+  without: boolean,
+): Promise<Keys> {
+  if (without) return {};
+  if (keys === null) {
+    return stopWith(
+      "This backup holds no keys. Put the folder `secrets` into the data folder and give --without-keys; without it new keys are made, and receipts and the signed list are signed by another one.",
+      2,
+    );
+  }
+  try {
+    if (passphrase === null) throw new WrongPassphrase("ALMONER_BACKUP_PASSPHRASE is not set");
+    return openKeys(await readPart(place, name, keys), passphrase);
+  } catch (error) {
+    if (!(error instanceof WrongPassphrase || error instanceof DamagedBackup)) throw error;
+    return stopWith(`${error.message}. --without-keys restores the store alone.`, 2);
+  }
+}
+
+/** Publishes all that search indexes for people are not: the service makes those when it has started. */
+async function publish(config: Config): Promise<number> {
+  const log = openLog(config);
+  const progress = startProgress("Publishing documents", 0);
+  const publisher = await openPublisher({
+    ...config,
+    signingKey: signingKeyOf(config),
+    log: (event, detail = {}) =>
+      ("error" in detail ? log.error : log.info).call(log, detail, event),
+  });
+  try {
+    const { release } = await publisher.buildAll({ onProgress: progress.at });
+    await publisher.tidy({ first: true });
+    await syncAll(publisher.context);
+    return release;
+  } finally {
+    progress.end();
+    publisher.close();
+  }
+}
+
+await runCommand(command);
