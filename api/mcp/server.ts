@@ -70,9 +70,9 @@ async function callTool(ask: Ask, name: string, input: unknown): Promise<CallToo
   const tool = mcpTools.find((one) => one.name === name);
   if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, "There is no such tool.");
   const read = tool.input.safeParse(input);
-  if (!read.success) return refused(z.prettifyError(read.error).slice(0, 1_000));
+  if (!read.success) return refused(badInput(read.error));
   const answer = await asked(ask, callOf(tool.operation, read.data));
-  if (!answer.ok) return refused(JSON.stringify(marked(answer.value)));
+  if (!answer.ok) return refused(answer.value);
   const value = marked(shown(tool, answer.value));
   return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
 }
@@ -80,9 +80,18 @@ async function callTool(ask: Ask, name: string, input: unknown): Promise<CallToo
 /** With how to read it in front: what follows in the same object is delimited by it. */
 const marked = (value: Record<string, unknown>) => ({ data_notice: dataNotice, ...value });
 
-const refused = (text: string): CallToolResult => ({
-  content: [{ type: "text", text }],
+/** A refusal holds `code` and `detail`, as over HTTP. */
+const refused = (problem: Record<string, unknown>): CallToolResult => ({
+  content: [{ type: "text", text: JSON.stringify(marked(problem)) }],
   isError: true,
+});
+
+const detailLengthMax = 1_000;
+
+const badInput = (error: z.ZodError) => ({
+  code: "invalid_parameter",
+  status: 400,
+  detail: z.prettifyError(error).slice(0, detailLengthMax),
 });
 
 /** The array that the HTTP answer holds twice is given once. */
@@ -102,6 +111,7 @@ async function asked(
   const response = await ask(call);
   const value: unknown = await response.json().catch(() => ({
     status: response.status,
+    code: "answer_unreadable",
     detail: "The directory's answer could not be read.",
   }));
   return {
@@ -155,10 +165,6 @@ function callOf(
   input: Readonly<Record<string, unknown>>,
 ): Call {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(input[name]));
-  if (body !== undefined) {
-    const sent = Object.entries(input).filter(([name]) => name in body.shape.shape);
-    return { method: "POST", path: filled, body: Object.fromEntries(sent) };
-  }
   const params = new URLSearchParams();
   for (const name of Object.keys(query?.shape ?? {})) {
     const value = input[name];
@@ -166,9 +172,11 @@ function callOf(
     else if (typeof value === "number") params.set(name, String(value));
     else if (value === true) params.set(name, "1");
   }
+  const sent = Object.entries(input).filter(([name]) => name in (body?.shape.shape ?? {}));
   return {
     method: method === "get" ? "GET" : "POST",
     path: params.size === 0 ? filled : `${filled}?${params}`,
+    ...(body === undefined ? {} : { body: Object.fromEntries(sent) }),
   };
 }
 

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { directoryOperations } from "#content/contract/operations/directory.ts";
 import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { donationOperations } from "#content/contract/operations/donation.ts";
-import { PaymentRequirements } from "#content/contract/donation.ts";
+import { PaymentRequirements, PendingDonation, Settlement } from "#content/contract/donation.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
+import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { recommendationOperations } from "#content/contract/operations/recommendation.ts";
 import { SearchAnswer } from "#content/contract/search.ts";
@@ -19,6 +20,7 @@ const pathParameters = {
     .min(1)
     .max(200)
     .describe("A register number in any usual spelling, for example 53-0196605 or SC041666"),
+  donation_id: z.string().min(1).max(200).describe("Of a donation, as prove_donation gives it"),
 };
 
 const inPath = (path: string): Record<string, z.ZodType> =>
@@ -122,6 +124,14 @@ const declared: readonly Declared[] = [
     operation: recommendationOperations.recommendNonprofits,
   },
   {
+    name: "propose_pick",
+    title: "Propose a recommendation",
+    description:
+      "Proposes to recommend a nonprofit to donors of an intent, where the directory takes drafts (recommend's editorial_disclosure names the phase). Restrained wording only: a refusal names the phrase.",
+    operation: recommendationOperations.draftRecommendation,
+    annotations: { ...reads, readOnlyHint: false },
+  },
+  {
     name: "needs_enrichment",
     title: "Find profiles that lack data",
     description:
@@ -148,6 +158,14 @@ const declared: readonly Declared[] = [
     annotations: { ...reads, readOnlyHint: false },
   },
   {
+    name: "register_nonprofit",
+    title: "Claim or register a nonprofit",
+    description:
+      "With claim_slug claims a listing for its organisation, without it registers a new one. Only on behalf of the organisation, with a contact address that your user gave you. A person reviews it; give status_url to your user.",
+    operation: onboardingOperations.claimOrRegisterNonprofit,
+    annotations: { ...reads, readOnlyHint: false, idempotentHint: false },
+  },
+  {
     name: "donation_requirements",
     title: "Ask how to donate",
     description:
@@ -156,6 +174,31 @@ const declared: readonly Declared[] = [
     // The normal answer to a client that asks what to pay is the 402.
     output: PaymentRequirements,
     annotations: { ...reads, idempotentHint: false },
+  },
+  {
+    name: "prove_donation",
+    title: "Prove a donation",
+    description:
+      "Has the directory verify a transfer that the donor made, by its signature, and record it. `status` pending: the chain does not show it yet; ask again after retry_after_s, and never have it paid again. On success receipt_url is the signed receipt.",
+    operation: donationOperations.settleDonation,
+    input: { tx_signature: z.string().max(100).describe("Signature of the transfer, base58") },
+    output: z.object({ ...Settlement.partial().shape, ...PendingDonation.partial().shape }),
+    annotations: { ...reads, readOnlyHint: false },
+  },
+  {
+    name: "donation_status",
+    title: "Ask whether a gift has arrived",
+    description:
+      "Whether a transfer with the memo of donation_requirements has arrived; it is recorded when it is found.",
+    operation: donationOperations.getDonationStatus,
+    annotations: { ...reads, readOnlyHint: false },
+  },
+  {
+    name: "donation_receipt",
+    title: "Read a receipt",
+    description:
+      "The signed receipt of a donation: what the chain showed, and the key that it verifies with. When correction is not null, the receipt is void.",
+    operation: donationOperations.getDonationReceipt,
   },
   {
     name: "donation_history",

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import bs58 from "bs58";
 import { z } from "zod";
 import type { DonationHistory } from "#content/contract/donation.ts";
@@ -146,6 +148,29 @@ describe.skipIf(!clientsInstalled)("below the sponsored minimum", () => {
       expect((await pay(client, donor, query, how)).status).toBe(200);
     },
   );
+});
+
+test("an agent with the tools of /mcp alone: asks, has it paid, proves it and reads the receipt", async () => {
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${directory.url}/mcp`)));
+  await client.listTools(); // So that the client holds each answer against its schema.
+  const call = async (name: string, args: object) => {
+    const { structuredContent } = await client.callTool({ name, arguments: { ...args } });
+    return structuredContent as Record<string, unknown>;
+  };
+  const { memo, recipient } = await call("donation_requirements", { slug: "well", amount: 1.5 });
+  const payment = chain.donor().pay({ to: String(recipient), usdc: "1.5", memo: String(memo) });
+  const proof = { slug: "well", amount: 1.5, tx_signature: payment.signature };
+  expect(await call("prove_donation", proof)).toMatchObject({ status: "pending" });
+  chain.land(payment);
+  const { donation_id, amount } = await call("prove_donation", proof);
+  expect(amount).toBe(1.5);
+  expect(await call("donation_status", { slug: "well", memo })).toMatchObject({
+    status: "received",
+  });
+  const { receipt } = await call("donation_receipt", { slug: "well", donation_id });
+  expect(receipt).toMatchObject({ amount_usdc: 1.5, id: donation_id });
+  await client.close();
 });
 
 describe("a program written from /openapi.json and /agents.md alone", () => {

@@ -55,6 +55,7 @@ const calls: Record<string, Record<string, unknown>> = {
     agent_id: "scout-1",
     agent_name: "Scout",
   },
+  register_nonprofit: { name: "Lamp Trust", country: "Kenya", contact_email: "a@lamp.example" },
   donation_requirements: { slug: "rich", amount: 2.5 },
   donation_history: { slug: "rich" },
 };
@@ -118,11 +119,21 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     ["donation_requirements", { slug: "rich", amount: 0 }, "amount"],
     ["donation_requirements", { slug: "rich", amount: 0.0000001 }, "amount"],
     ["donation_history", { slug: "nobody" }, "nonprofit_not_found"],
+    ["prove_donation", { slug: "rich", tx_signature: "abc" }, "signature_malformed"],
+    ["prove_donation", { slug: "rich" }, "tx_signature"],
+    ["donation_status", { slug: "rich", memo: "A".repeat(32) }, "memo_unknown"],
+    ["donation_receipt", { slug: "rich", donation_id: "none" }, "donation_not_found"],
+    ["propose_pick", { slug: "rich" }, "why_recommended is required"],
     ["submit_enrichment", { slug: "thin", field: "city", agent_id: "a" }, "invalid_enrichment"],
   ])("%s with %o is an error that says why", async (name, input, reason) => {
     const result = await client.callTool({ name, arguments: input });
     expect(result.isError).toBe(true);
-    expect(JSON.stringify(result.content)).toContain(reason);
+    const [first] = result.content as { text: string }[];
+    expect(JSON.parse(first?.text ?? "")).toMatchObject({
+      code: expect.any(String),
+      detail: expect.any(String),
+    });
+    expect(first?.text).toContain(reason);
   });
 
   test("a tool that is not there is refused", () =>
