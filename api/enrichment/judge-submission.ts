@@ -92,7 +92,8 @@ export const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One
 });
 
 /**
- * No one may learn whether a guess equals the stored address, or one that waits: each is stored and answered alike, without
- * credit. Who cannot see a value cannot contradict it either, so nothing is lost.
+ * No one may learn whether a guess equals the stored address: each is stored and answered alike, without credit. Who cannot
+ * see a value cannot contradict it either, so nothing is lost. Of an address that waits for a second agent consensus has to
+ * tell: a right guess makes it live, a wrong one waits beside it and looks like the first.
  */
 export const isSecret = (field: string): boolean => field === "contact_email";

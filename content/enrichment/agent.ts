@@ -4,8 +4,8 @@ import { checkLine } from "./value.ts";
 
 /**
  * The form in which agent ids are compared: spelling variants of one id are one agent. Characters that no one sees make
- * no other id, as in Unicode's own folding of identifiers (NFKC_Casefold), nor does more or other space between words.
- * Normalised again at the end: what an unseen character kept apart comes together. Folded twice it stays the same.
+ * no other id, as in Unicode's own folding of identifiers (NFKC_Casefold), nor does more or other space between words,
+ * another dash, or the final form of a sigma. Normalised again at the end: what an unseen character kept apart comes together. Folded twice it stays the same.
  * Source: the decisions of the spec.
  */
 export const foldAgentId = (raw: string): string =>
@@ -14,7 +14,9 @@ export const foldAgentId = (raw: string): string =>
     .replaceAll(ignorable, "")
     .replaceAll(/\s+/gu, " ")
     .trim()
+    .replaceAll(/\p{Dash}/gu, "-")
     .toLowerCase()
+    .replaceAll("ς", "σ")
     .normalize("NFKC");
 
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;

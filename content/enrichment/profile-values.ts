@@ -3,7 +3,7 @@ import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { isLinkShortener, safeLink, shortenedLink } from "#content/nonprofit/website.ts";
 import { itemFrom } from "./prose-rows.ts";
 import { checkLine, checkValue } from "./value.ts";
 
@@ -21,7 +21,8 @@ const link =
   (field: string) =>
   (value: string): Read => {
     const url = /^https?:\/\//i.test(value.trim()) ? safeLink(value.trim()) : null;
-    return url === null ? fail({ message: `${field} is an http(s) address.` }) : ok(url);
+    if (url === null) return fail({ message: `${field} is an http(s) address.` });
+    return isLinkShortener(url) ? fail({ message: shortenedLink(field) }) : ok(url);
   };
 
 const rows =

@@ -14,6 +14,7 @@ import {
   isLinkShortener,
   isPublicHost,
   readWebsite,
+  shortenedLink,
 } from "#content/nonprofit/website.ts";
 import { itemFrom } from "./prose-rows.ts";
 
@@ -161,9 +162,6 @@ const clean: Partial<Record<EnrichableField, (raw: string) => string>> = {
 const notAWebsite =
   "website is an http(s) address with a public host name, like https://hope-kitchen.example: no IP address, " +
   "no user name, no localhost.";
-const shortened =
-  "website is an address of a service that shortens links, and whoever made it can change where it leads. " +
-  "Follow it, and send the organisation's own address.";
 const notAnEmail = "contact_email is one e-mail address, like office@hope-kitchen.example.";
 const noYear = (thisYear: number) =>
   `founded_year holds a year of four digits between ${foundedFrom} and ${thisYear}, like "1998".`;
@@ -183,7 +181,7 @@ type Check = (value: string, known: { compared: string; thisYear: number }) => s
 
 const checks: Partial<Record<EnrichableField, Check>> = {
   website: (value, { compared }) => {
-    if (isLinkShortener(value)) return shortened;
+    if (isLinkShortener(value)) return shortenedLink("website");
     const isUsable = characterCount(value) <= lengthMax.website && compared !== "";
     return isUsable ? null : notAWebsite;
   },

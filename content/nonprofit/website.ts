@@ -78,12 +78,21 @@ export function agreedWebsite(sent: readonly string[]): string {
   return agreed.pathname === "/" && agreed.search === "" ? agreed.origin : agreed.href;
 }
 
-/** True for a public service that gives links other, shorter addresses: who made one decides later where it leads. */
+/**
+ * True for a public service that gives links other, shorter addresses, or that leads on to an address in its query: who
+ * made the link decides where it leads. The list names hosts, with all below them, and paths at one host.
+ */
 export function isLinkShortener(website: string): boolean {
-  const host = readWebsite(website)?.url.hostname.replace(/\.$/, "") ?? "";
-  const labels = host.split(".");
-  return labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
+  const url = URL.parse(comparedWebsite(website));
+  if (url === null) return false;
+  const labels = url.hostname.split(".");
+  const page = url.hostname + url.pathname.replace(/\/$/, "");
+  return shorteners.has(page) || labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
 }
+
+/** What is said of a link of such a service. */
+export const shortenedLink = (field: string): string =>
+  `${field} is an address of a service that shortens links, and whoever made it can change where it leads. Follow it, and send the organisation's own address.`;
 
 const shorteners: ReadonlySet<string> = new Set(linkShorteners);
 

@@ -56,6 +56,15 @@ describe("a bound id", () => {
     expect(replaced.status).toBe(200);
   });
 
+  test.each([
+    ["ΒΑΣ-bot", "βασ-bot"],
+    ["odd-bot", "odd\u2010bot"],
+    ["odd-bot-2", "odd\u2212bot\u20132"],
+  ])("%s is the same in another spelling: %s", async (owned, spelled) => {
+    await bind(owned);
+    expect(await codeOf(await enrich(spelled, city))).toEqual([401, "agent_secret_missing"]);
+  });
+
   test("protects drafts and tools, too", async () => {
     const secret = await bind("drafter");
     const draft = {

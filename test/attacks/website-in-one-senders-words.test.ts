@@ -147,9 +147,32 @@ test.each([
   "https://lnk.to/x",
   "https://kutt.it/x",
   "https://tny.im/x",
-])("a shortened link like %s is no website", async (value) => {
+  "https://spoo.me/x",
+  "https://git.io/x",
+  "https://gg.gg./x",
+  "https://www.google.com/url?q=https://evil.example",
+  "https://google.co.uk/url/?q=https://evil.example",
+  "https://l.facebook.com/l.php?u=https://evil.example",
+  "https://www.youtube.com/redirect?q=https://evil.example",
+])("a shortened link like %s is no website, and no donation page", async (value) => {
   const slug = await aSlug();
   const refused = await send(slug, "first", "website", value);
   expect(refused.status).toBe(400);
   expect(await refused.text()).toContain("shortens links");
+  const address = /^https?:/.test(value) ? value : `https://${value}`;
+  const body = { field: "donation_url", what_is_wrong: "Moved.", suggested_value: address };
+  const from = { "x-forwarded-for": `10.3.2.${caller++}` };
+  const corrected = await service.post(`/api/corrections/${slug}`, body, from);
+  expect(corrected.status).toBe(400);
+  expect(await corrected.text()).toContain("donation_url is an address of a service that shortens");
+});
+
+test("a page beside such an address is a website", async () => {
+  for (const value of [
+    "https://google.com/urls",
+    "https://sites.google.com/url",
+    "https://youtube.com/@oak",
+  ]) {
+    expect((await send(await aSlug(), "first", "website", value)).status).toBe(200);
+  }
 });

@@ -128,9 +128,14 @@ test("spelling variants of an agent id are one agent; look-alikes are flagged", 
     "BOT-7",
     "bot\uFE0F-7",
     "bot-\u034F7\u3164",
+    "bot\u20107",
+    "bot\u20147",
+    "bot\u22127",
   ]) {
     expect(foldAgentId(variant)).toBe("bot-7");
   }
+  expect(foldAgentId("ΒΑΣ")).toBe(foldAgentId("βασ"));
+  expect(foldAgentId("ΒΑΣ-7")).toBe(foldAgentId("βας-7"));
   expect(foldAgentId("cafe\uFE00\u0301-bot")).toBe("café-bot");
   expect(foldAgentId("\u1100\uFE00\u1161\u11A8-bot")).toBe("각-bot");
   fc.assert(

@@ -30,6 +30,7 @@ describe("what an operator sets", () => {
     [{ donation_url: "javascript:alert(1)" }, "values.donation_url"],
     [{ founded_year: 2040 }, "values.founded_year"],
     [{ website: "https://bit.ly/3XYZabc" }, "values.website"],
+    [{ donation_url: "https://bit.ly/3XYZabc" }, "values.donation_url"],
     [
       {
         programs: [
