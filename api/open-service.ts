@@ -19,7 +19,7 @@ import { accessCounts } from "./operator/health.ts";
 import { openLimits } from "./http/rate-limit.ts";
 import { donateContext } from "./donation/context.ts";
 import { openSearch } from "./search/engine.ts";
-import { isUsed, loadSecrets } from "./secrets.ts";
+import { isUsed, openSecrets } from "./secrets.ts";
 import { startSweep } from "./donation/sweep.ts";
 import { expireWaiting } from "./operator/expire-waiting.ts";
 import { startOnboardingSweep } from "./onboarding/wallets.ts";
@@ -63,7 +63,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   await refuseSample(config, store);
   await chainAudit(store);
   const clock = systemClock;
-  const secrets = given.secrets ?? loadSecrets(config);
+  const secrets = given.secrets ?? (await openSecrets(config, store, clock()));
   const watch = watchChanges(store);
   const notStored = (what: string) => (error: unknown) =>
     log.warn({ err: error }, `${what} not stored yet`);

@@ -1,8 +1,19 @@
-import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { createHmac, createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, sep } from "node:path";
 import { privateFolder } from "#content/runtime/private-files.ts";
-import { explainStart } from "#content/runtime/start-error.ts";
+import { hasSigned, noteSigningKeys, signingKeys } from "#content/feed/store.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
+import type { Store } from "#content/store/open.ts";
+import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { BadSetting, type Config } from "./config.ts";
 
 /** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
@@ -12,6 +23,8 @@ export type Secrets = {
   newAdminToken: string | null;
   /** Ed25519 private key of snapshots and receipts: PKCS#8, PEM. */
   signingKey: string;
+  /** Key of challenges, links to status pages and proofs of control. */
+  onboardingKey: Uint8Array;
   /** Key of the hashes that stand for client addresses. */
   dailyHashKey: Uint8Array;
   /** Key of the desk's sessions and forms. */
@@ -24,14 +37,65 @@ export type Secrets = {
   sponsorKey: string | null;
 };
 
+/** Reads or makes the secrets of a directory. Throws CannotStart when the signing key is not the one it signed with before. */
+export async function openSecrets(config: Config, store: Store, now: Date): Promise<Secrets> {
+  await checkSigningKey(config, store, now);
+  return loadSecrets(config);
+}
+
+/**
+ * Sees that the directory signs with the key that it signed with before, and notes its first one. Throws CannotStart when
+ * that key is missing, empty, damaged or another one: a new one is made for a directory that never signed.
+ */
+export async function checkSigningKey(config: Config, store: Store, now: Date): Promise<void> {
+  const [known] = await signingKeys(store);
+  const existing = existingSigningKeyOf(config);
+  const place = signingKeyPlace(config);
+  const signed = known === undefined ? "" : ` It signed with ${known.kid}.`;
+  if (existing === null && (known !== undefined || (await hasSigned(store)))) {
+    throw new CannotStart(
+      `${place} holds no signing key, and this directory has signed before.${signed}`,
+      lostKey,
+    );
+  }
+  const { publicKey } = await openSigner(existing ?? signingKeyOf(config));
+  if (known === undefined) return store.write((tx) => noteSigningKeys(tx, [publicKey], now));
+  if (known.kid === publicKey.kid) return;
+  throw new CannotStart(
+    `${place} holds another signing key than before, ${publicKey.kid}.${signed}`,
+    lostKey,
+  );
+}
+
+const lostKey =
+  "Put the old key back, from a backup. If it is lost, or the change is meant, `bun run rotate-key` takes another one into use.";
+
+/** Where the signing key is, in words for the operator. */
+export const signingKeyPlace = ({
+  dataDir,
+  signingKey,
+}: Pick<Config, "dataDir" | "signingKey">): string =>
+  signingKey === undefined ? join(dataDir, "secrets", signingKeyFile) : "ALMONER_SIGNING_KEY";
+
+/** Makes a new signing key in the place of the one in the file, if there is one. */
+export function replaceSigningKey(config: Pick<Config, "dataDir" | "signingKey">): string {
+  rmSync(join(config.dataDir, "secrets", signingKeyFile), { force: true });
+  return signingKeyOf(config);
+}
+
 /** Reads or makes the secrets. Processes that start at once agree: the first file wins. Throws BadSetting. */
 export function loadSecrets(config: Config): Secrets {
   const { adminTokens } = config;
+  const signingKey = signingKeyOf(config);
   const made = adminTokens.length > 0 ? null : kept(config, "admin-token", token);
   return {
     adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
     newAdminToken: made?.fresh === true ? made.text : null,
-    signingKey: signingKeyOf(config),
+    signingKey,
+    onboardingKey: Buffer.from(
+      kept(config, "onboarding-key", () => firstOnboardingKey(signingKey)).text,
+      "base64url",
+    ),
     dailyHashKey: dailyHashKeyOf(config),
     deskKey: Buffer.from(kept(config, "desk-key", token).text, "base64url"),
     webhookSecret: webhookSecretOf(config),
@@ -113,6 +177,10 @@ export const sponsorKeyOf = ({
 export const dailyHashKeyOf = (config: Pick<Config, "dataDir">): Uint8Array =>
   Buffer.from(kept(config, "daily-hash-key", token).text, "base64url");
 
+/** Processes with the same signing key make the same one, as they did when it was derived at each start. */
+const firstOnboardingKey = (signingKey: string): string =>
+  createHmac("sha256", signingKey).update("almoner onboarding").digest("base64url");
+
 const token = () => randomBytes(32).toString("base64url");
 
 const newWebhookSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
@@ -147,17 +215,26 @@ function ed25519(given: string): string {
 function kept({ dataDir }: Pick<Config, "dataDir">, name: string, make: () => string) {
   const folder = join(dataDir, "secrets");
   const path = join(folder, name);
-  if (existsSync(path)) return { text: readFileSync(path, "utf8").trim(), fresh: false };
+  if (existsSync(path)) return { text: textOf(path), fresh: false };
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${name}.${randomBytes(6).toString("hex")}`);
   writeFileSync(draft, `${make().trim()}\n`, { mode: 0o600, flush: true });
   try {
     linkSync(draft, path);
-    return { text: readFileSync(path, "utf8").trim(), fresh: true };
+    return { text: textOf(path), fresh: true };
   } catch (cause) {
     if (!existsSync(path)) throw new Error(`cannot keep a secret in ${path}`, { cause });
-    return { text: readFileSync(path, "utf8").trim(), fresh: false };
+    return { text: textOf(path), fresh: false };
   } finally {
     unlinkSync(draft);
   }
+}
+
+function textOf(path: string): string {
+  const text = readFileSync(path, "utf8").trim();
+  if (text !== "") return text;
+  throw new CannotStart(
+    `The secret ${path} is empty.`,
+    "Put it back from a backup, or remove the file: a new secret is made, and what the old one signed or opened is void.",
+  );
 }

@@ -1,9 +1,10 @@
 import { defineCommand, type ParsedArgs } from "citty";
 import { openLog } from "#api/log.ts";
-import { signingKeyOf } from "#api/secrets.ts";
+import { checkSigningKey, signingKeyOf } from "#api/secrets.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
 import {
   dropDamagedManifest,
@@ -29,7 +30,7 @@ import {
   targetOrExit,
 } from "./publish/to-bucket.ts";
 import { watch } from "./publish/watch.ts";
-import { configOrExit, stopWith } from "./support/config.ts";
+import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
 import { runCommand } from "./support/command.ts";
 
 const args = {
@@ -112,6 +113,10 @@ async function publish(
   const processes = Number(given.processes);
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
     stopWith("--processes: give a whole number from 1 to 64.", 2);
+  }
+  {
+    using store = await openExistingStore(config);
+    await checkSigningKey(config, store, systemClock());
   }
   const publisher = await openPublisher({
     ...config,

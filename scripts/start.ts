@@ -7,7 +7,7 @@ import { answerError } from "#api/http/problem.ts";
 import { openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
 import { announceService } from "#api/operator/running-service.ts";
-import { isUsed, loadSecrets, type Secrets } from "#api/secrets.ts";
+import { isUsed, openSecrets, type Secrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
@@ -71,7 +71,7 @@ const command = defineCommand({
       publisher?.send("damaged"),
     );
     const profileOf = (sequence: number) => changedProfile(store, sequence);
-    const secrets = loadSecrets(config);
+    const secrets = await openSecrets(config, store, systemClock());
     const chain = await openDonationChain(config, { secrets, log, clock: systemClock });
     const service = await openService(config, {
       store,

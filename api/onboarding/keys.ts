@@ -18,15 +18,15 @@ export type OnboardingKeys = ProofKeys & {
 };
 
 /**
- * What makes challenges, links to status pages and proofs: keyed with a key of its own, derived from the signing key, so
- * that processes with the same signing key know each other's. Nothing of it is stored.
+ * What makes challenges, links to status pages and proofs: keyed with a key of its own, so that links outlive a change
+ * of the signing key. Nothing of it is stored.
  */
 export function onboardingKeys({
   config,
   secrets,
 }: Pick<Context, "config" | "secrets">): OnboardingKeys {
-  const key = createHmac("sha256", secrets.signingKey).update("almoner onboarding").digest();
-  const code = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
+  const code = (text: string) =>
+    createHmac("sha256", secrets.onboardingKey).update(text).digest("base64url");
   return {
     issuer: {
       host: new URL(config.baseUrl).host,

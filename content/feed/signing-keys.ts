@@ -23,8 +23,10 @@ export const PublicKey = z.object({
 });
 export type PublicKey = z.infer<typeof PublicKey>;
 
+export const publicKeysMax = 16;
+
 /** What is published at /.well-known/almoner-keys.json: a JWK set, RFC 7517. */
-export const KeySet = z.object({ keys: z.array(PublicKey).min(1).max(16) });
+export const KeySet = z.object({ keys: z.array(PublicKey).min(1).max(publicKeysMax) });
 export type KeySet = z.infer<typeof KeySet>;
 
 /** Signs what the directory vouches for: the list of all files, receipts. */
@@ -102,6 +104,11 @@ export async function publicKeyOf(x: string): Promise<PublicKey> {
   return PublicKey.parse({ ...own, kid: await calculateJwkThumbprint(own) });
 }
 
-/** The key set file of a signer. */
-export const keySetOf = ({ publicKey }: Signer): string =>
-  `${JSON.stringify({ keys: [{ ...publicKey, use: "sig", alg: "EdDSA" }] } satisfies { keys: object[] })}\n`;
+/** The key set file: the key in use first, then those before it, by which older receipts are verified. */
+export const keySetOf = (
+  { publicKey }: Pick<Signer, "publicKey">,
+  older: readonly PublicKey[] = [],
+): string => {
+  const keys = [publicKey, ...older.filter(({ kid }) => kid !== publicKey.kid)];
+  return `${JSON.stringify({ keys: keys.map((key) => ({ ...key, use: "sig", alg: "EdDSA" })) })}\n`;
+};

@@ -5,6 +5,7 @@ import { isoTime } from "#content/contract/base/time.ts";
 import { z } from "zod";
 import { asc, between, desc, eq, gt, lte } from "drizzle-orm";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { KeySet, type PublicKey, publicKeysMax } from "./signing-keys.ts";
 import { changes, directoryFacts, feedFiles } from "#content/store/tables/publishing.ts";
 
 /** Which changes a numbered file of the feed holds. */
@@ -117,6 +118,38 @@ export async function issueList(
     return issue;
   });
 }
+
+const keysFact = "signing_keys";
+
+/** The public keys of the directory, that in use first; none before it signs for the first time. */
+export async function signingKeys(store: Queryable): Promise<PublicKey[]> {
+  const [fact] = await store.db
+    .select({ value: directoryFacts.value })
+    .from(directoryFacts)
+    .where(eq(directoryFacts.name, keysFact));
+  return fact === undefined ? [] : KeySet.parse(JSON.parse(fact.value)).keys;
+}
+
+/** Notes the keys of the directory, that in use first; the oldest of more than 16 are forgotten. */
+export async function noteSigningKeys(
+  tx: WriteTransaction,
+  keys: readonly PublicKey[],
+  now: Date,
+): Promise<void> {
+  const row = {
+    value: JSON.stringify({ keys: keys.slice(0, publicKeysMax) } satisfies KeySet),
+    updated_at: now.getTime(),
+  };
+  const { name } = directoryFacts;
+  await tx.db
+    .insert(directoryFacts)
+    .values({ name: keysFact, ...row })
+    .onConflictDoUpdate({ target: name, set: row });
+}
+
+/** Whether the directory has ever published a signed list, also before its keys were noted. */
+export const hasSigned = async (store: Queryable): Promise<boolean> =>
+  (await findIssue(store)) !== null;
 
 async function findIssue(store: Queryable): Promise<StoredIssue | null> {
   const [fact] = await store.db

@@ -5,7 +5,7 @@ import { placeWith } from "#api/http/query.ts";
 import { openLog } from "#api/log.ts";
 import { type Action, actions } from "#api/operator/actions.ts";
 import { findService } from "#api/operator/running-service.ts";
-import { loadSecrets } from "#api/secrets.ts";
+import { loadSecrets, openSecrets } from "#api/secrets.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { Problem } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -122,7 +122,7 @@ async function openActions(config: Config, operator: string): Promise<Connection
     store,
     config,
     clock: systemClock,
-    secrets: loadSecrets(config),
+    secrets: await openSecrets(config, store, systemClock()),
     curated: { lookAgain: () => undefined },
     chain: null,
     ...(reader === null ? {} : { publication: () => publicationOf(reader) }),

@@ -10,6 +10,7 @@ import {
   issueList,
   newestFeedFile,
   renewListAfterMs,
+  signingKeys,
   type StoredIssue,
 } from "#content/feed/store.ts";
 import { digestOf, writeHashed } from "#site/bundle/blobs.ts";
@@ -97,7 +98,8 @@ async function publishFeed(
   { signer, full, joining, validMs }: Publishing,
 ): Promise<{ committed: Committed; issuedAtMs: number }> {
   deletePending(context);
-  const draft = await context.background.draftFeed({ full, joining, keySet: keySetOf(signer) });
+  const keySet = keySetOf(signer, await signingKeys(context.source.store));
+  const draft = await context.background.draftFeed({ full, joining, keySet });
   const digest = digestOf(encoder.encode(JSON.stringify(draft.root)));
   const issue = await issueList(context.source.store, { digest, now: context.clock() });
   const root = issuedRoot(draft.root, issue, validMs);

@@ -1,10 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
-import { loadSecrets } from "#api/secrets.ts";
+import { loadSecrets, openSecrets, replaceSigningKey } from "#api/secrets.ts";
+import { KeySet, keySetOf, openSigner } from "#content/feed/signing-keys.ts";
+import { signingKeys } from "#content/feed/store.ts";
+import { readAudit } from "#content/operation/audit-store.ts";
+import { openStore } from "#content/store/open.ts";
+import { aSigningKey } from "#test/support/publisher.ts";
 
 let dataDir: string;
 beforeEach(() => {
@@ -35,6 +48,7 @@ describe("generated secrets", () => {
       "desk-key",
       "donation-memo-key",
       "local-sponsor.json",
+      "onboarding-key",
       "signing-key.pem",
     ]);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -58,6 +72,82 @@ describe("generated secrets", () => {
     expect(said[0]).toContain("token");
     expect(new Set(said).size).toBe(1);
   });
+});
+
+test("an empty secret is refused by its path, and not replaced", () => {
+  load();
+  for (const name of readdirSync(join(dataDir, "secrets"))) {
+    const path = join(dataDir, "secrets", name);
+    const text = readFileSync(path);
+    writeFileSync(path, "");
+    expect(() => load()).toThrow(`The secret ${path} is empty.\nPut it back from a backup`);
+    writeFileSync(path, text);
+  }
+});
+
+describe("the signing key of a directory that has signed", () => {
+  const config = (env = {}) => readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
+  const path = () => join(dataDir, "secrets/signing-key.pem");
+
+  test.each<[name: string, damage: () => void, says: RegExp]>([
+    ["missing", () => rmSync(path()), /signing-key\.pem holds no signing key/],
+    ["empty", () => writeFileSync(path(), ""), /signing-key\.pem holds no signing key/],
+    ["damaged", () => writeFileSync(path(), "xx"), /signing-key\.pem holds no signing key/],
+    ["changed", () => replaceSigningKey(config()), /holds another signing key than before/],
+  ])("is not replaced when it is %s", async (_, damage, says) => {
+    using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
+    const first = await openSecrets(config(), store, new Date());
+    expect(await openSecrets(config(), store, new Date())).toEqual({
+      ...first,
+      newAdminToken: null,
+    });
+    damage();
+    const before = existsSync(path()) && readFileSync(path(), "utf8");
+    const refused = await openSecrets(config(), store, new Date()).then(
+      () => "opened",
+      (error: Error) => error.message,
+    );
+    expect(refused).toMatch(says);
+    expect(refused).toMatch(/\n.*`bun run rotate-key`/);
+    expect(existsSync(path()) && readFileSync(path(), "utf8")).toBe(before);
+  });
+
+  test("is rotated by a command, which keeps the old key for verification and links as they are", async () => {
+    using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
+    const first = await openSecrets(config(), store, new Date());
+    const old = await openSigner(first.signingKey);
+    await rotate();
+    const second = await openSecrets(config(), store, new Date());
+    expect({ ...second, signingKey: first.signingKey, newAdminToken: first.newAdminToken }).toEqual(
+      first,
+    );
+    const now = await openSigner(second.signingKey);
+    expect(await signingKeys(store)).toEqual([now.publicKey, old.publicKey]);
+    const set = KeySet.parse(JSON.parse(keySetOf(now, await signingKeys(store))));
+    expect(set.keys.map(({ kid }) => kid)).toEqual([now.publicKey.kid, old.publicKey.kid]);
+    // One that somebody put there is taken, and a compromised one forgotten.
+    const given = aSigningKey();
+    writeFileSync(path(), given);
+    await rotate("--compromised");
+    const third = await openSigner(given);
+    expect(await signingKeys(store)).toEqual([third.publicKey, old.publicKey]);
+    expect((await readAudit({ store }, { limit: 5, before: undefined })).entries).toMatchObject([
+      {
+        action: "signing_key.rotated",
+        subject: third.publicKey.kid,
+        detail: { compromised: true },
+      },
+      { action: "signing_key.rotated", subject: now.publicKey.kid },
+    ]);
+  });
+
+  async function rotate(...options: string[]) {
+    const child = Bun.spawn([process.execPath, "scripts/rotate-key.ts", ...options], {
+      env: { ...process.env, ALMONER_DATA_DIR: dataDir },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    expect(await child.exited).toBe(0);
+  }
 });
 
 describe("given secrets", () => {

@@ -90,7 +90,9 @@ describe("verify-receipt, offline", () => {
 
   test("takes the key as a file, as a set and by its x, and the receipt from standard input", async () => {
     const text = await textOf(aReceipt());
-    const set = file("keys.json", keySetOf(signer));
+    // The set that a directory publishes after it took another key into use.
+    const newer = await openSigner(aSigningKey());
+    const set = file("keys.json", keySetOf(newer, [signer.publicKey]));
     const one = file("key.json", JSON.stringify(signer.publicKey));
     for (const key of [set, one, signer.publicKey.x]) {
       const { code, said } = await verify(["-", "--key", key, "--json"], text);

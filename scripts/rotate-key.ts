@@ -1,0 +1,83 @@
+import { defineCommand } from "citty";
+import { BadSetting, type Config } from "#api/config.ts";
+import {
+  existingSigningKeyOf,
+  loadSecrets,
+  replaceSigningKey,
+  signingKeyPlace,
+} from "#api/secrets.ts";
+import { systemClock } from "#content/contract/base/time.ts";
+import { openSigner, type PublicKey } from "#content/feed/signing-keys.ts";
+import { noteSigningKeys, signingKeys } from "#content/feed/store.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
+import { runCommand } from "./support/command.ts";
+import { configOrExit, openExistingStore } from "./support/config.ts";
+import { operator } from "./support/operator-api.ts";
+
+const command = defineCommand({
+  meta: {
+    name: "rotate-key",
+    description:
+      "Takes another signing key into use, from the next start on: a new one, or the one that was put in the place of the old. The old public key stays published, so that receipts signed with it stay valid.",
+  },
+  args: {
+    compromised: {
+      type: "boolean",
+      description:
+        "Forget the old key: others may have it, so what it signed proves nothing any more",
+    },
+    operator,
+  },
+  run: async ({ args }) => {
+    const config = configOrExit();
+    using store = await openExistingStore(config, { busyWaitMs: 30_000 });
+    const known = await signingKeys(store);
+    const found = await keyOf(existingSigningKeyOf(config));
+    // Links that organisations hold are keyed apart, with a key that the first signing key gave.
+    if (found !== null) loadSecrets(config);
+    const before = known[0] ?? found;
+    const next = await nextKey(config, { before, found });
+    const compromised = args.compromised === true;
+    const older = before === null || compromised ? known.slice(1) : [before, ...known.slice(1)];
+    const keys = [next, ...older.filter(({ kid }) => kid !== next.kid)];
+    const now = systemClock();
+    const detail = { before: before?.kid ?? null, compromised };
+    await store.write(async (tx) => {
+      await noteSigningKeys(tx, keys, now);
+      const did = { operator: args.operator, action: "signing_key.rotated", subject: next.kid };
+      await logOperator(tx, { ...did, detail, at: now.getTime() });
+    });
+    console.log(
+      `${signingKeyPlace(config)} holds the key ${next.kid}: restart the service and the publisher to sign with it.`,
+    );
+    if (before !== null) console.log(compromised ? forgotten(before) : kept(before));
+    console.log(
+      "Mirrors refuse the new key until their operators take it (--accept-new-key): tell them its id.",
+    );
+  },
+});
+
+const keyOf = async (pem: string | null): Promise<PublicKey | null> =>
+  pem === null ? null : (await openSigner(pem)).publicKey;
+
+/** The key that was put in the place of the one in use, or a new one. */
+async function nextKey(
+  config: Config,
+  { before, found }: { before: PublicKey | null; found: PublicKey | null },
+): Promise<PublicKey> {
+  if (found !== null && found.kid !== before?.kid) return found;
+  if (config.signingKey === undefined) {
+    return (await openSigner(replaceSigningKey(config))).publicKey;
+  }
+  throw new BadSetting(
+    "ALMONER_SIGNING_KEY holds the key in use: set it to the new one (`openssl genpkey -algorithm ed25519`), then run this again.",
+  );
+}
+
+const kept = ({ kid }: PublicKey): string =>
+  `The public key ${kid} stays in /.well-known/almoner-keys.json: what it signed stays valid.`;
+
+const forgotten = ({ kid }: PublicKey): string =>
+  `The key ${kid} is no longer published: receipts that it signed have to be fetched again.`;
+
+await runCommand(command);
