@@ -1,3 +1,4 @@
+import { reportToSystemd } from "#content/runtime/systemd.ts";
 import { BadSetting, readConfig, unknownSettings } from "./config.ts";
 import { listen } from "./http/listen.ts";
 import { announceService } from "./operator/running-service.ts";
@@ -16,6 +17,7 @@ async function main(): Promise<void> {
     reusePort: process.argv.includes("--share-port"),
   });
   const leave = announceService(config.dataDir, listening.url);
+  reportToSystemd(process.env, (error) => log.warn({ err: error }, "systemd was not told"));
   log.info({ url: listening.url }, "listening");
   if (secrets.newAdminToken !== null) {
     // Shown once, beside the log: a log may be kept and read by others.

@@ -11,6 +11,7 @@ import { isUsed, openSecrets, type Secrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
+import { reportToSystemd } from "#content/runtime/systemd.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { openStore, storeAddress, servingStore, type Store } from "#content/store/open.ts";
@@ -89,6 +90,7 @@ const command = defineCommand({
     const onError = (error: unknown) => answerError(log, error, "UNKNOWN");
     const listening = listen(service.app, config, { before: frontDoor, onError });
     const leave = announceService(config.dataDir, listening.url);
+    reportToSystemd(process.env, (error) => log.warn({ err: error }, "systemd was not told"));
     showAddresses(config, secrets, {
       example: await firstSlug(store),
       localChain: localChain?.url ?? null,

@@ -1,0 +1,52 @@
+import { afterAll, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { reportToSystemd } from "#content/runtime/systemd.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const folder = mkdtempSync(join(tmpdir(), "almoner-systemd-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const installed = Bun.which("systemd-analyze") !== null;
+/** The exposure that `systemd-analyze security` may find at most, in tenths: 0 is none, 100 that of a unit without any rule. */
+const exposureMax = 20;
+
+const where = installed ? "" : " (skipped: systemd is not installed)";
+
+test.skipIf(!installed)(`the unit is one systemd understands, and it is hardened${where}`, () => {
+  const text = readFileSync(join(root, "scripts/systemd/almoner.service"), "utf8");
+  // Where the project stands here: systemd looks for the program.
+  const unit = join(folder, "almoner.service");
+  writeFileSync(unit, text.replaceAll("/opt/almoner", root));
+  for (const check of [
+    ["verify", "--recursive-errors=no", unit],
+    ["security", "--offline=true", `--threshold=${exposureMax}`, unit],
+  ]) {
+    const { exitCode, stderr, stdout } = Bun.spawnSync(["systemd-analyze", "--no-pager", ...check]);
+    expect(stderr.toString()).toBe("");
+    expect(exitCode === 0 ? "" : stdout.toString()).toBe("");
+  }
+});
+
+test("a service that systemd started says that it is ready, and goes on saying that it lives", async () => {
+  const said = join(folder, "said");
+  const program = join(folder, "systemd-notify");
+  writeFileSync(said, "");
+  writeFileSync(program, `#!/bin/sh\necho "$1" >> ${said}\n`);
+  chmodSync(program, 0o755);
+  const troubles: unknown[] = [];
+  const env = { PATH: `${folder}:${process.env["PATH"] ?? ""}` };
+  const onFailure = (error: unknown) => troubles.push(error);
+  expect(reportToSystemd(env, onFailure)).toBeNull();
+  const started = { ...env, NOTIFY_SOCKET: "/x", WATCHDOG_USEC: "20000" };
+  const reporting = reportToSystemd(started, onFailure);
+  const lines = () => readFileSync(said, "utf8").split("\n");
+  while (lines().length < 5) await Bun.sleep(5);
+  expect(lines().slice(0, 4)).toEqual(["--ready", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"]);
+  expect(troubles).toEqual([]);
+  writeFileSync(program, "#!/bin/sh\necho no socket >&2; exit 1\n");
+  while (troubles.length === 0) await Bun.sleep(5);
+  expect(troubles).toEqual([new Error("no socket\n")]);
+  await reporting?.stop();
+});
