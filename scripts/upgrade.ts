@@ -1,0 +1,120 @@
+import { rmSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { defineCommand } from "citty";
+import type { Config } from "#api/config.ts";
+import { version } from "#content/contract/base/version.ts";
+import { storeBytes } from "#content/operation/directory-facts-store.ts";
+import { CannotStart } from "#content/runtime/start-error.ts";
+import { openEmbeddedClient } from "#content/store/embedded-client.ts";
+import { storeAddress, type Store } from "#content/store/open.ts";
+import { migrateAmongOthers, pendingMigrations, storeVersion } from "#content/store/upgrade.ts";
+import { runCommand } from "./support/command.ts";
+import { configOrExit, openExistingStore } from "./support/config.ts";
+import { json, print } from "./support/operator-api.ts";
+
+/** Of the size of the store: a migration writes its log, and may make a table again. */
+const roomFactor = 2;
+
+const command = defineCommand({
+  meta: {
+    name: "upgrade",
+    description:
+      "Brings the tables of the store up to date with this version, as every start does. Exit code 1: there is no room for it.",
+  },
+  args: {
+    check: {
+      type: "boolean",
+      description: "Only say what would be done, and how long it takes: tried on a copy",
+    },
+    json,
+  },
+  run: async ({ args }) => {
+    const config = configOrExit();
+    using store = await openExistingStore(config, { migrated: true });
+    const plan = await planOf(config, store);
+    const { pending, room } = plan;
+    const missing = room !== null && room.free_bytes < room.needed_bytes && pending.length > 0;
+    if (missing && args.check !== true)
+      throw new CannotStart(noRoom(plan), "Free some space first.");
+    const check = args.check === true && !missing && pending.length > 0;
+    const trial = check && store.embedded ? await tryOnCopy(config, store) : null;
+    const startedMs = performance.now();
+    if (args.check !== true) (await openExistingStore(config)).close();
+    const took_s = args.check === true ? null : secondsSince(startedMs);
+    print(args, { ...plan, trial, took_s }, () => linesOf({ ...plan, trial, took_s }));
+    if (missing) process.exitCode = 1;
+  },
+});
+
+async function planOf({ databaseUrl }: Config, store: Store) {
+  const bytes = store.embedded ? await storeBytes(store) : null;
+  const disk = bytes === null ? null : await statfs(dirname(storeAddress(databaseUrl)));
+  return {
+    store: storeAddress(databaseUrl),
+    from: await storeVersion(store.raw),
+    to: version,
+    pending: await pendingMigrations(store.raw),
+    room:
+      bytes === null || disk === null
+        ? null
+        : { free_bytes: disk.bavail * disk.bsize, needed_bytes: bytes * roomFactor },
+  };
+}
+
+type Plan = Awaited<ReturnType<typeof planOf>>;
+
+/** Runs the migrations on a copy beside the store: what they take there they take here. */
+async function tryOnCopy({ databaseUrl }: Config, store: Store) {
+  const copy = join(dirname(storeAddress(databaseUrl)), `upgrade-trial-${process.pid}.db`);
+  try {
+    await store.raw.execute({ sql: "VACUUM INTO ?", args: [copy] });
+    const client = openEmbeddedClient(`file:${copy}`, { timeout: 0 });
+    const before = await storeBytes({ raw: client });
+    const startedMs = performance.now();
+    await migrateAmongOthers(client);
+    const took_s = secondsSince(startedMs);
+    const { rows } = await client.execute("SELECT total_changes() AS written");
+    const written_rows = Number(rows[0]?.["written"] ?? 0);
+    const grows_bytes = Math.max(0, ((await storeBytes({ raw: client })) ?? 0) - (before ?? 0));
+    client.close();
+    return { took_s, written_rows, grows_bytes };
+  } finally {
+    for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(`${copy}${end}`, { force: true });
+  }
+}
+
+type Outcome = Plan & {
+  trial: Awaited<ReturnType<typeof tryOnCopy>> | null;
+  took_s: number | null;
+};
+
+function linesOf(outcome: Outcome): string[] {
+  const { store, from, to, pending, room, trial, took_s } = outcome;
+  const head = `${store}: tables of Almoner ${from ?? "an earlier version"}; this is ${to}.`;
+  if (pending.length === 0) return [head, "Nothing is to be done: the tables are up to date."];
+  const names = pending.map((name) => `  ${name}`);
+  if (took_s !== null) return [head, ...names, `Upgraded in ${took_s} s.`];
+  if (room !== null && room.free_bytes < room.needed_bytes)
+    return [head, ...names, noRoom(outcome)];
+  return [
+    head,
+    `${pending.length} migrations wait:`,
+    ...names,
+    trial === null
+      ? "The store is on a server: the migrations were not tried."
+      : `Tried on a copy: ${trial.took_s} s, ${trial.written_rows.toLocaleString("en")} rows written, ${megabytes(trial.grows_bytes)} more. There are ${megabytes(room?.free_bytes ?? 0)} free.`,
+    "Writes wait meanwhile, and after a second are answered 503; reads go on. Make a backup, then: bun run upgrade",
+  ];
+}
+
+const noRoom = ({ store, room }: Plan): string =>
+  `The disk of ${store} has ${megabytes(room?.free_bytes ?? 0)} free, and the upgrade may need ${megabytes(room?.needed_bytes ?? 0)}.`;
+
+const megabytes = (bytes: number): string =>
+  `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
+
+const secondsSince = (startedMs: number): number =>
+  Number(((performance.now() - startedMs) / 1_000).toFixed(2));
+
+await runCommand(command);
