@@ -1,37 +1,31 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { type FtsMatch, placeMatch } from "./query.ts";
-import { type Located, placeSpellings } from "./places.ts";
+import type { FtsMatch } from "./query.ts";
+import type { Located } from "./places.ts";
 
 /**
- * A row id of the index: the nonprofit's id in the low 32 bits and its rank by impact above them. FTS5 yields matches
- * in the order of places, so that LIMIT ends the scan of a very common word early.
+ * A row of the index: the nonprofit's id in the low 32 bits and its standing above them. FTS5 yields matches in this
+ * order, so that LIMIT ends the scan of a very common word early.
  */
-type Place = number;
+export type RowId = number;
 
-export const nonprofitIdOf = (place: Place): number => place % 2 ** 32;
+export const nonprofitIdOf = (row: RowId): number => row % 2 ** 32;
 
-/**
- * bm25 is worked out for this many matches of a query, those with the greatest impact; the others follow by impact alone.
- * This keeps a query for a very common word at a few ms.
- */
-export const scoredMax = 300;
+/** So many matches of a query are put in order; all others follow by their standing. */
+export const orderedMax = 300;
 /** This many matches are looked at for their name. */
 const namedMax = 80;
-const completionsMax = 2_000;
+const completionsMax = 16;
 /** So many words are kept for those who mistype others, some MB. */
 const wordsKeptMax = 200_000;
-
-/** What one occurrence in name, tagline, mission and description is worth, tuned by scripts/bench/relevance.ts. */
-const bm25 = "bm25(search_index, 8, 4, 1, 0.3, 0)";
 
 /** Looks up the full-text index. SQL, not drizzle: virtual tables and their functions are unknown to it. */
 export class SearchIndex {
   readonly #store: Queryable;
   readonly #counts = new LRUCache<FtsMatch, number>({ max: 2_000 });
   readonly #completions = new LRUCache<string, string[]>({ max: 500 });
-  readonly #located = new LRUCache<string, Found>({ max: 5_000 });
+  readonly #foremost = new LRUCache<FtsMatch, Foremost>({ max: 5_000 });
   readonly #words = new LRUCache<string, string[]>({
     maxSize: wordsKeptMax,
     sizeCalculation: (words) => words.length + 1,
@@ -41,79 +35,67 @@ export class SearchIndex {
     this.#store = store;
   }
 
-  /** Places of the first matches by impact, at most `limit`. */
-  async first(match: FtsMatch, limit: number): Promise<Place[]> {
-    return places(await this.#value(firstSql, [match, limit]));
+  /** The foremost rows of each tier, at most `orderedMax`, and those that match `named` with their names. */
+  async tiers(tiers: readonly FtsMatch[], named: FtsMatch): Promise<Tiers> {
+    return Tiers.parse(await this.#json(tiersSql, [JSON.stringify(tiers), named]));
   }
 
-  /**
-   * Places of the matches by bm25, at most `scoredMax`, and the names of those that match `named`.
-   */
-  async best(match: FtsMatch, named: FtsMatch): Promise<{ places: Place[]; named: Named[] }> {
-    return Best.parse(JSON.parse(String(await this.#value(bestSql, [match, named]))));
-  }
-
-  /** Places by impact of matches that are not in `except`. */
+  /** Rows that match and are not in `except`, by standing. */
   async rest(
     match: FtsMatch,
-    except: readonly Place[],
+    except: readonly RowId[],
     { limit, offset }: { limit: number; offset: number },
-  ): Promise<Place[]> {
-    return places(await this.#value(restSql, [match, JSON.stringify(except), limit, offset]));
+  ): Promise<RowId[]> {
+    return Rows.parse(await this.#json(restSql, [match, JSON.stringify(except), limit, offset]));
   }
 
   async count(match: FtsMatch): Promise<number> {
-    return Number(await this.#value(countSql, [match]));
+    return z.number().parse(await this.#json(countSql, [match]));
   }
 
-  /** How many match each, as of the last `forget` or later. */
+  /** How many match each, `countedMax` at most, as of the last `forget` or later. */
   async counts(matches: readonly FtsMatch[]): Promise<number[]> {
     const unknown = matches.filter((match) => !this.#counts.has(match));
     if (unknown.length > 0) {
-      const found = places(await this.#value(countsSql, [JSON.stringify(unknown)]));
+      const found = Rows.parse(await this.#json(countsSql, [JSON.stringify(unknown)]));
       for (const [at, match] of unknown.entries()) this.#counts.set(match, found[at] ?? 0);
     }
     return matches.map((match) => this.#counts.get(match) ?? 0);
   }
 
-  /** Words as they are written in profiles that begin so and are longer, as of the last `forget` or later. */
+  /** Where the foremost that match each are, null where nothing matches, as of the last `forget` or later. */
+  async foremost(matches: readonly FtsMatch[]): Promise<(Located | null)[]> {
+    const unknown = matches.filter((match) => !this.#foremost.has(match));
+    if (unknown.length > 0) {
+      const found = LocatedRows.parse(await this.#json(foremostSql, [JSON.stringify(unknown)]));
+      for (const [at, one] of found.entries()) this.#foremost.set(unknown[at] ?? "", { one });
+    }
+    return matches.map((match) => this.#foremost.get(match)?.one ?? null);
+  }
+
+  /** The commonest words of profiles that begin so and are longer, at most 16, as of the last `forget` or later. */
   async completions(begun: string): Promise<string[]> {
     const known = this.#completions.get(begun);
     if (known !== undefined) return known;
-    const found = await this.#value(completionsSql, [begun, `${begun}\u{10FFFF}`, completionsMax]);
-    const words = z.array(z.string()).parse(JSON.parse(String(found)));
+    // Not the word itself: all of its rows would be counted.
+    const args = [`${begun}\u0001`, `${begun}\u{10FFFF}`];
+    const words = Words.parse(await this.#json(completionsSql, args));
     this.#completions.set(begun, words);
     return words;
   }
 
-  /** The foremost profile in a city or region of each name, null where there is none, as of the last `forget` or later. */
-  async located(names: readonly string[]): Promise<(Located | null)[]> {
-    const unknown = names.filter((name) => !this.#located.has(name));
-    if (unknown.length > 0) {
-      const matches = unknown.map((name) => placeMatch(placeSpellings(name)));
-      const found = await this.#value(locatedSql, [JSON.stringify(matches)]);
-      for (const [at, one] of LocatedRows.parse(JSON.parse(String(found))).entries())
-        this.#located.set(unknown[at] ?? "", { one });
-    }
-    return names.map((name) => this.#located.get(name)?.one ?? null);
-  }
-
   /** The cause that most of the foremost matches are for first of all, if it is that of two in five and of three at least. */
   async causeOf(match: FtsMatch): Promise<string | null> {
-    const [cause, count, all] = Cause.parse(
-      JSON.parse(String(await this.#value(causeSql, [match]))),
-    );
+    const [cause, count, all] = Cause.parse(await this.#json(causeSql, [match]));
     return cause !== null && all >= causeFrom && count >= causeShareMin * all ? cause : null;
   }
 
-  /** Words as they are written in profiles that begin so, of these lengths, as of the last `forget` or later. */
-  async wordsFrom(begun: string, [least, most]: readonly [number, number]): Promise<string[]> {
-    const key = `${begun} ${least} ${most}`;
-    const known = this.#words.get(key);
+  /** Words as they are written in profiles that begin so, as of the last `forget` or later. */
+  async wordsFrom(begun: string): Promise<string[]> {
+    const known = this.#words.get(begun);
     if (known !== undefined) return known;
-    const found = await this.#value(wordsSql, [begun, `${begun}\u{10FFFF}`, least, most]);
-    const words = z.array(z.string()).parse(JSON.parse(String(found)));
-    this.#words.set(key, words);
+    const words = Words.parse(await this.#json(wordsSql, [begun, `${begun}\u{10FFFF}`]));
+    this.#words.set(begun, words);
     return words;
   }
 
@@ -121,79 +103,65 @@ export class SearchIndex {
   forget(): void {
     this.#counts.clear();
     this.#completions.clear();
-    this.#located.clear();
+    this.#foremost.clear();
     this.#words.clear();
   }
 
-  async #value(sql: string, args: readonly (string | number)[]): Promise<unknown> {
+  /** Every statement answers one JSON text: fetching row by row takes several times as long. */
+  async #json(sql: string, args: readonly (string | number)[]): Promise<unknown> {
     const { rows } = await this.#store.raw.execute({ sql, args: [...args] });
-    return Row.parse(rows[0]).found;
+    return JSON.parse(String(rows[0]?.["found"]));
   }
 }
 
 /** A cache of its own cannot hold null. */
-type Found = { one: Located | null };
+type Foremost = { one: Located | null };
 
-export type Named = { place: Place; name: string };
-
-const Row = z.object({ found: z.union([z.string(), z.number()]) });
-
-const Best = z.object({
-  places: z.array(z.number()),
-  named: z.array(z.object({ place: z.number(), name: z.string() })),
+const Rows = z.array(z.number());
+const Words = z.array(z.string());
+const Tiers = z.object({
+  named: z.array(z.object({ row: z.number(), name: z.string() })),
+  tiers: z.array(Rows),
 });
+export type Tiers = z.infer<typeof Tiers>;
+export type Named = Tiers["named"][number];
 
 const text = z.string().nullable();
 const LocatedRows = z.array(z.object({ city: text, region: text, country_code: text }).nullable());
 
-const places = (found: unknown): number[] => z.array(z.number()).parse(JSON.parse(String(found)));
-
-// Every statement answers one JSON text: fetching row by row takes several times as long.
-
-const firstSql = `
-  SELECT json_group_array(place) AS found
-  FROM (
-    SELECT rowid AS place
-    FROM search_index
-    WHERE search_index MATCH ?
-    ORDER BY rowid
-    LIMIT ?
-  )`;
-
-const bestSql = `
+const tiersSql = `
   SELECT json_object(
-    'places', (
-      SELECT json_group_array(place)
-      FROM (
-        SELECT place
-        FROM (
-          SELECT rowid AS place, ${bm25} AS score
-          FROM search_index
-          WHERE search_index MATCH ?
-          ORDER BY rowid
-          LIMIT ${scoredMax}
-        )
-        ORDER BY score, place
-      )
-    ),
     'named', (
-      SELECT json_group_array(json_object('place', place, 'name', name))
+      SELECT json_group_array(json_object('row', "row", 'name', name))
       FROM (
-        SELECT rowid AS place
+        SELECT rowid AS "row"
         FROM search_index
-        WHERE search_index MATCH ?
+        WHERE search_index MATCH ?2
         ORDER BY rowid
         LIMIT ${namedMax}
       )
-      JOIN nonprofits ON nonprofits.id = place & 4294967295
+      JOIN nonprofits ON nonprofits.id = "row" & 4294967295
+    ),
+    'tiers', (
+      SELECT json_group_array(json((
+        SELECT json_group_array("row")
+        FROM (
+          SELECT rowid AS "row"
+          FROM search_index
+          WHERE search_index MATCH value
+          ORDER BY rowid
+          LIMIT ${orderedMax}
+        )
+      )))
+      FROM json_each(?1)
     )
   ) AS found`;
 
 // The plus keeps the row ids from being looked up one by one.
 const restSql = `
-  SELECT json_group_array(place) AS found
+  SELECT json_group_array("row") AS found
   FROM (
-    SELECT rowid AS place
+    SELECT rowid AS "row"
     FROM search_index
     WHERE search_index MATCH ? AND +rowid NOT IN (SELECT value FROM json_each(?))
     ORDER BY rowid
@@ -202,13 +170,19 @@ const restSql = `
 
 const countSql = "SELECT count(*) AS found FROM search_index WHERE search_index MATCH ?";
 
+/** Of more matches than these it only matters that they are many: counting all of a common word takes a millisecond. */
+const countedMax = 1_000;
+
 const countsSql = `
-  SELECT json_group_array((SELECT count(*) FROM search_index WHERE search_index MATCH value)) AS found
+  SELECT json_group_array((
+    SELECT count(*)
+    FROM (SELECT 1 FROM search_index WHERE search_index MATCH value LIMIT ${countedMax})
+  )) AS found
   FROM json_each(?)`;
 
 const completionsSql = `
   SELECT json_group_array(term) AS found
-  FROM (SELECT term FROM search_vocabulary WHERE term > ? AND term < ? LIMIT ?)`;
+  FROM (SELECT term FROM search_vocabulary WHERE term > ? AND term < ? ORDER BY doc DESC, term LIMIT ${completionsMax})`;
 
 const Cause = z.tuple([z.string().nullable(), z.number(), z.number()]);
 const causeFrom = 3;
@@ -217,8 +191,8 @@ const causeShareMin = 0.4;
 const causeSql = `
   WITH counted AS (
     SELECT c.cause_id, count(*) AS count
-    FROM (SELECT rowid AS place FROM search_index WHERE search_index MATCH ? ORDER BY rowid LIMIT 200)
-    JOIN nonprofit_causes AS c ON c.nonprofit_id = place & 4294967295 AND c.position = 0
+    FROM (SELECT rowid AS "row" FROM search_index WHERE search_index MATCH ? ORDER BY rowid LIMIT 200)
+    JOIN nonprofit_causes AS c ON c.nonprofit_id = "row" & 4294967295 AND c.position = 0
     GROUP BY c.cause_id
   )
   SELECT json_array(
@@ -227,7 +201,7 @@ const causeSql = `
   ) AS found
   FROM counted`;
 
-const locatedSql = `
+const foremostSql = `
   SELECT json_group_array(json((
     SELECT json_object('city', n.city, 'region', n.region, 'country_code', n.country_code)
     FROM search_index
@@ -242,8 +216,7 @@ const wordsMax = 20_000;
 
 const wordsSql = `
   SELECT json_group_array(term) AS found
-  FROM (SELECT term FROM search_vocabulary WHERE term >= ? AND term < ? LIMIT ${wordsMax})
-  WHERE length(term) BETWEEN ? AND ?`;
+  FROM (SELECT term FROM search_vocabulary WHERE term >= ? AND term < ? LIMIT ${wordsMax})`;
 
 const pagesPerMerge = 500;
 

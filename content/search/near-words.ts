@@ -11,8 +11,9 @@ export const mistakesMax = (word: string): number =>
 export function nearestWords(typed: string, words: readonly string[]): string[] {
   const most = mistakesMax(typed);
   return words
+    .filter((word) => Math.abs(word.length - typed.length) <= most && word !== typed)
     .map((word) => ({ word, distance: editDistance(typed, word, most) }))
-    .filter(({ word, distance }) => distance <= most && word !== typed)
+    .filter(({ distance }) => distance <= most)
     .sort((a, b) => a.distance - b.distance || endsApart(a.word, typed) - endsApart(b.word, typed))
     .slice(0, nearestMax)
     .map(({ word }) => word);
@@ -35,8 +36,6 @@ export function editDistance(one: string, other: string, most: number): number {
     for (let at = 1; at <= other.length; at++) {
       const same = one[row - 1] === other[at - 1] ? 0 : 1;
       const isSwapped = one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1];
-      // Where there is none, a number larger than any distance.
-      const from = (cells: readonly number[], place: number) => cells[place] ?? Infinity;
       line[at] = Math.min(
         from(above, at) + 1,
         from(line, at - 1) + 1,
@@ -50,6 +49,9 @@ export function editDistance(one: string, other: string, most: number): number {
   }
   return above.at(-1) ?? 0;
 }
+
+/** A cell; where there is none, a number larger than any distance. */
+const from = (cells: readonly number[], at: number): number => cells[at] ?? Infinity;
 
 /** Where to look for what is meant: beginnings of words, the likeliest first. A later one is needed only when an earlier gives nothing. */
 export const beginnings = (typed: string): string[] => [

@@ -70,7 +70,10 @@ const isLoud = (text: string): boolean => text === text.toUpperCase();
 
 const emptyWord: SearchWord = { forms: [], prefix: false };
 
-/** Places beside a place: those that end where it begins, and those that begin where it ends. */
+/**
+ * Places beside a place: those that end where it begins, and those that begin where it ends. Codes in any letter case: the
+ * place has to be inside what they stand for.
+ */
 export const placesBeside = (
   words: readonly SearchWord[],
   { from, to }: { from: number; to: number },
@@ -78,7 +81,13 @@ export const placesBeside = (
   [
     ...Array.from({ length: spanWordsMax }, (_, at) => [from - spanWordsMax + at, from] as const),
     ...Array.from({ length: spanWordsMax }, (_, at) => [to, to + spanWordsMax - at] as const),
-  ].flatMap(([start, end]) => spanOf(words, start, end, false) ?? []);
+  ]
+    .flatMap(([start, end]) => spanOf(words, start, end, false) ?? [])
+    .map((span) => ({ ...span, isCode: span.from > 0 }));
+
+/** What a code behind a place may stand for. "in" and "or" are words unless they are in capitals. */
+export const placesOfCodeBehind = (text: string): Place[] =>
+  optional.has(fold(text)) && !isLoud(text) ? [] : placesOfCode(text);
 
 /** The spellings under which the index may keep a place: "St. Louis" is st louis and saint louis. */
 export function placeSpellings(text: string): string[] {
@@ -87,6 +96,9 @@ export function placeSpellings(text: string): string[] {
   const spelled = words.map((word) => placeWords.get(word) ?? word).join(" ");
   return spelled === bare ? [bare] : [bare, spelled];
 }
+
+/** Whatever is in a city or region of this name. */
+export const named = ({ text }: Pick<Span, "text">): FtsMatch => placeMatch(placeSpellings(text));
 
 /** "St" and "Saint" in both directions, and the like. */
 const placeWords = new Map(
@@ -129,8 +141,7 @@ export function placeOf(text: string, located: Located | null): Place | null {
   const inState = state === undefined ? null : { city: null, region: state, country_code: "US" };
   const found = located ?? inState;
   if (found === null) return null;
-  const match = placeMatch(placeSpellings(text));
-  return { ...namedIn(text, found), match, isSure: state !== undefined };
+  return { ...namedIn(text, found), match: named({ text }), isSure: state !== undefined };
 }
 
 function namedIn(text: string, { city, region, country_code }: Located) {
@@ -147,7 +158,7 @@ function namedIn(text: string, { city, region, country_code }: Located) {
 const isSamePlace = (text: string, name: string): boolean =>
   placeSpellings(text).includes(fold(name.replaceAll(/['’.]/g, "")));
 
-const regionPlace = (name: string) => ({ name, match: placeMatch(placeSpellings(name)) });
+const regionPlace = (name: string) => ({ name, match: named({ text: name }) });
 
 const countryPlace = (code: string) => ({
   name: countryName(code) ?? code,

@@ -8,8 +8,8 @@ export type SearchWord = {
   forms: readonly string[];
   /** The last word of a query may be half typed: whatever begins with it matches as well. */
   prefix: boolean;
-  /** Matches names that it may be the initials of. */
-  initials?: FtsMatch;
+  /** What else matches, never half typed: other spellings, names of which it may be the initials. */
+  also?: readonly FtsMatch[];
 };
 
 const wordsMax = 16;
@@ -84,17 +84,36 @@ const joined = (matches: readonly FtsMatch[], operator: string): FtsMatch => {
   return different.length === 1 ? (different[0] ?? "") : `(${different.join(operator)})`;
 };
 
-/** Matches one word in any of its forms, or any of its completions. */
+/**
+ * Matches one word in any of its forms; a half-typed one also by `completions`, or by all that begins with it when they are
+ * null.
+ */
 export function wordMatch(
-  { forms, prefix, initials }: SearchWord,
-  completions: readonly string[],
+  { forms, prefix, also = [] }: SearchWord,
+  completions: readonly string[] | null,
 ): FtsMatch {
+  const begins = prefix && completions === null;
   const own = forms.map((form) =>
-    phrase(form, prefix && mayBeHalfTyped(form.split(" ").at(-1) ?? "")),
+    phrase(form, begins && mayBeHalfTyped(form.split(" ").at(-1) ?? "")),
   );
-  const completed = (prefix ? completions : []).map((word) => phrase(word));
-  return anyOf([...own, ...completed, ...(initials === undefined ? [] : [initials])]);
+  const completed = prefix ? (completions ?? []) : [];
+  return anyOf([...own, ...completed.map((word) => phrase(word)), ...also]);
 }
+
+/**
+ * The half-typed word in the form in which the directory's words are kept, when what it may become is to be looked up;
+ * null when there is none. The index matches beginnings of stems: "communi" begins none, for "community" is kept as
+ * "commun". It keeps beginnings of two and three letters apart, for which that is quick and right.
+ */
+export function halfTypedWord(words: readonly SearchWord[]): string | null {
+  const last = words.find(({ prefix }) => prefix);
+  const [form, ...others] = last?.forms ?? [];
+  if (form === undefined || others.length > 0) return null;
+  const folded = fold(form);
+  return folded.length > keptBeginningMax && !folded.includes(" ") ? folded : null;
+}
+
+const keptBeginningMax = 3;
 
 /** Everything in a city or region of this name, in any spelling of it. */
 export const placeMatch = (spellings: readonly string[]): FtsMatch =>

@@ -1,32 +1,18 @@
 import { similarTo } from "#content/nonprofit/near-name.ts";
 import { initialsOf } from "#content/nonprofit/search-facets.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { type Named, nonprofitIdOf, scoredMax, type SearchIndex } from "./index-store.ts";
+import {
+  type Named,
+  nonprofitIdOf,
+  orderedMax,
+  type RowId,
+  type SearchIndex,
+} from "./index-store.ts";
 import { allOf, anyOf, type FtsMatch, inName } from "./query.ts";
-import type { Reading } from "./reading.ts";
+import { besidePlace, type Reading } from "./reading.ts";
 import { tellingText, textOf } from "./understand.ts";
 
-type Plan = {
-  /** All that is found. */
-  match: FtsMatch;
-  /** The part of it that is put in order by bm25. */
-  scored: FtsMatch;
-  /** Profiles with the words in their name stand in front of all others. */
-  named: FtsMatch;
-  /** Places that stand next. */
-  front: readonly number[];
-  /** The number of matches when it is known already. */
-  total: number | null;
-  /** Whether anything has all of the words, when that is known already. */
-  hasAll?: boolean;
-};
-
-export type Ranked = {
-  total: number;
-  ids: number[];
-  /** Whether anything has all of the words. */
-  hasAll: boolean;
-};
+export type Ranked = { total: number; ids: number[] };
 
 export type Asked = {
   /** What every result must match as well. */
@@ -37,74 +23,77 @@ export type Asked = {
   offset: number;
 };
 
+/** All that is found: the foremost of it in order, and how many they are when there are no others. */
+export type Found = { match: FtsMatch; head: readonly RowId[]; count: number | null };
+
 const noMatch = '""';
 
 /**
- * One page of what a reading matches: all of the words when that gives at least `limit` matches, else any of them, with
- * those that have all in front. Names with all the words stand before the rest, wherever they are.
+ * What has all of the words, or is for the cause that they say and nothing else; null when nothing is. Names with all of
+ * the words come first, wherever they are.
  */
-export async function rankedPage(
+export async function withAllWords(
   index: SearchIndex,
   reading: Reading,
   asked: Asked,
-): Promise<Ranked> {
-  const plan = await planFor(index, reading, asked);
-  const { total, ids } = await pageOf(index, plan, reading, asked);
-  return { total, ids, hasAll: plan.hasAll ?? total > 0 };
-}
-
-async function planFor(index: SearchIndex, reading: Reading, asked: Asked): Promise<Plan> {
-  const { rest, cause } = reading;
+): Promise<Found | null> {
+  const { cause } = reading;
+  const rest = besidePlace(reading).map(({ match }) => match);
   const matching = matcher(reading, asked.filters);
-  if (rest.length === 0) {
-    const match = matching();
-    return { match, scored: match, named: matching(noMatch), front: [], total: null };
-  }
-  const isWhole = cause?.isWhole === true;
-  const all = matching(allOf(rest), ...(isWhole ? [cause.match] : []));
-  const both = cause === null ? [] : [allOf([anyOf(rest), cause.match])];
-  const named = matching(inName(allOf(rest)));
-  const plan = {
-    match: all,
-    scored: matching(allOf(rest), ...both),
-    named,
-    front: [],
-    total: null,
-  };
-  if (rest.length === 1 && (cause === null || isWhole)) return plan;
-  const front = await index.first(all, asked.limit);
-  return front.length >= asked.limit ? plan : someWords(index, reading, { asked, front, named });
+  if (rest.length === 0) return found(await index.tiers([matching()], noMatch), matching(), []);
+  const all = allOf(rest);
+  const match = matching(all, ...(cause === null ? [] : [cause.match]));
+  const tiers = [
+    ...(cause === null ? [] : [matching(all), matching(allOf([anyOf(rest), cause.match]))]),
+    match,
+  ];
+  const { named, tiers: rows } = await index.tiers(tiers, matching(inName(all)));
+  const first =
+    asked.guessed === null ? byName(named, reading) : bySimilarity(named, asked.guessed);
+  return found({ tiers: rows }, match, first);
 }
 
-/** Any of the words, with `front`, which have all of them, before the others; then what is of the cause. */
-async function someWords(
+/**
+ * What has any of the words or is for the cause, behind `all` of them; null when nothing is. Rare words tell more than
+ * common ones, so what has the rarer comes first.
+ */
+export async function withSomeWords(
   index: SearchIndex,
   reading: Reading,
-  { asked, front, named }: { asked: Asked; front: readonly number[]; named: FtsMatch },
-): Promise<Plan> {
-  const { rest, cause } = reading;
+  asked: Asked,
+  all: Found | null,
+): Promise<Found | null> {
+  const { cause } = reading;
+  const rest = besidePlace(reading).map(({ match }) => match);
+  if (rest.length + (cause === null ? 0 : 1) < 2) return all;
   const matching = matcher(reading, asked.filters);
-  const ofCause = cause === null ? [] : [cause.match];
-  const match = matching(anyOf(rest), ...ofCause);
-  const [total = 0, ...counts] = await index.counts([match, ...rest]);
-  const both = ofCause.map((one) => allOf([anyOf(rest), one]));
-  const isPart = cause !== null && !cause.isWhole;
-  return {
-    match,
-    scored: matching(anyOf(rarest(rest, counts)), ...both),
-    named: front.length > 0 ? named : noMatch,
-    front: [...front, ...(isPart ? await index.first(matching(cause.match), asked.limit) : [])],
-    total,
-    hasAll: front.length > 0,
-  };
+  const any = anyOf(rest);
+  const match = matching(any, ...(cause === null ? [] : [cause.match]));
+  const tiers =
+    cause === null
+      ? rarest(rest, await index.counts(rest)).map((some) => matching(some))
+      : [matching(allOf([any, cause.match])), matching(cause.match)];
+  return found(await index.tiers([...tiers, match], noMatch), match, all?.head ?? []);
+}
+
+/** `first` stands before the rows of the tiers, the last of which holds all. */
+function found(
+  { tiers }: { tiers: readonly (readonly RowId[])[] },
+  match: FtsMatch,
+  first: readonly RowId[],
+): Found | null {
+  const count = tiers.at(-1)?.length ?? 0;
+  // A set keeps the order in which rows were first put in.
+  const head = [...new Set([...first, ...tiers.flat()])];
+  return count === 0 ? null : { match, head, count: count < orderedMax ? count : null };
 }
 
 /**
  * What has any of the matches, in the place and with the filters; without any, all in the place. Names with all of the
  * words and the place among them match wherever they are.
  */
-function matcher({ each, place }: Reading, filters: readonly FtsMatch[]) {
-  const names = place === null ? [] : [inName(allOf(each))];
+function matcher({ words, place }: Reading, filters: readonly FtsMatch[]) {
+  const names = place === null ? [] : [inName(allOf(words.map(({ match }) => match)))];
   const inside = place === null ? [] : [place.match];
   return (...matches: FtsMatch[]): FtsMatch => {
     const wanted = matches.length === 0 ? inside : [anyOf(matches), ...inside];
@@ -112,54 +101,48 @@ function matcher({ each, place }: Reading, filters: readonly FtsMatch[]) {
   };
 }
 
-/** The rarest word, and as many more as can be scored with it: very common words tell profiles apart the least. */
+/** So many words are also tried without each one of them: it may be a mistake. */
+const leftOutMax = 6;
+
+/** All known words, then all but one, then the rarer half of them, and so on to the rarest. */
 function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch[] {
-  const found = words
+  const known = words
     .map((match, at) => ({ match, count: counts[at] ?? 0 }))
-    .sort((a, b) => a.count - b.count || (a.match < b.match ? -1 : 1));
-  let sum = 0;
-  const few = found.filter(({ count }) => (sum += count) <= scoredMax);
-  return (few.length > 0 ? few : found.slice(0, 1)).map(({ match }) => match);
-}
-
-async function pageOf(
-  index: SearchIndex,
-  { match, scored, named, front, total }: Plan,
-  reading: Reading,
-  { guessed, limit, offset }: Asked,
-): Promise<{ total: number; ids: number[] }> {
-  const best = await index.best(scored, named);
-  const inFront = new Set(front);
-  // A set keeps the order in which places were first put in.
-  const head = [
-    ...new Set([
-      ...(guessed === null ? byName(best.named, reading) : bySimilarity(best.named, guessed)),
-      ...best.places.filter((place) => inFront.has(place)),
-      ...front,
-      ...best.places,
-    ]),
-  ];
-  const isWhole = match === scored && best.places.length < scoredMax;
-  const found = total ?? (isWhole ? best.places.length : await index.count(match));
-  const places = head.slice(offset, offset + limit);
-  if (places.length < limit && offset + places.length < found) {
-    const behind = { limit: limit - places.length, offset: Math.max(0, offset - head.length) };
-    places.push(...(await index.rest(match, head, behind)));
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => a.count - b.count || (a.match < b.match ? -1 : 1))
+    .map(({ match }) => match);
+  const tiers: FtsMatch[] = [];
+  for (let length = known.length; length > 0; length = Math.floor(length / 2)) {
+    tiers.push(allOf(known.slice(0, length)));
+    if (length === known.length && length > 2 && length <= leftOutMax)
+      tiers.push(anyOf(known.map((_, at) => allOf(known.toSpliced(at, 1)))));
   }
-  return { total: found, ids: places.map(nonprofitIdOf) };
+  return tiers;
 }
 
-const typedText = ({ words }: Reading): string => tellingText(words.map(textOf).join(" "));
+/** The page that is asked for. */
+export async function pageOf(
+  index: SearchIndex,
+  { match, head, count }: Found,
+  { limit, offset }: Asked,
+): Promise<Ranked> {
+  const total = count ?? (await index.count(match));
+  const rows = head.slice(offset, offset + limit);
+  if (rows.length < limit && offset + rows.length < total) {
+    const behind = { limit: limit - rows.length, offset: Math.max(0, offset - head.length) };
+    rows.push(...(await index.rest(match, head, behind)));
+  }
+  return { total, ids: rows.map(nonprofitIdOf) };
+}
 
 /**
  * First the name that is the text as it was typed, then those that begin with it or have it as their initials, then those
- * with all of the words, the place included, then those with all but the place; in each, the shorter names first. bm25 measures a profile by the
- * length of all its texts, and so cannot tell that "Youth Outreach" is more exactly what was asked for than a longer name.
+ * with all of the words, the place included, then those with all but the place; in each, the shorter names first.
  */
-function byName(named: readonly Named[], reading: Reading): number[] {
-  const typed = typedText(reading);
+function byName(named: readonly Named[], reading: Reading): RowId[] {
+  const typed = tellingText(reading.words.map((word) => textOf(word.typed)).join(" "));
   const words = typed.split(" ");
-  const restWords = reading.restWords.map(fold);
+  const restWords = besidePlace(reading).map((word) => fold(textOf(word.typed)));
   const nearness = (name: string, original: string) => {
     if (name === typed) return 0;
     if (name.startsWith(typed)) return 1;
@@ -168,16 +151,16 @@ function byName(named: readonly Named[], reading: Reading): number[] {
     return restWords.every((word) => name.includes(word)) ? 4 : 5;
   };
   return named
-    .map(({ place, name }) => ({ place, text: tellingText(name), original: name }))
+    .map(({ row, name }) => ({ row, text: tellingText(name), original: name }))
     .map((one) => ({ ...one, nearness: nearness(one.text, one.original) }))
-    .sort((a, b) => a.nearness - b.nearness || a.text.length - b.text.length || a.place - b.place)
-    .map(({ place }) => place);
+    .sort((a, b) => a.nearness - b.nearness || a.text.length - b.text.length || a.row - b.row)
+    .map(({ row }) => row);
 }
 
-function bySimilarity(named: readonly Named[], typed: string): number[] {
+function bySimilarity(named: readonly Named[], typed: string): RowId[] {
   const similarity = similarTo(typed);
   return named
-    .map(({ place, name }) => ({ place, nearness: similarity(name) }))
-    .sort((a, b) => b.nearness - a.nearness || a.place - b.place)
-    .map(({ place }) => place);
+    .map(({ row, name }) => ({ row, nearness: similarity(name) }))
+    .sort((a, b) => b.nearness - a.nearness || a.row - b.row)
+    .map(({ row }) => row);
 }

@@ -1,5 +1,4 @@
 import { fold } from "#content/nonprofit/text.ts";
-import { completionsToAdd, halfTypedWord } from "./half-typed.ts";
 import type { SearchIndex } from "./index-store.ts";
 import {
   beginnings,
@@ -13,54 +12,53 @@ import {
   allOf,
   anyOf,
   causeMatch,
+  halfTypedWord,
   type FtsMatch,
   initialsMatch,
+  inName,
   phrase,
   type SearchWord,
   wordMatch,
 } from "./query.ts";
 import {
+  named,
   type Place,
   placeOf,
   placesBeside,
   placesOfCode,
+  placesOfCodeBehind,
   placeSpans,
   type Span,
 } from "./places.ts";
 import { causeOf, joinedPairs, needed, textOf, withForms, withPair } from "./understand.ts";
 
+/** A word that a match must have, as it was typed and as what it matches; `inPlace`: it names the place. */
+export type ReadWord = { typed: SearchWord; match: FtsMatch; inPlace: boolean };
+
 /** How a query is understood. */
 export type Reading = {
-  /** All words that a match must have, as they were typed. */
-  words: readonly SearchWord[];
-  /** The same as what they match. */
-  each: readonly FtsMatch[];
-  /** Which of them name the place. */
-  inPlace: readonly boolean[];
-  /** What the others match, and their texts. */
-  rest: readonly FtsMatch[];
-  restWords: readonly string[];
+  words: readonly ReadWord[];
   place: Place | null;
-  /** A cause in a place. `isWhole`: the rest says nothing else, so that what is of the cause counts as having the words. */
+  /** A cause in a place. `isWhole`: the words beside the place say nothing else, so that what is of the cause counts as having them. */
   cause: { match: FtsMatch; isWhole: boolean } | null;
 };
+
+/** The words that do not name the place. */
+export const besidePlace = ({ words }: Reading): ReadWord[] =>
+  words.filter(({ inPlace }) => !inPlace);
 
 /** Words as they stand: no place, no other spelling. */
 export async function literalReading(
   index: SearchIndex,
   words: readonly SearchWord[],
 ): Promise<Reading> {
-  const each = await matchesOf(index, words, words);
-  const inPlace = words.map(() => false);
-  return {
-    words,
-    each,
-    inPlace,
-    rest: each,
-    restWords: words.map(textOf),
-    place: null,
-    cause: null,
-  };
+  const completions = await completionsOf(index, words);
+  const read = words.map((typed) => ({
+    typed,
+    match: wordMatch(typed, completions),
+    inPlace: false,
+  }));
+  return { words: read, place: null, cause: null };
 }
 
 /** Takes a place out of the words and adds other spellings to the rest. `typed` is the whole text. */
@@ -69,54 +67,50 @@ export async function readingOf(
   words: readonly SearchWord[],
   typed: string,
 ): Promise<Reading> {
+  const own = needed(words);
+  const pairs = joinedPairs(own);
+  const pairMatches = pairs.map(({ text }) => phrase(text));
+  // All at once what is asked for one after the other below.
+  await index.foremost([...placeSpans(words).map(named), ...pairMatches]);
   const found = await placeIn(index, words);
   const placeWords = new Set(found === null ? [] : words.slice(found.from, found.to));
-  const own = needed(words);
-  const inPlace = own.map((word) => placeWords.has(word));
-  const restWords = own.filter((_, at) => inPlace[at] === false);
-  const alone = restWords.length === 1;
-  let formed = withForms(own, { typed, alone });
-  const pairs = joinedPairs(own);
-  const counts = await index.counts(pairs.map(({ text }) => phrase(text)));
-  for (const [at, pair] of pairs.entries()) {
-    if ((counts[at] ?? 0) > 0) formed = withPair(formed, pair);
-  }
-  const each = await matchesOf(index, own, formed);
-  const cause = found === null ? null : causeOf(restWords);
+  const rest = own.filter((word) => !placeWords.has(word));
+  const isUsed = await index.foremost(pairMatches);
+  const formed = pairs
+    .filter((_, at) => isUsed[at] !== null)
+    .reduce(withPair, withForms(own, { typed, alone: rest.length === 1 }));
+  const completions = await completionsOf(index, words);
+  const cause = found === null ? null : causeOf(rest);
   return {
-    words: own,
-    each,
-    inPlace,
-    rest: each.filter((_, at) => inPlace[at] === false),
-    restWords: restWords.map(textOf),
+    words: own.map((word, at) => ({
+      typed: word,
+      match: wordMatch(formed[at] ?? word, completions),
+      inPlace: placeWords.has(word),
+    })),
     place: found?.place ?? null,
     cause: cause?.isWhole === true ? { match: causeMatch(cause.id), isWhole: true } : null,
   };
 }
 
 /**
- * The reading by which profiles of the same cause in the place count as near: the cause of most profiles with these words,
- * or the one that the words name. Null without a place or a cause.
+ * The reading by which profiles of the same cause in the place count as near: the one that the words name, or that of most
+ * profiles with these words. Null without a place or a cause.
  */
 export async function causeReading(index: SearchIndex, reading: Reading): Promise<Reading | null> {
-  const { words, inPlace, place, rest } = reading;
-  if (place === null || rest.length === 0) return null;
+  const rest = besidePlace(reading);
+  if (reading.place === null || rest.length === 0) return null;
+  const matches = rest.map(({ match }) => match);
   const id =
-    (await index.causeOf(allOf(rest))) ??
-    causeOf(words.filter((_, at) => inPlace[at] === false))?.id ??
-    (await index.causeOf(anyOf(rest)));
+    (await index.causeOf(inName(allOf(matches)))) ??
+    causeOf(rest.map(({ typed }) => typed))?.id ??
+    (await index.causeOf(anyOf(matches)));
   return id === null ? null : { ...reading, cause: { match: causeMatch(id), isWhole: false } };
 }
 
-/** What each word matches in its `formed` form; a half-typed one also by its completions. */
-async function matchesOf(
-  index: SearchIndex,
-  words: readonly SearchWord[],
-  formed: readonly SearchWord[],
-): Promise<FtsMatch[]> {
+/** What a half-typed one among the words may become; null when it is not looked up. */
+async function completionsOf(index: SearchIndex, words: readonly SearchWord[]) {
   const begun = halfTypedWord(words);
-  const completions = begun === null ? [] : completionsToAdd(begun, await index.completions(begun));
-  return formed.map((word) => wordMatch(word, completions));
+  return begun === null ? null : index.completions(begun);
 }
 
 type FoundPlace = { place: Place; from: number; to: number };
@@ -138,7 +132,7 @@ async function codeAfterPlace(
 ): Promise<FoundPlace | null> {
   const [to, from] = [words.length, words.length - 1];
   const before = placesBeside(words, { from, to });
-  for (const place of placesOfCode(words.slice(from).map(textOf).join())) {
+  for (const place of placesOfCodeBehind(words.slice(from).map(textOf).join())) {
     if ((await firstPlace(index, before, place)) !== null) return { place, from, to };
   }
   return null;
@@ -168,12 +162,12 @@ async function firstPlace(
   spans: readonly Span[],
   outer?: Place,
 ): Promise<FoundPlace | null> {
-  const located = await index.located(spans.map(({ text }) => text));
+  const located = await index.foremost(spans.map(named));
   for (const [at, span] of spans.entries()) {
     const { from, to, text } = span;
-    const named = placeOf(text, located[at] ?? null);
-    const places = [...(span.isCode ? placesOfCode(text) : []), ...(named === null ? [] : [named])];
-    for (const place of places) {
+    const places = span.isCode ? placesOfCode(text) : [];
+    for (const place of [...places, placeOf(text, located[at] ?? null)]) {
+      if (place === null) continue;
       if (await isMeant(index, span, place, outer)) return { place, from, to };
     }
   }
@@ -188,7 +182,7 @@ const isMeant = async (
 ): Promise<boolean> =>
   outer === undefined
     ? said || to - from > 1 || place.isSure || (await isRatherPlace(index, text, place))
-    : (await index.counts([allOf([place.match, outer.match])]))[0] !== 0;
+    : (await index.foremost([allOf([place.match, outer.match])]))[0] !== null;
 
 /** Whether more profiles are in the place than use the word: Reading is a town, and reading is none. */
 async function isRatherPlace(index: SearchIndex, text: string, { match }: Place): Promise<boolean> {
@@ -212,14 +206,14 @@ export type Correction = { typed: string; meant: string };
  */
 export async function corrected(
   index: SearchIndex,
-  { words, each, inPlace, place }: Reading,
+  { words, place }: Reading,
 ): Promise<{ words: SearchWord[]; corrections: Correction[] } | null> {
-  const counts = await index.counts(each);
+  const counts = await index.counts(words.map(({ match }) => match));
   // In a place, a rare word that is known may simply not be there.
   const most = place === null ? rareMax : 0;
   const doubtful = words
-    .map((word, at) => ({ word, at, count: counts[at] ?? 0 }))
-    .filter(({ at, count }) => count <= most && inPlace[at] === false)
+    .map(({ typed, inPlace }, at) => ({ word: typed, inPlace, at, count: counts[at] ?? 0 }))
+    .filter(({ count, inPlace }) => count <= most && !inPlace)
     .sort((a, b) => a.count - b.count)
     .slice(0, correctedMax)
     .sort((a, b) => a.at - b.at);
@@ -228,37 +222,31 @@ export async function corrected(
   for (const { word, count } of doubtful) {
     const typed = fold(textOf(word));
     const others = typed.includes(" ") ? [] : await meantBy(index, typed, count * timesAsMany);
-    const initials = count === 0 && /^[a-z]{3,7}$/.test(typed);
+    const initials = count === 0 && /^[a-z]{3,7}$/.test(typed) ? [initialsMatch(typed)] : [];
     const [meant] = others;
-    if (meant === undefined && !initials) continue;
+    if (meant === undefined && initials.length === 0) continue;
     if (meant !== undefined) corrections.push({ typed: textOf(word), meant });
-    changed.set(word, {
-      // The likeliest stands first: places are looked for by it.
-      forms: [...others, ...word.forms],
-      prefix: false,
-      ...(initials ? { initials: initialsMatch(typed) } : {}),
-    });
+    // The likeliest stands first: places are looked for by it.
+    changed.set(word, { forms: [...others, ...word.forms], prefix: false, also: initials });
   }
   return changed.size === 0
     ? null
-    : { words: words.map((word) => changed.get(word) ?? word), corrections };
+    : { words: words.map(({ typed }) => changed.get(typed) ?? typed), corrections };
 }
 
 /** Words or pairs of words that may be meant by one that is unknown, the likeliest first. */
 async function meantBy(index: SearchIndex, typed: string, least: number): Promise<string[]> {
-  const pairs = splits(typed);
-  const pairCounts = await index.counts(pairs.map((pair) => phrase(pair)));
-  const near = await nearWords(index, typed);
-  const counts = await index.counts(near.map((word) => phrase(word)));
   const most = mistakesMax(typed);
-  return [
-    ...pairs.map((word, at) => ({ word, distance: 1, count: pairCounts[at] ?? 0 })),
-    ...near.map((word, at) => ({
+  const others = [
+    ...splits(typed).map((word) => ({ word, distance: 1 })),
+    ...(await nearWords(index, typed)).map((word) => ({
       word,
       distance: editDistance(word, typed, most),
-      count: counts[at] ?? 0,
     })),
-  ]
+  ];
+  const counts = await index.counts(others.map(({ word }) => phrase(word)));
+  return others
+    .map((other, at) => ({ ...other, count: counts[at] ?? 0 }))
     .filter(({ count }) => count > least)
     .sort((a, b) => a.distance - b.distance || b.count - a.count || (a.word < b.word ? -1 : 1))
     .slice(0, otherWordsMax)
@@ -266,11 +254,9 @@ async function meantBy(index: SearchIndex, typed: string, least: number): Promis
 }
 
 async function nearWords(index: SearchIndex, typed: string): Promise<string[]> {
-  const most = mistakesMax(typed);
-  if (most === 0) return [];
-  const lengths = [typed.length - most, typed.length + most] as const;
+  if (mistakesMax(typed) === 0) return [];
   for (const begun of beginnings(typed)) {
-    const near = nearestWords(typed, await index.wordsFrom(begun, lengths));
+    const near = nearestWords(typed, await index.wordsFrom(begun));
     if (near.length > 0) return near;
   }
   return otherFirstLetters(typed);

@@ -4,8 +4,9 @@ import { SearchIndex } from "./index-store.ts";
 import { listedPage } from "./listed-store.ts";
 import { numberedPage } from "./number-store.ts";
 import { type Facet, facetsOf, type SearchWord, typedWords } from "./query.ts";
-import { type Asked, rankedPage } from "./ranking.ts";
+import { type Asked, type Found, pageOf, withAllWords, withSomeWords } from "./ranking.ts";
 import {
+  besidePlace,
   causeReading,
   corrected,
   type Correction,
@@ -13,6 +14,7 @@ import {
   type Reading,
   readingOf,
 } from "./reading.ts";
+import { textOf } from "./understand.ts";
 
 /** One page of a search. */
 export type SearchPage = {
@@ -58,11 +60,9 @@ const asTyped = (words: readonly string[]): Understanding => ({
   note: null,
 });
 
-/**
- * What has all of the words, in the place that they name; else what has words that may be meant; else what is in the place
- * and for the same cause; else what has all of the words, the place among them, anywhere; else what has some of the words;
- * else what is around the place. The first of these that finds anything is the answer, and says which it is.
- */
+/** What was found, and what a reader must know about it. `shown`: where it is, when that is not where the query says. */
+type Answer = { found: Found; reading: Reading; note?: string | null; shown?: string };
+
 async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
@@ -71,33 +71,79 @@ async function wordsPage(
 ): Promise<SearchPage> {
   const asked = { filters: facets.map(({ match }) => match), guessed: null, limit, offset };
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
-  const typed = await rankedPage(index, reading, asked);
-  if (typed.hasAll) {
-    const isFew = !literal && reading.cause === null && typed.total < limit;
-    const more = isFew ? await causeReading(index, reading) : null;
-    return answer(reading, more === null ? typed : await rankedPage(index, more, asked));
-  }
-  const some = typed.total === 0 ? null : answer(reading, typed, { note: someNote });
-  return (
-    (literal ? some : await nearest(index, reading, { ...asked, q, some })) ??
-    answer(reading, typed)
-  );
+  const answer = literal
+    ? ((await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked)))
+    : await nearest(index, reading, { ...asked, q });
+  if (answer === null) return { total: 0, ids: [], ...understanding({ reading }) };
+  return { ...(await pageOf(index, answer.found, asked)), ...understanding(answer) };
 }
 
-/** What is nearest to a query that nothing matches as typed; null when nothing is near. `some` has some of the words. */
+/**
+ * What has all of the words, in the place that they name; else what has words that may be meant; else what is in the place
+ * and for the same cause; else what has all of the words, the place among them, anywhere; else what has some of the words;
+ * else what is around the place. The first of these that finds anything is the answer, and says which it is.
+ */
 async function nearest(
   index: SearchIndex,
   reading: Reading,
-  { q, some, ...asked }: Asked & { q: string; some: SearchPage | null },
-): Promise<SearchPage | null> {
-  const guess = await guessed(index, reading, { ...asked, guessed: q });
-  if (guess !== null && (guess.hasAll || some === null)) return guess.page;
-  return (
-    (await sameCause(index, reading, asked)) ??
-    (await mentioned(index, reading, asked)) ??
-    some ??
-    nearPlace(index, reading, asked)
-  );
+  { q, ...asked }: Asked & { q: string },
+): Promise<Answer | null> {
+  const typed = await allWords(index, reading, asked);
+  if (typed !== null) return typed;
+  const guess = await guessOf(index, reading, q);
+  const steps = [
+    () => guess && guessed(index, guess, { ...asked, guessed: q }),
+    () => sameCause(index, reading, asked),
+    () => mentioned(index, reading, asked),
+    () => someWords(index, reading, asked),
+    () => guess && someWords(index, guess.reading, asked, guess.note),
+    () => nearPlace(index, reading, asked),
+  ];
+  for (const step of steps) {
+    const answer = await step();
+    if (answer !== null) return answer;
+  }
+  return null;
+}
+
+type Guess = { reading: Reading; note: string | null };
+
+/** The words with those that may be meant instead of unknown ones; null when nothing is near to these. */
+async function guessOf(index: SearchIndex, reading: Reading, typed: string): Promise<Guess | null> {
+  const meant = await corrected(index, reading);
+  if (meant === null) return null;
+  const guess = await readingOf(index, meant.words, typed);
+  return { reading: guess, note: correctionNote(meant.corrections) };
+}
+
+/** What has all of the words of a guess: some of them may be anything. */
+async function guessed(index: SearchIndex, guess: Guess, asked: Asked): Promise<Answer | null> {
+  const found = await withAllWords(index, guess.reading, asked);
+  return found && { found, ...guess };
+}
+
+/** What has all of the words; where they are few, what is in the place for the same cause or has some of them follows. */
+async function allWords(
+  index: SearchIndex,
+  reading: Reading,
+  asked: Asked,
+): Promise<Answer | null> {
+  const all = await withAllWords(index, reading, asked);
+  if (all === null || all.count === null || all.count >= asked.limit)
+    return all && { found: all, reading };
+  const wider = reading.cause === null ? await causeReading(index, reading) : null;
+  const found = await withSomeWords(index, wider ?? reading, asked, all);
+  return { found: found ?? all, reading };
+}
+
+async function someWords(
+  index: SearchIndex,
+  reading: Reading,
+  asked: Asked,
+  note: string | null = null,
+): Promise<Answer | null> {
+  const found = await withSomeWords(index, reading, asked, null);
+  return found && { found, reading, note: note ?? someNote };
 }
 
 /** What is in the place for the cause that the words name; null when nothing is. */
@@ -105,11 +151,10 @@ async function sameCause(
   index: SearchIndex,
   reading: Reading,
   asked: Asked,
-): Promise<SearchPage | null> {
+): Promise<Answer | null> {
   const ofCause = await causeReading(index, reading);
-  if (ofCause === null) return null;
-  const page = await rankedPage(index, ofCause, asked);
-  return page.total === 0 ? null : answer(reading, page, { note: causeNote });
+  const found = ofCause && (await withSomeWords(index, ofCause, asked, null));
+  return found && { found, reading, note: causeNote };
 }
 
 /** What has all of the words, and the place among them; null when nothing has. */
@@ -117,26 +162,11 @@ async function mentioned(
   index: SearchIndex,
   reading: Reading,
   asked: Asked,
-): Promise<SearchPage | null> {
-  if (reading.place === null || reading.rest.length === 0) return null;
-  const anywhere = { ...reading, rest: reading.each, place: null, cause: null };
-  const page = await rankedPage(index, anywhere, asked);
-  return page.hasAll ? answer(reading, page, { shown: elsewhere }) : null;
-}
-
-/** What has the words that may be meant instead of unknown ones; null when nothing does. */
-async function guessed(
-  index: SearchIndex,
-  reading: Reading,
-  asked: Asked & { guessed: string },
-): Promise<{ hasAll: boolean; page: SearchPage } | null> {
-  const meant = await corrected(index, reading);
-  if (meant === null) return null;
-  const guess = await readingOf(index, meant.words, asked.guessed);
-  const page = await rankedPage(index, guess, asked);
-  if (page.total === 0) return null;
-  const note = correctionNote(meant.corrections) ?? (page.hasAll ? null : someNote);
-  return { hasAll: page.hasAll, page: answer(guess, page, { note }) };
+): Promise<Answer | null> {
+  if (reading.place === null || besidePlace(reading).length === 0) return null;
+  const words = reading.words.map((word) => ({ ...word, inPlace: false }));
+  const answer = await allWords(index, { words, place: null, cause: null }, asked);
+  return answer && { ...answer, reading, shown: elsewhere };
 }
 
 /** What matches around the place, the nearest first, or anywhere; null when nothing does. */
@@ -144,15 +174,18 @@ async function nearPlace(
   index: SearchIndex,
   reading: Reading,
   asked: Asked,
-): Promise<SearchPage | null> {
-  if (reading.place === null || reading.rest.length === 0) return null;
-  for (const { name, match } of reading.place.around) {
-    const place = { name, match, around: [], isSure: false };
-    const page = await rankedPage(index, { ...reading, place }, asked);
-    if (page.total > 0) return answer(reading, page, { shown: name });
+): Promise<Answer | null> {
+  if (reading.place === null || besidePlace(reading).length === 0) return null;
+  const around = reading.place.around.map(({ name, match }) => ({
+    shown: name,
+    near: { ...reading, place: { name, match, around: [], isSure: false } },
+  }));
+  const anywhere = { shown: elsewhere, near: { ...reading, place: null, cause: null } };
+  for (const { shown, near } of [...around, anywhere]) {
+    const answer = (await allWords(index, near, asked)) ?? (await someWords(index, near, asked));
+    if (answer !== null) return { found: answer.found, reading, shown };
   }
-  const page = await rankedPage(index, { ...reading, place: null, cause: null }, asked);
-  return answer(reading, page, { shown: elsewhere });
+  return null;
 }
 
 const elsewhere = "other places";
@@ -168,22 +201,15 @@ function correctionNote(corrections: readonly Correction[]): string | null {
   return `No profile has all of the words as typed. Looked for ${[...each].join(", ")}.`;
 }
 
-/** `shown`: where the results are, when none is in the place that the query names. */
-function answer(
-  { place, restWords }: Reading,
-  { total, ids }: { total: number; ids: number[] },
-  { note = null, shown }: { note?: string | null; shown?: string } = {},
-): SearchPage {
-  const none = total === 0 || shown === undefined;
+function understanding({ reading, note = null, shown }: Omit<Answer, "found">): Understanding {
+  const { place } = reading;
   return {
-    total,
-    ids,
     understood: {
       number: null,
-      place: place === null ? null : { name: place.name, shown: none ? place.name : shown },
-      words: [...restWords],
+      place: place === null ? null : { name: place.name, shown: shown ?? place.name },
+      words: besidePlace(reading).map(({ typed }) => textOf(typed)),
     },
-    exact: note === null && none,
-    note: none ? note : `Nothing in ${place?.name} matches; these are in ${shown}.`,
+    exact: note === null && shown === undefined,
+    note: shown === undefined ? note : `Nothing in ${place?.name} matches; these are in ${shown}.`,
   };
 }

@@ -2,7 +2,7 @@ import causes from "#content/editorial/causes.json";
 import nearNames from "#content/editorial/near-name-words.json";
 import given from "#content/editorial/search-words.json";
 import { fold } from "#content/nonprofit/text.ts";
-import { initialsMatch, type SearchWord } from "./query.ts";
+import { initialsMatch, phrase, type SearchWord } from "./query.ts";
 
 /** Words that names have or leave out, and people with them. */
 export const optional: ReadonlySet<string> = new Set(given.optional);
@@ -39,8 +39,8 @@ const sameWords = new Map(
 const compounds = new Map(given.compounds.map((two) => [two.replace(" ", ""), two]));
 
 /**
- * Other forms of the words: "saint" of "st", "food bank" of "foodbank", initials of what may be an acronym: a word in
- * capitals among others, or one that is `alone` and in capitals or without vowels.
+ * With what else the words match: "saint" for "st", "food bank" for "foodbank", initials for what may be an acronym: a
+ * word in capitals among others, or one that is `alone` and in capitals or without vowels.
  */
 export function withForms(
   words: readonly SearchWord[],
@@ -51,11 +51,9 @@ export function withForms(
     if (isPhrase(word)) return word;
     const key = fold(textOf(word));
     const others = [...(sameWords.get(key) ?? []), compounds.get(key) ?? []].flat();
-    const forms = [...new Set([...word.forms, ...others.filter((other) => other !== key)])];
-    const initials = isAcronym(textOf(word), shouted, alone)
-      ? { initials: initialsMatch(key) }
-      : {};
-    return { ...word, forms, ...initials };
+    const spelled = others.filter((other) => other !== key).map((other) => phrase(other));
+    const initials = isAcronym(textOf(word), shouted, alone) ? [initialsMatch(key)] : [];
+    return { ...word, also: [...(word.also ?? []), ...spelled, ...initials] };
   });
 }
 
@@ -109,11 +107,11 @@ export const joinedPairs = (words: readonly SearchWord[]): { at: number; text: s
     return /^[\p{L}]{5,40}$/u.test(text) ? [{ at, text }] : [];
   });
 
-/** Adds a joined pair as a form of both its words. */
+/** Lets both its words match a joined pair, too. */
 export const withPair = (
   words: readonly SearchWord[],
   { at, text }: { at: number; text: string },
 ): SearchWord[] =>
   words.map((word, n) =>
-    n === at || n === at + 1 ? { ...word, forms: [...word.forms, text] } : word,
+    n === at || n === at + 1 ? { ...word, also: [...(word.also ?? []), phrase(text)] } : word,
   );

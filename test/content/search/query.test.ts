@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { completionsToAdd, halfTypedWord } from "#content/search/half-typed.ts";
-import { allOf, facetsOf, searchWords, typedWords, wordMatch } from "#content/search/query.ts";
+import {
+  allOf,
+  facetsOf,
+  halfTypedWord,
+  searchWords,
+  typedWords,
+  wordMatch,
+} from "#content/search/query.ts";
 
-const matchOf = (text: string) => allOf(searchWords(text).map((word) => wordMatch(word, [])));
+const matchOf = (text: string) => allOf(searchWords(text).map((word) => wordMatch(word, null)));
 
 describe("a search text", () => {
   test.each([
@@ -29,7 +35,7 @@ describe("a search text", () => {
   test("keeps repeated words as typed, and asks for them once", () => {
     const words = typedWords("walla walla");
     expect(words.map(({ forms }) => forms[0])).toEqual(["walla", "walla"]);
-    expect(allOf(words.map((word) => wordMatch(word, [])))).toBe('"walla"*');
+    expect(allOf(words.map((word) => wordMatch(word, null)))).toBe('"walla"*');
   });
 
   test("has at most 16 words of at most 100 characters", () => {
@@ -55,25 +61,19 @@ describe("a half-typed word", () => {
     ["food comm", "comm"],
     ["Éducat", "educat"],
     ["co-op", null],
-    ["ab", null],
+    ["foo", null],
     ['"whole phrase"', null],
   ])("in %p is %p", (text, half) => {
     expect(halfTypedWord(searchWords(text))).toBe(half);
   });
 
-  test.each([
-    ["communi", ["community", "communities"]],
-    ["runni", ["running"]],
-    ["anony", ["anonymous"]],
-    ["educatio", ["education"]],
-  ])("%s gets the completions that its stem does not find", (half, completions) => {
-    expect(
-      completionsToAdd(half, [...completions, "hospital"].slice(0, completions.length)),
-    ).toEqual(completions);
-  });
-
-  test("gets no completion that its prefix finds anyway", () => {
-    expect(completionsToAdd("hosp", ["hospital", "hospitals"])).toEqual([]);
+  test("matches its completions, or all that begins with it", () => {
+    const [word = { forms: [], prefix: false }] = searchWords("communi");
+    expect(wordMatch(word, ["community", "communion"])).toBe(
+      '("communi" OR "community" OR "communion")',
+    );
+    expect(wordMatch(word, [])).toBe('"communi"');
+    expect(wordMatch(word, null)).toBe('"communi"*');
   });
 });
 

@@ -45,7 +45,8 @@ describe("a code", () => {
     ["food bank Boston, MA", "Boston, Massachusetts", "Harbor Food Bank"],
     ["food bank Portland, ME", "Portland, Maine", "Lobster Food Bank"],
     ["food bank Portland OR", "Portland, Oregon", "Rose Food Bank"],
-    ["food bank gary in", "Gary, Indiana", "Steel Food Bank"],
+    ["food bank gary IN", "Gary, Indiana", "Steel Food Bank"],
+    ["food bank gary in", "Gary", "Steel Food Bank"],
     ["food bank austin tx", "Austin, Texas", "Bat Food Bank"],
     ["FOOD BANK AUSTIN TX", "Austin, Texas", "Bat Food Bank"],
     ["food bank TX", "Texas", "Bat Food Bank"],
@@ -76,6 +77,7 @@ test.each([
   ["water in austin texas usa", "Clean Water Austin"],
   ["food bank austin, texas, usa", "Bat Food Bank"],
   ["food bank Austin, TX, USA", "Bat Food Bank"],
+  ["food bank austin, tx, usa", "Bat Food Bank"],
   ["food bank austin texas united states", "Bat Food Bank"],
 ])("a place of three parts: %p", async (q, first) => {
   const { understood, names } = await find(q);
@@ -135,7 +137,7 @@ describe("an unknown word", () => {
 
 test("words of the directory are kept until they are forgotten", async () => {
   const index = new SearchIndex(service.store);
-  const words = () => index.wordsFrom("lob", [7, 8]);
+  const words = () => index.wordsFrom("lob");
   const first = await words();
   expect(first).toEqual(["lobster"]);
   expect(await words()).toBe(first);

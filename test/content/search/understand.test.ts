@@ -20,9 +20,10 @@ import {
 } from "#content/search/understand.ts";
 
 const formsOf = (typed: string, alone = false) =>
-  withForms(searchWords(typed), { typed, alone }).map(({ forms, initials }) =>
-    initials === undefined ? forms : [...forms, "initials"],
-  );
+  withForms(searchWords(typed), { typed, alone }).map(({ forms, also = [] }) => [
+    ...forms,
+    ...also.map((match) => (match.endsWith("*") ? "initials" : match.replaceAll('"', ""))),
+  ]);
 
 describe("words that must match", () => {
   test.each([
@@ -57,10 +58,10 @@ describe("words that must match", () => {
     const words = searchWords('food bank "of hawaii"');
     const [pair] = joinedPairs(words);
     expect(joinedPairs(words)).toEqual([{ at: 0, text: "foodbank" }]);
-    expect(withPair(words, pair ?? { at: 9, text: "" }).map(({ forms }) => forms)).toEqual([
-      ["food", "foodbank"],
-      ["bank", "foodbank"],
-      ["of hawaii"],
+    expect(withPair(words, pair ?? { at: 9, text: "" }).map(({ also }) => also)).toEqual([
+      ['"foodbank"'],
+      ['"foodbank"'],
+      undefined,
     ]);
   });
 
