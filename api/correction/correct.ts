@@ -157,7 +157,7 @@ export async function correctionStatus(
     submitted_at: isoTime(one.created_at),
     reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
     profile_url: `${baseUrl}/nonprofits/${slug}`,
-    history_url: `${baseUrl}/api/nonprofits/${slug}/history`,
+    history_url: `${baseUrl}/api/history/${slug}`,
     message: messages[one.status],
   };
 }

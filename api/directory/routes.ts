@@ -34,36 +34,43 @@ type DirectoryContext = Pick<
 /** Reads of the directory: profiles, the list, causes, history and numbers; and the health of the service. */
 export const directoryRoutes = (context: DirectoryContext) => {
   const { store } = context;
-  return new Elysia()
-    .get(pathOf(service.getHealth), ({ set }) => {
-      // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
-      set.headers["cache-control"] = "no-store";
-      return { status: "ok" };
-    })
-    .get(
-      pathOf(directory.listNonprofits),
-      ({ query }) => page(context, browseQuery(query)),
-      schemaOf(directory.listNonprofits),
-    )
-    .get(
-      pathOf(directory.browseNonprofits),
-      ({ query }) => listForPeople(context, query),
-      schemaOf(directory.browseNonprofits),
-    )
-    .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
-      const answer = await profile(context, slug);
-      if (answer === null) return unknownSlug();
-      const step = { action: "profile", slug, form: "json" } as const;
-      noteFollowUp(context, request, step, { elsewhere: true });
-      return answer;
-    })
-    .get(pathOf(directory.getNonprofitHistory), async ({ params }) => {
-      // The same bytes as the bundle's file, but as of now.
-      const answer = await historyAnswer(store, params.slug);
-      return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
-    })
-    .get(pathOf(directory.listCauses), () => causes(context))
-    .get(pathOf(directory.getStats), () => numbers(context));
+  return (
+    new Elysia()
+      .get(pathOf(service.getHealth), ({ set }) => {
+        // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
+        set.headers["cache-control"] = "no-store";
+        return { status: "ok" };
+      })
+      .get(
+        pathOf(directory.listNonprofits),
+        ({ query }) => page(context, browseQuery(query)),
+        schemaOf(directory.listNonprofits),
+      )
+      .get(
+        pathOf(directory.browseNonprofits),
+        ({ query }) => listForPeople(context, query),
+        schemaOf(directory.browseNonprofits),
+      )
+      .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
+        const answer = await profile(context, slug);
+        if (answer === null) return unknownSlug();
+        const step = { action: "profile", slug, form: "json" } as const;
+        noteFollowUp(context, request, step, { elsewhere: true });
+        return answer;
+      })
+      .get(pathOf(directory.getNonprofitHistory), async ({ params }) => {
+        // The same bytes as the bundle's file, but as of now.
+        const answer = await historyAnswer(store, params.slug);
+        return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
+      })
+      // Its address until 0.3: beside it the profile would be both a file and a folder.
+      .get("/api/nonprofits/:slug/history", ({ params }) => {
+        const location = `/api/history/${encodeURIComponent(params.slug)}`;
+        return new Response(null, { status: 308, headers: { location } });
+      })
+      .get(pathOf(directory.listCauses), () => causes(context))
+      .get(pathOf(directory.getStats), () => numbers(context))
+  );
 };
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });

@@ -148,7 +148,7 @@ export const Exemplars = named("Exemplars", {
 });
 export type Exemplars = z.infer<typeof Exemplars>;
 
-/** 200 of GET /api/nonprofits/{slug}/history: newest first, at most 200. */
+/** 200 of GET /api/history/{slug}: newest first, at most 200. */
 export const History = named("History", {
   slug: z.string(),
   count,

@@ -188,7 +188,7 @@ export async function changedIdsAfter(
   return found.map(({ id }) => id);
 }
 
-/** GET /api/nonprofits/{slug}/history. Null for an unknown slug. */
+/** GET /api/history/{slug}. Null for an unknown slug. */
 export async function historyAnswer(store: Queryable, slug: string): Promise<History | null> {
   const [found] = await store.db
     .select({ id: nonprofits.id })

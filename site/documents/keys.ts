@@ -33,7 +33,7 @@ export const keyOf = {
   profile: (id: number): DocumentKey => `profile ${id}`,
   /** The profile as markdown: a kind of its own (not part of `profile`), so that pages and JSON never wait for it. */
   profileMarkdown: (id: number): DocumentKey => `profile-markdown ${id}`,
-  /** GET /api/nonprofits/{slug}/history. */
+  /** GET /api/history/{slug}. */
   profileHistory: (id: number): DocumentKey => `profile-history ${id}`,
   listPage: (list: string, page: number): DocumentKey => `list-page ${list} ${page}`,
   page: (name: PageName): DocumentKey => `page ${name}`,

@@ -72,7 +72,7 @@ async function donatePage(shown: ProfileView, source: Source): Promise<BundleFil
 }
 
 /**
- * What was changed in a profile, by whom and when, as GET /api/nonprofits/{slug}/history. A profile that is as it was
+ * What was changed in a profile, by whom and when, as GET /api/history/{slug}. A profile that is as it was
  * added has no such file: the service says so. It follows a change in the list job. See docs/decisions/0067.
  */
 export const profileHistory = byNonprofit({
@@ -81,10 +81,10 @@ export const profileHistory = byNonprofit({
   idsAfter: changedIdsAfter,
   rowsOf: async (store, ids) => (await historiesOf(store, ids)).values(),
   filesOf: async (answer, source) => {
-    const path = `api/nonprofits/${answer.slug}/history.json`;
+    const path = `api/history/${answer.slug}.json`;
     if (!isChanged(answer)) return [{ path, body: null }];
     const text = answerBytes(answer);
-    return [await fileOf(source, "/api/nonprofits/[slug]/history.json", text, path)];
+    return [await fileOf(source, "/api/history/[slug].json", text, path)];
   },
 });
 

@@ -44,7 +44,7 @@ async function everythingPublic(): Promise<string> {
   const files = await Promise.all(keys.map((key) => site.files(key)));
   const paths = [
     "/api/nonprofits/kitchen",
-    "/api/nonprofits/kitchen/history",
+    "/api/history/kitchen",
     "/api/nonprofits",
     "/api/search?q=gifts",
     "/api/needs-enrichment?pending=true",

@@ -129,7 +129,7 @@ describe("a profile", () => {
   test.each([
     "/api/nonprofits/oak",
     "/api/nonprofits/elm",
-    "/api/nonprofits/elm/history",
+    "/api/history/elm",
     "/api/agents/leaderboard",
     "/api/agents/exemplars",
     "/api/enrichments/stats",

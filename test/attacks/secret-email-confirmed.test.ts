@@ -91,7 +91,7 @@ test("nothing else that is public tells them apart", async () => {
     "/api/enrichments/stats",
     "/api/agents/leaderboard",
     "/api/agents/exemplars",
-    "/api/nonprofits/untouched/history",
+    "/api/history/untouched",
     "/api/needs-enrichment?limit=50",
   ]) {
     const text = await (await service.get(path)).text();

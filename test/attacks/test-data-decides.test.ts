@@ -82,7 +82,7 @@ test("two others make it live, and no agent called test is named among its sourc
   expect(record).toMatchObject({ city: "Oslo", provenance: { city: { agents: ["ada", "bob"] } } });
   const again = await submit("test-agent", "city", "Oslo");
   expect(again).toMatchObject({ status: "pending", applied: false });
-  const history = await (await service.get(`/api/nonprofits/${slug}/history`)).text();
+  const history = await (await service.get(`/api/history/${slug}`)).text();
   expect(history).not.toContain("test-agent");
 });
 

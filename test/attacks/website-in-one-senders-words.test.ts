@@ -74,11 +74,7 @@ test("nothing public tells what only the first sent, before and after an operato
   );
   expect(value).toBe("https://oak.example");
   const seen = async () => {
-    const paths = [
-      `/api/nonprofits/${slug}`,
-      `/api/nonprofits/${slug}/history`,
-      "/api/agents/exemplars",
-    ];
+    const paths = [`/api/nonprofits/${slug}`, `/api/history/${slug}`, "/api/agents/exemplars"];
     const texts = await Promise.all(paths.map(async (path) => (await service.get(path)).text()));
     return texts.join("");
   };
@@ -117,11 +113,7 @@ test.each(sources)("of the sources %s and %s %s is shown", async (first, second,
     expect((await service.post(`/api/enrich/${slug}`, body, from)).status).toBe(200);
   }
   expect((await recordBySlug(service.store, slug))?.provenance.city?.source_url).toBe(shown);
-  for (const path of [
-    `/api/nonprofits/${slug}`,
-    `/api/nonprofits/${slug}/history`,
-    "/api/agents/exemplars",
-  ]) {
+  for (const path of [`/api/nonprofits/${slug}`, `/api/history/${slug}`, "/api/agents/exemplars"]) {
     expect(await (await service.get(path)).text()).not.toContain("WALLET-CHANGED");
   }
 });

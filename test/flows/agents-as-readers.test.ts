@@ -109,7 +109,7 @@ describe("JSON holds them in members for data alone", () => {
     "/api/search?q=thin",
     "/api/nonprofits",
     "/api/nonprofits/thin-0",
-    "/api/nonprofits/thin-0/history",
+    "/api/history/thin-0",
     "/api/needs-enrichment?limit=50",
     "/api/needs-enrichment?pending=true&limit=50",
     "/api/enrichments/stats",

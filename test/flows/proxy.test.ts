@@ -29,7 +29,7 @@ const requests: [number, string, string | null][] = [
   [200, "/api/search?q=school&limit=2", null],
   [200, "/api/nonprofits?limit=1", null],
   [200, "/api/nonprofits/rich", null],
-  [200, "/api/nonprofits/rich/history", null],
+  [200, "/api/history/rich", null],
   [200, "/api/causes", null],
   [200, "/api/stats", null],
   [200, "/api/recommend?cause=education", null],

@@ -78,7 +78,7 @@ describe("a view of a profile", () => {
     [nginx("GET /nonprofits/%zz"), { ...page, slug: "%zz" }],
     [nginx("HEAD /nonprofits/wells"), null],
     [nginx("GET /nonprofits/wells", 404), null],
-    [nginx("GET /api/nonprofits/wells/history"), null],
+    [nginx("GET /api/history/wells"), null],
     [nginx("GET /nonprofits/"), null],
     [nginx("GET /causes/health"), null],
     [nginx("GET /nonprofits/wells").replace(/ "-".*$/, ""), null],

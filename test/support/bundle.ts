@@ -47,7 +47,7 @@ export const sampleFiles: Record<string, string> = {
   "404.html": page("Nothing here"),
   "nonprofits/water-for-all.html": page("Water for All"),
   "api/nonprofits/water-for-all.json": json("Water for All"),
-  "api/nonprofits/water-for-all/history.json": json("What was changed in Water for All"),
+  "api/history/water-for-all.json": json("What was changed in Water for All"),
   "donate/water-for-all.html": page("Give to Water for All"),
   "nonprofits/no-wallet.html": page("Without a wallet"),
   "widget.html": page("A button"),

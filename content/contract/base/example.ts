@@ -185,7 +185,7 @@ const values: Readonly<Record<string, Json>> = {
   "CorrectionStatus.message": "An operator has not decided yet. Nothing of it is public.",
   "CorrectionStatus.reason": null,
   "CorrectionStatus.reviewed_at": null,
-  history_url: `${origin}/api/nonprofits/${slug}/history`,
+  history_url: `${origin}/api/history/${slug}`,
   expires_at: "2026-05-04T10:15:00Z",
   "WalletChallenge.message":
     "Sign exactly this text with the wallet's key (Ed25519) and send usdc_wallet, wallet_challenge and wallet_signature (base58) to POST /api/onboard. It counts once.",

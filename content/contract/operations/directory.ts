@@ -125,7 +125,7 @@ export const directoryOperations = operations("Directory", {
   },
   getNonprofitHistory: {
     method: "get",
-    path: "/api/nonprofits/{slug}/history",
+    path: "/api/history/{slug}",
     summary: "Get the changes of a profile, with who made them and when",
     description: "Newest first, at most 200 changes.",
     ok: { description: "The changes", shape: History },

@@ -36,7 +36,7 @@ function draw(list: HTMLElement, status: CorrectionStatus): void {
     ["Reason", status.reason],
     ["Field", status.field.replaceAll("_", " ")],
     ["Profile", el("a", { href: `/nonprofits/${slug}` }, [status.profile_url])],
-    ["History", el("a", { href: `/api/nonprofits/${slug}/history` }, [status.history_url])],
+    ["History", el("a", { href: `/api/history/${slug}` }, [status.history_url])],
     ["Sent", status.submitted_at],
     ["Decided", status.reviewed_at],
   ]);

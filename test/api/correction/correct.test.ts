@@ -58,7 +58,7 @@ const decide = (
     ...given,
   });
 const history = async (slug: string) =>
-  History.parse(await (await service.get(`/api/nonprofits/${slug}/history`)).json()).changes;
+  History.parse(await (await service.get(`/api/history/${slug}`)).json()).changes;
 
 describe("what is sent", () => {
   test("waits for an operator, with a link that shows so", async () => {

@@ -221,7 +221,7 @@ test("contact_email is masked wherever it could be read", async () => {
   const seen = [await late.text(), wanted];
   for (const path of [
     `/api/nonprofits/${slug}`,
-    `/api/nonprofits/${slug}/history`,
+    `/api/history/${slug}`,
     "/api/agents/exemplars",
     "/api/enrichments/stats",
   ]) {

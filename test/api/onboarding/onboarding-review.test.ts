@@ -32,7 +32,7 @@ const approve = async (id: string, body = {}) => {
 const check = (item: ReviewItem, name: string) =>
   item.checks.find((one) => one.name === name)?.outcome ?? null;
 const changesOf = async (slug: string) => {
-  const answer = await service.get(`/api/nonprofits/${slug}/history`);
+  const answer = await service.get(`/api/history/${slug}`);
   return ((await answer.json()) as { changes: { origin: string; fields: string[] }[] }).changes;
 };
 

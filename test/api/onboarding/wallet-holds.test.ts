@@ -91,7 +91,7 @@ describe("a changed wallet", () => {
       ["wallet.held", "ada"],
       ["wallet.in_effect", "the clock"],
     ]);
-    const [newest] = (await (await service.get(`/api/nonprofits/${slug}/history`)).json()).changes;
+    const [newest] = (await (await service.get(`/api/history/${slug}`)).json()).changes;
     expect(newest).toMatchObject({ origin: "onboarding" });
     expect(newest.fields).toContain("usdc_wallet");
   });

@@ -110,7 +110,7 @@ describe("prose", () => {
     const exemplars = await (await service.get("/api/agents/exemplars?field=mission")).text();
     expect(exemplars).toContain("Food for all people.");
     // What the reviewer took out of the text was never public, and does not become so by its history.
-    const history = await (await service.get(`/api/nonprofits/${slug}/history`)).json();
+    const history = await (await service.get(`/api/history/${slug}`)).json();
     expect(history).toMatchObject({
       changes: [
         { origin: "review", agreed: [{ value: "Food for all people.", agent_name: "bot-a" }] },
@@ -264,7 +264,7 @@ test("revert undoes what one agent's agreement made live, and keeps the log", as
   expect((await live(one)).provenance).toEqual({});
   expect((await live(other)).city).toBe("Bergen");
   expect((await board()).totals.total_applied).toBe(totals.total_applied - 2);
-  const history = await (await service.get(`/api/nonprofits/${one}/history`)).json();
+  const history = await (await service.get(`/api/history/${one}`)).json();
   expect(history).toMatchObject({
     changes: [
       { origin: "revert", fields: ["city", "provenance"] },

@@ -197,11 +197,11 @@ test("statistics, leaderboard, exemplars and history answer in their shapes", as
       applied_at: "2026-06-01 12:00:00",
     },
   ]);
-  const history = History.parse(await read(`/api/nonprofits/${record?.slug}/history`));
+  const history = History.parse(await read(`/api/history/${record?.slug}`));
   expect(history.changes[0]).toMatchObject({
     origin: "consensus",
     fields: ["region", "provenance"],
   });
-  expect((await service.get("/api/nonprofits/nobody/history")).status).toBe(404);
+  expect((await service.get("/api/history/nobody")).status).toBe(404);
   expect((await service.get("/api/agents/exemplars?field=wallet")).status).toBe(400);
 });

@@ -107,7 +107,7 @@ describe("the addresses of a static host that can proxy", () => {
     ["/api/enrichments/stats", `${service}/api/enrichments/stats`],
     ["/api/nonprofits", `${service}/api/nonprofits`],
     ["/api/nonprofits/water-for-all", "/api/nonprofits/water-for-all.json"],
-    ["/api/nonprofits/water-for-all/history", "/api/nonprofits/water-for-all/history.json"],
+    ["/api/history/water-for-all", "/api/history/water-for-all.json"],
     ["/api/nonprofits/pages/2.json", "api/nonprofits/pages/2.json"],
     ["/api/causes", "/api/causes.json"],
     ["/changes/1.json", "changes/1.json"],

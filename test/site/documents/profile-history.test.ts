@@ -19,9 +19,8 @@ afterAll(() => service.close());
 
 const submit = (agent_id: string, field: string, value: string) =>
   service.post("/api/enrich/oak", { field, value, agent_id });
-const served = async (slug: string) =>
-  (await service.get(`/api/nonprofits/${slug}/history`)).text();
-const path = (slug: string) => `api/nonprofits/${slug}/history.json`;
+const served = async (slug: string) => (await service.get(`/api/history/${slug}`)).text();
+const path = (slug: string) => `api/history/${slug}.json`;
 
 test("is the same bytes in the bundle as from the service, alone and in a batch", async () => {
   await submit("bot-a", "contact_email", "Jane@oak.example");
@@ -38,6 +37,11 @@ test("is the same bytes in the bundle as from the service, alone and in a batch"
   expect(JSON.parse(await served("elm")).changes[0].fields).toEqual(["country"]);
   expect(await served("oak")).toContain('"value":"j…@oak.example","agent_name":"bot-a"');
   expect(await served("oak")).not.toMatch(/jane@/i);
+});
+
+test("has moved from below the profile, which is a file: the former address redirects", async () => {
+  const moved = await service.get("/api/nonprofits/oak/history");
+  expect([moved.status, moved.headers.get("location")]).toEqual([308, "/api/history/oak"]);
 });
 
 test("stands in the bundle for every profile that is not as it was added, and follows each change", async () => {
