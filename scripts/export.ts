@@ -5,7 +5,8 @@ import type { Transaction } from "@libsql/client";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import { recordLine } from "#content/nonprofit/record-line.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { queryable, type Store } from "#content/store/open.ts";
+import { exportTables } from "#content/store/move.ts";
+import { type Queryable, queryable, type Store } from "#content/store/open.ts";
 import { configOrExit, openExistingStore, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
@@ -14,6 +15,11 @@ const args = {
   out: {
     type: "string",
     description: "File to write; without it the records go to standard output",
+  },
+  all: {
+    type: "boolean",
+    description:
+      "Every table, for moving the directory: picks, submissions, donations, log, holds, history and contacts, too. `import all` takes it",
   },
   "with-contact-emails": {
     type: "boolean",
@@ -39,7 +45,8 @@ const command = defineCommand({
     const onLines = (lines: number) => progress.at((count += lines));
     const asks = { contactEmails: asked["with-contact-emails"] === true };
     const signal = stopSignal();
-    const texts = exportRecords(store, asks, onLines);
+    const all = asked.all === true;
+    const texts = all ? exportAll(store, onLines) : exportRecords(store, asks, onLines);
     const failure = await pipeline(texts, out, { signal, end: file !== null }).then(
       () => null,
       (error: Error) => error,
@@ -50,27 +57,28 @@ const command = defineCommand({
       stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);
     }
     if (file !== null) renameSync(file, asked.out ?? file);
-    console.error(`${count.toLocaleString("en")} records`);
+    console.error(`${count.toLocaleString("en")} ${all ? "rows" : "records"}`);
+    if (all) {
+      console.error("Keys are not in it: copy the folder `secrets` of the data folder, too.");
+      if (!store.embedded) console.error(ofServer);
+    }
   },
 });
+
+const ofServer =
+  "What was written to the database server meanwhile may be in some tables only: stop what writes there, and export again.";
 
 const recordsAtOnce = 1_000;
 
 /**
- * All nonprofits as lines of our NDJSON, withdrawn ones too, in the order of their ids, 1,000 at a time. An embedded
- * store is read as it was at the beginning, whatever is written meanwhile.
+ * All nonprofits as lines of our NDJSON, withdrawn ones too, in the order of their ids, 1,000 at a time.
  */
-async function* exportRecords(
+const exportRecords = (
   store: Store,
   asks: { contactEmails: boolean },
   onLines: (count: number) => void,
-): AsyncGenerator<string> {
-  // A server ends transactions after some seconds; an embedded store keeps the snapshot as long as it is read.
-  const snapshot: Transaction | null = store.embedded
-    ? await store.raw.transaction("deferred")
-    : null;
-  const source = snapshot === null ? store : queryable(snapshot);
-  try {
+): AsyncGenerator<string> =>
+  atOneMoment(store, async function* (source) {
     for (let after = 0; ;) {
       const ids = await nonprofitIdsAfter(source, after, recordsAtOnce);
       const last = ids.at(-1);
@@ -80,6 +88,22 @@ async function* exportRecords(
       onLines(records.length);
       yield `${records.map((record) => recordLine(record, asks)).join("\n")}\n`;
     }
+  });
+
+const exportAll = (store: Store, onLines: (count: number) => void): AsyncGenerator<string> =>
+  atOneMoment(store, (source) => exportTables(source, onLines));
+
+/** Reads an embedded store as it was at the beginning, whatever is written meanwhile. */
+async function* atOneMoment(
+  store: Store,
+  read: (source: Queryable) => AsyncGenerator<string>,
+): AsyncGenerator<string> {
+  // A server ends transactions after some seconds; an embedded store keeps the snapshot as long as it is read.
+  const snapshot: Transaction | null = store.embedded
+    ? await store.raw.transaction("deferred")
+    : null;
+  try {
+    yield* read(snapshot === null ? store : queryable(snapshot));
   } finally {
     snapshot?.close();
   }

@@ -4,6 +4,7 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { FetchFailed } from "./import/fetch-file.ts";
 import { fetchAndImport, publishedRegisters } from "./import/fetch-register.ts";
+import { importAll } from "./import/import-all.ts";
 import { BadInput } from "./import/read-file.ts";
 import {
   type ImportRequest,
@@ -17,13 +18,15 @@ import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { type Progress, startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
 
+/** Everything that `export --all` wrote is taken as it is, by another way than records are. */
+const formats = [...formatNames, "all"];
 const fetchable = publishedRegisters.filter((id) => formatNames.includes(id));
 
 const args = {
   format: {
     type: "positional",
     required: true,
-    description: `One of ${formatNames.join(", ")}; then the files, plain, gzipped or zipped`,
+    description: `One of ${formats.join(", ")}; then the files, plain, gzipped or zipped`,
   },
   fetch: {
     type: "boolean",
@@ -53,6 +56,7 @@ const about = [
   "Imports a public register. Running it again applies only what changed; an organisation that its part of the register (a state, for example) no longer lists is withdrawn.",
   ...csvFormats.map((format) => `  ${format.name.padEnd(11)} ${format.about}`),
   `  ${"ndjson".padEnd(11)} Our own records, as export writes them`,
+  `  ${"all".padEnd(11)} Everything, as export --all writes it, into an empty data folder`,
 ].join("\n");
 
 const command = defineCommand({
@@ -64,6 +68,11 @@ const command = defineCommand({
     const slip = slipOf(asked.format, files, { fetches, asOf: asked["as-of"] });
     if (slip !== null) stopWith(slip, 2);
     const config = configOrExit();
+    if (asked.format === "all") {
+      const rows = await importAll(files, config);
+      const words = `${rows.toLocaleString("en")} rows. Copy the folder \`secrets\` of the other data folder, too.`;
+      return console.log(asked.json === true ? JSON.stringify({ rows }) : words);
+    }
     // An interrupted import can be run again, so a commit need not reach the disk at once.
     using store = await openStore({
       url: config.databaseUrl,
@@ -114,8 +123,8 @@ function slipOf(
   files: readonly string[],
   { fetches, asOf }: { fetches: boolean; asOf: string | undefined },
 ): string | null {
-  if (!formatNames.includes(format)) {
-    return `${format} is not a format. Give one of ${formatNames.join(", ")}.`;
+  if (!formats.includes(format)) {
+    return `${format} is not a format. Give one of ${formats.join(", ")}.`;
   }
   if (asOf !== undefined && !z.iso.date().safeParse(asOf).success) {
     return "--as-of: give a date as YYYY-MM-DD.";

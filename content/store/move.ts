@@ -1,0 +1,217 @@
+import type { InValue } from "@libsql/client";
+import { getTableName, is } from "drizzle-orm";
+import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { z } from "zod";
+import type { Queryable, Store, WriteTransaction } from "./open.ts";
+import { columnNames } from "./query.ts";
+import * as enrichment from "./tables/enrichment.ts";
+import * as giving from "./tables/giving.ts";
+import * as nonprofits from "./tables/nonprofits.ts";
+import * as onboarding from "./tables/onboarding.ts";
+import * as operations from "./tables/operations.ts";
+import * as publishing from "./tables/publishing.ts";
+import * as recommendations from "./tables/recommendations.ts";
+
+/** Every table. Places in lists come last: a trigger makes the search index of them and of what stands before. */
+export const tables = [
+  ...[enrichment, giving, nonprofits, onboarding, operations, publishing, recommendations]
+    .flatMap((file): unknown[] => Object.values(file))
+    .filter((one): one is SQLiteTable => is(one, SQLiteTable) && one !== nonprofits.listings),
+  nonprofits.listings,
+];
+
+/** The file is no export of everything, is cut short or of another version, or the store is not empty. */
+export class NotMovable extends Error {
+  override name = "NotMovable";
+}
+
+const Header = z.object({
+  almoner: z.literal("everything"),
+  /** The newest migration: both stores must have the same tables. */
+  schema: z.int(),
+  /** The greatest ids that were ever given. */
+  sequences: z.record(z.string(), z.int()),
+});
+const TableLine = z.object({ table: z.string(), columns: z.array(z.string()) });
+const EndLine = z.object({ end: z.literal(true), rows: z.int() });
+const Cell = z.union([z.string(), z.number(), z.null()]);
+
+const rowsAtOnce = 1_000;
+
+/**
+ * Every row of every table as lines of JSON: a header, then of each table its name, its columns and its rows, then their
+ * number. Reads by primary key; hand in a transaction for the state of one moment. What the search index holds is left out.
+ */
+export async function* exportTables(
+  store: Queryable,
+  onRows: (count: number) => void = () => {},
+): AsyncGenerator<string> {
+  const sequences = await rowsOf(store, "SELECT name, seq FROM sqlite_sequence");
+  const header: z.infer<typeof Header> = {
+    almoner: "everything",
+    schema: await schemaOf(store),
+    sequences: Object.fromEntries(sequences.map(([name, seq]) => [String(name), Number(seq)])),
+  };
+  yield `${JSON.stringify(header)}\n`;
+  let count = 0;
+  for (const table of tables) {
+    const columns = columnNames(table);
+    yield `${JSON.stringify({ table: getTableName(table), columns })}\n`;
+    for await (const rows of pagesOf(store, table)) {
+      count += rows.length;
+      onRows(rows.length);
+      yield `${rows.map((row) => JSON.stringify(row)).join("\n")}\n`;
+    }
+  }
+  yield `${JSON.stringify({ end: true, rows: count })}\n`;
+}
+
+/** All rows of a table, by primary key. SQL, because drizzle has no words for comparing rows of several columns. */
+async function* pagesOf(store: Queryable, table: SQLiteTable): AsyncGenerator<InValue[][]> {
+  const columns = columnNames(table);
+  const { primaryKeys, columns: described } = getTableConfig(table);
+  const own = described.filter(({ primary }) => primary);
+  const key = (primaryKeys[0]?.columns ?? own).map(({ name }) => name);
+  const at = key.map((name) => columns.indexOf(name));
+  const from = `SELECT ${columns.join(", ")} FROM ${getTableName(table)}`;
+  const order = `ORDER BY ${key.join(", ")} LIMIT ${rowsAtOnce}`;
+  const after = `WHERE (${key.join(", ")}) > (${key.map(() => "?").join(", ")})`;
+  let rows = await rowsOf(store, `${from} ${order}`);
+  for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
+    yield rows;
+    const values = last;
+    rows = await rowsOf(
+      store,
+      `${from} ${after} ${order}`,
+      at.map((column) => values[column] ?? null),
+    );
+  }
+}
+
+async function rowsOf({ raw }: Queryable, sql: string, args: InValue[] = []): Promise<InValue[][]> {
+  const { rows, columns } = await raw.execute({ sql, args });
+  return rows.map((row) => columns.map((_, at) => row[at] ?? null));
+}
+
+const schemaOf = async (store: Queryable): Promise<number> =>
+  Number((await rowsOf(store, "SELECT max(created_at) FROM __drizzle_migrations"))[0]?.[0] ?? 0);
+
+/**
+ * Fills an empty store with all that an export holds, row by row, in one transaction; the search index is made again.
+ * Answers the number of rows. Throws NotMovable, and then nothing is written.
+ */
+export const importTables = (
+  store: Store,
+  lines: AsyncIterable<string>,
+  onRows: (count: number) => void = () => {},
+): Promise<number> =>
+  store.write(async (tx) => {
+    const triggers = await rowsOf(
+      tx,
+      // What counts and refuses would count again, and refuse what is there already.
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'search%'",
+    );
+    await refuseUsed(tx);
+    for (const [name] of triggers) await tx.raw.execute(`DROP TRIGGER ${String(name)}`);
+    const rows = await readLines(tx, lines, onRows);
+    for (const [, sql] of triggers) await tx.raw.execute(String(sql));
+    return rows;
+  });
+
+async function refuseUsed(tx: WriteTransaction): Promise<void> {
+  for (const table of tables) {
+    const name = getTableName(table);
+    const [[found] = []] = await rowsOf(tx, `SELECT EXISTS (SELECT 1 FROM ${name})`);
+    if (found === 1) {
+      throw new NotMovable(`the store is not empty: ${name} has rows. Name an empty data folder`);
+    }
+  }
+}
+
+async function readLines(
+  tx: WriteTransaction,
+  lines: AsyncIterable<string>,
+  onRows: (count: number) => void,
+): Promise<number> {
+  let header: z.infer<typeof Header> | null = null;
+  let filling: ReturnType<typeof fillTable> | null = null;
+  let count = 0;
+  for await (const line of lines) {
+    const value = parsed(line);
+    if (header === null) {
+      header = await headerOf(tx, value);
+    } else if (Array.isArray(value)) {
+      if (filling === null) throw new NotMovable("a row stands before its table");
+      await filling.add(z.array(Cell).parse(value));
+      if (++count % rowsAtOnce === 0) onRows(count);
+    } else {
+      await filling?.end();
+      const end = EndLine.safeParse(value);
+      if (end.success) {
+        if (end.data.rows !== count) throw new NotMovable("rows are missing");
+        await setSequences(tx, header.sequences);
+        return count;
+      }
+      filling = fillTable(tx, TableLine.parse(value));
+    }
+  }
+  throw new NotMovable("the file is empty or cut short");
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new NotMovable("the file is cut short, or holds a line that is not JSON");
+  }
+}
+
+async function headerOf(tx: WriteTransaction, value: unknown): Promise<z.infer<typeof Header>> {
+  const header = Header.safeParse(value);
+  if (!header.success) throw new NotMovable("the file was not written by `bun run export --all`");
+  if (header.data.schema !== (await schemaOf(tx))) {
+    throw new NotMovable(
+      "the file was written by another version: export and import with the same one, and upgrade then",
+    );
+  }
+  return header.data;
+}
+
+/** The number of parameters that a statement may have in every SQLite. */
+const parametersMax = 999;
+
+/** Inserts rows, as many to a statement as may be: `insertMany` would bring numbers through JSON in SQL. */
+function fillTable(tx: WriteTransaction, { table, columns }: z.infer<typeof TableLine>) {
+  const known = tables.find((one) => getTableName(one) === table);
+  const names = new Set<string>(known === undefined ? [] : columnNames(known));
+  if (columns.length === 0 || columns.some((name) => !names.has(name))) {
+    throw new NotMovable(`${table} is no table of this version, or has other columns`);
+  }
+  const perStatement = Math.floor(parametersMax / columns.length);
+  const places = `(${columns.map(() => "?").join(", ")})`;
+  let waiting: InValue[][] = [];
+  const flush = async () => {
+    if (waiting.length === 0) return;
+    const values = waiting.map(() => places).join(", ");
+    const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values}`;
+    await tx.raw.execute({ sql, args: waiting.flat() });
+    waiting = [];
+  };
+  return {
+    add: async (row: InValue[]) => {
+      if (row.length !== columns.length) throw new NotMovable(`a row of ${table} is cut short`);
+      waiting.push(row);
+      if (waiting.length === perStatement) await flush();
+    },
+    end: flush,
+  };
+}
+
+/** Ids that were given once are not given again, though their rows are gone. */
+async function setSequences(tx: WriteTransaction, sequences: Record<string, number>) {
+  await tx.raw.execute("DELETE FROM sqlite_sequence");
+  for (const [name, seq] of Object.entries(sequences)) {
+    const args = [name, seq];
+    await tx.raw.execute({ sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", args });
+  }
+}

@@ -1,0 +1,33 @@
+import type { Config } from "#api/config.ts";
+import { importTables, NotMovable } from "#content/store/move.ts";
+import { openStore } from "#content/store/open.ts";
+import { stopWith } from "#scripts/support/config.ts";
+import { startProgress } from "#scripts/support/progress.ts";
+import { BadInput, readLines } from "./read-file.ts";
+
+/**
+ * Fills an empty store with what `export --all` wrote: all or nothing. Ends the process with what is wrong.
+ */
+export async function importAll(files: readonly string[], config: Config): Promise<number> {
+  const [file] = files;
+  if (file === undefined || files.length > 1) stopWith("Give one file: import all <file>", 2);
+  if (!config.databaseUrl.startsWith("file:")) {
+    stopWith("Everything is imported into a file: leave ALMONER_DATABASE_URL out for this.", 2);
+  }
+  using store = await openStore({ url: config.databaseUrl, writeCacheMb: 128 });
+  const progress = startProgress("Rows", 0);
+  async function* lines(from: string) {
+    const onBad = (problem: BadInput) => {
+      throw problem;
+    };
+    for await (const { text } of readLines(from, { onBytes: () => {}, onBad })) yield text;
+  }
+  try {
+    return await importTables(store, lines(file), progress.at);
+  } catch (error) {
+    if (!(error instanceof NotMovable || error instanceof BadInput)) throw error;
+    return stopWith(`${file}: ${error.message}. Nothing was written.`);
+  } finally {
+    progress.end();
+  }
+}
