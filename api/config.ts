@@ -91,6 +91,8 @@ const completed = (raw: Raw, env: Environment) => ({
   /** Stands in place of the origins at which registers publish; undefined: theirs. */
   registerOrigin: raw.ALMONER_REGISTER_ORIGIN,
   rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
+  /** When room is freed; "off" for never. */
+  upkeepSchedule: raw.ALMONER_UPKEEP_SCHEDULE,
   backup: {
     /** "off" for never. */
     schedule: raw.ALMONER_BACKUP_SCHEDULE,

@@ -320,6 +320,10 @@ export const settings = z
         .optional(),
       "none: the keys are left out",
     ),
+    ALMONER_UPKEEP_SCHEDULE: described(
+      "cron expression (UTC) at which `bun run upkeep` frees room beside the publisher; `off` for none",
+      schedule.default("0 4 * * *"),
+    ),
     ALMONER_REBUILD_SCHEDULE: described(
       "cron expression (UTC) of the full rebuild; `off` for none",
       schedule.default("0 3 * * *"),

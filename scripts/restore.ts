@@ -33,6 +33,12 @@ const args = {
     description:
       "Nothing was published since the backup: the change feed goes on, and mirrors need not start again",
   },
+  publish: {
+    type: "boolean",
+    default: true,
+    description: "Publish it, too",
+    negativeDescription: "Leave that to `bun start`, which answers meanwhile",
+  },
   json: { type: "boolean", description: "Answer as JSON on standard output" },
 } as const;
 
@@ -55,13 +61,13 @@ const command = defineCommand({
     const sameFeed = asked["same-feed"] === true;
     const now = systemClock();
     const epoch = await bringBack(place, manifest, { dataDir, databaseUrl, keys, sameFeed, now });
-    const release = await publish(config);
+    const release = asked.publish ? await publish(config) : 0;
     const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(1));
     const outcome = { backup: name, rows: manifest.facts.rows, keys: Object.keys(keys), epoch };
     if (asked.json === true) console.log(JSON.stringify({ ...outcome, release, seconds }));
     else {
       console.log(
-        `${name} is restored and published in ${seconds} s. Start it: bun start\n` +
+        `${name} is restored ${release > 0 ? "and published " : ""}in ${seconds} s. Start it: bun start\n` +
           (epoch === null
             ? "The change feed goes on where the backup ended."
             : "The change feed begins a new epoch, because more may have been published since the backup: mirrors and readers of the feed start again."),

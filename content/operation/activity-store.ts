@@ -1,4 +1,4 @@
-import { and, gte, sql } from "drizzle-orm";
+import { and, gte, lt, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { z } from "zod";
 import type { Counters } from "#content/contract/stats.ts";
@@ -143,6 +143,26 @@ export async function checkpointCounters(store: Store, now: Date): Promise<void>
 }
 
 const dayMs = 86_400_000;
+/** No one asks for older hours: numbers of a week are the finest that are shown. */
+const hourlyDays = 35;
+
+/** Joins counts of hours that are older than 35 days into one for each day. Answers how many rows that saved. */
+export const compactActivity = (store: Store, now: Date): Promise<number> =>
+  store.write(async (tx) => {
+    const { kind, hour, count } = activityCounts;
+    const old = lt(hour, Math.floor(now.getTime() / dayMs - hourlyDays) * dayMs);
+    // A parameter would be a number with a fraction, and so would the quotient.
+    const length = sql.raw(String(dayMs));
+    const day = sql<number>`${hour} / ${length} * ${length}`;
+    const days = await tx.db
+      .select({ kind, hour: day, count: sql<number>`sum(${count})` })
+      .from(activityCounts)
+      .where(old)
+      .groupBy(kind, day);
+    const { rowsAffected } = await tx.db.delete(activityCounts).where(old);
+    await insertMany(tx, activityCounts, days);
+    return rowsAffected - days.length;
+  });
 
 /** How much there was of something on one day, which is a count of days since 1970. */
 export type DayNumber = { name: string; day: number; number: number };

@@ -49,3 +49,30 @@ export async function checkCopy(path: string): Promise<CopyFacts> {
     db.close();
   }
 }
+
+/** A larger store is compacted only when someone asks for it: writes wait for it, about a second for 100 MB. */
+const compactedBytesMax = 1_000_000_000;
+
+/**
+ * Gives back the room of deleted rows when they held a quarter of the file, or `always`, and empties the log where no
+ * one reads it. Answers whether the file was compacted.
+ */
+export async function compactStore(
+  path: string,
+  { always }: { always: boolean },
+): Promise<boolean> {
+  // An emptied log waits for readers and keeps writers waiting meanwhile: rather not at all than for long.
+  const db = new Database(path, { timeout: 200 });
+  const number = async (pragma: string): Promise<number> =>
+    Number(Object.values((await (await db.prepare(`PRAGMA ${pragma}`)).get()) ?? {})[0]);
+  try {
+    const pages = await number("page_count");
+    const isSmall = pages * (await number("page_size")) < compactedBytesMax;
+    const isHollow = isSmall && (await number("freelist_count")) > pages / 4;
+    if (always || isHollow) await db.exec("VACUUM");
+    await db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return always || isHollow;
+  } finally {
+    db.close();
+  }
+}

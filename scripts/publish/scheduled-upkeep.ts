@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
  * more urgent work. What a backup that fails says is noted in the data folder, for the health page.
  */
 export function scheduleUpkeep(
-  { dataDir, databaseUrl, backup }: Config,
+  { dataDir, databaseUrl, backup, upkeepSchedule }: Config,
   log: Logger,
 ): { stop(): Promise<void> } {
   const children = new Set<Child>();
@@ -40,7 +40,7 @@ export function scheduleUpkeep(
   const backs = databaseUrl.startsWith("file:") && backup.schedule !== "off";
   const isDue = backs && Date.now() - (lastBackup(dataDir).at ?? 0) > dayMs;
   const soon = isDue ? setTimeout(() => void run("backup"), soonMs) : undefined;
-  const crons = [...(backs ? at(backup.schedule, "backup") : [])];
+  const crons = [...(backs ? at(backup.schedule, "backup") : []), ...at(upkeepSchedule, "upkeep")];
   return {
     stop: async () => {
       clearTimeout(soon);

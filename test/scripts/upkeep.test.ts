@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compactActivity, countedByDay } from "#content/operation/activity-store.ts";
+import { countedKinds } from "#content/operation/directory-facts-store.ts";
+import { openStore, servingStore } from "#content/store/open.ts";
+
+const hourMs = 3_600_000;
+const now = new Date("2026-11-22T10:30:00Z");
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-upkeep-"));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+const open = () => openStore({ url: `file:${join(dataDir, "store.db")}`, ...servingStore });
+
+test("counts of old hours become counts of days, and no number changes", async () => {
+  using store = await open();
+  const hours = Array.from(
+    { length: 90 * 24 },
+    (_, at) => now.getTime() - (now.getTime() % hourMs) - at * hourMs,
+  );
+  await store.write(async (tx) => {
+    for (const hour of hours) {
+      const args = ["query:search", hour, 2];
+      await tx.raw.execute({ sql: "INSERT INTO activity_counts VALUES (?, ?, ?)", args });
+    }
+  });
+  const told = async () => [
+    await countedKinds(store, now),
+    await countedByDay(store, ["query:search"], Date.UTC(2026, 8, 1)),
+  ];
+  const before = await told();
+  expect(await compactActivity(store, now)).toBeGreaterThan(1_200);
+  expect(await told()).toEqual(before);
+  expect(await compactActivity(store, now)).toBe(0);
+});
+
+test("the command frees the room of deleted rows, the log and remnants, beside a service", async () => {
+  using store = await open();
+  await store.write(async (tx) => {
+    for (let at = 0; at < 400; at++) {
+      const args = [`fact ${at}`, "x".repeat(10_000)];
+      await tx.raw.execute({ sql: "INSERT INTO directory_facts VALUES (?, ?, 0)", args });
+    }
+  });
+  await store.write((tx) => tx.raw.execute("DELETE FROM directory_facts WHERE name <> 'fact 7'"));
+  const left = [
+    "store.db.restoring-12",
+    "backups/2026-01-01T00-00-00-000Z/store.db.zst.1",
+    "site/compiling-a/x",
+  ];
+  for (const path of left) {
+    const folder = join(dataDir, path, "..");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(dataDir, path), "x".repeat(5_000));
+    for (const one of [folder, join(dataDir, path)]) utimesSync(one, 1_000, 1_000);
+  }
+  mkdirSync(join(dataDir, "backups/notes"));
+  const child = Bun.spawn([process.execPath, "scripts/upkeep.ts", "--json"], {
+    env: { ...process.env, ALMONER_DATA_DIR: dataDir },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const outcome = JSON.parse(await new Response(child.stdout).text());
+  expect(outcome).toMatchObject({ compacted: true, pruned: true, removed: { length: 3 } });
+  expect(outcome.freed_bytes).toBeGreaterThan(4_000_000);
+  for (const path of left) expect(existsSync(join(dataDir, path))).toBe(false);
+  expect(existsSync(join(dataDir, "backups/notes"))).toBe(true);
+  expect(statSync(join(dataDir, "store.db")).size).toBeLessThan(2_000_000);
+  const { rows } = await store.raw.execute("SELECT count(*) AS n FROM directory_facts");
+  expect(rows[0]?.["n"]).toBe(1);
+  await store.write((tx) => tx.raw.execute("DELETE FROM directory_facts"));
+});
