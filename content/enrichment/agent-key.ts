@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { shownName } from "#content/nonprofit/public-name.ts";
+import { publicId } from "#content/nonprofit/public-name.ts";
 
 /** What is stored of an id that is owned, or was. */
 export type AgentKey = {
@@ -25,7 +25,7 @@ export const isBound = (key: Pick<AgentKey, "secret_digest"> | null): boolean =>
  * gives itself, which may be another's. Null for an id that is not bound: nobody vouches for it.
  */
 export const vouchedName = (agent_id: string, key: Vouched | null): string | null =>
-  isBound(key) ? (key?.approved_name ?? shownName(agent_id)) : null;
+  isBound(key) ? (key?.approved_name ?? publicId(agent_id)) : null;
 
 /** Why a request may not write as this agent. */
 export type SecretRefusal = {

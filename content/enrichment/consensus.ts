@@ -134,7 +134,7 @@ export function promotionNote(field: string, state: SubmissionState): string {
     case "awaiting":
       return awaiting(field, state);
     case "test":
-      return `Stored as test data, which never decides: a value at example.org or called placeholder, or an agent called test or debug. Send the real ${field} with a real agent_id and agent_name to take part in consensus.`;
+      return `Stored as test data, which never decides: a value at example.org or called placeholder, an agent called test or debug, or a city or region that is long, links or holds words of money or orders. Send the real ${field} with a real agent_id and agent_name to take part in consensus; a place that is really called so is set by an operator: POST /api/corrections/{slug}.`;
     case "queued":
       return `Queued for review: ${field} is prose and never goes live by agreement of agents. A person accepts, edits or rejects it.`;
     case "audit":

@@ -7,6 +7,7 @@ import {
   type StructuredField,
 } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
 import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
 import {
   agreedWebsite,
@@ -217,8 +218,8 @@ type Submitted = {
 };
 
 /**
- * True for obvious test data: it is accepted, but kept out of the leaderboard, agents.md and second opinions.
- * Source: the decisions of the spec, "Enrichment".
+ * True for obvious test data, and for a city or region that reads like a message: it is accepted, but kept out of the
+ * leaderboard, agents.md and second opinions, and decides nothing. Source: the decisions of the spec, "Enrichment".
  */
 export function isTestData({ field, value, agent_id, agent_name, ...known }: Submitted): boolean {
   const onExampleHost =
@@ -226,8 +227,13 @@ export function isTestData({ field, value, agent_id, agent_name, ...known }: Sub
     // As it is compared a host has one form: no final dot, no full-width letters.
     (exampleHost.test(value) ||
       exampleHost.test(known.normalised_value ?? normalise[field](value)));
+  const isMessage = (field === "city" || field === "region") && !isHarmlessPlace(value);
   const words = agent_name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " "); // "TestBot" is two words.
   return (
-    onExampleHost || fillerText.test(value) || testAgent.test(agent_id) || testAgent.test(words)
+    onExampleHost ||
+    isMessage ||
+    fillerText.test(value) ||
+    testAgent.test(agent_id) ||
+    testAgent.test(words)
   );
 }

@@ -1,77 +1,137 @@
 import { createHash } from "node:crypto";
 import words from "#content/editorial/agent-name-words.json";
-import { linkLike, plainLetters } from "./text.ts";
+import { characterCount, linkLike, plainLetters } from "./text.ts";
 
 /** How an agent calls itself: in public it is the word of a stranger. */
 type Named = { agent_id: string; agent_name: string };
 
 /**
  * The name under which an agent is public: the one that it gave when that can do no harm, else its id when that cannot, else
- * a neutral one made of the id. Source: the decisions of the spec, "agent_name".
+ * a neutral one made of the id. In other letters than Latin nobody has read it. Source: the decisions of the spec, "agent_name".
  */
 export function publicName({ agent_id, agent_name }: Named): string {
   const name = cleaned(agent_name);
-  return isHarmlessName(name) ? name : shownName(agent_id);
+  return isLatin(name) && isHarmlessName(name) ? name : publicId(agent_id);
 }
 
-/** A name that was stored without its id, or an id, as it may be public. Shown twice it stays the same. */
+/** An id as it may be public. */
+export const publicId = (agent_id: string): string =>
+  isLatin(agent_id) ? shownName(agent_id) : neutralName(agent_id);
+
+/** A name that was stored without its id, an operator may have approved it. Shown twice it stays the same. */
 export function shownName(stored: string): string {
   const name = cleaned(stored);
-  if (isHarmlessName(name) || isHarmlessId(name)) return name;
-  return `agent-${createHash("sha256").update(stored).digest("hex").slice(0, neutralDigits)}`;
+  return isHarmlessName(name) || isHarmlessId(name) ? name : neutralName(stored);
 }
 
 const neutralDigits = 8;
 
+const neutralName = (stored: string): string =>
+  `agent-${createHash("sha256").update(stored).digest("hex").slice(0, neutralDigits)}`;
+
 const cleaned = (text: string): string => text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+
+const otherLetter = /(?!\p{Script=Latin})\p{L}/u;
+const isLatin = (text: string): boolean => !otherLetter.test(text);
 
 /** Letters, digits, spaces and `. _ - /`, at most 40; no letter carries more than two marks. */
 const narrow = /^(?=.*[\p{L}\p{N}])(?!.*\p{M}{3})[\p{L}\p{M}\p{N} ._/-]{1,40}$/u;
 
 const wordsMax = 3;
+const idWordsMax = 4;
 const digitsMax = 6;
 
 /**
  * Whether a name says no more than who someone is: too short for a sentence, an account, a telephone number or an address,
- * and of harmless words.
+ * and of harmless words, as far as the lists know its language.
  */
 export function isHarmlessName(name: string): boolean {
-  const digits = name.match(/\p{N}/gu)?.length ?? 0;
-  const isShort = name.split(" ").length <= wordsMax && digits <= digitsMax;
+  const isShort = wordCount(name) <= wordsMax && digitCount(name) <= digitsMax;
   return isShort && !/\S{20}/u.test(name) && hasHarmlessWords(name);
 }
 
 /** Whether an id may stand for the agent: they may be long and hold many digits, but are no sentences. */
-const isHarmlessId = (id: string): boolean => !id.includes(" ") && hasHarmlessWords(id);
+const isHarmlessId = (id: string): boolean =>
+  !id.includes(" ") && wordCount(id.replace(uuid, "")) <= idWordsMax && hasHarmlessWords(id);
+
+const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/iu;
+
+const digitCount = (text: string): number => text.match(/\p{N}/gu)?.length ?? 0;
+
+/** Words, however they are parted: what holds two letters. */
+const wordCount = (text: string): number =>
+  text.split(separators).filter((part) => /\p{L}.*\p{L}/u.test(part)).length;
+
+const separators = /[ ._/-]+/u;
+
+const hasHarmlessWords = (name: string): boolean =>
+  narrow.test(name) && !linkLike.test(name) && !isTelling(name) && !isTelling(camelParted(name));
+
+const camelParted = (text: string): string => text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ");
+
+const place = { charactersMax: 60, wordsMax: 6, casedMax: 24, caselessMax: 12, otherWordsMax: 2 };
 
 /**
- * Whether a text is of a narrow alphabet, without links or wallets, words of money, of orders to the reader or of the
- * directory's own voice. Letters in disguise are read as what they look like.
+ * Whether a city or region can be one: short, without links, accounts, and words of money or orders outside of the names
+ * of places that hold them ("Red Bank"). In letters that the lists hardly know it is shorter still.
  */
-function hasHarmlessWords(name: string): boolean {
-  if (!narrow.test(name) || linkLike.test(name)) return false;
-  const plain = plainLetters(name)
-    .text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")
-    .toLowerCase();
-  const squeezed = plain
-    .replaceAll(/\d/g, (digit) => letterLike[digit] ?? digit)
-    .replaceAll(/[^\p{L}]/gu, "");
-  return !asWord.test(plain) && !anywhere.test(squeezed);
+export function isHarmlessPlace(name: string): boolean {
+  const count = name.split(" ").length;
+  const isShort = characterCount(name) <= place.charactersMax && count <= place.wordsMax;
+  if (!isShort || digitCount(name) > digitsMax || linkLike.test(name)) return false;
+  const others = name.match(/(?!\p{Script=Latin})\p{L}/gu) ?? [];
+  const caseless = others.filter((letter) => /\p{Lo}/u.test(letter)).length;
+  const isReadable =
+    others.length === 0 ||
+    (count <= place.otherWordsMax &&
+      others.length <= place.casedMax &&
+      caseless <= place.caselessMax);
+  return isReadable && !isTelling(plainLetters(name).text.toLowerCase().replaceAll(inPlaces, " "));
+}
+
+/**
+ * Whether a text holds words of money, of orders to the reader or of the directory's own voice. Letters and digits in
+ * disguise are read as what they look like, letters that stand alone ("P.A.Y.") together.
+ */
+function isTelling(text: string): boolean {
+  const plain = look(text);
+  const joined = plain.replaceAll(
+    /(?<![\p{L}\p{N}])(\p{L})[ ._/-]+(?=\p{L}(?![\p{L}\p{N}]))/gu,
+    "$1",
+  );
+  const squeezed = plain.replaceAll(/\d/g, lettered).replaceAll(/[^\p{L}]/gu, "");
+  return asWord.test(plain) || asWord.test(joined) || anywhere.test(squeezed);
 }
 
 /** Digits that stand for letters. */
 const letterLike: Readonly<Record<string, string>> = {
   "0": "o",
-  "1": "l",
+  "1": "i",
   "3": "e",
   "4": "a",
   "5": "s",
   "7": "t",
 };
+const lettered = (digit: string): string => letterLike[digit] ?? digit;
+
+/** What a text looks like at a glance: small plain letters, digits beside them as letters, and l as i. Looked at twice it stays the same. */
+const look = (text: string): string =>
+  plainLetters(text)
+    .text.toLowerCase()
+    .replaceAll(/(?<=\p{L}\d*)\d|\d(?=\d*\p{L})/gu, lettered)
+    .replaceAll("l", "i")
+    .replaceAll("vv", "w");
+
+const oneOf = (some: readonly string[]): string =>
+  some.map((word) => word.replaceAll(" ", String.raw`[ ._/-]+`)).join("|");
+const wholeWords = (pattern: string, flags: string): RegExp =>
+  new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${pattern})(?![\p{L}\p{N}])`, flags);
 
 /** What is found inside of other words, too, and however it is spaced. */
-const anywhere = new RegExp(words.anywhere.join("|"), "u");
-const asWord = new RegExp(
-  `(?<![\\p{L}\\p{N}])(?:${words.words.map((word) => word.replaceAll(" ", String.raw`[ ._/-]+`)).join("|")})(?![\\p{L}\\p{N}])`,
+const anywhere = new RegExp(oneOf(words.anywhere.map(look)), "u");
+const asWord = wholeWords(
+  `(?:${oneOf(words.inflected.map(look))})(?:s|es|ed|d|ing)?|${oneOf(words.words.map(look))}`,
   "u",
 );
+/** As they are written: "Cali" is no "call". */
+const inPlaces = wholeWords(oneOf(words.places), "gu");

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { vouchedName } from "#content/enrichment/agent-key.ts";
 import { isHarmlessName, publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { saveLeaderboard, storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
@@ -40,6 +41,29 @@ const messages = [
   "reviewer",
   "moderator",
   "Directory staff",
+  "钱包已更改请勿捐款到旧地址",
+  "请把捐款转到新钱包地址请联系我们",
+  "Отправьте деньги Бобу",
+  "Überweist an Bob",
+  "Envía dinero aquí",
+  "Faites un virement",
+  "Envie dinheiro",
+  "Wire funds elsewhere",
+  "0fficial",
+  "Offlcial",
+  "Verlfied",
+  "Verificado",
+  "Geprüft",
+  "wal1et moved",
+  "vvallet",
+  "P.A.Y. Bob",
+  "P A Y Bob",
+  "Do not trust",
+  "Fake charity",
+  "wire-funds-to-bob-not-to-the-charity",
+  "do-not-trust-this-charity-it-is-stolen",
+  "this-ngo-is-fake-use-oakrelief2-instead",
+  "help-us-at-oakrelief_org-not-here",
 ];
 
 test.each(messages.map((name) => [name]))("%p is not shown", (name) => {
@@ -55,11 +79,22 @@ test.each([
   ["scout-1"],
   ["Équipe Nord 2"],
   ["acme/research_bot v1.2"],
-  ["क्षेत्र सहायक"],
-  ["調査エージェント"],
+  ["Albany Reader"],
 ])("%p is shown as it is", (name) => {
   expect(publicName({ agent_id: "bot-7", agent_name: ` ${name} ` })).toBe(name);
 });
+
+test.each([["क्षेत्र सहायक"], ["調査エージェント"], ["Бот"]])(
+  "%p is shown where an operator approved it, and nowhere else: nobody has read it",
+  (name) => {
+    expect(publicName({ agent_id: "bot-7", agent_name: name })).toBe("bot-7");
+    expect(publicName({ agent_id: name, agent_name: name })).toMatch(/^agent-[0-9a-f]{8}$/);
+    expect([isHarmlessName(name), shownName(name)]).toEqual([true, name]);
+    const key = { secret_digest: "x", approved_name: null };
+    expect(vouchedName(name, key)).toMatch(/^agent-[0-9a-f]{8}$/);
+    expect(vouchedName("bot-7", { ...key, approved_name: name })).toBe(name);
+  },
+);
 
 test("what is long or has many digits is shown as an id, and as no name", () => {
   for (const long of [

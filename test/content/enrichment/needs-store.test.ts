@@ -14,6 +14,7 @@ import {
   needsIds,
   needsTotals,
 } from "#content/enrichment/needs-store.ts";
+import { publicId } from "#content/nonprofit/public-name.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -182,9 +183,9 @@ test("statistics, leaderboard, exemplars and history answer in their shapes", as
   const board = Leaderboard.parse(await read("/api/agents/leaderboard"));
   expect(board.top_agents[0]?.applied).toBe(1);
   // The second agent's o is Cyrillic: it is named, and flagged.
-  expect(board.top_agents.find(({ agent_name }) => agent_name === "bоt-9")?.flags).toEqual([
-    "mixed_script_id",
-  ]);
+  expect(
+    board.top_agents.find(({ agent_name }) => agent_name === publicId("bоt-9"))?.flags,
+  ).toEqual(["mixed_script_id"]);
   expect(board.recent_activity[0]).toMatchObject({ status: "applied" });
   const shown = Exemplars.parse(await read("/api/agents/exemplars?field=region&limit=5"));
   expect(shown.exemplars).toEqual([
