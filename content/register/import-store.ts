@@ -78,7 +78,8 @@ export async function listedInScopes(
   store: Queryable,
   register: string,
   scopes: readonly string[],
-  { after, limit }: { after: number; limit: number },
+  after: number,
+  limit: number,
 ): Promise<ListedProfile[]> {
   const { register_scope: scope, country_code, region } = nonprofits;
   const listed = await store.db
@@ -130,8 +131,10 @@ export async function recordsWithoutProfile(
 /** What these parts of a register say of the organisations that they have, by rising org-id. Index: the primary key. */
 export const recordsInScopes = (
   store: Queryable,
-  of: { register: string; scopes: readonly string[] },
-  { after, limit }: { after: string; limit: number },
+  register: string,
+  scopes: readonly string[],
+  after: string,
+  limit: number,
 ): Promise<RegisterRecord[]> =>
   store.db
     .select(recordColumns)
@@ -139,8 +142,8 @@ export const recordsInScopes = (
     .where(
       and(
         gt(registerRecords.org_id, after),
-        eq(registerRecords.register, of.register),
-        inValues(registerRecords.scope, of.scopes),
+        eq(registerRecords.register, register),
+        inValues(registerRecords.scope, scopes),
         ne(registerRecords.state, "gone"),
       ),
     )

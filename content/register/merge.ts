@@ -62,22 +62,15 @@ export function newFromRegister(
   return mergedWithRegister(empty, draft, terms, nowMs);
 }
 
-/**
- * The nonprofit as the newest file of its register no longer has it: withdrawn, unless an operator keeps it or another of
- * its registrations is in force. Answers `before` itself when nothing changes.
- */
-export function withdrawnByRegister(
-  before: NonprofitRecord,
-  { register, as_of }: Pick<RegisterTerms, "register" | "as_of">,
-): NonprofitRecord {
-  const { register_records } = before;
-  const gone = register_records.map((one) =>
-    one.register === register && one.state !== "gone" && !isLinked(before, one.org_id)
-      ? { ...one, state: "gone" as const, as_of }
-      : one,
-  );
-  const said = gone.some((one, at) => one !== register_records[at]);
-  return withdrawn(said ? { ...before, register_records: gone } : before, register);
+/** What the newest files of a register say of an organisation that is in no row: of one without a record, only that. */
+export function goneDraft({
+  org_id,
+  ...said
+}: Pick<RegisterRecord, "org_id"> & Partial<RegisterRecord>): RegisterDraft {
+  const { name, facts } = said;
+  const isKnown = name !== undefined && facts !== undefined;
+  const record = isKnown ? { org_id, name, facts, state: "gone" as const } : null;
+  return { org_id, fields: null, source_url: null, record };
 }
 
 /** Whether one of several registrations is not known to be over: by this register's word, or by all that spoke of it. */
@@ -92,6 +85,7 @@ function isInForce({ registrations, register_records }: NonprofitRecord, registe
   return orgIds.length > 1 && !orgIds.every(isOver);
 }
 
+/** Withdrawn, unless an operator keeps it or another of its registrations is in force. */
 const withdrawn = (before: NonprofitRecord, register: string): NonprofitRecord =>
   before.status === "withdrawn" || statusIsHeld(before) || isInForce(before, register)
     ? before

@@ -7,7 +7,6 @@ import {
   type CauseMapping,
   type MappingTables,
 } from "#content/register/cause-mapping.ts";
-import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import {
   finishImport,
   lastWasInterrupted,
@@ -20,21 +19,15 @@ import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { acnc } from "./acnc.ts";
 import { applyRows } from "./apply.ts";
-import {
-  type Covered,
-  findCovered,
-  findGone,
-  goneRow,
-  registerPlanner,
-  withdrawalPlanner,
-} from "./apply-register.ts";
+import { registerPlanner } from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
+import { type Covered, stageGone } from "./gone.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { irsPub78, irsRevocations } from "./irs-lists.ts";
 import { linkRegisters } from "./link-registers.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
 import { BadInput, fileSize, type ReadOptions } from "./read-file.ts";
-import { countSkip, emptyReport, type ImportReport } from "./report.ts";
+import { countSkip, dayOfPart, emptyReport, type ImportReport } from "./report.ts";
 import { openStaging, stageCsv, type Staging } from "./staging.ts";
 import { ukcat } from "./ukcat.ts";
 
@@ -110,17 +103,18 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     await stage(running);
     if (request.signal.aborted) throw new Interrupted("interrupted; nothing was written");
     checkDisk(running);
-    const covered = await coveredParts(running);
-    report.covers = covered.map(({ part, listed, absent }) => ({
+    // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
+    const unsure = report.skipped_because.bad > 0 && !request.allowManyWithdrawals;
+    const covered = csv === null || unsure ? [] : await stageGone(running, csv);
+    report.covers = covered.map(({ part, nonprofits: { had, gone } }) => ({
       part,
-      listed,
-      to_withdraw: absent.length,
+      listed: had,
+      to_withdraw: gone,
     }));
     request.onCovered(report);
     await refuseOlder(running);
-    refuseMany(running, covered);
-    const gone = csv === null ? [] : await goneRecords(running, csv, covered);
-    if (!request.checkOnly) await apply(running, covered, gone);
+    if (!request.allowManyWithdrawals) refuseMany(running, covered);
+    if (!request.checkOnly) await apply(running);
     report.seconds = (performance.now() - startedMs) / 1_000;
     return report;
   } finally {
@@ -155,14 +149,6 @@ function checkDisk({ store, dataDir, staging }: Running): void {
   throw new BadInput(dataDir, null, problem);
 }
 
-/** What the run covers; nothing where it may withdraw nothing. */
-async function coveredParts(running: Running): Promise<Covered[]> {
-  const { csv, store, staging, report, scope, allowManyWithdrawals } = running;
-  // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
-  const unsure = report.skipped_because.bad > 0 && !allowManyWithdrawals;
-  return csv === null || unsure ? [] : findCovered(store, staging, csv, scope);
-}
-
 /** Throws BadInput when a newer file of a part was read before: what it said would be lost. */
 async function refuseOlder({ store, format, files, report }: Running): Promise<void> {
   const read = (await scopesRead(store)).get(format);
@@ -173,39 +159,21 @@ async function refuseOlder({ store, format, files, report }: Running): Promise<v
   throw new BadInput(files.join(", "), null, problem);
 }
 
-/** Throws BadInput when much too much of a part would vanish. */
-function refuseMany({ files, allowManyWithdrawals }: Running, covered: readonly Covered[]): void {
-  const much = covered.find(
-    ({ absent, listed }) =>
-      absent.length >= withdrawalsCheckedFrom && absent.length > listed * withdrawalsShareMax,
-  );
-  if (much === undefined || allowManyWithdrawals) return;
-  const [absent, listed] = [much.absent.length, much.listed].map((n) => n.toLocaleString("en"));
-  const problem = `${absent} of the ${listed} nonprofits of ${much.part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`;
-  throw new BadInput(files.join(", "), null, problem);
+/**
+ * Throws BadInput when much too much of a part would vanish: of the nonprofits of a register that lists them, else of the
+ * records that stand beside profiles.
+ */
+function refuseMany({ csv, files }: Running, covered: readonly Covered[]): void {
+  for (const { part, nonprofits, records } of covered) {
+    const { had, gone } = csv?.lists === true ? nonprofits : records;
+    if (gone < withdrawalsCheckedFrom || gone <= had * withdrawalsShareMax) continue;
+    const [many, all] = [gone, had].map((n) => n.toLocaleString("en"));
+    const problem = `${many} of the ${all} organisations of ${part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`;
+    throw new BadInput(files.join(", "), null, problem);
+  }
 }
 
-/** What a register no longer says. Throws BadInput when that is much of a list that stands beside profiles. */
-async function goneRecords(
-  running: Running,
-  csv: CsvFormat,
-  covered: readonly Covered[],
-): Promise<RegisterRecord[]> {
-  const { store, staging, files, allowManyWithdrawals } = running;
-  const isBounded = !csv.lists && !allowManyWithdrawals;
-  const share = Math.floor(staging.size().count * withdrawalsShareMax);
-  const max = isBounded ? Math.max(share, withdrawalsCheckedFrom) : Infinity;
-  const gone = await findGone(store, staging, csv.name, { covered, max });
-  if (gone.length < max) return gone;
-  const problem = `${gone.length.toLocaleString("en")} or more organisations that ${csv.name} had are in no row; the file seems incomplete. --scope none leaves them as they are, --withdraw-many does it`;
-  throw new BadInput(files.join(", "), null, problem);
-}
-
-async function apply(
-  running: Running,
-  covered: readonly Covered[],
-  gone: RegisterRecord[],
-): Promise<void> {
+async function apply(running: Running): Promise<void> {
   const { csv, format, fetched, staging, report, store, clock, signal, onProgress } = running;
   const { files } = report;
   const wasInterrupted = await lastWasInterrupted(store, format);
@@ -221,17 +189,9 @@ async function apply(
     key = rows.at(-1)?.key ?? key;
     return rows;
   };
-  if (csv === null) await applyRows(running, recordPlanner, nextStaged);
-  else {
-    const { name: register, lists } = csv;
-    await applyRows(running, registerPlanner({ register, lists }), nextStaged);
-    const absent = covered.flatMap((part) => part.absent.map((one) => one.id));
-    const withdrawal = withdrawalPlanner(register, newestOf(report));
-    await applyRows(running, withdrawal, (limit) => absent.splice(0, limit));
-    await applyRows(running, registerPlanner({ register, lists }), (limit) =>
-      gone.splice(0, limit).map((record) => goneRow(record, report.as_of)),
-    );
-  }
+  const planner =
+    csv === null ? recordPlanner : registerPlanner({ register: csv.name, lists: csv.lists });
+  await applyRows(running, planner, nextStaged);
   if (signal.aborted) {
     throw new Interrupted(
       `interrupted; ${(report.added + report.changed).toLocaleString("en")} nonprofits are stored. Run the same command again to finish`,
@@ -253,13 +213,9 @@ async function apply(
   if (report.added + report.changed > mergedFrom) await mergeIndex(store);
 }
 
-const newestOf = ({ as_of }: ImportReport): string => Object.values(as_of).toSorted().at(-1) ?? "";
-
 /** The date of each part that was covered: what a selection does not name, it does not confirm, and does not lack. */
 const readWhole = (report: ImportReport): Record<string, string> =>
-  Object.fromEntries(
-    report.covers.map(({ part }) => [part, report.as_of[part] ?? newestOf(report)]),
-  );
+  Object.fromEntries(report.covers.map(({ part }) => [part, dayOfPart(report, part)]));
 
 export const csvFormats: readonly CsvFormat[] = [
   irsBmf,

@@ -144,7 +144,7 @@ test("a list that is cut short is refused, unless that is meant", async () => {
     importing.file("list.txt", Array.from({ length: count }, (_, at) => row(at)).join("\n"));
   await importing.run("irs-pub78", [list(60)]);
   const short = importing.run("irs-pub78", [list(30)]);
-  expect(await outcome(short)).toMatch(/30 or more organisations .* seems incomplete/);
+  expect(await outcome(short)).toMatch(/30 of the 60 organisations of US .* seems incomplete/);
   expect((await about("100000059"))[0]).toBe("registered");
   await importing.run("irs-pub78", [list(30)], { allowManyWithdrawals: true });
   expect((await about("100000059"))[0]).toBe("not listed");

@@ -296,7 +296,7 @@ describe("the IRS master file", () => {
     expect(new Set(await importing.slugs()).size).toBe(1_200);
     importing.file("eo_cc.csv", [header, ...many.slice(0, 100)].join("\n"));
     expect(await outcome(importing.run("irs-bmf", [file]))).toContain(
-      "1,100 of the 1,200 nonprofits of NV would be withdrawn",
+      "1,100 of the 1,200 organisations of NV would be withdrawn",
     );
     const meant = await importing.run("irs-bmf", [file], { allowManyWithdrawals: true });
     expect(meant).toMatchObject({ withdrawn: 1_100, unchanged: 100 });

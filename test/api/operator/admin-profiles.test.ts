@@ -5,7 +5,7 @@ import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { withdrawnByRegister } from "#content/register/merge.ts";
+import { goneDraft, mergedWithRegister } from "#content/register/merge.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -35,7 +35,8 @@ const change = async (slug: string, verb: string, body: object) => {
 };
 const detail = async (slug: string) =>
   NonprofitDetail.parse(await (await service.get(`/api/nonprofits/${slug}`)).json());
-const file = { register: "irs-bmf", as_of: "2026-05-12" };
+const file = { register: "irs-bmf", scope: "HI", as_of: "2026-05-12", lists: true };
+const left = goneDraft({ org_id: "US-EIN-000000101" });
 const lastChange = async (id: number) =>
   (await changesAfter(service.store, 0, 10_000)).findLast((one) => one.nonprofit_id === id);
 const audited = async (subject: string) =>
@@ -59,7 +60,7 @@ const submit = async (slug: string, agent_id: string, field: string, value: stri
 
 describe("withdraw and restore", () => {
   test("take any profile out and bring it back, in the feed and the log", async () => {
-    const { slug, id } = await add({ city: "Oslo" });
+    const { slug, id } = await add({ city: "Oslo", register: "irs-bmf" });
     const gone = await change(slug, "withdraw", {});
     expect(gone).toMatchObject({ status: 200, body: { slug, change: "withdrawn" } });
     expect(await detail(slug)).toMatchObject({ status: "withdrawn" });
@@ -76,7 +77,7 @@ describe("withdraw and restore", () => {
       "profile.withdrawn",
     ]);
     // The register has its say again.
-    expect(withdrawnByRegister(await stored(slug), file).status).toBe("withdrawn");
+    expect(mergedWithRegister(await stored(slug), left, file, 0).status).toBe("withdrawn");
   });
 
   test("a recommended profile is recommended again as soon as it is restored", async () => {
@@ -100,7 +101,7 @@ describe("withdraw and restore", () => {
   test("what an operator restores against its register stays", async () => {
     const { slug } = await add({ status: "withdrawn", register: "irs-bmf" });
     await change(slug, "restore", {});
-    expect(withdrawnByRegister(await stored(slug), file).status).toBe("listed");
+    expect(mergedWithRegister(await stored(slug), left, file, 0).status).toBe("listed");
   });
 
   test("need a reason, a token and a slug", async () => {

@@ -7,9 +7,9 @@ import {
 } from "#content/nonprofit/record-line.ts";
 import {
   type RegisterDraft,
+  goneDraft,
   mergedWithRegister,
   newFromRegister,
-  withdrawnByRegister,
 } from "#content/register/merge.ts";
 import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -23,6 +23,12 @@ const draft = (fields: RegisterDraft["fields"]): RegisterDraft => ({
   fields,
   record: null,
 });
+
+/** The nonprofit when its register no longer has its first organisation. */
+const afterLeaving = (before: NonprofitRecord, on = terms): NonprofitRecord => {
+  const known = before.register_records[0] ?? { org_id: "US-EIN-000000101" };
+  return mergedWithRegister(before, goneDraft(known), on, nowMs);
+};
 
 const setBy = (set_by: StoredProvenance["set_by"], source: string, applied_at = 1) => ({
   set_by,
@@ -101,11 +107,11 @@ describe("a register", () => {
   });
 
   test("withdraws, but not twice, and not what an operator keeps", () => {
-    expect(withdrawnByRegister(listed({}), terms).status).toBe("withdrawn");
+    expect(afterLeaving(listed({}), terms).status).toBe("withdrawn");
     const withdrawn = listed({ status: "withdrawn" });
-    expect(withdrawnByRegister(withdrawn, terms)).toBe(withdrawn);
+    expect(afterLeaving(withdrawn, terms)).toBe(withdrawn);
     const kept = listed({ provenance: { status: setBy("operator", "operator") } });
-    expect(withdrawnByRegister(kept, terms)).toBe(kept);
+    expect(afterLeaving(kept, terms)).toBe(kept);
   });
 
   test("makes a new nonprofit of a row", () => {
@@ -244,9 +250,9 @@ describe("what a register says", () => {
   test("is gone as of the first file without it", () => {
     const before = mergedWithRegister(listed({}), row(), terms, nowMs);
     const later = { ...terms, as_of: "2026-05-12" };
-    const gone = withdrawnByRegister(before, later);
+    const gone = afterLeaving(before, later);
     expect(gone.register_records).toEqual([{ ...said, state: "gone", as_of: "2026-05-12" }]);
-    expect(withdrawnByRegister(gone, { ...later, as_of: "2026-06-09" })).toBe(gone);
+    expect(afterLeaving(gone, { ...later, as_of: "2026-06-09" })).toBe(gone);
   });
 });
 
@@ -319,11 +325,10 @@ describe("of several registrations of one nonprofit", () => {
       ...before,
       register_records: [record(first.org_id), record(linked.org_id)],
     };
-    const one = withdrawnByRegister(both, terms);
+    const one = afterLeaving(both, terms);
     expect(one.status).toBe("listed");
     expect(one.register_records.map(({ state }) => state)).toEqual(["gone", "registered"]);
-    const row = { ...record(linked.org_id, "gone"), fields: null, source_url: null };
-    const gone = { org_id: row.org_id, fields: null, source_url: null, record: row };
+    const gone = goneDraft(record(linked.org_id));
     expect(mergedWithRegister(one, gone, terms, nowMs).status).toBe("withdrawn");
   });
 });

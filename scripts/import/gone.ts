@@ -1,0 +1,115 @@
+import {
+  type ListedProfile,
+  listedInScopes,
+  recordsInScopes,
+  scopesOf,
+} from "#content/register/import-store.ts";
+import { goneDraft, type RegisterDraft } from "#content/register/merge.ts";
+import type { Store } from "#content/store/open.ts";
+import type { CsvFormat } from "./format.ts";
+import { BadInput } from "./read-file.ts";
+import { dayOfPart, type ImportReport } from "./report.ts";
+import type { Staging } from "./staging.ts";
+
+/** A part of a register that a run covers: what it had there, and how much of that no row names. */
+export type Covered = {
+  part: string;
+  nonprofits: { had: number; gone: number };
+  records: { had: number; gone: number };
+};
+
+type Run = {
+  store: Store;
+  staging: Staging;
+  report: ImportReport;
+  /** Names of parts with commas between, "all" for whatever the register listed, "none"; null: those in which rows stand. */
+  scope: string | null;
+};
+
+/**
+ * Finds what a run covers, and stages for each organisation that the register had there and that no row names a row that
+ * says so. One that moved to another part of the run has a row; one of a part that is not covered stays. Throws BadInput
+ * for a part that neither rows nor store know.
+ */
+export async function stageGone(
+  { store, staging, report, scope }: Run,
+  { name, parts }: CsvFormat,
+): Promise<Covered[]> {
+  if (parts === undefined || scope === "none") return [];
+  const stored = await scopesOf(store, name);
+  const isPart = (one: string) => parts.fits.test(one);
+  const wanted = partsMeant(scope, staging.scopes, stored.filter(isPart));
+  const covered = new Map<string, Covered>();
+  const coveredPart = (part: string) =>
+    covered.getOrInsertComputed(part, () => ({ part, nonprofits: none(), records: none() }));
+  for (const part of wanted) coveredPart(part);
+  const putGone = (draft: RegisterDraft, part: string) => {
+    const as_of = dayOfPart(report, part);
+    const payload = JSON.stringify(draft);
+    staging.put({ key: draft.org_id, rank: "", scope: part, as_of, payload });
+  };
+
+  const absent: { org_id: string; part: string }[] = [];
+  // Earlier versions noted the name of the file: what such a profile's place says counts instead.
+  const scopes = stored.filter((one) => wanted.has(one) || !isPart(one));
+  const partOf = (one: ListedProfile) =>
+    (isPart(one.scope) ? one.scope : parts.ofProfile(one)) ?? "unknown";
+  const listed = paged(0, (id) => listedInScopes(store, name, scopes, id, pageSize), idOf);
+  for await (const one of listed) {
+    const part = partOf(one);
+    if (scope !== "all" && !wanted.has(part)) continue;
+    if (isGone(coveredPart(part).nonprofits, staging, one.org_ids))
+      absent.push(...one.org_ids.map((org_id) => ({ org_id, part })));
+  }
+  const had = [...covered.keys()];
+  const said = paged("", (id) => recordsInScopes(store, name, had, id, pageSize), orgIdOf);
+  for await (const record of said) {
+    if (isGone(coveredPart(record.scope).records, staging, [record.org_id]))
+      putGone(goneDraft(record), record.scope);
+  }
+  // Of those that an earlier version imported no record is kept.
+  for (const { org_id, part } of absent.filter((one) => !staging.has([one.org_id])))
+    putGone(goneDraft({ org_id }), part);
+  return [...covered.values()].toSorted((one, other) => (one.part < other.part ? -1 : 1));
+}
+
+const none = () => ({ had: 0, gone: 0 });
+const idOf = ({ id }: { id: number }) => id;
+const orgIdOf = ({ org_id }: { org_id: string }) => org_id;
+
+/** Whether no row names it; it is counted. */
+function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: readonly string[]) {
+  const gone = !staging.has(orgIds);
+  count.had += 1;
+  count.gone += gone ? 1 : 0;
+  return gone;
+}
+
+const pageSize = 1_000;
+
+/** All rows, each page asked for by the key of the last row before it. */
+async function* paged<Row, Key>(
+  first: Key,
+  pageAfter: (key: Key) => Promise<Row[]>,
+  keyOf: (row: Row) => Key,
+): AsyncGenerator<Row> {
+  let page = await pageAfter(first);
+  for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+    yield* page;
+    page = await pageAfter(keyOf(last));
+  }
+}
+
+/** The parts that an operator means, or those of the rows. */
+function partsMeant(
+  scope: string | null,
+  ofRows: ReadonlySet<string>,
+  stored: readonly string[],
+): ReadonlySet<string> {
+  const known = new Set([...ofRows, ...stored]);
+  const wanted = scope === "all" ? known : new Set(scope?.split(",") ?? ofRows);
+  const unknown = [...wanted].filter((part) => !known.has(part));
+  if (unknown.length === 0) return wanted;
+  const problem = `no row and no profile stands in ${unknown.join(", ")}; send some of ${[...known].toSorted().join(", ")}`;
+  throw new BadInput("--scope", null, problem);
+}
