@@ -99,6 +99,9 @@ const registers: readonly Register[] = [
 /** The beginnings of the org-ids that are read. */
 export const knownSchemes: readonly string[] = registers.map(({ scheme }) => scheme);
 
+/** The scheme of an org-id: US-EIN of US-EIN-530196605. */
+export const schemeOf = (orgId: string): string => orgId.slice(0, orgId.indexOf("-", 3));
+
 const lengthMax = 64;
 /** What people write around a number: "Registered charity no. 202918", "Tax ID: 53-0196605". */
 const wordsAround = /\b(?:REGISTERED|REGISTRATION|REG|SCOTTISH|CHARITY|NUMBER|NO|NR|TAX|ID)\b/g;

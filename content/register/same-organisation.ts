@@ -2,6 +2,7 @@ import type { LinkSource } from "#content/contract/nonprofit.ts";
 import { isSameName } from "#content/nonprofit/near-name.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
+import { schemeOf } from "./org-id.ts";
 
 /** What is known of an organisation that may stand in another register, too. */
 export type Registered = {
@@ -58,9 +59,6 @@ function linkSource(
   const there = everyone.filter(({ website }) => siteHost(website) === host);
   return isCrowded(there) ? null : "same_site_and_name";
 }
-
-/** The scheme of an org-id: GB-CHC of GB-CHC-1089464. */
-export const schemeOf = (orgId: string): string => orgId.split("-", 2).join("-");
 
 const sharesRegister = (one: Registered, other: Registered): boolean =>
   one.org_ids.some((orgId) => other.org_ids.some((its) => schemeOf(its) === schemeOf(orgId)));

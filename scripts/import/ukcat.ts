@@ -1,4 +1,5 @@
 import { readableName, readablePlace } from "#content/register/names.ts";
+import { readOrgId, schemeOf } from "#content/register/org-id.ts";
 import { companyNumber } from "#content/register/same-organisation.ts";
 import { recordUrl } from "#content/nonprofit/register-facts.ts";
 import {
@@ -45,27 +46,12 @@ const extract = [
   "icnptso",
 ];
 
-/** The three registers, by the scheme of the org-id. `region` where the register covers one. */
-const registers = [
-  {
-    scheme: "GB-CHC",
-    number: /^\d{5,8}(?:-\d+)?$/,
-    type: "Charity number (England and Wales)",
-    region: null,
-  },
-  {
-    scheme: "GB-SC",
-    number: /^SC\d{6}$/,
-    type: "Charity number (Scotland)",
-    region: "Scotland",
-  },
-  {
-    scheme: "GB-NIC",
-    number: /^\d{6}$/,
-    type: "Charity number (Northern Ireland)",
-    region: "Northern Ireland",
-  },
-] as const;
+/** Of the three registers those that cover one region. */
+const regions = new Map([
+  ["GB-SC", "Scotland"],
+  ["GB-NIC", "Northern Ireland"],
+]);
+const ofUk = /^GB-(?:CHC|SC|NIC)$/;
 
 /** The charity registers of the United Kingdom as UK Charity Activity Tags publishes them. */
 export const ukcat: CsvFormat = {
@@ -73,24 +59,26 @@ export const ukcat: CsvFormat = {
   about: "Charities of the United Kingdom as published by UK Charity Activity Tags",
   lists: true,
   parts: {
-    ofRow: (row) => schemeOf(cell(row, "org_id")) ?? "",
-    fits: /^GB-[A-Z]+$/,
-    ofProfile: ({ org_ids }) => org_ids.map(schemeOf).find((scheme) => scheme !== null) ?? null,
+    // Each of the three registers is a part.
+    ofRow: (row) => schemeOf(cell(row, "org_id")),
+    fits: ofUk,
+    ofProfile: ({ org_ids }) => org_ids.map(schemeOf).find((scheme) => ofUk.test(scheme)) ?? null,
     // A charity that was tagged twice has two rows.
     onceEach: false,
   },
   dates: ["date_registered", "date_removed", "fye"],
   columns: [[...published, "date_removed"], published, extract],
   read: (row, mapping) => {
-    const org_id = cell(row, "org_id");
-    const register = registers.find((one) => org_id.startsWith(`${one.scheme}-`));
-    if (register === undefined) return bad(`org_id "${org_id}" is of no register of the UK`);
-    const number = org_id.slice(register.scheme.length + 1);
-    if (!register.number.test(number)) return bad(`org_id "${org_id}" has no charity number`);
+    const number = readOrgId(cell(row, "org_id"));
+    if (!number.ok || !ofUk.test(schemeOf(cell(row, "org_id"))))
+      return bad(`org_id "${cell(row, "org_id")}" is no number of a charity register of the UK`);
+    const registration = number.value;
+    const { org_id } = registration;
+    const scheme = schemeOf(org_id);
     const raw = cell(row, "name");
     const name = readableName(raw);
     if (name === "") return skip("withheld");
-    const facts = { regulator: register.scheme, ...ukFacts(row, raw) };
+    const facts = { regulator: scheme, ...ukFacts(row, raw) };
     if (cell(row, "active").toLowerCase() === "false") {
       return { kind: "record", record: { org_id, name, state: "removed", facts } };
     }
@@ -99,16 +87,10 @@ export const ukcat: CsvFormat = {
       icnptso: either(row, "ICNPTSO", "icnptso"),
       name,
     });
-    const registration = {
-      country_code: "GB",
-      type: register.type,
-      registration_number: number,
-      org_id,
-    };
     const record = { org_id, name, state: "registered" as const, facts };
     return listed(record, registration, recordUrl("ukcat", org_id), mapped, {
       country_code: "GB",
-      region: register.region,
+      region: regions.get(scheme) ?? null,
       city: townInsteadOfPostcode(cell(row, "postcode")),
       website: websiteOf(either(row, "web", "website")),
       ...textsOf(row, raw),
@@ -127,10 +109,6 @@ const ukFacts = (row: Row, name: string) =>
     company_number: companyNumber(cell(row, "company_number"), cell(row, "org_id")),
     objects: missionOf(cell(row, "objects"), name),
   });
-
-/** Each of the three registers is a part. */
-const schemeOf = (org_id: string): string | null =>
-  registers.find(({ scheme }) => org_id.startsWith(`${scheme}-`))?.scheme ?? null;
 
 const either = (row: Row, one: string, other: string): string => cell(row, one) || cell(row, other);
 
