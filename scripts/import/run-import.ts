@@ -70,6 +70,9 @@ export class Interrupted extends Error {
 /** Above this share of a part of a register, and this many, absence looks like a file that is cut short or a selection. */
 const withdrawalsShareMax = 0.1;
 const withdrawalsCheckedFrom = 20;
+/** Registers are published every month. */
+const editionDaysMax = 31;
+const dayMs = 86_400_000;
 /** The store grows by about this many times the bytes staged, and its write-ahead log by as much as this before. */
 const growth = 5;
 const logGrowth = 15;
@@ -149,11 +152,18 @@ function checkDisk({ store, dataDir, staging }: Running): void {
   throw new BadInput(dataDir, null, problem);
 }
 
-/** Throws BadInput when a newer file of a part was read before: what it said would be lost. */
-async function refuseOlder({ store, format, files, report }: Running): Promise<void> {
+/**
+ * Throws BadInput when a newer file of a part was read before: what it said would be lost. A file of an operator's own bears
+ * the day of its download, so what the register publishes itself is older only when that is longer ago than an edition.
+ */
+async function refuseOlder({ store, format, files, fetched, report }: Running): Promise<void> {
   const read = (await scopesRead(store)).get(format);
   const dates = Object.entries({ ...readWhole(report), ...report.as_of });
-  const [part, as_of] = dates.find(([scope, day]) => day < (read?.get(scope) ?? "")) ?? [];
+  const editionMs = fetched === undefined ? 0 : editionDaysMax * dayMs;
+  const [part, as_of] =
+    dates.find(
+      ([scope, day]) => Date.parse(day) + editionMs < Date.parse(read?.get(scope) ?? day),
+    ) ?? [];
   if (part === undefined) return;
   const problem = `this is as of ${as_of}, and ${part} was read as of ${read?.get(part)} already; give a newer file, or the right date with --as-of`;
   throw new BadInput(files.join(", "), null, problem);

@@ -231,8 +231,11 @@ describe("import --fetch", () => {
   test("asks for all again after an operator imported files of their own", async () => {
     publish(whole);
     await run();
-    await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-05-08" });
+    // Files that were downloaded later than the register published them are of the same edition.
+    await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-05-28" });
     expect(await run()).toMatchObject({ unchanged: 11 });
+    await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-07-01" });
+    expect(await outcome(run())).toContain("was read as of 2026-07-01 already");
   });
 
   test("stores nothing of a file with other columns, and the health page is told", async () => {
