@@ -13,9 +13,10 @@ import {
   factNamed,
   recordUrl,
   type Register,
+  registerById,
   registersOfScheme,
 } from "#content/nonprofit/register-facts.ts";
-import type { RegisterNumber } from "./org-id.ts";
+import { type RegisterNumber, schemeOf } from "./org-id.ts";
 
 /** When each part of each register was last read: register, then part, then YYYY-MM-DD. */
 export type ScopesRead = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -57,7 +58,9 @@ export function standingOf(
   if (listed !== null) return { value: "registered", by: listed };
   const removed = inState("removed");
   if (removed !== null) return { value: "removed", by: removed };
-  const wasRead = registersOfScheme(scheme).some(({ id }) => scopes.has(id) && !isOfRevoked(id));
+  const wasRead = registersOfScheme(scheme).some(
+    (register) => !isOfRevoked(register.id) && readAt(register, scheme, scopes) !== null,
+  );
   return { value: gone !== null || wasRead ? "not listed" : "unknown", by: gone };
 }
 
@@ -118,7 +121,14 @@ export function organisationAnswer(
     const record = records.find((one) => one.register === register.id);
     return statementOf(register, org_id, record, scopes);
   });
-  const sourceOf = (by: RegisterRecord | null) => sourceAmong(registers, by);
+  const sourceIn = ({ by }: Judgement<unknown>) => {
+    const source = sourceOf(by, records, scopes, scheme);
+    return {
+      ...source,
+      register_name: registerById(source.register ?? "")?.name ?? null,
+      record_url: by && recordUrl(by.register, org_id),
+    };
+  };
   return {
     org_id,
     country: countryName(country_code) ?? country_code,
@@ -135,23 +145,20 @@ export function organisationAnswer(
       value: standing.value,
       meaning: standingInWords(standing, scheme),
       since: (standing.by && sinceOf(standing.by)) || null,
-      ...sourceOf(standing.by),
+      ...sourceIn(standing),
     },
     deductibility: gifts && {
       value: gifts.value,
       meaning: deductibilityInWords(gifts),
-      ...sourceOf(gifts.by),
+      ...sourceIn(gifts),
     },
     registers,
   };
 }
 
-/** "US-EIN" of "US-EIN-530196605". */
-export const schemeOf = (orgId: string): string => orgId.slice(0, orgId.indexOf("-", 3));
-
 const missingWords: ReadonlyMap<string, string> = new Map(Object.entries(words.missing));
 
-function standingInWords({ value, by }: Judgement<Standing>, scheme: string): string {
+export function standingInWords({ value, by }: Judgement<Standing>, scheme: string): string {
   const said = by?.state === "gone" ? words.gone : words.standings[value];
   const missing = missingWords.get(scheme);
   return value === "not listed" && missing !== undefined ? `${said} ${missing}` : said;
@@ -163,23 +170,32 @@ function deductibilityInWords({ value, by }: Judgement<DeductibilityAnswer>): st
   return String(own?.value ?? words.deductibility[value]);
 }
 
-/** Who says something; of a missing row the first register that was read and does not list it, as of its newest file. */
-function sourceAmong(registers: readonly RegisterStatement[], by: RegisterRecord | null) {
-  const said = registers.find(({ register, state }) =>
-    by === null ? state !== "not read" && !isOfRevoked(register) : register === by.register,
-  );
-  return {
-    register: said?.register ?? null,
-    register_name: said?.register_name ?? null,
-    as_of: said?.as_of ?? null,
-    record_url: (by && said?.record_url) ?? null,
-  };
+/** Who says something, and as of when: of a missing row the first register that was read, as of its newest file. */
+export function sourceOf(
+  by: RegisterRecord | null,
+  records: readonly RegisterRecord[],
+  scopes: ScopesRead,
+  scheme: string,
+): { register: string | null; as_of: string | null } {
+  if (by !== null) return { register: by.register, as_of: confirmedAt(by, scopes) };
+  for (const register of registersOfScheme(scheme)) {
+    if (isOfRevoked(register.id)) continue;
+    const record = records.find((one) => one.register === register.id);
+    const as_of = record ? confirmedAt(record, scopes) : readAt(register, scheme, scopes);
+    if (as_of !== null) return { register: register.id, as_of };
+  }
+  return { register: null, as_of: null };
 }
 
-function newestOf(register: string, scopes: ScopesRead): string | null {
+/**
+ * The date of the newest file of a register that could have listed numbers of this scheme, null when none was read. A part
+ * with the name of another scheme could not: that of England says nothing of Scotland.
+ */
+function readAt({ id, record_urls }: Register, scheme: string, scopes: ScopesRead): string | null {
   let newest: string | null = null;
-  for (const read of scopes.get(register)?.values() ?? []) {
-    if (newest === null || read > newest) newest = read;
+  for (const [part, read] of scopes.get(id) ?? []) {
+    const isOther = part !== scheme && part in record_urls;
+    if (!isOther && (newest === null || read > newest)) newest = read;
   }
   return newest;
 }
@@ -191,12 +207,13 @@ function statementOf(
   scopes: ScopesRead,
 ): RegisterStatement {
   const { id, name, licence, attribution } = register;
+  const read = readAt(register, schemeOf(orgId), scopes);
   return {
     register: id,
     register_name: name,
-    state: record?.state ?? (scopes.has(id) ? "not listed" : "not read"),
+    state: record?.state ?? (read === null ? "not read" : "not listed"),
     name: record?.name ?? null,
-    as_of: record === undefined ? newestOf(id, scopes) : confirmedAt(record, scopes),
+    as_of: record === undefined ? read : confirmedAt(record, scopes),
     record_url: recordUrl(id, orgId),
     licence,
     attribution,

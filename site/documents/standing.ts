@@ -1,16 +1,15 @@
 import { registersReadFact } from "#content/register/import-store.ts";
-import { knownSchemes } from "#content/register/org-id.ts";
-import words from "#content/editorial/standing.json";
+import { knownSchemes, schemeOf } from "#content/register/org-id.ts";
 import { registerById } from "#content/nonprofit/register-facts.ts";
-import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import {
   deductibilityOf,
-  schemeOf,
+  type Known,
   type ScopesRead,
   sinceOf,
+  sourceOf,
+  standingInWords,
   standingOf,
-  type Known,
 } from "#content/register/standing.ts";
 import {
   branchesUnder,
@@ -38,7 +37,7 @@ const columns = [
   "name",
   "standing",
   "register",
-  "part",
+  "as_of",
   "since",
   "deductibility",
   "deductibility_register",
@@ -74,10 +73,10 @@ async function shardsOf(store: Queryable): Promise<Shards> {
         await visit(prefix + next, below);
       }
     };
+    shards.split.set(scheme, split);
     const rows = await rowsUnder(store, root, shardRowsMax);
     if (rows === 0) continue;
     await visit(root, rows);
-    shards.split.set(scheme, split);
   }
   return shards;
 }
@@ -110,11 +109,20 @@ async function indexFile(store: Queryable): Promise<BundleFile> {
     columns,
     registers: Object.fromEntries(registers),
     schemes: Object.fromEntries(
-      [...split].map(([scheme, prefixes]) => [scheme, { split: prefixes }]),
+      [...split].map(([scheme, prefixes]) => [
+        scheme,
+        { split: prefixes, unlisted: unlistedOf(scheme, scopes) },
+      ]),
     ),
-    missing: words.missing,
   };
   return { path: indexPath, body: `${JSON.stringify(index)}\n` };
+}
+
+/** What is said of a number that is in no shard. */
+function unlistedOf(scheme: string, scopes: ScopesRead) {
+  const judged = standingOf([], scopes, scheme);
+  const meaning = standingInWords(judged, scheme);
+  return { standing: judged.value, ...sourceOf(null, [], scopes, scheme), meaning };
 }
 
 async function shardFile(store: Queryable, prefix: string): Promise<BundleFile> {
@@ -136,20 +144,19 @@ async function shardFile(store: Queryable, prefix: string): Promise<BundleFile> 
 function rowOf(number: string, { records, profile }: Known, scopes: ScopesRead, scheme: string) {
   const judged = standingOf(records, scopes, scheme);
   const gifts = deductibilityOf(records, judged, scheme);
-  const name = profile?.name ?? records[0]?.name ?? "";
+  const { slug, name } = profile ?? { slug: null, name: records[0]?.name ?? "" };
+  const { register, as_of } = sourceOf(judged.by, records, scopes, scheme);
   return [
     number,
-    profile?.slug ?? null,
+    slug,
     name.slice(0, nameLengthMax).toWellFormed(),
     judged.value,
-    ...sourceOf(judged.by),
-    gifts?.value ?? null,
-    gifts?.by?.register ?? null,
+    register,
+    as_of,
+    (judged.by && sinceOf(judged.by)) || null,
+    ...(gifts === null ? [null, null] : [gifts.value, gifts.by?.register ?? null]),
   ];
 }
-
-const sourceOf = (by: RegisterRecord | null): (string | null)[] =>
-  by === null ? [null, null, null] : [by.register, by.scope, sinceOf(by) || null];
 
 const shownFields: ReadonlySet<string> = new Set([
   "name",

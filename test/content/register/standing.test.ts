@@ -80,6 +80,19 @@ describe("the standing is", () => {
       deductibility: null,
     });
   });
+
+  test("unknown in Scotland where only the register of England and Wales was read", () => {
+    const english: ScopesRead = new Map([["ukcat", new Map([["GB-CHC", "2026-04-14"]])]]);
+    expect(about([], english, numberOf("SC041666"))).toMatchObject({
+      standing: { value: "unknown", register: null, as_of: null },
+      registers: [{ register: "ukcat", state: "not read", as_of: null }],
+    });
+    const as_of = "2026-04-14";
+    expect(about([], english, numberOf("GB-CHC-210183"))).toMatchObject({
+      standing: { value: "not listed", register: "ukcat", as_of },
+      registers: [{ state: "not listed", as_of }],
+    });
+  });
 });
 
 test.each<[string, RegisterRecord[], object]>([

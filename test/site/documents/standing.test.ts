@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readOrgId } from "#content/register/org-id.ts";
+import { organisationAnswer } from "#content/register/standing.ts";
+import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import { saveScopes } from "#content/register/import-store.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
@@ -96,6 +98,43 @@ test("every number is found in two files of less than 100 kB, and no other", asy
   expect(Bun.deepEquals(await filesOf(store), files)).toBe(true);
 });
 
+test("says the same as the service, of numbers with and without a row", async () => {
+  store = await openStore({ url: ":memory:" });
+  const dates = { HI: "2026-04-14", GU: "2026-02-10" };
+  const records = [
+    row("990305781"),
+    // A selection that is newer than the last whole file, and a part that was never read whole.
+    row("990305782", { as_of: "2026-05-12" }),
+    row("990305783", { scope: "AK", state: "gone" }),
+    row("990305784", { register: "irs-revocations", state: "revoked", scope: "US" }),
+  ];
+  await store.write(async (tx) => {
+    await insertMany(tx, registerRecords, records);
+    await saveScopes(tx, { register: "irs-bmf", asOf: dates, now: new Date(0) });
+    const english = { "GB-CHC": "2026-03-01" };
+    await saveScopes(tx, { register: "ukcat", asOf: english, now: new Date(0) });
+  });
+  const files = await filesOf(store);
+  const { schemes } = JSON.parse(files.get("standing/index.json") ?? "");
+  const scopes = await scopesRead(store);
+  for (const text of ["99-0305781", "99-0305782", "99-0305783", "99-0305784", "99-0305785"]) {
+    const read = readOrgId(text);
+    if (!read.ok) throw new Error(text);
+    const [known] = await knownByOrgId(store, [read.value.org_id]);
+    if (known === undefined) throw new Error(text);
+    const { standing: said } = organisationAnswer(read.value, known, { scopes, baseUrl: "" });
+    const { found } = lookedUp(files, "US-EIN", text.replace("-", ""));
+    const { register, as_of } = said;
+    expect(found ?? schemes["US-EIN"].unlisted).toMatchObject({
+      standing: said.value,
+      register,
+      as_of,
+    });
+  }
+  expect(schemes["GB-CHC"].unlisted).toMatchObject({ standing: "not listed", register: "ukcat" });
+  expect(schemes["GB-SC"].unlisted).toMatchObject({ standing: "unknown", as_of: null });
+});
+
 describe("a shard goes stale", () => {
   const changed = (parts: Partial<Change>): Change => ({
     sequence: 1,
@@ -187,7 +226,7 @@ test("the list job keeps the shards as a full build makes them", async () => {
   await directory.edit("glen", { name: "Glen and Loch Trust" });
   await directory.drain();
   expect(directory.read("standing/GB-SC/all.json")).toContain("Glen and Loch Trust");
-  expect(JSON.parse(directory.read("standing/index.json") ?? "{}").schemes).toEqual({
-    "GB-SC": { split: [] },
+  expect(JSON.parse(directory.read("standing/index.json") ?? "{}").schemes).toMatchObject({
+    "GB-SC": { split: [], unlisted: { standing: "unknown" } },
   });
 });
