@@ -5,6 +5,7 @@ import { overruleField } from "#content/enrichment/agreed-field-store.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
 import { edited } from "#content/nonprofit/operator-changes.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { Said } from "#content/nonprofit/whose-word.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { publicFields, publicValue } from "#content/nonprofit/wire.ts";
 import { changeProfile, conflict, type Operated, type ProfileContext } from "./change-profile.ts";
@@ -31,15 +32,16 @@ export const editProfile = (
 
 /**
  * What there is to save once these values are set by an operator, and what the audit log tells of it; null when the profile
- * holds them already. Other values that agents sent for these fields are rejected here.
+ * holds them already. Other values that agents sent for these fields are rejected here. `suggested`: see edited.
  */
 export async function setFields(
   tx: WriteTransaction,
   before: NonprofitRecord,
   values: Partial<NonprofitRecord>,
   now: Date,
+  suggested: readonly Said[] = [],
 ) {
-  const { after, fields } = edited(before, values, now);
+  const { after, fields } = edited(before, values, now, suggested);
   if (fields.length === 0) return null;
   for (const field of enrichableFields) {
     if (isRowField(field) || !fields.includes(field)) continue;

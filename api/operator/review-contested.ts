@@ -15,6 +15,7 @@ import {
   type VotedField,
 } from "#content/enrichment/review-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
+import { operatorsWord, takenFrom } from "#content/nonprofit/whose-word.ts";
 import type { Queryable } from "#content/store/open.ts";
 import {
   checksOf,
@@ -65,13 +66,15 @@ export const contestedReviews = openQueue<VotedField>({
     const checked = checkValue(field, value, { thisYear: now.getUTCFullYear() });
     if (!checked.ok) return unusable(checked.failure.message);
     const { normalised_value } = checked.value;
+    const source = takenFrom("consensus", now.getTime());
+    const said = votes.map((vote) => ({ value: vote.value, source }));
     const agreeing = votes.filter((vote) => vote.normalised_value === normalised_value);
     const sequence = await applyAgreed(tx, {
       ...row,
       value: checked.value.value,
       normalised_value,
       confidence: Math.max(1, agreeing.length),
-      decidedBy: "operator",
+      decided: operatorsWord(field, checked.value.value, said, now.getTime()),
       now,
     });
     return ok({ sequence, message: `The ${field} is set; other values are rejected.` });

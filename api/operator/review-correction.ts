@@ -15,6 +15,7 @@ import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
+import { namedBy, takenFrom } from "#content/nonprofit/whose-word.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { setFields } from "./edit-profile.ts";
 import {
@@ -109,7 +110,8 @@ async function put(
   values: Partial<NonprofitRecord>,
   { operator, now }: Deciding,
 ): Promise<number | null> {
-  const made = await setFields(tx, record, values, now);
+  const source = takenFrom("correction", now.getTime());
+  const made = await setFields(tx, record, values, now, [{ value: row.suggested_value, source }]);
   if (made === null) return null;
   await saveNonprofits(tx, made.saves, { origin: "correction", now });
   const detail = { reason: `correction-${row.id}`, ...made.detail };
@@ -144,6 +146,9 @@ function shownValue(record: NonprofitRecord, field: CorrectionField): string | n
   return value === null || value === "" ? null : String(value);
 }
 
+const keptHost = (field: CorrectionField): string =>
+  field === "website" ? " Another address at its host stays theirs: it vouches for no claim." : "";
+
 function checksOf({ row, record }: Waiting<Correction>, now: Date): ReviewCheck[] {
   const { field, suggested_value, source_url, created_at } = row;
   const checks = [
@@ -153,8 +158,11 @@ function checksOf({ row, record }: Waiting<Correction>, now: Date): ReviewCheck[
       : []),
   ];
   if (!isSettable(field)) return checks;
-  const applied = record.provenance[field === "country" ? "country_code" : field]?.applied_at ?? 0;
-  if (applied > created_at) {
+  const source = record.provenance[field === "country" ? "country_code" : field];
+  if (namedBy(source) === "consensus") {
+    checks.push(noted("agents", `The live ${spoken(field)} came from agents.${keptHost(field)}`));
+  }
+  if (source !== undefined && source.applied_at > created_at) {
     checks.push(noted("changed", "The live value was set after this was sent."));
   }
   if (suggested_value === null) return checks;

@@ -8,7 +8,11 @@ import {
 } from "#content/contract/enrichment.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
-import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
+import {
+  type NonprofitRecord,
+  sourceFrom,
+  type StoredProvenance,
+} from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { shownSource } from "#content/nonprofit/website.ts";
@@ -29,8 +33,8 @@ export type Agreed = {
   value: string;
   normalised_value: string;
   confidence: number;
-  /** An operator may decide what agents disagree on; the value is no less theirs. Default: consensus. */
-  decidedBy?: "consensus" | "operator";
+  /** Where the value comes from when an operator decided what agents disagree on. Default: their consensus. */
+  decided?: StoredProvenance;
   now: Date;
 };
 
@@ -44,7 +48,7 @@ const provenanceAgentsMax = 20;
  */
 export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise<number> {
   const { nonprofit_id, field, now } = agreed;
-  const set_by = agreed.decidedBy ?? "consensus";
+  const word = agreed.decided ?? sourceFrom("consensus", now.getTime());
   const winners = await decideVotes(tx, agreed);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
   const [before] = await recordsById(tx, [nonprofit_id]);
@@ -56,20 +60,21 @@ export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise
   const sources = winners.map(({ source_url }) => source_url);
   const website = field === "website" ? agreed.value : before.website;
   const shown = sources.map((one) => shownSource(one, sources, website));
-  const source = sourceFrom(set_by, now.getTime(), {
+  const source = {
+    ...word,
     source_url:
       shown.find((one, at) => one !== null && one === sources[at]) ??
       shown.find((one) => one !== null) ??
       null,
     agents: [...new Set(names)],
-  });
+  };
   const value = field === "founded_year" ? Number(agreed.value) : agreed.value;
   const after = {
     ...before,
     [field]: value,
     provenance: { ...before.provenance, [field]: source },
   };
-  const origin = set_by === "operator" ? "review" : "consensus";
+  const origin = agreed.decided === undefined ? "consensus" : "review";
   await saveNonprofits(tx, [{ before, after }], { origin, now });
   return sequenceOf(tx, nonprofit_id);
 }
@@ -105,7 +110,7 @@ async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
     await tx.db.update(submissions).set(logged).where(agreeing);
   }
   const { nonprofit_id, field } = agreed;
-  const reason = rejectionReasons[agreed.decidedBy === "operator" ? "overruled" : "outvoted"];
+  const reason = rejectionReasons[agreed.decided === undefined ? "outvoted" : "overruled"];
   await rejectAll(tx, "votes", { nonprofit_id, field, reason, at, winning_value: value });
   return winners.toSorted((a, b) => a.id - b.id);
 }

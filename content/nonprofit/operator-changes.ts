@@ -9,6 +9,7 @@ import {
   type StoredRegistration,
 } from "./record.ts";
 import { withRegisterRecord } from "./register-facts.ts";
+import { operatorsWord, type Said } from "./whose-word.ts";
 
 // What operators, and the directory's own links of registrations, make of a profile. Each answers the record as it shall be.
 
@@ -39,11 +40,15 @@ export function restored(before: NonprofitRecord, at: Date): NonprofitRecord {
   };
 }
 
-/** A profile with these values, each by the word of an operator; an empty one leaves no provenance. */
+/**
+ * A profile with these values, each by the word of an operator (see operatorsWord); an empty one leaves no provenance.
+ * `suggested` is what someone else proposed, and how that is noted where the operator takes it.
+ */
 export function edited(
   before: NonprofitRecord,
   values: Partial<NonprofitRecord>,
   at: Date,
+  suggested: readonly Said[] = [],
 ): { after: NonprofitRecord; fields: string[] } {
   const after: NonprofitRecord = {
     ...before,
@@ -54,8 +59,10 @@ export function edited(
     (field) => !isDeepStrictEqual(before[field as NonprofitField], after[field as NonprofitField]),
   );
   for (const field of fields) {
-    if (isEmpty(after[field as NonprofitField])) delete after.provenance[field];
-    else after.provenance[field] = sourceFrom("operator", at.getTime());
+    const [was, value] = [before[field as NonprofitField], after[field as NonprofitField]];
+    const live = { value: was, source: before.provenance[field] };
+    if (isEmpty(value)) delete after.provenance[field];
+    else after.provenance[field] = operatorsWord(field, value, [live, ...suggested], at.getTime());
   }
   return { after, fields };
 }

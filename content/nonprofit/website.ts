@@ -59,6 +59,10 @@ export function comparedWebsite(raw: string): string {
   return `https://${host}${shownPort}${path === "/" ? "" : path}${search === "?" ? "" : search}`;
 }
 
+/** The host of a website in its comparison form, without a port; "" for what is no public website. */
+export const websiteHost = (website: string): string =>
+  URL.parse(comparedWebsite(website))?.hostname ?? "";
+
 /**
  * The website that goes live when agents sent these, which compare as equal: nothing that only one of them sent. https
  * where any has it, the host with `www.` where all have it, no fragment; when their paths differ (in letter case), the root

@@ -1,7 +1,8 @@
 import type { OnboardingType, ProvenBy } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { comparedWebsite, isSharedHost } from "#content/nonprofit/website.ts";
+import { comparedWebsite, isSharedHost, websiteHost } from "#content/nonprofit/website.ts";
+import { namedBy, type Unvouched } from "#content/nonprofit/whose-word.ts";
 import { isMailboxProvider } from "./contact-email.ts";
 
 /** A proof of host control counts for 30 days: hosts change hands. */
@@ -54,16 +55,19 @@ export function hostToProve({
   if (website === null || website === "") {
     return fail({ why: `the ${profile === null ? "registration" : "profile"} names no website` });
   }
-  const setBy = profile === null ? "organisation" : profile.provenance["website"]?.set_by;
-  // Two ids of one agent put a website into an empty profile.
-  if (setBy === "consensus") return fail({ why: "the website came from agents" });
-  const host = hostOf(website);
+  const named = profile === null ? "organisation" : namedBy(profile.provenance["website"]);
+  if (named !== null && named !== "organisation") return fail({ why: strangers[named] });
+  const host = websiteHost(website);
   if (host === "") return fail({ why: "the website names no public host" });
   if (isSharedHost(host)) return fail({ why: `many organisations have their page at ${host}` });
-  return ok({ host, website, ownWord: setBy === "organisation" });
+  return ok({ host, website, ownWord: named === "organisation" });
 }
 
-const hostOf = (website: string): string => URL.parse(comparedWebsite(website))?.hostname ?? "";
+const strangers: Record<Exclude<Unvouched, "organisation">, string> = {
+  // Two ids of one agent put a website into an empty profile.
+  consensus: "the website came from agents",
+  correction: "the website came from a correction, which anyone can send",
+};
 
 /**
  * Whether a mailbox proves control of this host: at exactly this host, no provider of mailboxes, and the website is the
@@ -77,4 +81,4 @@ export function provesHost(email: string, { host, website }: { host: string; web
 }
 
 /** A host without "www.". */
-export const bareHost = (host: string): string => hostOf(`https://${host}`);
+export const bareHost = (host: string): string => websiteHost(`https://${host}`);

@@ -1,11 +1,16 @@
 import type { OnboardingType } from "#content/contract/onboarding.ts";
-import { type NonprofitRecord, emptyRecord, sourceFrom } from "#content/nonprofit/record.ts";
+import {
+  emptyRecord,
+  type NonprofitRecord,
+  sourceFrom,
+  type StoredProvenance,
+} from "#content/nonprofit/record.ts";
+import { operatorsWord, type Said } from "#content/nonprofit/whose-word.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { OnboardingEdits } from "./edits.ts";
 import type { HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import type { WalletProof } from "./wallet-challenge.ts";
-import { linkHost } from "#content/nonprofit/website.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 
 /** What an approval would write. */
@@ -54,12 +59,13 @@ export function onboardingOutcome(
     const edited = approving.edits[field];
     const value = edited === undefined ? request[field] : edited;
     if (value === null || sameValue(field, value, after[field]) || kept.includes(field)) continue;
-    set(after, field, value, whoseWord(field, edited, request[field]), nowMs);
+    const live = { value: after[field], source: after.provenance[field] };
+    set(after, field, value, wordOf(field, { edited, sent: request[field], live }, nowMs));
   }
   const { causes } = approving.edits;
-  if (causes !== undefined) set(after, "causes", causes, "operator", nowMs);
+  if (causes !== undefined) set(after, "causes", causes, sourceFrom("operator", nowMs));
   if (request.contact_email !== after.contact_email) {
-    set(after, "contact_email", request.contact_email, "organisation", nowMs);
+    set(after, "contact_email", request.contact_email, sourceFrom("organisation", nowMs));
   }
   after.verified = 1;
   after.status = "claimed";
@@ -84,18 +90,17 @@ export function standingFields(
   };
 }
 
-/** An operator's only where it says something else: the desk sends all fields when one was edited. Of a website, the host. */
-function whoseWord(
+/** An operator's only where it says something else: the desk sends all fields when one was edited. */
+function wordOf(
   field: ProfileField | "name",
-  edited: string | null | undefined,
-  sent: string | null,
-) {
-  if (edited == null || edited === sent) return "organisation";
-  const isSame =
-    field === "website"
-      ? linkHost(edited) === linkHost(sent ?? "")
-      : field !== "name" && sameValue(field, edited, sent);
-  return isSame ? "organisation" : "operator";
+  { edited, sent, live }: { edited: string | null | undefined; sent: string | null; live?: Said },
+  nowMs: number,
+): StoredProvenance {
+  const own = sourceFrom("organisation", nowMs);
+  if (edited == null || edited === sent) return own;
+  if (field !== "name" && sameValue(field, edited, sent)) return own;
+  const said = [...(live === undefined ? [] : [live]), { value: sent, source: own }];
+  return operatorsWord(field, edited, said, nowMs);
 }
 
 type Settable =
@@ -110,11 +115,10 @@ function set(
   after: NonprofitRecord,
   field: Settable,
   value: NonprofitRecord[Settable],
-  by: "organisation" | "operator",
-  applied_at: number,
+  source: StoredProvenance,
 ): void {
   Object.assign(after, { [field]: value });
-  after.provenance[field] = sourceFrom(by, applied_at);
+  after.provenance[field] = source;
 }
 
 function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord {
@@ -123,12 +127,12 @@ function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord
     slug,
   };
   const name = edits.name ?? request.name ?? "";
-  set(after, "name", name, whoseWord("name", edits.name, request.name), nowMs);
+  set(after, "name", name, wordOf("name", { edited: edits.name, sent: request.name }, nowMs));
   const { registration_number: number } = request;
   const country_code = edits.country_code ?? request.country_code;
   if (number !== null && country_code !== null) {
     const registration = readRegistrationNumber(number, country_code);
-    set(after, "registrations", [registration], "organisation", nowMs);
+    set(after, "registrations", [registration], sourceFrom("organisation", nowMs));
   }
   return after;
 }
@@ -140,7 +144,9 @@ function walletAfter(after: NonprofitRecord, approving: Approving): OnboardingOu
   if (address === null) return null;
   const held = address === after.usdc_wallet ? null : whyHeld(after.usdc_wallet, approving);
   if (held !== null) return { address, held };
-  if (after.usdc_wallet !== address) set(after, "usdc_wallet", address, "organisation", nowMs);
+  if (after.usdc_wallet !== address) {
+    set(after, "usdc_wallet", address, sourceFrom("organisation", nowMs));
+  }
   if (proof !== null) {
     after.wallet_challenge = proof.challenge;
     after.wallet_signature = proof.signature;

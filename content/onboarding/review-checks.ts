@@ -6,6 +6,7 @@ import { isMixedScript } from "#content/enrichment/agent.ts";
 import { type EmailHost, emailHost } from "./contact-email.ts";
 import { nameSimilarity, nearNameFrom } from "#content/nonprofit/near-name.ts";
 import { isTestData, normalise } from "#content/enrichment/value.ts";
+import { namedBy } from "#content/nonprofit/whose-word.ts";
 import type { HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
@@ -109,10 +110,11 @@ function unprovenSource(
   field: "contact_email" | "website",
   type: OnboardingType,
 ): string | null {
-  const set_by = profile?.provenance[field]?.set_by;
-  if (set_by === "consensus") return "agents";
+  const named = namedBy(profile?.provenance[field]);
+  if (named === "consensus") return "agents";
+  if (named === "correction") return "a correction, which anyone can send";
   // A listing holds an organisation's word only when that organisation's verification was taken back.
-  return set_by === "organisation" && type === "claim" ? "a claim that was taken back" : null;
+  return named === "organisation" && type === "claim" ? "a claim that was taken back" : null;
 }
 
 const proofWords = {

@@ -17,6 +17,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 let made = 0;
+/** Each from an address of its own: no limit stands in for an answer. */
+const stranger = () => ({ "x-forwarded-for": `10.9.${(made >> 8) & 255}.${made++ & 255}` });
 /** A listing with a website that nobody claimed. */
 async function aListing(more: object = {}): Promise<{ slug: string; host: string }> {
   const slug = `listing-${made++}`;
@@ -45,18 +47,48 @@ async function sendSigned(body: object, host: string, wallet: TestWallet): Promi
 
 const approve = async (id: string, operator: keyof typeof operatorTokens = "ada", body = {}) =>
   (await service.decide(`onboarding-${id}`, "approve", body, operator)).status;
+/** What an operator asks for. */
+const operate = (path: string, body: object) =>
+  service.post(`/api/admin/${path}`, body, {
+    authorization: `Bearer ${operatorTokens.ada}`,
+    ...stranger(),
+  });
 const change = (verb: "revoke" | "withdraw" | "restore", slug: string) =>
-  service.post(
-    `/api/admin/nonprofits/${slug}/${verb}`,
-    { reason: "An impostor." },
-    { authorization: `Bearer ${operatorTokens.ada}` },
-  );
+  operate(`nonprofits/${slug}/${verb}`, { reason: "An impostor." });
+const edit = async (slug: string, website: string) => {
+  const body = { values: { website }, reason: "Tidier." };
+  expect((await operate(`nonprofits/${slug}/edit`, body)).status).toBe(200);
+};
+const enrich = (slug: string, value: string, agent_id: string) =>
+  service.post(`/api/enrich/${slug}`, { field: "website", value, agent_id }, stranger());
+/** Two ids of one machine make a website live. */
+async function agree(slug: string, value: string): Promise<void> {
+  for (const agent of ["a", "b"]) {
+    expect((await enrich(slug, value, `${slug}-${agent}`)).status).toBe(200);
+  }
+  expect((await service.live(slug)).website).toBe(value);
+}
+/** The newest review of a kind. */
+async function newest(kind: string): Promise<ReviewItem> {
+  const answer = await (await service.admin(`/api/admin/reviews?kind=${kind}&limit=100`)).json();
+  return ReviewItem.parse(answer.reviews.at(-1));
+}
+/** A website beside a decoy, so that an operator has to pick one. */
+async function contested(slug: string, value: string): Promise<ReviewItem> {
+  await enrich(slug, value, `${slug}-a`);
+  await enrich(slug, "https://nonsense-decoy.example", `${slug}-b`);
+  return newest("contested");
+}
+async function correct(slug: string, suggested_value: string): Promise<ReviewItem> {
+  service.pass(1);
+  const body = { field: "website", what_is_wrong: "It has moved.", suggested_value };
+  expect((await service.post(`/api/corrections/${slug}`, body, stranger())).status).toBe(200);
+  return newest("correction");
+}
 const revoke = (slug: string) => change("revoke", slug);
 /** The recipient of the 402; null when it asks for no payment. */
 async function payee(slug: string): Promise<string | null> {
-  const response = await service.get(`/api/donate/${slug}`, {
-    "x-forwarded-for": `10.9.${(made >> 8) & 255}.${made++ & 255}`,
-  });
+  const response = await service.get(`/api/donate/${slug}`, stranger());
   if (response.status === 422) return null;
   expect(response.status).toBe(402);
   return ((await response.json()) as { recipient: string }).recipient;
@@ -153,6 +185,91 @@ describe("an attacker whose claim one operator approves", () => {
     expect(provenance["city"]?.set_by).toBe("operator");
     expect((await revoke(slug)).status).toBe(200);
     expect((await service.live(slug)).website).toBeNull();
+  });
+
+  // Each gives a profile a website that strangers named, and that an operator only tidied or picked.
+  const toEvil: Record<string, (slug: string, site: string) => Promise<void>> = {
+    "a correction tidied": async (slug, site) => {
+      await agree(slug, site.replace("https", "http"));
+      const item = await correct(slug, site);
+      expect(checkIn(item, "agents").message).toContain("came from agents");
+      expect((await service.decide(item.id, "approve")).status).toBe(200);
+    },
+    "a correction brought": async (slug, site) => {
+      const item = await correct(slug, site);
+      const value = `${site}/welcome`;
+      expect((await service.decide(item.id, "approve", { value })).status).toBe(200);
+    },
+    "an edit tidied": async (slug, site) => {
+      await agree(slug, site);
+      await edit(slug, `${site}/`);
+    },
+    "an edit moved to another port": async (slug, site) => {
+      await agree(slug, site);
+      await edit(slug, `${site}:8443/start`);
+    },
+    "an operator picked among those of agents": async (slug, site) => {
+      const item = await contested(slug, site);
+      expect((await service.decide(item.id, "approve", { value: site })).status).toBe(200);
+    },
+    "an operator typed after one of agents, and tidied later": async (slug, site) => {
+      const item = await contested(slug, `${site}/decoy`);
+      expect((await service.decide(item.id, "approve", { value: site })).status).toBe(200);
+      await edit(slug, `${site}/home`);
+    },
+    "a merge brought": async (slug, site) => {
+      const other = aNonprofit({ website: null });
+      await service.add(other);
+      await agree(other.slug, site);
+      await edit(other.slug, `${site}/`);
+      const body = { into: slug, reason: "Twins." };
+      expect((await operate(`nonprofits/${other.slug}/merge`, body)).status).toBe(200);
+    },
+    "a claim of another site was edited back to": async (slug, site) => {
+      await agree(slug, site.replace("https", "http"));
+      const body = { claim_slug: slug, website: `https://decoy-${slug}.example` };
+      const asked = { ...body, corrects: ["website"], contact_email: "a@b.example" };
+      const { submission_id } = await service.submit(asked);
+      const value = JSON.stringify({ website: `${site}/home` });
+      expect(await approve(submission_id, "ada", { value })).toBe(200);
+    },
+  };
+
+  test.each(Object.keys(toEvil))("gains nothing from the proof of a host that %s", async (way) => {
+    const { slug, host } = await aListing({ website: null });
+    await toEvil[way]?.(slug, `https://${host}`);
+    expect((await service.live(slug)).website).toContain(host);
+    const wallet = aWallet();
+    const id = await claim(slug, host, wallet);
+    await service.prove(id, host);
+    const review = await (await service.admin(`/api/admin/reviews/onboarding-${id}`)).json();
+    expect(checkIn(review, "host").outcome).toBe("noted");
+    expect(checkIn(review, "e-mail").outcome).toBe("noted");
+    expect(await approve(id)).toBe(200);
+    expect(await payee(slug)).toBeNull();
+    service.pass(hold);
+    expect(await payee(slug)).toBe(wallet.address);
+  });
+
+  test("is the organisation where an operator or a register named the host, whoever tidied it", async () => {
+    for (const source of [sourceFrom("register", 1, { source: "irs-bmf" }), undefined]) {
+      const provenance = source === undefined ? {} : { website: source };
+      const { slug, host } = await aListing({ provenance });
+      const item = await correct(slug, `https://${host}/home`);
+      expect((await service.decide(item.id, "approve")).status).toBe(200);
+      const wallet = aWallet();
+      const id = await claim(slug, host, wallet);
+      await service.prove(id, host);
+      expect(await approve(id)).toBe(200);
+      expect(await payee(slug)).toBe(wallet.address);
+    }
+    const { slug, host } = await aListing({ website: null });
+    await agree(slug, "https://not-theirs.example");
+    await edit(slug, `https://${host}`);
+    const id = await claim(slug, host, aWallet());
+    await service.prove(id, host);
+    expect(await approve(id)).toBe(200);
+    expect(await payee(slug)).not.toBeNull();
   });
 
   test("is held with a registration whose own host is proven, and with what it asks for afterwards", async () => {

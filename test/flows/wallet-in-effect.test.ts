@@ -3,9 +3,14 @@ import { OnboardingBody } from "#content/contract/onboarding.ts";
 import * as fc from "fast-check";
 import { onboardingKeys } from "#api/onboarding/keys.ts";
 import { onboard } from "#api/onboarding/onboard.ts";
+import { correct } from "#api/correction/correct.ts";
+import { editProfile } from "#api/operator/edit-profile.ts";
+import { mergeProfile } from "#api/operator/merge-profile.ts";
 import { restoreProfile, withdrawProfile } from "#api/operator/change-profile.ts";
 import { decideReview } from "#api/operator/review-queues.ts";
 import { revokeVerification } from "#api/operator/revoke-verification.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { donateTarget } from "#content/donation/store.ts";
 import { hostProofLifeMs } from "#content/onboarding/host-proof.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
@@ -39,12 +44,19 @@ type Step =
   | { kind: "reject" | "stop" | "both"; pick: number }
   | { kind: "prove"; pick: number; host: Host }
   | { kind: "pass"; ms: number }
-  | { kind: "sweep" | "withdraw" | "restore" }
-  | { kind: "revoke"; takeBack: boolean };
+  | { kind: "sweep" }
+  | { kind: "withdraw" }
+  | { kind: "restore" }
+  | { kind: "revoke"; takeBack: boolean }
+  | { kind: "edit" | "correct"; host: Host }
+  | { kind: "agree" | "contest" }
+  | { kind: "merge"; named: boolean };
 
-/** The host of the website that was there first, the sender's own, one that the operator typed, and one of nobody. */
-type Host = "first" | "own" | "typed" | "nowhere";
+const hosts = ["first", "own", "typed", "sent", "nowhere"] as const;
+/** The host of the website that was there first, the claimant's own, one that the operator typed, one of agents, and one of nobody. */
+type Host = (typeof hosts)[number];
 const siteOf = (slug: string, host: Host) => `https://${slug}-${host}.example`;
+const hostOf = (site: string | null) => hosts.find((host) => site?.includes(`-${host}.`)) ?? null;
 
 /** What an operator edits: nothing, a city beside the website as it was sent, or the website. */
 type Edit = "nothing" | "beside" | "website";
@@ -73,7 +85,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("prove" as const),
       pick,
-      host: fc.constantFrom<Host>("first", "first", "own", "typed", "nowhere"),
+      host: fc.constantFrom<Host>("first", "first", "own", "typed", "sent", "sent", "nowhere"),
     }),
   },
   {
@@ -104,6 +116,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant("revoke" as const), takeBack: fc.boolean() }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("edit" as const, "correct" as const),
+      host: fc.constantFrom<Host>("first", "own", "typed", "sent"),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constantFrom("agree" as const, "contest" as const) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("merge" as const), named: fc.boolean() }),
+  },
 );
 
 type Sent = {
@@ -118,6 +145,9 @@ type Sent = {
   status: "pending" | "approved" | "rejected";
 };
 
+/** A website, and who named its host: nobody but a register or an operator is believed. */
+type Site = { url: string | null; by: "believed" | "organisation" | "anyone" };
+
 /**
  * What the promise says, without a store: an approved wallet is in effect when its hold has passed, or at once where
  * control of the wallet is proven and of a host that somebody else named, no other is there, and no verification was ever
@@ -128,13 +158,13 @@ class Promised {
   wallet: string | null;
   revoked = false;
   withdrawn = false;
-  /** The host of the website, and whether only the organisation named it. */
-  site: { host: Host | null; ownWord: boolean } = { host: "first", ownWord: false };
+  site: Site;
   approvals: 1 | 2;
   held: { id: string; wallet: string; from: number } | null = null;
   sent: Sent[] = [];
 
-  constructor(wallet: string | null, { verified, approvals }: Start) {
+  constructor(wallet: string | null, { verified, approvals }: Start, url: string | null) {
+    this.site = { url, by: "believed" };
     this.wallet = wallet;
     this.verified = verified;
     this.approvals = approvals;
@@ -147,7 +177,7 @@ class Promised {
     this.wallet = this.inEffect(now);
     if (this.held !== null && this.held.from <= now) this.held = null;
   }
-  approve(one: Sent, by: string, given: Edit, now: number): boolean {
+  approve(one: Sent, by: string, given: Edit, now: number, slug: string): boolean {
     this.settle(now);
     if (one.status !== "pending" || this.withdrawn) return false;
     if ((one.type === "claim") === this.verified) return false;
@@ -157,7 +187,7 @@ class Promised {
     if (counted !== true) return counted === "first";
     one.status = "approved";
     this.verified = true;
-    this.move(one, edit);
+    this.move(one, edit, slug);
     if (one.wallet !== null) this.pay(one, one.wallet, approval.held, now);
     return true;
   }
@@ -179,14 +209,20 @@ class Promised {
     }
   }
   /** A claim replaces a website only if it says that it is wrong; the same one keeps whose word it is. */
-  move({ type, moves }: Sent, edit: Edit): void {
-    const host = edit === "website" ? "typed" : moves ? "own" : null;
-    const isKept = type === "claim" && this.site.host !== null && !moves;
-    if (host === null || host === this.site.host || isKept) return;
-    this.site = { host, ownWord: host === "own" };
+  move({ type, moves }: Sent, edit: Edit, slug: string): void {
+    const sent = moves ? siteOf(slug, "own") : null;
+    const url = edit === "website" ? siteOf(slug, "typed") : sent;
+    const isKept = type === "claim" && this.site.url !== null && !moves;
+    if (url === null || url === this.site.url || isKept) return;
+    if (edit === "website") this.put(url, "believed");
+    else this.site = { url, by: "organisation" };
+  }
+  /** An operator sets a website, of their own or as someone sent it: the host stays the word of who named it first. */
+  put(url: string, by: Site["by"]): void {
+    this.site = { url, by: hostOf(url) === hostOf(this.site.url) ? this.site.by : by };
   }
   isAtOnce({ signed, proof }: Sent, now: number): boolean {
-    const isProven = signed && proof?.host === this.site.host && !this.site.ownWord;
+    const isProven = signed && proof?.host === hostOf(this.site.url) && this.site.by === "believed";
     const isFresh = proof !== null && proof.at > now - hostProofLifeMs;
     return isProven && isFresh && this.wallet === null && !this.revoked;
   }
@@ -205,7 +241,7 @@ class Promised {
 
 let made = 0;
 
-type Start = { wallet: boolean; verified: boolean; approvals: 1 | 2 };
+type Start = { wallet: boolean; verified: boolean; approvals: 1 | 2; website: boolean };
 
 const byOrganisation = {
   set_by: "organisation" as const,
@@ -216,12 +252,12 @@ const byOrganisation = {
 };
 
 /** Without a country nothing is compared: thousands of runs would find each other as duplicates. */
-const aStart = (slug: string, { wallet, verified }: Start) =>
+const aStart = (slug: string, { wallet, verified, website }: Start) =>
   aNonprofit({
     slug,
     country_code: null,
     causes: [],
-    website: siteOf(slug, "first"),
+    website: website ? siteOf(slug, "first") : null,
     usdc_wallet: wallet ? (wallets[0]?.address ?? null) : null,
     provenance: wallet ? { usdc_wallet: byOrganisation } : {},
     verified: verified ? 1 : 0,
@@ -232,16 +268,16 @@ async function play(steps: readonly Step[], start: Start) {
   const slug = `run-${made++}`;
   // Wallets of its own, because each of their challenges counts once.
   [nowMs, wallets] = [startMs, someWallets()];
-  const [record] = await service.add(aStart(slug, start));
-  const usdc_wallet = record?.usdc_wallet ?? null;
-  const promised = new Promised(usdc_wallet, start);
+  const { usdc_wallet, website } = aStart(slug, start);
+  await service.add(aStart(slug, start));
+  const promised = new Promised(usdc_wallet, start, website);
   for (const one of steps) {
     await take(one, slug, promised);
     const target = await donateTarget(service.store, slug, new Date(nowMs));
     expect(target?.usdc_wallet ?? null).toBe(promised.inEffect(nowMs));
     const { rows } = await service.store.raw.execute({
-      sql: "SELECT usdc_wallet, verified FROM nonprofits WHERE id = ?",
-      args: [record?.id ?? 0],
+      sql: "SELECT usdc_wallet, verified FROM nonprofits WHERE slug = ?",
+      args: [slug],
     });
     expect([rows[0]?.["usdc_wallet"], rows[0]?.["verified"]]).toEqual([
       promised.wallet,
@@ -261,21 +297,90 @@ async function take(one: Step, slug: string, promised: Promised): Promise<void> 
   else if (one.kind === "sweep") {
     await applyDueWallets(store, new Date(nowMs));
     promised.settle(nowMs);
-  } else if (one.kind === "revoke") {
-    const call = { slug, operator: "ada", reason: "test", take_back_values: one.takeBack };
-    const revoked = await revokeVerification(context, call);
-    promised.settle(nowMs);
-    expect(revoked.ok).toBe(promised.verified);
-    if (!promised.verified) return;
-    Object.assign(promised, { verified: false, wallet: null, held: null, revoked: true });
-    if (one.takeBack && promised.site.ownWord) promised.site = { host: null, ownWord: false };
-  } else {
+  } else if (one.kind === "revoke") await revoke(one.takeBack, slug, promised);
+  else if (one.kind === "withdraw" || one.kind === "restore") {
     const verb = one.kind === "withdraw" ? withdrawProfile : restoreProfile;
-    const done = await verb(context, { slug, operator: "ada", reason: "test" });
+    const done = await verb(context, { slug, ...byAda });
     promised.settle(nowMs);
     expect(done.ok).toBe((one.kind === "withdraw") !== promised.withdrawn);
     promised.withdrawn = one.kind === "withdraw";
     if (promised.withdrawn) promised.held = null;
+  } else await setWebsite(one, slug, promised);
+}
+
+async function revoke(takeBack: boolean, slug: string, promised: Promised): Promise<void> {
+  const call = { slug, ...byAda, take_back_values: takeBack };
+  const revoked = await revokeVerification(service.context, call);
+  promised.settle(nowMs);
+  expect(revoked.ok).toBe(promised.verified);
+  if (!promised.verified) return;
+  Object.assign(promised, { verified: false, wallet: null, held: null, revoked: true });
+  if (takeBack && promised.site.by === "organisation") {
+    promised.site = { url: null, by: "believed" };
+  }
+}
+
+type Setting = Extract<Step, { kind: "edit" | "correct" | "agree" | "contest" | "merge" }>;
+
+/** A website comes into the profile, by whoever. Each is new, so that it is never there already. */
+async function setWebsite(one: Setting, slug: string, promised: Promised): Promise<void> {
+  const url = `${siteOf(slug, "host" in one ? one.host : "sent")}/${made++}`;
+  if (promised.withdrawn) return;
+  if (one.kind === "edit") {
+    const edited = await editProfile(service.context, { ...byAda, slug, values: { website: url } });
+    expect(edited.ok).toBe(true);
+    promised.put(url, "believed");
+    promised.settle(nowMs);
+  } else if (one.kind === "correct") {
+    await correctTo(slug, url);
+    promised.put(url, "anyone");
+    promised.settle(nowMs);
+  } else if (one.kind === "merge") {
+    await mergeInto(slug, url, one.named);
+    if (promised.site.url === null) promised.site = { url, by: one.named ? "believed" : "anyone" };
+  } else if (promised.site.url === null) {
+    await (one.kind === "agree" ? sendWebsites(slug, url, url) : contestTo(slug, url));
+    promised.site = { url, by: "anyone" };
+  }
+}
+
+const byAda = { operator: "ada", reason: "test" };
+
+async function approve(id: string, value: string | null = null): Promise<void> {
+  const call = { id, decision: "approved" as const, value, ...byAda };
+  expect((await decideReview(service.context, call)).ok).toBe(true);
+}
+
+async function correctTo(slug: string, url: string): Promise<void> {
+  const body = { field: "website", what_is_wrong: `Reason ${made}.`, suggested_value: url };
+  const call = { slug, body, idempotencyKey: null, network: null, countStored: () => {} };
+  const links = { baseUrl: "https://almoner.example", statusToken: (id: string) => id };
+  const sent = await correct({ ...service.context, ...links }, call);
+  if (!sent.ok) throw new Error(sent.failure.kind);
+  await approve(`correction-${sent.value.correction_id}`);
+}
+
+/** Another profile, whose website agents named or not, is withdrawn in favour of this one. */
+async function mergeInto(slug: string, website: string, named: boolean): Promise<void> {
+  const provenance = named ? {} : { website: sourceFrom("consensus", 0) };
+  const other = aNonprofit({ website, country_code: null, causes: [], provenance });
+  await service.add(other);
+  const call = { ...byAda, slug: other.slug, into: slug };
+  expect((await mergeProfile(service.context, call)).ok).toBe(true);
+}
+
+async function contestTo(slug: string, url: string): Promise<void> {
+  await sendWebsites(slug, url, `https://decoy-${made}.example`);
+  const record = await recordBySlug(service.store, slug);
+  await approve(`contested-${record?.id ?? 0}-website`, url);
+}
+
+/** Two agents of one network send a website each. */
+async function sendWebsites(slug: string, ...values: string[]): Promise<void> {
+  for (const value of values) {
+    const body = { field: "website", value, agent_id: `agent-${made++}` };
+    const client = { "x-forwarded-for": `10.5.${(made >> 8) & 255}.${made & 255}` };
+    expect((await service.post(`/api/enrich/${slug}`, body, client)).status).toBe(200);
   }
 }
 
@@ -300,7 +405,7 @@ async function takeOn(
   if (one.kind === "approve" || one.kind === "second") {
     const by = one.kind === "approve" ? "ada" : "bob";
     const done = await decide("onboarding", "approved", by, editOf(one.edit, picked, slug));
-    expect(done).toBe(promised.approve(picked, by, one.edit, nowMs));
+    expect(done).toBe(promised.approve(picked, by, one.edit, nowMs, slug));
   } else if (one.kind === "prove") {
     const host = new URL(siteOf(slug, one.host)).hostname;
     const proof = { id: picked.id, by: "file" as const, at: nowMs, host };
@@ -318,7 +423,7 @@ async function takeOn(
       decide("hold", "rejected", "bob"),
     ]);
     expect(done).toEqual([
-      promised.approve(picked, "ada", "nothing", nowMs),
+      promised.approve(picked, "ada", "nothing", nowMs, slug),
       promised.reject(picked),
       promised.stop(picked, nowMs),
     ]);
@@ -382,9 +487,28 @@ async function send(
   });
 }
 
+/** Chance finds these seldom: a website of strangers that an operator tidies or picks, and a claim that proves its host. */
+const strangersSites: Step[][] = [
+  [{ kind: "contest" }],
+  [{ kind: "agree" }, { kind: "edit", host: "sent" }],
+  [{ kind: "agree" }, { kind: "correct", host: "sent" }],
+  [
+    { kind: "merge", named: false },
+    { kind: "edit", host: "sent" },
+  ],
+  [{ kind: "correct", host: "sent" }],
+];
+const claimed: Step[] = [
+  { kind: "send", wallet: 0, signed: true, moves: false },
+  { kind: "prove", pick: 0, host: "sent" },
+  { kind: "approve", pick: 0, edit: "nothing" },
+];
+const unclaimed: Start = { wallet: false, website: false, verified: false, approvals: 1 };
+
 test(`in ${interleavings} random interleavings the wallet in effect is approved, and proven or past its hold`, async () => {
   const start = fc.record({
     wallet: fc.boolean(),
+    website: fc.boolean(),
     verified: fc.boolean(),
     approvals: fc.constantFrom(1 as const, 2 as const),
   });
@@ -408,5 +532,9 @@ test(`in ${interleavings} random interleavings the wallet in effect is approved,
       expect(recipient).toBe(response.status === 402 ? (target?.usdc_wallet ?? null) : null);
     },
   );
-  await fc.assert(property, { numRuns: interleavings });
+  const examples = strangersSites.map((steps): [Step[], Start] => [
+    [...steps, ...claimed],
+    unclaimed,
+  ]);
+  await fc.assert(property, { numRuns: interleavings, examples });
 }, 1_800_000);

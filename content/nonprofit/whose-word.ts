@@ -1,0 +1,44 @@
+import { sourceFrom, type StoredProvenance } from "./record.ts";
+import { websiteHost } from "./website.ts";
+
+/** Anyone can be two agents, send a correction or claim a profile. */
+export type Unvouched = "consensus" | "correction" | "organisation";
+
+/** Who named a value, where neither a register nor an operator did; null for these two, and where nothing is known. */
+export function namedBy(source: StoredProvenance | undefined): Unvouched | null {
+  if (source?.set_by === "consensus" || source?.set_by === "organisation") return source.set_by;
+  if (source?.set_by !== "operator") return null;
+  return source.source === "consensus" || source.source === "correction" ? source.source : null;
+}
+
+/** A value that others gave, and where it came from. */
+export type Said = { value: unknown; source: StoredProvenance | undefined };
+
+/** The source of a value that an operator takes from others whom nobody vouches for. */
+export const takenFrom = (named: "consensus" | "correction", at: number): StoredProvenance =>
+  sourceFrom("operator", at, { source: named });
+
+/**
+ * The source of a value that an operator sets where others gave one, the first of which counts: the operator's word only
+ * where it says something else. Who tidies a website keeps its host, and vouches for nothing: it stays the word of those who
+ * named that host. Of a register's it becomes the operator's, or the next import would undo it.
+ */
+export function operatorsWord(
+  field: string,
+  value: unknown,
+  said: readonly Said[],
+  at: number,
+): StoredProvenance {
+  const proves = provenBy(field, value);
+  const same = said.find((one) => proves !== "" && provenBy(field, one.value) === proves)?.source;
+  return same === undefined || namedBy(same) === null
+    ? sourceFrom("operator", at)
+    : { ...same, applied_at: at };
+}
+
+/** What of a value can show later who claims the profile: the host of a website, an address. "" for all other fields. */
+function provenBy(field: string, value: unknown): string {
+  if (typeof value !== "string") return "";
+  if (field === "website") return websiteHost(value);
+  return field === "contact_email" ? value.trim().toLowerCase() : "";
+}
