@@ -1,8 +1,15 @@
-import { createHmac, createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  generateKeyPairSync,
+  randomBytes,
+} from "node:crypto";
 import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   unlinkSync,
@@ -13,6 +20,7 @@ import { privateFolder } from "#content/runtime/private-files.ts";
 import { hasSigned, noteSigningKeys, signingKeys } from "#content/feed/store.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import type { Store } from "#content/store/open.ts";
+import { directoryFact, noteFact } from "#content/operation/directory-facts-store.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { BadSetting, type Config } from "./config.ts";
 
@@ -40,7 +48,39 @@ export type Secrets = {
 /** Reads or makes the secrets of a directory. Throws CannotStart when the signing key is not the one it signed with before. */
 export async function openSecrets(config: Config, store: Store, now: Date): Promise<Secrets> {
   await checkSigningKey(config, store, now);
-  return loadSecrets(config);
+  const there = new Set(secretFiles(config));
+  const secrets = loadSecrets(config);
+  const known = await notedSecrets(store);
+  const isNew = (name: string) => !(name in known) || !there.has(name);
+  const made = secretFiles(config).filter(isNew);
+  const digests = Object.fromEntries(made.map((name) => [name, secretDigest(config, name)]));
+  const value = JSON.stringify({ ...known, ...digests });
+  if (made.length > 0) await store.write((tx) => noteFact(tx, { name: secretsFact, value, now }));
+  return secrets;
+}
+
+/** The fact that holds the digests of the files in `secrets` but the signing key, by which damage to them is seen. */
+const secretsFact = "secret_digests";
+
+const notedSecrets = async (store: Store): Promise<Record<string, string | null>> =>
+  JSON.parse((await directoryFact(store, secretsFact)) ?? "{}");
+
+/** Paths of secrets that are gone, or are not as they were made. */
+export const changedSecrets = async (config: Config, store: Store): Promise<string[]> =>
+  Object.entries(await notedSecrets(store))
+    .filter(([name, digest]) => secretDigest(config, name) !== digest)
+    .map(([name]) => join(config.dataDir, "secrets", name));
+
+function secretFiles({ dataDir }: Pick<Config, "dataDir">): string[] {
+  const folder = join(dataDir, "secrets");
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.filter((name) => !name.startsWith(".") && name !== signingKeyFile);
+}
+
+/** Of random secrets of 32 bytes and more: nobody guesses them by it. Null for one that is gone. */
+function secretDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string | null {
+  const path = join(dataDir, "secrets", name);
+  return existsSync(path) ? createHash("sha256").update(readFileSync(path)).digest("hex") : null;
 }
 
 /**
@@ -48,26 +88,30 @@ export async function openSecrets(config: Config, store: Store, now: Date): Prom
  * that key is missing, empty, damaged or another one: a new one is made for a directory that never signed.
  */
 export async function checkSigningKey(config: Config, store: Store, now: Date): Promise<void> {
+  const trouble = await signingKeyTrouble(config, store);
+  if (trouble !== null) throw new CannotStart(trouble, lostKey);
+  if ((await signingKeys(store)).length > 0) return;
+  const { publicKey } = await openSigner(signingKeyOf(config));
+  await store.write((tx) => noteSigningKeys(tx, [publicKey], now));
+}
+
+/** Why the directory must not sign with the key that is there; null when it may. */
+export async function signingKeyTrouble(config: Config, store: Store): Promise<string | null> {
   const [known] = await signingKeys(store);
   const existing = existingSigningKeyOf(config);
   const place = signingKeyPlace(config);
   const signed = known === undefined ? "" : ` It signed with ${known.kid}.`;
-  if (existing === null && (known !== undefined || (await hasSigned(store)))) {
-    throw new CannotStart(
-      `${place} holds no signing key, and this directory has signed before.${signed}`,
-      lostKey,
-    );
+  if (existing === null) {
+    return known !== undefined || (await hasSigned(store))
+      ? `${place} holds no signing key, and this directory has signed before.${signed}`
+      : null;
   }
-  const { publicKey } = await openSigner(existing ?? signingKeyOf(config));
-  if (known === undefined) return store.write((tx) => noteSigningKeys(tx, [publicKey], now));
-  if (known.kid === publicKey.kid) return;
-  throw new CannotStart(
-    `${place} holds another signing key than before, ${publicKey.kid}.${signed}`,
-    lostKey,
-  );
+  const { publicKey } = await openSigner(existing);
+  if (known === undefined || known.kid === publicKey.kid) return null;
+  return `${place} holds another signing key than before, ${publicKey.kid}.${signed}`;
 }
 
-const lostKey =
+export const lostKey =
   "Put the old key back, from a backup. If it is lost, or the change is meant, `bun run rotate-key` takes another one into use.";
 
 /** Where the signing key is, in words for the operator. */

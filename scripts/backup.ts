@@ -65,7 +65,7 @@ const ofServer =
   "The database is a server (ALMONER_DATABASE_URL): use its own backups, or `bun run export --all --out <file>`, which `bun run import all <file>` brings back.";
 
 const withoutKeys =
-  "WITHOUT KEYS: ALMONER_BACKUP_PASSPHRASE is not set, so the keys are not in this backup. Restored without them, receipts and the signed list are signed by a new key, which mirrors refuse. Set it, or keep the folder `secrets` elsewhere.";
+  "WITHOUT KEYS: ALMONER_BACKUP_PASSPHRASE is not set, so the keys are not in this backup. Restored without them, the directory does not start until `bun run rotate-key` takes a new key into use, which mirrors refuse. Set it, or keep the folder `secrets` elsewhere.";
 
 function inWords(place: string, { manifest, bytes, removed }: BackupOutcome): string {
   const { name, facts, keys } = manifest;

@@ -91,7 +91,7 @@ type Outcome = Plan & {
 
 function linesOf(outcome: Outcome): string[] {
   const { store, from, to, pending, room, trial, took_s } = outcome;
-  const head = `${store}: tables of Almoner ${from ?? "an earlier version"}; this is ${to}.`;
+  const head = `${store}: tables of ${from === null ? "an earlier version" : `Almoner ${from}`}; this is ${to}.`;
   if (pending.length === 0) return [head, "Nothing is to be done: the tables are up to date."];
   const names = pending.map((name) => `  ${name}`);
   if (took_s !== null) return [head, ...names, `Upgraded in ${took_s} s.`];

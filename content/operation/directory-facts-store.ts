@@ -3,7 +3,7 @@ import { causeIds } from "#content/contract/cause.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
 import { countsHere } from "#content/donation/store.ts";
-import type { Queryable, Store } from "#content/store/open.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { activityCounts, webhookDeliveries } from "#content/store/tables/operations.ts";
@@ -54,6 +54,18 @@ export async function directoryFact(store: Queryable, name: string): Promise<str
     .from(directoryFacts)
     .where(eq(directoryFacts.name, name));
   return fact?.value ?? null;
+}
+
+/** Notes a fact that nothing published shows; one of a page is for `saveDirectoryFact`. */
+export async function noteFact(
+  tx: WriteTransaction,
+  { name, value, now }: { name: string; value: string; now: Date },
+): Promise<void> {
+  const row = { value, updated_at: now.getTime() };
+  await tx.db
+    .insert(directoryFacts)
+    .values({ name, ...row })
+    .onConflictDoUpdate({ target: directoryFacts.name, set: row });
 }
 
 /** How often something was counted: altogether, and in the last seven days. */

@@ -61,7 +61,8 @@ function* showing({ manifest, exported, blobs }: ExportContext) {
       if (at > 0 && at % pathsPerSlice === 0) yield;
       const held = manifest.find(path);
       if (held === null) exported.remove(path);
-      else exported.put(path, blobs.pathOf(held.digest));
+      // A blob that somebody removed is made again by the full build that follows, and shown by its check.
+      else if (blobs.has(held.digest)) exported.put(path, blobs.pathOf(held.digest));
     }
     isWhole = true;
   } finally {

@@ -1,0 +1,49 @@
+import { defineCommand } from "citty";
+import { findService } from "#api/operator/running-service.ts";
+import { systemClock } from "#content/contract/base/time.ts";
+import { CannotStart } from "#content/runtime/start-error.ts";
+import { examine, type Finding } from "./doctor/examine.ts";
+import { runCommand } from "./support/command.ts";
+import { configOrExit } from "./support/config.ts";
+import { json, print } from "./support/operator-api.ts";
+
+const command = defineCommand({
+  meta: {
+    name: "doctor",
+    description:
+      "Looks at store, keys, manifest, published files, chain, clock, disk and rights of a data folder, and names what is wrong and what helps. Exit code 1: something is.",
+  },
+  args: {
+    repair: {
+      type: "boolean",
+      description:
+        "Do what is safe: take rights from others, and remove what is made again from the store",
+    },
+    json,
+  },
+  run: async ({ args }) => {
+    const config = configOrExit({ opens: false });
+    const repair = args.repair === true;
+    const running = repair ? await findService(config.dataDir) : null;
+    if (running !== null) {
+      throw new CannotStart(
+        `The service runs at ${running}.`,
+        "Stop it, then run doctor --repair again.",
+      );
+    }
+    const findings = await examine(config, { now: systemClock(), repair });
+    const ok = findings.every(({ repaired }) => repaired);
+    print(args, { ok, findings }, () => linesOf(findings));
+    if (!ok) process.exitCode = 1;
+  },
+});
+
+const linesOf = (findings: readonly Finding[]): string[] =>
+  findings.length === 0
+    ? ["All is well."]
+    : findings.flatMap(({ check, found, remedy, repaired }) => [
+        `${check}: ${found}`,
+        `  ${repaired ? "Repaired. " : ""}${remedy}`,
+      ]);
+
+await runCommand(command);

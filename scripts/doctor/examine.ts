@@ -1,0 +1,213 @@
+import { rmSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import type { Config } from "#api/config.ts";
+import { changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
+import { setAside } from "#content/runtime/disposable-file.ts";
+import { closeToOthers } from "#content/runtime/private-files.ts";
+import { CannotStart } from "#content/runtime/start-error.ts";
+import { storeAddress, type Store } from "#content/store/open.ts";
+import { pendingMigrations } from "#content/store/upgrade.ts";
+import { chainFiles } from "#scripts/chain/installed.ts";
+import { openExistingStore } from "#scripts/support/config.ts";
+import {
+  bundleExists,
+  isManifestDamaged,
+  manifestPath,
+  openManifest,
+} from "#site/bundle/manifest.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import {
+  auditFaults,
+  chainFaults,
+  damagedFiles,
+  damagedSites,
+  isFileDamaged,
+  isOurs,
+  privatePaths,
+  smallFiles,
+  storeFaults,
+} from "./looks.ts";
+
+export type Finding = { check: string; found: string; remedy: string; repaired: boolean };
+
+/** Makes every check of a data folder, and with `repair` does what is safe about what it finds. */
+export async function examine(
+  config: Config,
+  { now, repair }: { now: Date; repair: boolean },
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const store = await openExistingStore(config, { migrated: true }).catch((error: unknown) => {
+    if (!(error instanceof CannotStart)) throw error;
+    const [found = "", remedy = ""] = error.message.split("\n");
+    findings.push({ check: "store", found, remedy, repaired: false });
+    return null;
+  });
+  try {
+    for (const check of checks)
+      findings.push(...(await examineOne(check, { config, store, now }, repair)));
+    return findings;
+  } finally {
+    store?.close();
+  }
+}
+
+async function examineOne(check: Check, on: Examined, repair: boolean): Promise<Finding[]> {
+  const { name, remedy } = check;
+  const found = await check.look(on).catch((error: unknown) => [String(error)]);
+  const repaired = found.length > 0 && repair && check.repair !== undefined;
+  if (repaired) await check.repair?.(on);
+  return found.map((text) => ({ check: name, found: text, remedy, repaired }));
+}
+
+/** What is looked at; without a store where that cannot be opened. */
+type Examined = { config: Config; store: Store | null; now: Date };
+
+/** One thing to look at. */
+type Check = {
+  name: string;
+  /** What is wrong, in the words of an operator; nothing when all is well. */
+  look(on: Examined): Promise<string[]>;
+  remedy: string;
+  /** Does what is safe while nothing else uses the data folder. */
+  repair?(on: Examined): Promise<void> | void;
+};
+
+const mb = 1_000_000;
+const freeBytesMin = 1_000 * mb;
+const clockToleranceMs = 60_000;
+
+/** In this order: what comes first may explain what comes later. */
+const checks: readonly Check[] = [
+  {
+    name: "rights",
+    look: async ({ config }) =>
+      privatePaths(config).flatMap((path) => {
+        if (!isOurs(path)) return [`${path} cannot be read and written by this user.`];
+        return (statSync(path).mode & 0o077) === 0 ? [] : [`${path} is open to other users.`];
+      }),
+    remedy: "Give it to the user of the service alone: chown, and chmod go-rwx.",
+    repair: ({ config }) => privatePaths(config).forEach(closeToOthers),
+  },
+  {
+    name: "disk",
+    look: async ({ config }) => {
+      const { bavail, bsize } = await statfs(config.dataDir);
+      const free = bavail * bsize;
+      return free < freeBytesMin
+        ? [`The disk of ${config.dataDir} has ${Math.floor(free / mb)} MB left.`]
+        : [];
+    },
+    remedy: "Free some space: writes stop when there is none.",
+  },
+  {
+    name: "store",
+    look: async ({ store, config }) =>
+      store === null ? [] : storeFaults(store, storeAddress(config.databaseUrl)),
+    remedy: "Stop the service, keep a copy of the file, and restore a backup: bun run restore.",
+  },
+  {
+    name: "upgrade",
+    look: async ({ store }) => {
+      const pending = store === null ? [] : await pendingMigrations(store.raw);
+      return pending.length === 0
+        ? []
+        : [`${pending.length} migrations wait: ${pending.join(", ")}.`];
+    },
+    remedy: "bun run upgrade --check says what they do; the next start does it.",
+  },
+  {
+    name: "audit log",
+    look: async ({ store }) => (store === null ? [] : auditFaults(store)),
+    remedy: "bun run review audit --verify says more; compare with a backup.",
+  },
+  {
+    name: "signing key",
+    look: async ({ store, config }) => {
+      const trouble = store === null ? null : await signingKeyTrouble(config, store);
+      return trouble === null ? [] : [trouble];
+    },
+    remedy: lostKey,
+  },
+  {
+    name: "secrets",
+    look: async ({ store, config }) =>
+      (store === null ? [] : await changedSecrets(config, store)).map(
+        (path) => `${path} is gone, or not as it was made.`,
+      ),
+    remedy:
+      "Put it back from a backup; or remove it and restart: a new one is made, and what it opened is void.",
+  },
+  {
+    name: "manifest",
+    look: async ({ config }) => {
+      const { bundle } = publisherFolders(config.dataDir);
+      return bundleExists(bundle) && isManifestDamaged(bundle)
+        ? [`${manifestPath(bundle)} is damaged.`]
+        : [];
+    },
+    remedy: "The next start makes it again from the store; releases before are gone.",
+    repair: ({ config }) => setAside(manifestPath(publisherFolders(config.dataDir).bundle)),
+  },
+  {
+    name: "small files",
+    look: async ({ config }) =>
+      smallFiles(config)
+        .filter(isFileDamaged)
+        .map((path) => `${path} is damaged.`),
+    remedy: "The next start makes it again; with limits.db the counts of a day are gone.",
+    repair: ({ config }) => smallFiles(config).filter(isFileDamaged).forEach(setAside),
+  },
+  {
+    name: "local chain",
+    look: async ({ config }) => {
+      const { journal } = chainFiles(config);
+      return isFileDamaged(journal) ? [`${journal} is damaged.`] : [];
+    },
+    remedy:
+      "Remove the folder chain: the local chain begins again, without the worthless gifts of before.",
+  },
+  {
+    name: "compiled site",
+    look: async ({ config }) =>
+      (await damagedSites(config)).map((folder) => `${folder} is not as it was compiled.`),
+    remedy: "Remove it: the next start compiles it again.",
+    repair: async ({ config }) => {
+      for (const folder of await damagedSites(config)) rmSync(folder, { recursive: true });
+    },
+  },
+  {
+    name: "published files",
+    look: async ({ config }) =>
+      damagedFiles(config).map((path) => `${path} is damaged or missing.`),
+    remedy: "bun run publish --full writes it again.",
+    repair: ({ config }) => {
+      for (const path of damagedFiles(config)) rmSync(path, { force: true });
+      const manifest = openManifest(publisherFolders(config.dataDir).bundle);
+      // The next start renders everything again, and shows what is missing in the plain folder.
+      manifest.setState({ inputs_digest: "" });
+      manifest.close();
+    },
+  },
+  {
+    name: "chain",
+    look: async ({ config }) => chainFaults(config),
+    remedy:
+      "Correct ALMONER_SOLANA_RPC_URLS and ALMONER_NETWORK, or wait for the node: gifts are answered 503 meanwhile.",
+  },
+  {
+    name: "clock",
+    look: async ({ store, now }) => {
+      const newest =
+        store === null ? null : await firstChangeAfter(store, (await newestSequence(store)) - 1);
+      const behindMs = (newest ?? 0) - now.getTime();
+      return behindMs > clockToleranceMs
+        ? [
+            `The clock says ${now.toISOString()}, and the newest change is ${Math.round(behindMs / 1_000)} s later.`,
+          ]
+        : [];
+    },
+    remedy: "Set the clock and let it be kept right: timedatectl set-ntp true.",
+  },
+];

@@ -1,0 +1,153 @@
+import { Database } from "bun:sqlite";
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openChain } from "#api/chain/open-chain.ts";
+import type { Config } from "#api/config.ts";
+import { systemClock } from "#content/contract/base/time.ts";
+import {
+  AuditHeads,
+  auditHeadsFact,
+  isChained,
+  missingTriggers,
+  verifyAudit,
+} from "#content/operation/audit-chain-store.ts";
+import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { within } from "#content/runtime/with-timeout.ts";
+import { storeAddress, type Store } from "#content/store/open.ts";
+import { digestOf, openBlobs } from "#site/bundle/blobs.ts";
+import { bundleExists, isManifestDamaged, openManifest } from "#site/bundle/manifest.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { readCompiled } from "#site/renderer/compile.ts";
+
+const chainWaitMs = 5_000;
+/** Base58 of 32 zeros: a question that every node can answer. */
+const noBlockhash = "1".repeat(32);
+
+/** What only the user of the service may read. */
+export function privatePaths({ dataDir, databaseUrl }: Config): string[] {
+  const secrets = join(dataDir, "secrets");
+  const names = existsSync(secrets) ? readdirSync(secrets) : [];
+  const store = databaseUrl.startsWith("file:") ? [storeAddress(databaseUrl)] : [];
+  return [dataDir, ...store, secrets, ...names.map((name) => join(secrets, name))].filter(
+    existsSync,
+  );
+}
+
+export function isOurs(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** By SQLite's own check of its pages and indexes; a changed letter within a text is nothing that it can see. */
+export async function storeFaults({ raw, embedded }: Store, path: string): Promise<string[]> {
+  if (!embedded) return [];
+  const { rows } = await raw.execute("PRAGMA integrity_check(5)");
+  const faults = rows.map((row) => String(row["integrity_check"])).filter((text) => text !== "ok");
+  const { rows: loose } = await raw.execute("PRAGMA foreign_key_check");
+  if (loose.length > 0) faults.push(`${loose.length} rows refer to others that are gone`);
+  return faults.map((fault) => `${path}: ${fault}.`);
+}
+
+export async function auditFaults(store: Store): Promise<string[]> {
+  if (!(await isChained(store))) return [];
+  const stored = await directoryFact(store, auditHeadsFact);
+  const { heads } = AuditHeads.parse(JSON.parse(stored ?? '{"heads":[]}'));
+  const { faults } = await verifyAudit(store, heads);
+  const missing = await missingTriggers(store);
+  return [
+    ...faults.map(({ id, problem }) => `Entry ${id} of the audit log ${problem}.`),
+    ...missing.map((name) => `The trigger ${name} is missing.`),
+  ];
+}
+
+/** Whether SQLite finds damage in a file. One that is missing has none, and one that is held is in order. */
+export function isFileDamaged(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    using db = new Database(path, { readonly: true });
+    return (
+      db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check !== "ok"
+    );
+  } catch (error) {
+    return isDamaged(error);
+  }
+}
+
+/** What is made again when it is damaged. */
+export const smallFiles = ({ dataDir }: Config): string[] => [
+  join(dataDir, "limits.db"),
+  join(publisherFolders(dataDir).bundle, "publisher.lock"),
+];
+
+export async function damagedSites({ dataDir }: Config): Promise<string[]> {
+  const { compiled } = publisherFolders(dataDir);
+  const names = existsSync(compiled) ? readdirSync(compiled) : [];
+  const folders = names
+    .filter((name) => /^[0-9a-f]{16}$/.test(name))
+    .map((name) => join(compiled, name));
+  const whole = await Promise.all(
+    folders.map((folder) =>
+      readCompiled(folder).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return folders.filter((_, at) => !whole[at]);
+}
+
+/** Blobs of the current release and files of the plain folder whose bytes are not those that the manifest names. */
+export function damagedFiles({ dataDir, publicDir }: Config): string[] {
+  const { bundle, blobs: blobsFolder } = publisherFolders(dataDir);
+  if (!bundleExists(bundle) || isManifestDamaged(bundle)) return [];
+  const manifest = openManifest(bundle, { readonly: true });
+  const blobs = openBlobs(blobsFolder);
+  const { exported_release, current_release } = manifest.state();
+  const files = manifest.db
+    .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files")
+    .all();
+  manifest.close();
+  const expected = new Map(files.map(({ digest }) => [blobs.pathOf(digest), digest]));
+  // The plain folder may lag behind, and is checked once it does not.
+  if (exported_release === current_release) {
+    for (const { path, digest } of files) expected.set(join(publicDir, path), digest);
+  }
+  return [...expected].flatMap(([path, digest]) => (holds(path, digest) ? [] : [path]));
+}
+
+function holds(path: string, digest: string): boolean {
+  try {
+    return digestOf(readFileSync(path)) === digest;
+  } catch {
+    return false;
+  }
+}
+
+/** Asks each node one question. The local chain runs only while the service does, and is not asked. */
+export async function chainFaults({
+  network,
+  solanaRpcUrls,
+  localChainPort,
+  commitment,
+}: Config): Promise<string[]> {
+  if (localChainPort !== null || solanaRpcUrls.length === 0) return [];
+  const asked = {
+    network,
+    rpcUrls: solanaRpcUrls,
+    sponsorKey: null,
+    commitment,
+    clock: systemClock,
+  };
+  const opened = await openChain(asked);
+  if (!opened.ok) return [opened.failure.message];
+  const answer = await within(opened.value.stillValid(noBlockhash), chainWaitMs);
+  if (answer?.ok === true) return [];
+  return [
+    `The chain does not answer: ${answer === null ? "nothing within 5 s" : answer.failure.why}.`,
+  ];
+}

@@ -1,0 +1,138 @@
+import { afterAll, expect, test } from "bun:test";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { readConfig } from "#api/config.ts";
+import { openLimits } from "#api/http/rate-limit.ts";
+import { openSecrets } from "#api/secrets.ts";
+import { everyPath } from "#content/runtime/every-path.ts";
+import { chainFiles } from "#scripts/chain/installed.ts";
+import { openJournal } from "#scripts/chain/ledger.ts";
+import { examine } from "#scripts/doctor/examine.ts";
+import { aDirectory, compiledSites } from "#test/support/publisher.ts";
+
+const now = new Date();
+const directory = await aDirectory([{ slug: "one" }, { slug: "two", name: "Two" }]);
+const { dataDir } = directory;
+const config = readConfig({ ALMONER_DATA_DIR: dataDir, ALMONER_CHAIN_PORT: "0" });
+const inFolder = (path: string) => join(dataDir, path);
+afterAll(() => directory.close());
+
+/** What a directory leaves behind that has run: store, bundle, keys, limits, the local chain and the compiled site. */
+async function ran(): Promise<void> {
+  const secrets = await openSecrets(config, directory.store, now);
+  const log = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
+  openLimits(inFolder("limits.db"), { config, secrets, log }).close();
+  const journal = openJournal(chainFiles(config).journal);
+  journal.add(1, new Uint8Array(100));
+  journal.close();
+  await directory.publisher.buildAll();
+  const { digest } = directory.publisher.context.source.renderer;
+  for (const name of readdirSync(compiledSites)) {
+    if (digest.startsWith(name))
+      cpSync(join(compiledSites, name), inFolder(`site/${name}`), { recursive: true });
+  }
+  directory.publisher.close();
+  directory.store.close();
+}
+
+const found = async (repair = false) =>
+  (await examine(config, { now, repair })).filter(({ check }) => check !== "disk");
+
+function flip(path: string, at: number): void {
+  const bytes = readFileSync(inFolder(path));
+  bytes[at] = (bytes[at] ?? 0) ^ 0x20;
+  chmodSync(inFolder(path), 0o600);
+  writeFileSync(inFolder(path), bytes);
+}
+
+/** A few files of each folder that has many alike. */
+function someFiles(): string[] {
+  const counts = new Map<string, number>();
+  return [...everyPath(dataDir)].filter((path) => {
+    if (/-(?:wal|shm|journal)$/.test(path) || statSync(inFolder(path)).size === 0) return false;
+    const folder = /^(?:bundle\/blobs|public|site)\//.exec(path)?.[0] ?? path;
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    return (counts.get(folder) ?? 0) <= 3;
+  });
+}
+
+test("a byte that is flipped in any file of a data folder is named, with what helps", async () => {
+  await ran();
+  expect(await found()).toEqual([]);
+  const files = someFiles();
+  for (const kind of [
+    "store.db",
+    "limits.db",
+    "bundle/manifest.db",
+    "bundle/blobs",
+    "public",
+    "site",
+    "secrets",
+    "chain",
+  ]) {
+    expect(files.some((path) => path.startsWith(kind))).toBe(true);
+  }
+  for (const path of files) {
+    // Of SQLite's files, the mark of the file, and the kind of the second page; of others any byte.
+    const places = path.endsWith(".db")
+      ? [0, 4_096]
+      : [Math.floor(statSync(inFolder(path)).size / 2)];
+    for (const at of places) {
+      flip(path, at);
+      const said = (await found()).map((one) => one.found).join("\n");
+      flip(path, at);
+      expect(`${path} ${at}: ${said}`).toContain(
+        inFolder(path.startsWith("site/") ? path.slice(0, 21) : path),
+      );
+    }
+  }
+  expect(await found()).toEqual([]);
+});
+
+test("--repair removes what is made again from the store, and the next start makes it", async () => {
+  const [blob = "", site = ""] = ["bundle/blobs/", "site/"].map((folder) =>
+    someFiles().find((path) => path.startsWith(folder)),
+  );
+  flip(blob, 5);
+  flip(site, 5);
+  flip("limits.db", 0);
+  chmodSync(inFolder("secrets"), 0o755);
+  const repaired = await found(true);
+  expect(new Set(repaired.map(({ check }) => check))).toEqual(
+    new Set(["rights", "small files", "compiled site", "published files"]),
+  );
+  expect(repaired.every((one) => one.repaired)).toBe(true);
+  expect(existsSync(inFolder(blob))).toBe(false);
+  // Then all of it has to be shown, and the blob is not there yet.
+  rmSync(inFolder("public"), { recursive: true });
+  await directory.reopen();
+  expect(directory.publisher.isOutdated()).toBe(true);
+  await directory.publisher.buildAll();
+  await directory.publisher.tidy({ first: false });
+  directory.publisher.close();
+  expect(await found()).toEqual([]);
+  await directory.reopen();
+});
+
+test("what cannot be repaired is left alone and named", async () => {
+  flip("secrets/signing-key.pem", 60);
+  flip("secrets/admin-token", 3);
+  const findings = await found(true);
+  expect(findings).toMatchObject([
+    { check: "signing key", repaired: false, remedy: expect.stringContaining("rotate-key") },
+    {
+      check: "secrets",
+      found: expect.stringContaining("admin-token is gone, or not as"),
+      repaired: false,
+    },
+  ]);
+});
