@@ -30,6 +30,7 @@ import {
   isSecret,
   type Known,
   replacesAnothers,
+  roomMadeBy,
   type Submitted,
   voteOf,
 } from "./judge-submission.ts";
@@ -209,6 +210,8 @@ async function storeSubmission(tx: WriteTransaction, one: Submitted): Promise<St
     }
     case "pending": {
       await replaceOwn(tx, one, decision.replaces);
+      const { expired: reason } = rejectionReasons;
+      await takeBack(tx, roomMadeBy(one), { reason, winning_value: null, at: fresh.created_at });
       const confidence = isSecret(fresh.field) ? 1 : decision.confidence;
       const mine = { ...fresh, confidence };
       // Alone with its value there is no other submission to bring up to date.
@@ -263,16 +266,23 @@ async function audit(
 }
 
 /** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
-async function replaceOwn(
+const replaceOwn = (tx: WriteTransaction, { fresh }: Known, replaces: number | null) =>
+  takeBack(tx, replaces, {
+    reason: rejectionReasons.replaced,
+    winning_value: fresh.value,
+    at: fresh.created_at,
+  });
+
+/** Rejects one that waits, null for none; it no longer counts for those of its value. */
+async function takeBack(
   tx: WriteTransaction,
-  { fresh }: Known,
-  replaces: number | null,
+  id: number | null,
+  rejection: { reason: string; winning_value: string | null; at: number },
 ): Promise<void> {
-  const earlier = replaces === null ? null : await submissionById(tx, replaces);
+  const earlier = id === null ? null : await submissionById(tx, id);
   if (earlier === null) return;
-  const { id, confidence } = earlier;
-  const reason = rejectionReasons.replaced;
-  await rejectSubmission(tx, { id, reason, winning_value: fresh.value, at: fresh.created_at });
+  await rejectSubmission(tx, { id: earlier.id, ...rejection });
+  const { confidence } = earlier;
   if (confidence > 1) await setConfidence(tx, { ...earlier, confidence: confidence - 1 });
 }
 

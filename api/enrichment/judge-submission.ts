@@ -1,4 +1,10 @@
-import { decide, type Decision, corroborates, isQueueFull } from "#content/enrichment/consensus.ts";
+import {
+  corroborates,
+  decide,
+  type Decision,
+  givesWay,
+  isQueueFull,
+} from "#content/enrichment/consensus.ts";
 import type { AgentKey } from "#content/enrichment/agent-key.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import type { EnrichmentRequest } from "#content/enrichment/read.ts";
@@ -60,8 +66,22 @@ export function replacesAnothers(one: Submitted): boolean {
   return replaced !== undefined && isOfAnotherNetwork(replaced, job);
 }
 
+/** Whether it would wait where enough others do, and none of them gives up its place. */
+export const isOneTooMany = (one: Submitted): boolean => lacksRoom(one) && roomMadeBy(one) === null;
+
+/**
+ * The waiting submission that gives up its place to this one; null where there is room, or none to be made. Texts wait for
+ * a person, and strangers take none of them from the queue.
+ */
+export function roomMadeBy(one: Submitted): number | null {
+  const { fresh, state, job } = one;
+  if (fresh.field_type === "prose" || !lacksRoom(one)) return null;
+  const others = state.votes.filter((vote) => vote.normalised_value !== fresh.normalised_value);
+  return givesWay(others, job.network, job.now.getTime());
+}
+
 /** Whether it would wait where enough others do, and not in the place of this agent's own. */
-export function isOneTooMany(one: Submitted): boolean {
+function lacksRoom(one: Submitted): boolean {
   if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
   const { decision } = one;
   const waits = decision.kind === "pending" || decision.kind === "queued";

@@ -10,7 +10,7 @@ import { enrichmentOperations as operations } from "#content/contract/operations
 import type { Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
-import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { placeDays, waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import {
@@ -63,7 +63,7 @@ const answersTo = (baseUrl: string) => {
     },
     field_queue_full: ({ fields }) => ({
       status: 409,
-      detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer or time makes room.`,
+      detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer makes room, and a website, place, year or address gives way to a new one after ${placeDays} days.`,
       extra,
     }),
     invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extra }),

@@ -52,6 +52,26 @@ export const isQueueFull = (
   (network !== null &&
     waiting.filter((one) => one.network === network).length >= waitingOfNetworkMax);
 
+/** After so long a value gives up its place to a new one, where no other is left: two agents have not agreed on it. */
+export const placeDays = 7;
+
+/**
+ * The number of the waiting value that gives up its place to one more from this network, where there is none: the oldest
+ * of at least 7 days, one of the network's own where it has its share. Null for none. Instants in milliseconds since 1970.
+ */
+export function givesWay(
+  waiting: readonly { id: number; network: string | null; created_at: number }[],
+  network: string | null,
+  now: number,
+): number | null {
+  const own = waiting.filter((one) => network !== null && one.network === network);
+  const before = now - placeDays * 86_400_000;
+  const [oldest] = (own.length >= waitingOfNetworkMax ? own : waiting)
+    .filter(({ created_at }) => created_at <= before)
+    .toSorted((a, b) => a.id - b.id);
+  return oldest?.id ?? null;
+}
+
 export type Decision =
   /** The field holds a value: logged for audit. `corroborates`: it is the same value. */
   | { kind: "audit"; corroborates: boolean }

@@ -68,6 +68,7 @@ const voteColumns = [
   "normalised_value",
   "value",
   "test_data",
+  "created_at",
 ] as const;
 
 const FieldState = z.object({

@@ -164,6 +164,53 @@ test.each(["city", "description", "programme"])(
   },
 );
 
+test("four networks that fill a field keep no one out: after 7 days the oldest value gives way", async () => {
+  let now = new Date("2026-01-01T00:00:00Z");
+  const aged = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1" },
+    context: { clock: () => now },
+  });
+  const [record] = await aged.add(aNonprofit());
+  const enrich = (agent_id: string, value: string, from: string, field = "city") =>
+    aged.post(
+      `/api/enrich/${record?.slug}`,
+      { field, value, agent_id },
+      { "x-forwarded-for": from },
+    );
+  const letters = "abcdefghijklmnopqrstuvwxyz";
+  for (let at = 0; at < 20; at++) {
+    for (const field of ["city", "description"]) {
+      const sent = await enrich(`f-${at}`, `Town ${letters[at]}`, `10.7.${at >> 2}.${at}`, field);
+      expect(sent.status).toBe(200);
+    }
+  }
+  const codeOf = async (answer: Response) => (await answer.json()).code;
+  now = new Date("2026-01-07T23:59:59Z");
+  expect(await codeOf(await enrich("ada", "Oslo", "10.8.1.1"))).toBe("field_queue_full");
+  now = new Date("2026-01-08T00:00:00Z");
+  // A text waits for a person, whom strangers do not outrun.
+  const text = await enrich("ada", "Oslo", "10.8.1.1", "description");
+  expect(await codeOf(text)).toBe("field_queue_full");
+  expect((await enrich("ada", "Oslo", "10.8.1.1")).status).toBe(200);
+  const { rows } = await aged.store.raw.execute(
+    "SELECT agent_id, reason FROM submissions WHERE status = 'rejected'",
+  );
+  expect(rows).toMatchObject([{ agent_id: "f-0", reason: "expired" }]);
+  const waiting = async () =>
+    (
+      await aged.store.raw.execute(
+        "SELECT count(*) AS n FROM submissions WHERE status = 'pending' AND field = 'city'",
+      )
+    ).rows[0]?.["n"];
+  expect(await waiting()).toBe(20);
+  // Who filled the field again pushes out its own, while another network has its share.
+  for (let at = 21; at < 25; at++) await enrich(`f-${at}`, `Town ${letters[at]}`, "10.7.4.1");
+  expect(await waiting()).toBe(20);
+  const agreed = EnrichmentAnswer.parse(await (await enrich("bob", "Oslo", "10.9.1.1")).json());
+  expect(agreed.submissions[0]?.status).toBe("applied");
+  aged.close();
+});
+
 test("one network fills neither a field nor the drafts of a profile, and the refusal names the fields", async () => {
   const opened = await aService({
     env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "2" },

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type ConsensusMode, decide, type PendingVote } from "#content/enrichment/consensus.ts";
+import {
+  type ConsensusMode,
+  decide,
+  type PendingVote,
+  givesWay,
+} from "#content/enrichment/consensus.ts";
 
 const vote = (agent_id: string, normalised_value: string, network: string | null = null) => ({
   agent_id,
@@ -138,4 +143,17 @@ describe("what becomes of a submission", () => {
     });
     expect(decision).toEqual(one.becomes);
   });
+});
+
+test("where a field is full the oldest value of a week gives way, one's own where one has one's share", () => {
+  const day = 86_400_000;
+  const waiting = (network: string | null, count: number, from: number) =>
+    Array.from({ length: count }, (_, at) => ({ id: from + at, network, created_at: from * day }));
+  const all = [...waiting("4:b", 4, 2), ...waiting(null, 1, 1), ...waiting("4:a", 5, 6)];
+  expect(givesWay(all, "4:c", 8 * day)).toBe(1);
+  expect(givesWay(all, null, 8 * day)).toBe(1);
+  expect(givesWay(all, "4:b", 8 * day)).toBe(1);
+  expect(givesWay(all, "4:a", 13 * day)).toBe(6);
+  expect(givesWay(all, "4:a", 13 * day - 1)).toBeNull();
+  expect(givesWay(all, "4:c", 8 * day - 1)).toBeNull();
 });
