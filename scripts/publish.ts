@@ -111,6 +111,7 @@ async function publish(
 ): Promise<"once" | "resident" | "watch"> {
   const json = given.json === true;
   const processes = Number(given.processes);
+  const isBesideService = given.watch === true && process.connected === true;
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
     stopWith("--processes: give a whole number from 1 to 64.", 2);
   }
@@ -118,17 +119,19 @@ async function publish(
     using store = await openExistingStore(config);
     await checkSigningKey(config, store, systemClock());
   }
-  const publisher = await openPublisher({
-    ...config,
-    signingKey: signingKeyOf(config),
-    apart: given.watch === true,
-    // What went wrong must be seen at whatever level is logged.
-    log: (event, detail = {}) =>
-      ("error" in detail ? log.error : log.info).call(log, detail, event),
-  }).catch((error: unknown) => {
-    if (error instanceof PublisherBusy) return null;
-    throw error;
-  });
+  const opening = () =>
+    openPublisher({
+      ...config,
+      signingKey: signingKeyOf(config),
+      apart: given.watch === true,
+      // What went wrong must be seen at whatever level is logged.
+      log: (event, detail = {}) =>
+        ("error" in detail ? log.error : log.info).call(log, detail, event),
+    }).catch((error: unknown) => {
+      if (error instanceof PublisherBusy) return null;
+      throw error;
+    });
+  const publisher = (await opening()) ?? (isBesideService ? await whenFree(opening, log) : null);
   if (publisher === null) {
     if (given.watch === true)
       stopWith("Another process is already publishing into this data folder.");
@@ -149,6 +152,19 @@ async function publish(
   return "once";
 }
 
+const lookAgainAfterMs = 5_000;
+
+/** A second service on this data folder: the publisher of the first one works for both, and this one takes over after it. */
+async function whenFree(open: () => Promise<Publisher | null>, log: Logger): Promise<Publisher> {
+  log.info("another process publishes into this data folder; this one waits until it ends");
+  process.on("disconnect", () => process.exit(0));
+  for (;;) {
+    await Bun.sleep(lookAgainAfterMs);
+    const publisher = await open();
+    if (publisher !== null) return publisher;
+  }
+}
+
 async function publishOnce(
   publisher: Publisher,
   given: PublishOptions,
@@ -158,10 +174,10 @@ async function publishOnce(
   const { manifest } = publisher.context;
   if (given.rollback !== undefined) return goBack(publisher, given.rollback, json);
   const { held_at } = manifest.state();
-  if (given.resume === true || given.full === true) manifest.setState({ held_at: 0 });
+  if (given.resume === true) manifest.setState({ held_at: 0 });
   else if (held_at > 0) {
     // What is held can be brought to a bucket all the same.
-    if (bucket === null) stopWith(heldMessage(held_at));
+    if (bucket === null || given.full === true) stopWith(heldMessage(held_at));
     return console.error(heldMessage(held_at));
   }
   const full = given.full === true || publisher.isOutdated();

@@ -77,7 +77,14 @@ export type SupervisedOptions<Message> = Omit<
   args: (last: Message | null) => string[];
   /** Called when it ended unasked. */
   onEnd: (ended: { cause: string; againInMs: number }) => void;
+  /** How long one that has sent a heartbeat may send none before it is taken for hung, and killed. Absent: for ever. */
+  silentMaxMs?: number;
 };
+
+/** What a child sends every so often to say that it works. */
+export const heartbeat = "heartbeat";
+/** Silence is counted in looks, so that a machine that slept finds no child hung. */
+const looksMax = 8;
 
 const restartAfterMs = 100;
 /** It is never given up: a full disk gets room again, and another holder of its files ends some time. */
@@ -91,22 +98,31 @@ export const restartWaitMs = (restartsInARow: number): number =>
 export function superviseChild<Message>({
   args,
   onEnd,
+  silentMaxMs = Infinity,
   ...options
 }: SupervisedOptions<Message>): SupervisedChild<Message> {
   const { promise: ready, resolve } = Promise.withResolvers<Message>();
   let stopping = false;
   let restarts = 0;
   let last: Message | null = null;
+  let looksSinceBeat: number | null = null;
   const start = (): Child =>
-    startChild<Message>({
+    startChild<Message | typeof heartbeat>({
       ...options,
       args: args(last),
       onMessage: (message) => {
+        if (message === heartbeat) {
+          looksSinceBeat = 0;
+          return;
+        }
         restarts = 0;
         last = message;
         resolve(message);
       },
-      onExit: (cause) => {
+      onExit: (signal) => {
+        const hung = looksSinceBeat !== null && looksSinceBeat > looksMax;
+        const cause = hung ? `it hung: no sign of life in ${silentMaxMs / 1_000} s` : signal;
+        looksSinceBeat = null;
         if (stopping) return;
         const againInMs = restartWaitMs(restarts++);
         onEnd({ cause, againInMs });
@@ -116,12 +132,17 @@ export function superviseChild<Message>({
       },
     });
   let running = start();
+  const look = () => {
+    if (looksSinceBeat !== null && ++looksSinceBeat > looksMax) running.kill();
+  };
+  const looking = silentMaxMs === Infinity ? null : setInterval(look, silentMaxMs / looksMax);
   return {
     ready,
     pid: () => running.pid,
     send: (message) => running.send(message),
     stop: () => {
       stopping = true;
+      clearInterval(looking ?? undefined);
       return running.stop();
     },
   };

@@ -1,6 +1,6 @@
 import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { differingFiles } from "#site/publisher/full-build.ts";
+import { type BuildFindings, buildFindings } from "#site/publisher/full-build.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
@@ -10,7 +10,7 @@ import {
   failuresOf,
   heldMessage,
   notKeptMessage,
-  showDiffering,
+  showFindings,
   showFailed,
   targetOf,
 } from "./once.ts";
@@ -40,6 +40,8 @@ export async function askPublisher(
   const manifest = openManifest(publisherFolders(config.dataDir).bundle);
   await untilResident(manifest);
   const request = requestOf(given, manifest);
+  const { held_at: heldBefore } = manifest.state();
+  if (request === "full" && heldBefore > 0) stopWith(heldMessage(heldBefore));
   const newest = await newestChange(config);
   claim(manifest, request);
   await untilDone(manifest, request, newest);
@@ -52,16 +54,15 @@ export async function askPublisher(
     if (!heldToo) stopWith(heldMessage(held_at));
     console.error(heldMessage(held_at));
   }
-  const differing = verb === "full" ? differingFiles(manifest) : null;
+  const found: Partial<BuildFindings> = verb === "full" ? buildFindings(manifest) : {};
   const failed = failuresOf(manifest);
   if (failed.length > 0) process.exitCode = 1;
   if (json) {
-    const changed = differing === null ? {} : { differing };
-    console.log(JSON.stringify({ release: current_release, held_at, ...changed, failed }));
+    console.log(JSON.stringify({ release: current_release, held_at, ...found, failed }));
   } else {
     console.log(`The running publisher is at release ${current_release}.`);
     if (verb === "rollback") console.log(heldMessage(held_at));
-    if (differing !== null) showDiffering(differing);
+    showFindings(found);
   }
   showFailed(failed);
   manifest.close();

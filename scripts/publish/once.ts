@@ -41,13 +41,16 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   await syncAll(publisher.context);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   if (json) {
-    console.log(JSON.stringify({ ...outcome, waiting, seconds: Number(seconds) }));
+    console.log(
+      JSON.stringify({ ...outcome, waiting: waiting + outcome.waiting, seconds: Number(seconds) }),
+    );
     return outcome.failed.length;
   }
   console.log(`Release ${outcome.release}: ${outcome.files} files in ${seconds} s.`);
-  if (outcome.differing !== null) showDiffering(outcome.differing);
-  if (waiting > 0)
-    console.log(`${waiting} changes were waiting to be published: what they touch is among these.`);
+  showFindings(outcome);
+  const among = waiting + outcome.waiting;
+  if (among > 0)
+    console.log(`${among} changes were waiting to be published: what they touch is among these.`);
   showFailed(outcome.failed);
   return outcome.failed.length;
 }
@@ -140,10 +143,18 @@ export function notKeptMessage(target: number, manifest: Manifest): string {
 
 const shownMax = 20;
 
-/** Says which files a full build changed, for a person. */
-export function showDiffering(differing: readonly string[]): void {
-  if (differing.length === 0) return console.log("Nothing differed from the bundle before.");
-  console.log(`${differing.length} files differed from the bundle before:`);
-  for (const path of differing.slice(0, shownMax)) console.log(`  ${path}`);
-  if (differing.length > shownMax) console.log("  … (--json lists them all)");
+/** Says which files a full build changed or repaired, for a person; nothing of a first one. */
+export function showFindings({ differing, repaired = [] }: FullBuildFindings): void {
+  if (differing?.length === 0) console.log("Nothing differed from the bundle before.");
+  showPaths("files differed from the bundle before", differing ?? []);
+  showPaths("files were damaged on the disk, and are whole again", repaired);
+}
+
+type FullBuildFindings = { differing?: readonly string[] | null; repaired?: readonly string[] };
+
+function showPaths(what: string, paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  console.log(`${paths.length} ${what}:`);
+  for (const path of paths.slice(0, shownMax)) console.log(`  ${path}`);
+  if (paths.length > shownMax) console.log("  … (--json lists them all)");
 }

@@ -1,7 +1,7 @@
 import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
-import { differingFiles } from "#site/publisher/full-build.ts";
+import { buildFindings } from "#site/publisher/full-build.ts";
 import { bundleExists, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { releases } from "#site/bundle/release.ts";
@@ -33,16 +33,24 @@ async function statusOf(config: Config, withAllReleases: boolean) {
       "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM files",
     )
     .get() ?? { files: 0, bytes: 0 };
-  const differing = differingFiles(manifest);
+  const found = buildFindings(manifest);
   manifest.close();
   const resident = isPublisherAlive(state, new Date());
   const waiting = await waitingOf(config, state);
-  return { ...state, resident, waiting, files, bytes, differing, failed, releases: shown };
+  return { ...state, resident, waiting, files, bytes, ...found, failed, releases: shown };
 }
 
 type Status = Awaited<ReturnType<typeof statusOf>>;
 
-function showInWords({ resident, files, bytes, differing, failed, ...state }: Status): void {
+function showInWords({
+  resident,
+  files,
+  bytes,
+  differing,
+  repaired,
+  failed,
+  ...state
+}: Status): void {
   console.log(`Release        ${state.current_release}`);
   if (state.held_at > 0) console.log(`Held           ${heldMessage(state.held_at)}`);
   console.log(`Waiting        ${describe(state.waiting)}`);
@@ -55,7 +63,7 @@ function showInWords({ resident, files, bytes, differing, failed, ...state }: St
   );
   if (state.built_at > 0)
     console.log(
-      `Full build     ${instant(state.built_at)}, ${differing.length} files differed${examples(differing)}`,
+      `Full build     ${instant(state.built_at)}, ${differing.length} files differed${examples(differing)}, ${repaired.length} damaged files were repaired${examples(repaired)}`,
     );
   console.log(`Durable        to release ${state.durable_release}`);
   for (const { id, reason, created_at, changed_files } of state.releases) {

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { every } from "#content/runtime/every.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Config } from "#api/config.ts";
+import { isJsonLog } from "#api/log.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { needsTotals } from "#content/enrichment/needs-store.ts";
@@ -60,7 +61,8 @@ export async function watch(
     if (message !== "written") requestRepair(context, message.lost);
     work.notify();
   });
-  const buildAll = () => buildWhole(publisher, log, stopping.signal);
+  const tell = isJsonLog(config) ? (line: string) => log.info(line) : undefined;
+  const buildAll = () => buildWhole(publisher, log, { signal: stopping.signal, tell });
   const schedule = scheduleOf(config, () => requestScheduledBuild(context), log);
   const imports = scheduleImports(config, context.source.store, log);
   const upkeep = scheduleUpkeep(config, log);
@@ -99,20 +101,31 @@ export async function watch(
 }
 
 /** Renders everything again and tells what differed; what can wait is tidied up behind its back. */
-async function buildWhole(publisher: Publisher, log: Logger, signal: AbortSignal): Promise<void> {
+async function buildWhole(
+  publisher: Publisher,
+  log: Logger,
+  { signal, tell }: { signal: AbortSignal; tell: ((line: string) => void) | undefined },
+): Promise<void> {
   const { context } = publisher;
   const first = context.manifest.state().current_release === 0;
   const inStep = await isInStep(context);
-  const progress = startProgress("Building the bundle: documents", 0);
+  const progress = startProgress("Building the bundle: documents", 0, tell);
   const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true, signal });
   progress.end();
-  const { release, files, failed, differing } = outcome;
+  const { release, files, failed, differing, repaired, waiting } = outcome;
   const difference =
     differing === null
       ? {}
       : { differing: differing.length, paths: differing.slice(0, differingPathsMax) };
   log.info({ release, files, failed: failed.length, ...difference }, "bundle built");
-  if (inStep && differing !== null && differing.length > 0) {
+  if (repaired.length > 0) {
+    const paths = repaired.slice(0, differingPathsMax);
+    log.warn(
+      { repaired: repaired.length, paths },
+      "files were damaged on the disk; they are repaired",
+    );
+  }
+  if (inStep && waiting === 0 && differing !== null && differing.length > 0) {
     log.warn(
       difference,
       "the bundle differed from what store and code produce; it has been corrected",

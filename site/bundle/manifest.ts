@@ -35,7 +35,7 @@ const initial = {
   boot_id: "",
   /** A full build has begun and not ended. */
   building: 0,
-  /** Milliseconds of the newest full build's end. What it found to differ is in `differing`. */
+  /** Milliseconds of the newest full build's end. What it found is in `differing` and `repaired`. */
   built_at: 0,
   /** What an operator asked the running publisher for: "", full, resume or rollback <n>. */
   request: "",
@@ -173,6 +173,8 @@ const tables = [
    )`,
   // Paths whose bytes the newest full build found to be others than before.
   "CREATE TABLE IF NOT EXISTS differing (path TEXT PRIMARY KEY) WITHOUT ROWID",
+  // Paths whose content it found damaged on the disk.
+  "CREATE TABLE IF NOT EXISTS repaired (path TEXT PRIMARY KEY) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
   // Blobs of files without a history (the snapshot, the list of all files), to be removed a little later.
   `CREATE TABLE IF NOT EXISTS spare_blobs (

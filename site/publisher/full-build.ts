@@ -26,6 +26,10 @@ export type FullBuildOutcome = {
   files: number;
   /** Paths whose bytes differ from the bundle before, with those that are new or gone; null for a first build. */
   differing: string[] | null;
+  /** Paths whose content lay damaged among the blobs, and is whole again. */
+  repaired: string[];
+  /** Changes that came while it was rendered, and were not published by themselves: they count among what differs. */
+  waiting: number;
   failed: { key: DocumentKey; error: string }[];
 };
 
@@ -52,13 +56,18 @@ export async function buildBundle(
       });
     });
   }
+  const newest = await newestSequence(context.source.store);
   const outcome = await buildDocuments(context, options);
   const others = [publishLunrList(context)];
   if (options.feedLater === true) feedJob.renew();
   else others.push(await feedJob.run({ full: true }));
   const also = others.flatMap(({ changed }) => changed.map(({ path }) => path));
-  const differing = outcome.differing && [...outcome.differing, ...also];
-  noteDiffering(context, differing ?? []);
+  // Search indexes follow at a distance: those that lag behind what came meanwhile are as they should be.
+  const lagging = context.manifest.state().fast_sequence > newest ? "search/" : null;
+  const differing =
+    outcome.differing &&
+    [...outcome.differing, ...also].filter((path) => !lagging || !path.startsWith(lagging));
+  noteFindings(context, { differing: differing ?? [], repaired: outcome.repaired });
   return { ...outcome, release: others.at(-1)?.release ?? outcome.release, differing };
 }
 
@@ -96,6 +105,8 @@ async function buildDocuments(
     documents += batch.keys;
     onProgress?.(documents);
   });
+  // What came meanwhile is rendered in some files: published by itself it is newer than the build, and no difference.
+  const waiting = first ? 0 : await catchUp(context);
   const files = next.count();
   // The profile job may have come further meanwhile.
   const reached = manifest.state();
@@ -122,8 +133,8 @@ async function buildDocuments(
   if (first) manifest.setState({ exported_release: committed.release });
   else exportRelease(context);
   const { release, changed, removed } = committed;
-  const wrong = new Set([...changed.map(({ path }) => path), ...repaired]);
-  return { release, files, differing: first ? null : [...wrong, ...removed], failed };
+  const differing = first ? null : [...changed.map(({ path }) => path), ...removed];
+  return { release, files, differing, repaired, waiting, failed };
 }
 
 /** A first build that was cut off may have left half-written files under their final names. */
@@ -133,24 +144,32 @@ function removeLeftovers({ manifest, blobs, exported }: PublisherContext): void 
   exported.clear();
 }
 
-function noteDiffering({ manifest, clock }: PublisherContext, differing: readonly string[]): void {
+function noteFindings({ manifest, clock }: PublisherContext, found: BuildFindings): void {
   const { db } = manifest;
   const noting = db.transaction(() => {
-    db.run("DELETE FROM differing");
-    db.query("INSERT OR IGNORE INTO differing (path) SELECT value FROM json_each(?)").run(
-      JSON.stringify(differing),
-    );
+    for (const table of ["differing", "repaired"] as const) {
+      db.run(`DELETE FROM ${table}`);
+      db.query(`INSERT OR IGNORE INTO ${table} (path) SELECT value FROM json_each(?)`).run(
+        JSON.stringify(found[table]),
+      );
+    }
     manifest.setState({ built_at: clock().getTime() });
   });
   noting.immediate();
 }
 
-/** What the newest full build found to differ from the bundle before. */
-export const differingFiles = ({ db }: PublisherContext["manifest"]): string[] =>
-  db
-    .query<{ path: string }, []>("SELECT path FROM differing ORDER BY path")
-    .all()
-    .map(({ path }) => path);
+/** What a full build found: files that differed from the bundle before, and files that were damaged on the disk. */
+export type BuildFindings = { differing: string[]; repaired: string[] };
+
+/** What the newest full build found. */
+export function buildFindings({ db }: PublisherContext["manifest"]): BuildFindings {
+  const paths = (table: keyof BuildFindings) =>
+    db
+      .query<{ path: string }, []>(`SELECT path FROM ${table} ORDER BY path`)
+      .all()
+      .map(({ path }) => path);
+  return { differing: paths("differing"), repaired: paths("repaired") };
+}
 
 /** More than these are published faster by rendering everything again. */
 const changesMax = 1_000;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { openDisposable } from "#content/runtime/disposable-file.ts";
+import { heartbeat } from "#content/runtime/supervised-child.ts";
 import { every } from "#content/runtime/every.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
 import type { PublisherState } from "#site/bundle/manifest.ts";
@@ -45,7 +46,11 @@ const silentMs = 15_000;
  * it does not.
  */
 export function startHeartbeat({ manifest, clock }: PublisherContext): { stop(): Promise<void> } {
-  const beat = async () => manifest.setState({ seen_at: clock().getTime() });
+  const beat = async () => {
+    // The service that started this process ends it when it hears none.
+    process.send?.(heartbeat);
+    manifest.setState({ seen_at: clock().getTime() });
+  };
   // The disk is full, say. Anyone who publishes tells of it, and the next sign may be noted.
   const onFailure = () => {};
   const beating = every(beat, { everyMs, onFailure });

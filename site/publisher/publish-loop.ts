@@ -199,10 +199,15 @@ function shownBy({ manifest }: PublisherContext): string {
  */
 async function takeRequest(context: PublisherContext): Promise<boolean> {
   const { manifest, log } = context;
-  const { request } = manifest.state();
+  const { request, held_at } = manifest.state();
   log("an operator sent a request", { request });
   const [verb, target] = request.split(" ");
-  if (verb === "full" || verb === "resume") manifest.setState({ held_at: 0 });
+  if (verb === "full" && held_at > 0) {
+    log("a rollback holds publishing; no full build is made", { held_at });
+    manifest.setState({ request: "" });
+    return false;
+  }
+  if (verb === "resume") manifest.setState({ held_at: 0 });
   if (verb === "full") await catchUp(context);
   // A rollback may have gone back to pages of an older site: then no page is up to date.
   const outdated = manifest.state().inputs_digest !== context.inputsDigest;

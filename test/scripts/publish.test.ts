@@ -109,6 +109,8 @@ describe("publishing once", () => {
     expect(purged.join(" ")).toContain("profile:trust-a");
     const held = await publish();
     expect([held.code, held.complaint]).toEqual([1, expect.stringContaining("held at release")]);
+    expect(await publish("--full")).toMatchObject({ code: 1, complaint: held.complaint });
+    expect(page()).toContain("first line");
     await publish("--resume");
     expect(page()).toContain("second line");
   });
@@ -133,13 +135,18 @@ test("a running publisher does what is asked for on the command line", async () 
     });
     const back = await publish("--rollback");
     expect(back).toMatchObject({ code: 0, out: expect.stringContaining("held at release") });
+    const full = await publish("--full");
+    expect([full.code, full.complaint]).toEqual([1, expect.stringContaining("held at release")]);
     expect(page()).toContain("second line");
     await publish("--resume");
     expect(page()).toContain("third line");
     const shown = join(dataDir, "public/nonprofits/trust-a.html");
     chmodSync(shown, 0o644);
     writeFileSync(shown, "defaced");
-    expect((await publish("--full", "--json")).json.differing).toEqual(["nonprofits/trust-a.html"]);
+    expect((await publish("--full", "--json")).json).toMatchObject({
+      differing: [],
+      repaired: ["nonprofits/trust-a.html"],
+    });
   } finally {
     resident.kill("SIGTERM");
     await resident.exited;

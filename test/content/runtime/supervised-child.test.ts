@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { startChild } from "#content/runtime/supervised-child.ts";
+import { startChild, superviseChild } from "#content/runtime/supervised-child.ts";
 
 test("a child that has closed its channel, or has ended, is sent nothing", async () => {
   const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
@@ -23,4 +23,30 @@ test("a child that has closed its channel, or has ended, is sent nothing", async
   child.send("anyone?");
   rmSync(folder, { recursive: true });
   expect(child.pid).toBeGreaterThan(0);
+});
+
+test("a child that has given signs of life and gives none any more is killed and started again", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
+  const script = join(folder, "child.ts");
+  // Stopped like this it cannot even hear that it shall end.
+  writeFileSync(
+    script,
+    'process.send("heartbeat"); process.send({ pid: process.pid }); setInterval(() => process.kill(process.pid, "SIGSTOP"), 10);',
+  );
+  const ended: string[] = [];
+  const twice = Promise.withResolvers<void>();
+  const child = superviseChild<{ pid: number }>({
+    script,
+    args: () => [],
+    silentMaxMs: 80,
+    onEnd: ({ cause }) => {
+      ended.push(cause);
+      if (ended.length === 2) twice.resolve();
+    },
+  });
+  expect((await child.ready).pid).toBe(child.pid());
+  await twice.promise;
+  await child.stop();
+  rmSync(folder, { recursive: true });
+  expect(ended).toEqual(Array.from({ length: 2 }, () => "it hung: no sign of life in 0.08 s"));
 });

@@ -262,6 +262,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       ["POST", "/mcp"],
       ["GET", "/mcp"],
       ["GET", "/healthz"],
+      ["GET", "/readyz"],
       ["OPTIONS", "/api/enrich/water-for-all"],
       ["OPTIONS", "/api/nonprofits"],
       ["POST", "/api/nonprofits/water-for-all"],

@@ -76,6 +76,7 @@ describe.skipIf(!ready)("Varnish in front of nginx", () => {
       "/api/needs-enrichment",
       "/api/nonprofits?limit=2",
       "/healthz",
+      "/readyz",
     ]) {
       const before = service.asked.length;
       await get(path);

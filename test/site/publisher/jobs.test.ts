@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
+import { buildBundle } from "#site/publisher/full-build.ts";
 import { releases } from "#site/bundle/release.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
@@ -86,6 +87,26 @@ describe("a change that moves others", () => {
     const outcome = await directory.publisher.buildAll({ processes: 2 });
     expect(outcome.differing).toEqual([]);
     expect(outcome.failed).toEqual([]);
+  });
+  test("nor does one during which something is written", async () => {
+    const { context, ...jobs } = directory.publisher;
+    const writing = context.kinds.map((kind) => ({
+      ...kind,
+      all: async function* (source: typeof context.source) {
+        if (kind.kind === "profile") {
+          await directory.edit("trust-5", { tagline: "Written meanwhile", country_code: "SE" });
+        }
+        yield* kind.all(source);
+      },
+    }));
+    const outcome = await buildBundle(
+      { ...jobs, context: { ...context, kinds: writing } },
+      { processes: 1, feedLater: true },
+    );
+    expect([outcome.differing, outcome.waiting]).toEqual([[], 0]);
+    expect(directory.read("nonprofits/trust-5.html")).toContain("Written meanwhile");
+    await directory.drain();
+    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
   });
 });
 
