@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     stopping = true;
     log.info({ signal }, "stopping");
     leave();
-    await listening.stop();
+    await listening.stop({ drainMs: 300 });
     await service.close();
     process.exit(0);
   };

@@ -4,7 +4,7 @@ import type { Config } from "#api/config.ts";
 import { openDonationChain, refuseSample } from "#api/donation/donation-chain.ts";
 import { listen } from "#api/http/listen.ts";
 import { answerError } from "#api/http/problem.ts";
-import { openLog } from "#api/log.ts";
+import { isJsonLog, openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
 import { announceService } from "#api/operator/running-service.ts";
 import { isUsed, openSecrets, type Secrets } from "#api/secrets.ts";
@@ -63,7 +63,12 @@ const command = defineCommand({
     });
     // While the store is filled. Whoever needs the compiled site waits for it, and tells why when it does not compile.
     void compileSite(publisherFolders(given.dataDir).compiled).catch(() => null);
-    await fillEmptyStore(store, args.profiles, { ...given, create });
+    const tell = isJsonLog(given) ? (line: string) => log.info(line) : undefined;
+    // What is made of the sample is committed, and the next start completes it.
+    const leaveAtOnce = () => process.exit(0);
+    stop.addEventListener("abort", leaveAtOnce);
+    await fillEmptyStore(store, args.profiles, { ...given, create, tell });
+    stop.removeEventListener("abort", leaveAtOnce);
     await refuseSample(given, store);
     const localChain = await starting;
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
@@ -98,7 +103,7 @@ const command = defineCommand({
     void publisher.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
     leave();
-    await Promise.all([listening.stop(), publisher.stop()]);
+    await Promise.all([listening.stop({ drainMs }), publisher.stop()]);
     await service.close();
     await localChain?.stop();
     reader.close();
@@ -115,11 +120,16 @@ const startPublisher = (onTrouble: (message: string) => void) =>
   superviseChild<{ release: number }>({
     script: join(import.meta.dirname, "publish.ts"),
     args: () => ["--watch"],
+    // The commit of a million files takes tens of seconds, in which it says nothing.
+    silentMaxMs: 120_000,
     onEnd: ({ cause, againInMs }) =>
       onTrouble(
         `The publisher ended (${cause}) and is started again in ${againInMs / 1_000} s. What is published goes on being served.`,
       ),
   });
+
+/** While it stops, clients that keep their connections are answered, and told to close them. */
+const drainMs = 300;
 
 /** Prints the addresses worth opening, and once the directory is whole, says so. */
 function showAddresses(
@@ -163,7 +173,15 @@ const seedNumber = 1;
 async function fillEmptyStore(
   store: Store,
   asked: string | undefined,
-  { network, databaseUrl, create }: Pick<Config, "network" | "databaseUrl"> & { create: boolean },
+  {
+    network,
+    databaseUrl,
+    create,
+    tell,
+  }: Pick<Config, "network" | "databaseUrl"> & {
+    create: boolean;
+    tell: ((line: string) => void) | undefined;
+  },
 ): Promise<void> {
   const profiles = asked === undefined ? profilesDefault : Number(asked);
   if (!Number.isInteger(profiles) || profiles < 1) {
@@ -180,7 +198,7 @@ async function fillEmptyStore(
   }
   const sample = unfinished ?? { profiles, seed_number: seedNumber };
   console.log(`An empty data folder: making a sample directory of ${sample.profiles} nonprofits.`);
-  const progress = startProgress("Sample nonprofits", sample.profiles);
+  const progress = startProgress("Sample nonprofits", sample.profiles, tell);
   await seedDirectory(store, {
     profiles: sample.profiles,
     seedNumber: sample.seed_number,

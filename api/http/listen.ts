@@ -7,12 +7,19 @@ export type Listening = {
   /** Where it listens, without a trailing slash: the port may have been chosen by the machine. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new connection, lets requests under way finish for at most `graceMs`, then cuts them off. */
-  stop(graceMs?: number): Promise<void>;
+  /**
+   * For `drainMs` answers all that comes and has clients close their connections. Then takes no new one, lets requests
+   * under way finish for at most `graceMs`, and cuts them off.
+   */
+  stop(wait?: { drainMs?: number; graceMs?: number }): Promise<void>;
 };
 
 /** Answers requests; `address` is the socket's. */
-export type Handles = { handle(request: Request, address?: string): Promise<Response> };
+export type Handles = {
+  handle(request: Request, address?: string): Promise<Response>;
+  /** Told of each answer that `before` gave, and when the request came: a time of `performance.now`. */
+  observe?(request: Request, status: number, startedMs: number): void;
+};
 
 export type ListenOptions = {
   /** Answers a request before the service does, for example with a file; null leaves it to the service. */
@@ -29,6 +36,7 @@ const idleTimeoutSeconds = 10;
 const bodyBytesMax = Number.MAX_SAFE_INTEGER;
 const headBytesMax = 262_144;
 const graceMsDefault = 4_000;
+const quietLooks = 4;
 
 /** Puts the service on a socket. Throws CannotStart, which names the address. */
 export function listen(
@@ -37,6 +45,7 @@ export function listen(
   { before, reusePort = false, onError = () => problem(internal) }: ListenOptions = {},
 ): Listening {
   allowLongAddresses();
+  let stopping = false;
   const server = serve({
     hostname: host,
     port,
@@ -49,19 +58,38 @@ export function listen(
     fetch: (request, self) => {
       if (!oneHost.test(request.headers.get("host") ?? "")) return problem(manyHosts);
       const ask = () => app.handle(request, self.requestIP(request)?.address);
+      const startedMs = performance.now();
       const early = before?.(request) ?? null;
-      return early instanceof Promise ? early.then((file) => file ?? ask()) : (early ?? ask());
+      if (early === null || early instanceof Promise) {
+        const answer = early === null ? ask() : early.then((file) => file ?? ask());
+        return answer.then((response) => (stopping ? closing(response) : response));
+      }
+      app.observe?.(request, early.status, startedMs);
+      return stopping ? closing(early) : early;
     },
   });
   const shown = host.includes(":") ? `[${host}]` : host;
   return {
     url: `http://${shown}:${server.port}`,
     port: server.port ?? port,
-    stop: async (graceMs = graceMsDefault) => {
-      await Promise.race([server.stop(), Bun.sleep(graceMs)]);
+    stop: async ({ drainMs = 0, graceMs = graceMsDefault } = {}) => {
+      stopping = true;
+      if (drainMs > 0) await Bun.sleep(drainMs);
+      const deadlineMs = performance.now() + graceMs;
+      // This alone does not wait for what is under way, nor for what a connection brings that was just taken.
+      void server.stop();
+      for (let quiet = 0; quiet < quietLooks && performance.now() < deadlineMs; quiet++) {
+        if (server.pendingRequests > 0) quiet = 0;
+        await Bun.sleep(5);
+      }
       await server.stop(true);
     },
   };
+}
+
+function closing(response: Response): Response {
+  response.headers.set("connection", "close");
+  return response;
 }
 
 /** Bun joins repeated headers with a comma. A proxy may have taken the other one for the host. Source: RFC 9112, 3.2. */

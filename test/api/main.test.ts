@@ -1,3 +1,4 @@
+import { listen } from "#api/http/listen.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -163,6 +164,21 @@ describe("the process", () => {
     expect(other.log()).toContain("stopping");
     expect(other.log()).not.toContain("Admin token");
     idle.destroy();
+  });
+
+  test("answers what is under way when it is stopped, and has clients close their connections", async () => {
+    const app = { handle: async () => Bun.sleep(20).then(() => new Response("done")) };
+    const listening = listen(app, { host: "127.0.0.1", port: 0 });
+    const ask = () => fetch(listening.url).then(({ headers }) => headers.get("connection"));
+    const before = Array.from({ length: 20 }, ask);
+    await Bun.sleep(5);
+    const stopped = listening.stop({ drainMs: 50 });
+    const during = Array.from({ length: 20 }, ask);
+    expect(await Promise.all([...before, ...during])).toEqual(
+      Array.from({ length: 40 }, () => "close"),
+    );
+    await stopped;
+    expect(ask()).rejects.toThrow();
   });
 
   test("says which setting is bad and ends with 2", async () => {

@@ -30,7 +30,7 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
   afterAll(async () => {
     await varnish?.close();
     await nginx?.close();
-    await listening?.stop(100);
+    await listening?.stop({ graceMs: 100 });
     bundle?.close();
     service?.close();
   });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   leave();
-  await listening.stop(0);
+  await listening.stop({ graceMs: 0 });
   service.close();
 });
 

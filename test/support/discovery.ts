@@ -40,7 +40,7 @@ export async function aDirectory(options: Parameters<typeof aService>[0]): Promi
     url,
     files,
     close: async () => {
-      await listening.stop(100);
+      await listening.stop({ graceMs: 100 });
       service.close();
     },
   };

@@ -26,7 +26,7 @@ export async function aServedDesk(env: Record<string, string> = {}): Promise<Ser
     service,
     origin,
     close: async () => {
-      await listening.stop(100);
+      await listening.stop({ graceMs: 100 });
       service.close();
     },
   };
