@@ -15,6 +15,10 @@ import { helpFor, methodsByPath, requestPath } from "./http/route.ts";
 import type { Policy } from "./http/rate-limit.ts";
 import type { Allowance } from "./http/sliding-window.ts";
 import { isStorageQuota, storageQuota } from "./http/stored-bytes.ts";
+import { requestIdOf, traceOf } from "./log.ts";
+import { openMetrics } from "./operator/metrics.ts";
+import { probeRoutes } from "./operator/probes.ts";
+import { openReadiness } from "./operator/readiness.ts";
 import { operatorRoutes } from "./operator/routes.ts";
 import {
   agentRoutes,
@@ -35,12 +39,14 @@ import { onboardingOperations } from "#content/contract/operations/onboarding.ts
 export type App = {
   /** Answers a request. `address` is the socket's; without one the client counts as unknown. Never throws. */
   handle(request: Request, address?: string): Promise<Response>;
+  /** Counts and logs an answer. Without a route it was a file, given before the service was asked. */
+  observe(request: Request, status: number, startedMs: number, route?: string): void;
   /** Every method and path that is known, paths as routes name them ("/api/nonprofits/:slug"). */
   readonly routes: readonly { method: string; path: string }[];
 };
 
 /** Every route. A new one is a route file of its capability and one line here. */
-const routesOf = (context: Context, askFor: AskFor) =>
+const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
   new Elysia()
     .onParse({ as: "global" }, ({ request, contentType, path }) => {
       // The desk reads its forms itself; whatever is answered here keeps Elysia from reading them.
@@ -49,12 +55,15 @@ const routesOf = (context: Context, askFor: AskFor) =>
         ? formBody(request)
         : readJson(request, contentType);
     })
-    .onError({ as: "global" }, ({ error, code, path }) =>
-      answerError(context.log, error, code, helpAt(path, context)),
-    )
-    .mapResponse({ as: "global" }, ({ responseValue, request, set }) =>
-      answerOf(responseValue, request, set),
-    )
+    .onError({ as: "global" }, ({ error, code, path, request, route }) => {
+      routeTaken.set(request, route);
+      return answerError(context.log, error, code, { help: helpAt(path, context), request });
+    })
+    .mapResponse({ as: "global" }, ({ responseValue, request, set, route }) => {
+      routeTaken.set(request, route);
+      return answerOf(responseValue, request, set);
+    })
+    .use(probeRoutes(context, probes))
     .use(directoryRoutes(context))
     .use(organisationRoutes(context))
     .use(searchRoutes(context))
@@ -74,7 +83,17 @@ const routesOf = (context: Context, askFor: AskFor) =>
 
 /** Makes the service: `createApp(context).handle(new Request("http://localhost/healthz"))`. */
 export function createApp(context: Context): App {
-  const routes = routesOf(context, (call, client) => askFor(call, client));
+  const readiness = openReadiness(context);
+  const metrics = openMetrics(context, readiness);
+  const routes = routesOf(context, (call, client) => askFor(call, client), { readiness, metrics });
+  const observe: App["observe"] = (request, status, startedMs, route = "file") => {
+    const { method } = request;
+    const durationMs = performance.now() - startedMs;
+    metrics.request(knownMethods.has(method) ? method : "other", route, status, durationMs);
+    if (context.config.logLevel !== "debug") return;
+    const facts = { method, route, status, duration_ms: Math.round(durationMs * 10) / 10 };
+    context.log.debug({ request_id: requestIdOf(request), ...facts }, "request");
+  };
   const methodsOfRoutes = methodsByPath(routes.routes);
   const methodsAt = (path: string): readonly string[] => {
     const methods = methodsOfRoutes(path);
@@ -82,7 +101,9 @@ export function createApp(context: Context): App {
   };
   const limited = (allowance: Allowance, policy: Policy | null): Response => {
     const isStorage = isStorageQuota(allowance);
-    context.activity.count(`limited:${isStorage ? "stored" : (policy ?? "read")}`);
+    const limit = isStorage ? "stored" : (policy ?? "read");
+    context.activity.count(`limited:${limit}`);
+    metrics.limited(limit);
     return isStorage ? problem(storageQuota(allowance)) : tooMany(allowance);
   };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
@@ -125,7 +146,9 @@ export function createApp(context: Context): App {
   };
   return {
     routes: routes.routes,
+    observe,
     handle: async (request, address = "unknown") => {
+      const startedMs = performance.now();
       const head = request.method === "HEAD";
       const asked = routable(head ? new Request(request, { method: "GET" }) : request);
       rememberAddress(asked, address);
@@ -137,13 +160,22 @@ export function createApp(context: Context): App {
       try {
         [response, allowance] = await handle(asked);
       } catch (error) {
-        response = answerError(context.log, error, "UNKNOWN");
+        response = answerError(context.log, error, "UNKNOWN", { request: asked });
       }
       addHeaders(response, asked.method, allowance);
+      const trace = asked.headers.get("traceparent");
+      if (trace !== null && traceOf(asked) !== null) response.headers.set("traceparent", trace);
+      observe(asked, response.status, startedMs, routeTaken.get(asked) || "none");
       return head ? withoutBody(response) : response;
     },
   };
 }
+
+type Probes = Parameters<typeof probeRoutes>[1];
+
+/** The route that answered a request, as it is named in a table of routes: paths of clients would be labels without end. */
+const routeTaken = new WeakMap<Request, string>();
+const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"]);
 
 /** What a file of the bundle answers to, which stands before the service. */
 const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
@@ -151,12 +183,14 @@ const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 /** Which limit a request counts toward; null for what is never limited. Source: the decisions of the spec, "Limits". */
 function policyOf(method: string, asked: string): Policy | null {
   const path = asked.replace(/\/$/, ""); // Elysia takes either for the same.
-  if (path === "/healthz") return null;
+  if (probePaths.has(path)) return null;
   if (path.startsWith("/api/donate/")) return "donate";
   if (method === "POST" && path === "/api/agents") return "bind";
   const written = method === "POST" ? writes.find(([start]) => path.startsWith(start)) : undefined;
   return written?.[1] ?? "read";
 }
+
+const probePaths: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 const writes = [
   ["/api/enrich/", "enrich"],

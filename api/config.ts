@@ -115,6 +115,10 @@ const completed = (raw: Raw, env: Environment) => ({
   webhookUrls: [...new Set(raw.ALMONER_WEBHOOK_URLS)],
   webhookSecret: raw.ALMONER_WEBHOOK_SECRET,
   logLevel: raw.ALMONER_LOG_LEVEL,
+  /** Undefined: plain on a terminal, JSON elsewhere. */
+  logFormat: raw.ALMONER_LOG_FORMAT,
+  /** Without one, metrics are for this machine alone. */
+  metricsToken: raw.ALMONER_METRICS_TOKEN,
 });
 
 /**

@@ -42,6 +42,8 @@ export type Publication = {
   listsTo: number;
   /** Pages that could not be rendered; their older versions stay. */
   failures: number;
+  /** When the publisher last gave a sign of life, in milliseconds since 1970; 0: it does not run. */
+  seenAtMs: number;
 };
 
 /** What the service is made of. Every route takes this and nothing else; tests hand in their own. */

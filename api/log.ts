@@ -1,21 +1,57 @@
+import { writeSync } from "node:fs";
 import pino, { type Logger } from "pino";
+import { z } from "zod";
 import { withoutContacts } from "#content/nonprofit/text.ts";
 import type { Config } from "./config.ts";
 
 /** What the service logs with. */
 export type Log = Pick<Logger, "info" | "warn" | "error" | "debug">;
 
-/** The log of a process: JSON lines on stderr, without personal data and secrets. */
-export const openLog = ({ logLevel }: Pick<Config, "logLevel">): Logger =>
+/** Whether the log is JSON: what else is said to stderr has to be a line of the log then. */
+export const isJsonLog = ({ logFormat }: Pick<Config, "logFormat">): boolean =>
+  (logFormat ?? (process.stderr.isTTY ? "plain" : "json")) === "json";
+
+/** The log of a process: lines on stderr in JSON or in words, without personal data and secrets. */
+export const openLog = (config: Pick<Config, "logLevel" | "logFormat">): Logger =>
   pino(
     {
-      level: logLevel,
+      level: config.logLevel,
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: errorFacts, asked: queryFacts },
     },
-    pino.destination({ dest: 2, sync: true }),
+    isJsonLog(config)
+      ? pino.destination({ dest: 2, sync: true })
+      : { write: (line) => writeSync(2, plainLine(line)) },
   );
+
+/** "2026-06-01T12:00:00.000Z WARN  the store refused code=store_busy"; a stack follows in lines of its own. */
+export function plainLine(json: string): string {
+  const { level, time, msg, pid: _pid, ...facts } = LogLine.parse(JSON.parse(json));
+  const words = Object.entries(facts).map(([name, value]) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return ` ${name}=${/[\s"]/.test(text) && typeof value === "string" ? JSON.stringify(text) : text}`;
+  });
+  const label = pino.levels.labels[level]?.toUpperCase().padEnd(5) ?? level;
+  return `${time} ${label} ${msg}${words.join("")}\n`;
+}
+
+const LogLine = z.looseObject({ level: z.number(), time: z.string(), msg: z.string().default("") });
+
+const traceForm = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
+
+/** The id of the trace that a request belongs to, by its `traceparent`; null without one. Source: W3C Trace Context. */
+export const traceOf = ({ headers }: Request): string | null =>
+  traceForm.exec(headers.get("traceparent") ?? "")?.[1] ?? null;
+
+const requestIds = new WeakMap<Request, string>();
+
+/** What a request is called in the log and in the answer to an error: its trace, or a name of its own. */
+export function requestIdOf(request: Request): string {
+  const id = requestIds.get(request) ?? traceOf(request) ?? crypto.randomUUID();
+  requestIds.set(request, id);
+  return id;
+}
 
 /** What is logged of a query: its texts without personal data. Made only when the level is logged. */
 export const queryFacts = (asked: Record<string, unknown>): Record<string, unknown> =>

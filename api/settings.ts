@@ -392,8 +392,23 @@ export const settings = z
       "generated and stored when webhooks are on",
     ),
     ALMONER_LOG_LEVEL: described(
-      "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug` (searches, too)",
+      "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug` (requests and searches, too)",
       choice(["silent", "error", "warn", "info", "debug"]).default("info"),
+    ),
+    ALMONER_LOG_FORMAT: described(
+      "how it is logged: one `json` object a line, or `plain` words",
+      choice(["json", "plain"]).optional(),
+      "`plain` on a terminal, `json` elsewhere",
+    ),
+    ALMONER_METRICS_TOKEN: described(
+      "bearer token for `/metrics`",
+      z
+        .string()
+        .refine((token) => bitsOf(token) >= tokenBitsMin, {
+          error: `a token needs ${tokenBitsMin} random bits: make one with \`openssl rand -hex 32\``,
+        })
+        .optional(),
+      "none: `/metrics` answers this machine alone",
     ),
   })
   .superRefine((all, context) => {

@@ -6,10 +6,7 @@ import { problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
-import {
-  directoryOperations as directory,
-  serviceOperations as service,
-} from "#content/contract/operations/directory.ts";
+import { directoryOperations as directory } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
@@ -31,16 +28,11 @@ type DirectoryContext = Pick<
   | "drawList"
 >;
 
-/** Reads of the directory: profiles, the list, causes, history and numbers; and the health of the service. */
+/** Reads of the directory: profiles, the list, causes, history and numbers. */
 export const directoryRoutes = (context: DirectoryContext) => {
   const { store } = context;
   return (
     new Elysia()
-      .get(pathOf(service.getHealth), ({ set }) => {
-        // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
-        set.headers["cache-control"] = "no-store";
-        return { status: "ok" };
-      })
       .get(
         pathOf(directory.listNonprofits),
         ({ query }) => page(context, browseQuery(query)),

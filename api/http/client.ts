@@ -21,6 +21,13 @@ export const sameClient = (request: Request, client: Request): void => {
   senders.set(request, client);
 };
 
+const forwarding = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
+
+/** Whether a request comes from this machine, and from no one beyond it: a proxy on the machine says whom it stands for. */
+export const isLocal = (request: Request): boolean =>
+  /^(?:127\.|::1$|::ffff:127\.)/.test(addresses.get(request) ?? "") &&
+  !forwarding.some((name) => request.headers.has(name));
+
 /** Whether the service asks this of itself, for a client that called a tool. */
 export const isAskedByTool = (request: Request): boolean => senders.has(request);
 

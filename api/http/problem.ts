@@ -1,5 +1,5 @@
 import { ValidationError } from "elysia";
-import type { Log } from "#api/log.ts";
+import { type Log, requestIdOf } from "#api/log.ts";
 import { problemTitles, type Wrong } from "#content/contract/problem.ts";
 import { isStoreAway, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
@@ -152,14 +152,14 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * The answer to whatever was thrown. What no one expected is logged once with its cause, and sent to no one. `help` is
- * added to a refused request, for example a body that could be sent.
+ * The answer to whatever was thrown. What no one expected is logged once with its cause, and sent to no one but by the
+ * id of the request. `help` is added to a refused request, for example a body that could be sent.
  */
 export function answerError(
   log: Log,
   error: unknown,
   code: unknown,
-  help: Record<string, unknown> = {},
+  { help, request }: { help?: Record<string, unknown>; request?: Request } = {},
 ): Response {
   const refused = error instanceof Refused ? error : error instanceof Error ? error.cause : null;
   if (refused instanceof Refused)
@@ -167,13 +167,11 @@ export function answerError(
   if (code === "NOT_FOUND") return unknownPath();
   // Elysia answers 422; the contract says 400.
   if (error instanceof ValidationError) return problem(invalidParameter(error));
+  const request_id = request === undefined ? crypto.randomUUID() : requestIdOf(request);
   const refusal = storeRefusal(error);
-  if (refusal !== null) {
-    log.warn({ code: refusal.code }, "the store refused");
-    return problem(refusal);
-  }
-  log.error({ err: error }, "unexpected error");
-  return problem(internal);
+  if (refusal !== null) log.warn({ code: refusal.code, request_id }, "the store refused");
+  else log.error({ err: error, request_id }, "unexpected error");
+  return problem({ ...(refusal ?? internal), extra: { request_id } });
 }
 
 export const internal: Refusal = {

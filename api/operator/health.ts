@@ -98,7 +98,10 @@ const chainWaitMs = 3_000;
 /** Base58 of 32 zeros: a question that every node can answer, and that leaves nothing behind. */
 const noBlockhash = "1".repeat(32);
 
-async function chainHealth(chain: OperatorContext["chain"]): Promise<OperatorHealth["chain"]> {
+/** Asks the chain one question, and waits for the answer at most 3 s. */
+export async function chainHealth(
+  chain: OperatorContext["chain"],
+): Promise<OperatorHealth["chain"]> {
   if (chain === null) return null;
   const startedAt = performance.now();
   const answer = await within(chain.stillValid(noBlockhash), chainWaitMs);

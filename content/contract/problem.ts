@@ -15,6 +15,14 @@ export const Problem = z
       .describe("What is wrong where"),
     parameter: z.string().optional().describe("The query parameter that cannot be used"),
     allowed: z.array(z.string()).optional().describe("The values that the parameter may have"),
+    reasons: z
+      .array(z.object({ part: z.string(), why: z.string() }))
+      .optional()
+      .describe("Which parts of the directory do not work"),
+    request_id: z
+      .string()
+      .optional()
+      .describe("Of an error on our side: the log has it under this name"),
     example: z.unknown().optional().describe("A request that would be accepted"),
   })
   .meta({ id: "Problem" });

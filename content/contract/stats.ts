@@ -31,3 +31,12 @@ export type Stats = z.infer<typeof Stats>;
 
 /** 200 of GET /healthz. */
 export const Health = named("Health", { status: z.literal("ok") });
+
+const part = z.literal(["ok", "none"]).describe("none: it does not belong to this process");
+
+/** 200 of GET /readyz. */
+export const Ready = named("Ready", {
+  status: z.literal("ready"),
+  parts: z.object({ store: part, chain: part, publisher: part }),
+});
+export type Ready = z.infer<typeof Ready>;

@@ -1,6 +1,9 @@
 import type { OperatorHealth } from "#content/contract/operator.ts";
 
-const waitMaxS = 60;
+/** A change that waits for longer than this to be published is behind. */
+export const publishWaitMaxS = 60;
+/** A publisher that gave no sign of life for this long hangs; it gives one every 5 s. */
+export const publisherSilentMaxS = 30;
 /** Once a day, and some time to be made. */
 const backupAgeMaxS = 25 * 3_600;
 const freeBytesMin = 1_000_000_000;
@@ -34,7 +37,7 @@ function publicationWarnings({ publication }: Health): string[] {
   const { release, held, oldest_waiting_s, failures } = publication;
   const found: string[] = [];
   if (release === 0) found.push("Nothing has been published yet.");
-  const behind = oldest_waiting_s !== null && oldest_waiting_s > waitMaxS;
+  const behind = oldest_waiting_s !== null && oldest_waiting_s > publishWaitMaxS;
   if (held) {
     found.push(
       "A rollback holds publishing: readers see nothing new until `bun run publish --resume`.",

@@ -5,9 +5,18 @@ export type Progress = { at: (done: number) => void; end: () => void };
 
 const lineEveryMs = 5_000;
 
-/** `total` 0 means that it is not known beforehand. Writes to standard error, so that output stays clean. */
-export function startProgress(what: string, total: number): Progress {
-  return process.stderr.isTTY ? startBar(what, total) : startLines(what, total);
+/**
+ * `total` 0 means that it is not known beforehand. Writes to standard error, so that output stays clean; lines of a
+ * process whose log is JSON go through `tell`.
+ */
+export function startProgress(
+  what: string,
+  total: number,
+  tell?: (line: string) => void,
+): Progress {
+  return tell === undefined && process.stderr.isTTY
+    ? startBar(what, total)
+    : startLines(what, total, tell ?? console.error);
 }
 
 function startBar(what: string, total: number): Progress {
@@ -17,13 +26,13 @@ function startBar(what: string, total: number): Progress {
   return { at: (done) => bar.update(done), end: () => bar.stop() };
 }
 
-function startLines(what: string, total: number): Progress {
+function startLines(what: string, total: number, tell: (line: string) => void): Progress {
   let toldMs = performance.now();
   return {
     at: (done) => {
       if (performance.now() - toldMs < lineEveryMs) return;
       toldMs = performance.now();
-      console.error(
+      tell(
         `${what}: ${done.toLocaleString("en")}${total > 0 ? ` of ${total.toLocaleString("en")}` : ""}`,
       );
     },

@@ -17,10 +17,12 @@ const alwaysLive: ReadonlySet<string> = new Set([
   "/api/stats",
   "/api/needs-enrichment",
   "/healthz",
+  "/readyz",
+  "/metrics",
 ]);
 
 /** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
-const ofService = /^\/(api|mcp|desk|organisations|healthz)(\/|$)/;
+const ofService = /^\/(api|mcp|desk|organisations|healthz|readyz|metrics)(\/|$)/;
 
 /** What is cached in memory. */
 const cachedBytesMax = 64 * 1024 * 1024;

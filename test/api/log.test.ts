@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { errorFacts, queryFacts, scrub } from "#api/log.ts";
+import { errorFacts, plainLine, queryFacts, scrub } from "#api/log.ts";
 
 describe("what is logged", () => {
   test.each([
@@ -49,4 +49,12 @@ describe("what is logged", () => {
     ];
     for (const text of hostile) expect(scrub(text).length).toBeLessThan(20_000);
   });
+});
+
+test("a plain line has time, level and words, and each fact once", () => {
+  const facts = { code: "store_busy", text: "two words", err: { type: "Error" }, pid: 7 };
+  const json = JSON.stringify({ level: 40, time: "2026-06-01T12:00:00.000Z", ...facts, msg: "no" });
+  expect(plainLine(json)).toBe(
+    '2026-06-01T12:00:00.000Z WARN  no code=store_busy text="two words" err={"type":"Error"}\n',
+  );
 });

@@ -9,7 +9,14 @@ import { aService, type TestService } from "#test/support/service.ts";
 
 let service: TestService;
 let held = false;
-const publication = () => ({ release: 3, held, profilesTo: 0, listsTo: 0, failures: 0 });
+const publication = () => ({
+  release: 3,
+  held,
+  profilesTo: 0,
+  listsTo: 0,
+  failures: 0,
+  seenAtMs: 0,
+});
 beforeAll(async () => {
   service = await aService({
     env: { ALMONER_TRUSTED_HOPS: "1" },

@@ -6,7 +6,7 @@ import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/non
 import { z } from "zod";
 import { cause, choice, country, flag, limit, number, offset, text, yesOrNo } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
-import { Health, Stats } from "#content/contract/stats.ts";
+import { Health, Ready, Stats } from "#content/contract/stats.ts";
 import { type Problems, operations } from "./operation.ts";
 import {
   Organisation,
@@ -210,6 +210,16 @@ export const serviceOperations = operations("Service", {
     summary: "Ask whether the service answers",
     description: "Does not use the store.",
     ok: { description: "The service answers", shape: Health },
+    fresh: true,
+    limited: false,
+  },
+  getReadiness: {
+    method: "get",
+    path: "/readyz",
+    summary: "Ask whether the directory works",
+    description:
+      "Looks at the store, the chain and the publisher. 503 names in `reasons` what is missing. For monitors: pages and reads may go on all the same.",
+    ok: { description: "All parts work", shape: Ready },
     fresh: true,
     limited: false,
   },

@@ -30,7 +30,13 @@ const bodies: Record<string, unknown> = {
   settleDonation: { tx_signature: "5".repeat(87) },
 };
 /** These ask nothing of the store, or are refused before. */
-const withoutStore = ["browseNonprofits", "getHealth", "getWalletChallenge", "testWebhooks"];
+const withoutStore = [
+  "browseNonprofits",
+  "getHealth",
+  "getReadiness",
+  "getWalletChallenge",
+  "testWebhooks",
+];
 const routes = new Set(service.app.routes.map(({ method, path }) => `${method} ${path}`));
 const asked = operations
   .filter(({ method, path }) =>

@@ -19,7 +19,14 @@ const secret = `whsec_${randomBytes(32).toString("base64")}`;
 let service: TestService;
 let ada: Visitor;
 let receiver: ReturnType<typeof aReceiver>;
-let published = { release: 3, held: false, profilesTo: 1_000, listsTo: 1_000, failures: 0 };
+let published = {
+  release: 3,
+  held: false,
+  profilesTo: 1_000,
+  listsTo: 1_000,
+  failures: 0,
+  seenAtMs: 0,
+};
 
 beforeAll(async () => {
   receiver = aReceiver(secret);
@@ -307,7 +314,7 @@ describe("health", () => {
     const yesterday = Date.now() / 1_000 - 3 * 86_400;
     utimesSync(mark, yesterday, yesterday);
     expect((await health()).warnings).toContain("The last backup is 3 days old.");
-    published = { release: 3, held: false, profilesTo: 0, listsTo: 0, failures: 2 };
+    published = { ...published, profilesTo: 0, listsTo: 0, failures: 2 };
     const found = await health();
     expect(found.publication).toMatchObject({ release: 3, failures: 2 });
     expect(found.publication?.profiles_behind).toBe(found.store.newest_change);
@@ -316,7 +323,14 @@ describe("health", () => {
     const page = await ada.get("/desk/health");
     for (const warning of found.warnings) expect(alerts(page)).toContain(warning);
     expect(shown(page.$("table").text())).toContain("Release 3. Profiles are");
-    published = { release: 3, held: false, profilesTo: 1_000_000, listsTo: 1_000_000, failures: 0 };
+    published = {
+      release: 3,
+      held: false,
+      profilesTo: 1_000_000,
+      listsTo: 1_000_000,
+      failures: 0,
+      seenAtMs: 0,
+    };
     expect((await health()).publication).toMatchObject({
       profiles_behind: 0,
       lists_behind: 0,

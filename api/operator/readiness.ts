@@ -1,0 +1,65 @@
+import { LRUCache } from "lru-cache";
+import type { Ready } from "#content/contract/stats.ts";
+import { publisherSilentMaxS, publishWaitMaxS } from "#content/operation/health.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { within } from "#content/runtime/with-timeout.ts";
+import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
+import { chainHealth } from "./health.ts";
+import type { OperatorContext } from "./operators.ts";
+
+/** A part of the directory that is not as it has to be, and why, in words for an operator. */
+export type Unready = { part: keyof Ready["parts"]; why: string };
+
+const storeWaitMs = 2_000;
+/** Everyone may ask, and each look asks the chain. */
+const lookAgainAfterMs = 5_000;
+
+/** Looks at store, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. */
+export function openReadiness(context: OperatorContext): () => Promise<readonly Unready[]> {
+  const looks = new LRUCache<"all", readonly Unready[]>({
+    max: 1,
+    ttl: lookAgainAfterMs,
+    fetchMethod: async () => {
+      const looked = await Promise.all([storeAndPublisher(context), chainTrouble(context)]);
+      return looked.flat();
+    },
+  });
+  return () => looks.forceFetch("all");
+}
+
+async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
+  const answered = within(newestSequence(context.store), storeWaitMs);
+  const newest = await answered.catch((error: unknown) => error);
+  if (typeof newest === "number") {
+    const why = await publisherTrouble(context).catch(() => "the store does not tell what waits");
+    return why === null ? [] : [{ part: "publisher", why }];
+  }
+  const why = newest === null ? "no answer in 2 s" : "it cannot be read";
+  return [{ part: "store", why: `the store does not answer: ${why}` }];
+}
+
+/** A rollback that holds publishing is an operator's decision, and no trouble. */
+async function publisherTrouble({
+  store,
+  clock,
+  publication,
+}: OperatorContext): Promise<string | null> {
+  const at = publication?.();
+  if (at === undefined) return null;
+  const nowMs = clock().getTime();
+  const silentS = Math.round((nowMs - at.seenAtMs) / 1_000);
+  if (at.seenAtMs === 0) return "the publisher does not run";
+  if (silentS > publisherSilentMaxS)
+    return `the publisher has given no sign of life for ${silentS} s`;
+  if (at.release === 0) return "nothing is published yet";
+  const since = at.held ? null : await firstChangeAfter(store, Math.min(at.profilesTo, at.listsTo));
+  const waitedS = since === null ? 0 : Math.round((nowMs - since) / 1_000);
+  return waitedS > publishWaitMaxS ? `a change has waited for ${waitedS} s to be published` : null;
+}
+
+async function chainTrouble({ chain }: OperatorContext): Promise<Unready[]> {
+  const health = await chainHealth(chain);
+  return health === null || health.answers
+    ? []
+    : [{ part: "chain", why: `the chain does not answer: ${health.why}` }];
+}

@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Context, Publication } from "#api/context.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
+import { openStore } from "#content/store/open.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService, testNow } from "#test/support/service.ts";
+
+let service: TestService;
+afterEach(() => service.close());
+
+const token = "0123456789abcdef0123456789abcdef";
+const nowMs = testNow.getTime();
+const published: Publication = {
+  release: 3,
+  held: false,
+  profilesTo: 1_000,
+  listsTo: 1_000,
+  failures: 0,
+  seenAtMs: nowMs,
+};
+
+/** A service whose chain answers, with some of it as it should not be. */
+async function watched(changed: Partial<Context> = {}, env: Record<string, string> = {}) {
+  service = await aService();
+  const answering = { ...service.context.chain, stillValid: async () => ok(true) };
+  service.close();
+  service = await aService({ env, context: { chain: answering, ...changed } });
+  return service;
+}
+
+const at = (part: Partial<Publication>) => ({ publication: () => ({ ...published, ...part }) });
+
+describe("GET /readyz", () => {
+  test("is 200 when store, chain and publisher work", async () => {
+    await watched(at({}));
+    const answer = await service.get("/readyz");
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const parts = { store: "ok", chain: "ok", publisher: "ok" };
+    expect(await answer.json()).toEqual({ status: "ready", parts });
+  });
+
+  test.each([
+    ["does not run", at({ seenAtMs: 0 }), "the publisher does not run"],
+    ["hangs", at({ seenAtMs: nowMs - 31_000 }), "the publisher has given no sign of life for 31 s"],
+    ["has published nothing", at({ release: 0 }), "nothing is published yet"],
+  ])("is 503 when the publisher %s", async (_, changed, why) => {
+    await watched(changed);
+    const answer = await service.get("/readyz");
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await answer.json()).toMatchObject({
+      code: "not_ready",
+      detail: `${why}.`,
+      reasons: [{ part: "publisher", why }],
+    });
+  });
+
+  test("is 503 when a change has waited for over a minute, unless a rollback holds publishing", async () => {
+    const earlier = new Date(nowMs - 90_000);
+    for (const held of [false, true]) {
+      await watched({ ...at({ held, profilesTo: 0, listsTo: 0 }), clock: () => earlier });
+      await service.add(aNonprofit({ slug: "oak" }));
+      const { app, context } = service;
+      Object.assign(context, { clock: () => testNow });
+      const answer = await app.handle(new Request("http://localhost/readyz"));
+      expect(answer.status).toBe(held ? 200 : 503);
+      if (!held) {
+        const { detail } = (await answer.json()) as { detail: string };
+        expect(detail).toBe("a change has waited for 90 s to be published.");
+        service.close();
+      }
+    }
+  });
+
+  test("is 503 when the chain does not answer, and when the store does not", async () => {
+    const chain = {
+      ...(await watched()).context.chain,
+      stillValid: async () => fail({ kind: "chain_unclear" as const, why: "no node answered" }),
+    };
+    service.close();
+    const store = await openStore({ url: "http://127.0.0.1:9", migrated: true });
+    service = await aService({ context: { ...at({}), chain, store } });
+    const { reasons } = (await (await service.get("/readyz")).json()) as { reasons: unknown };
+    expect(reasons).toEqual([
+      { part: "store", why: "the store does not answer: it cannot be read" },
+      { part: "chain", why: "the chain does not answer: no node answered" },
+    ]);
+    expect((await service.get("/healthz")).status).toBe(200);
+  });
+});
+
+describe("GET /metrics", () => {
+  const ask = (address: string, headers: Record<string, string> = {}) =>
+    service.app.handle(new Request("http://localhost/metrics", { headers }), address);
+
+  test.each([
+    ["this machine", "127.0.0.1", {}, 200],
+    ["this machine", "::1", {}, 200],
+    ["a proxy on this machine", "127.0.0.1", { "x-forwarded-for": "192.0.2.1" }, 403],
+    ["another machine", "192.0.2.1", {}, 403],
+  ])("without a token is for this machine alone: %s", async (_, address, headers, status) => {
+    await watched();
+    expect((await ask(address, headers)).status).toBe(status);
+  });
+
+  test("with a token is for who sends it", async () => {
+    await watched({}, { ALMONER_METRICS_TOKEN: token });
+    expect((await ask("127.0.0.1")).status).toBe(403);
+    expect((await ask("192.0.2.1", { authorization: "Bearer wrong" })).status).toBe(403);
+    expect((await ask("192.0.2.1", { authorization: `Bearer ${token}` })).status).toBe(200);
+  });
+
+  test("counts requests by route, never by path, and takes 5 ms once the facts are known", async () => {
+    await watched(at({}));
+    for (const path of ["/api/nonprofits/ann@oak.example", "/nothing/ann@oak.example", "/healthz"])
+      await service.get(path);
+    service.app.observe(new Request("http://localhost/causes"), 200, performance.now());
+    const first = await (await ask("127.0.0.1")).text();
+    const count = (method: string, route: string, status: number) =>
+      first.includes(
+        `almoner_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"} 1\n`,
+      );
+    expect(count("GET", "/api/nonprofits/:slug", 404)).toBe(true);
+    expect(count("GET", "none", 404)).toBe(true);
+    expect(count("GET", "/healthz", 200)).toBe(true);
+    expect(count("GET", "file", 200)).toBe(true);
+    expect(first).not.toContain("ann");
+    expect(first).toContain('almoner_unready{part="store"} 0\n');
+    expect(first).toContain('almoner_queue_waiting{queue="onboarding"} 0\n');
+    expect(first).not.toContain("\nalmoner_backup_age_seconds ");
+    const times = [];
+    for (let round = 0; round < 20; round++) {
+      const startedMs = performance.now();
+      await (await ask("127.0.0.1")).text();
+      times.push(performance.now() - startedMs);
+    }
+    expect(times.sort((a, b) => a - b)[10]).toBeLessThan(5);
+  });
+
+  test("goes on while the store is away", async () => {
+    const store = await openStore({ url: "http://127.0.0.1:9", migrated: true });
+    await watched({ store });
+    const answer = await ask("127.0.0.1");
+    expect(await answer.text()).toContain('almoner_unready{part="store"} 1\n');
+  });
+});
+
+describe("an error", () => {
+  test("is logged and answered with one id: that of the trace, if the client sent one", async () => {
+    const logged: { request_id?: string }[] = [];
+    const store = await openStore({ url: "http://127.0.0.1:9", migrated: true });
+    const quiet = { info: () => {}, error: () => {}, debug: () => {} };
+    const log = { ...quiet, warn: (facts: { request_id?: string }) => void logged.push(facts) };
+    service = await aService({ context: { store, log } });
+    const trace = "0af7651916cd43dd8448eb211c80319c";
+    const traceparent = `00-${trace}-b7ad6b7169203331-01`;
+    for (const headers of [{}, { traceparent }]) {
+      const answer = await service.get("/api/causes", headers);
+      const { request_id } = (await answer.json()) as { request_id: string };
+      expect(request_id).toMatch(/^[\da-f-]{32,36}$/);
+      expect(logged.at(-1)?.request_id).toBe(request_id);
+      expect(answer.headers.get("traceparent")).toBe("traceparent" in headers ? traceparent : null);
+    }
+    expect(logged.at(-1)?.request_id).toBe(trace);
+  });
+
+  test("and at debug each request is one line, without path or address", async () => {
+    const lines: unknown[][] = [];
+    const quiet = { info: () => {}, error: () => {}, warn: () => {} };
+    const log = {
+      ...quiet,
+      debug: (...said: unknown[]) => void lines.push(said),
+    };
+    service = await aService({ env: { ALMONER_LOG_LEVEL: "debug" }, context: { log } });
+    await service.get("/api/nonprofits/ann@oak.example");
+    expect(lines).toHaveLength(1);
+    const [facts, message] = lines[0] ?? [];
+    expect(message).toBe("request");
+    expect(facts).toMatchObject({ method: "GET", route: "/api/nonprofits/:slug", status: 404 });
+    expect(JSON.stringify(facts)).not.toContain("ann");
+  });
+});
