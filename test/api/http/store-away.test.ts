@@ -2,12 +2,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { operations } from "#content/openapi/document.ts";
 import { fetchWithin, StoreAway } from "#content/store/busy.ts";
-import { openStore } from "#content/store/open.ts";
+import { anAwayStore } from "#test/support/away-store.ts";
 import { aService } from "#test/support/service.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
-// Port 9 discards: no database server listens there.
-const store = await openStore({ url: "http://127.0.0.1:9", migrated: true });
+const store = await anAwayStore();
 const service = await aService({
   context: { store },
   env: { ALMONER_ADMIN_TOKENS: `ops:${token}`, ALMONER_RECOMMENDATION_PHASE: "3" },

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Context, Publication } from "#api/context.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
-import { openStore } from "#content/store/open.ts";
+import { anAwayStore } from "#test/support/away-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService, testNow } from "#test/support/service.ts";
 
@@ -77,7 +77,7 @@ describe("GET /readyz", () => {
       stillValid: async () => fail({ kind: "chain_unclear" as const, why: "no node answered" }),
     };
     service.close();
-    const store = await openStore({ url: "http://127.0.0.1:9", migrated: true });
+    const store = await anAwayStore();
     service = await aService({ context: { ...at({}), chain, store } });
     const { reasons } = (await (await service.get("/readyz")).json()) as { reasons: unknown };
     expect(reasons).toEqual([
@@ -109,7 +109,7 @@ describe("GET /metrics", () => {
     expect((await ask("192.0.2.1", { authorization: `Bearer ${token}` })).status).toBe(200);
   });
 
-  test("counts requests by route, never by path, and takes 5 ms once the facts are known", async () => {
+  test("counts requests by route, never by path, and takes less than 5 ms of processor time", async () => {
     await watched(at({}));
     for (const path of ["/api/nonprofits/ann@oak.example", "/nothing/ann@oak.example", "/healthz"])
       await service.get(path);
@@ -127,17 +127,15 @@ describe("GET /metrics", () => {
     expect(first).toContain('almoner_unready{part="store"} 0\n');
     expect(first).toContain('almoner_queue_waiting{queue="onboarding"} 0\n');
     expect(first).not.toContain("\nalmoner_backup_age_seconds ");
-    const times = [];
-    for (let round = 0; round < 20; round++) {
-      const startedMs = performance.now();
-      await (await ask("127.0.0.1")).text();
-      times.push(performance.now() - startedMs);
-    }
-    expect(times.sort((a, b) => a - b)[10]).toBeLessThan(5);
+    const rounds = 50;
+    const before = process.cpuUsage();
+    for (let round = 0; round < rounds; round++) await (await ask("127.0.0.1")).text();
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000 / rounds).toBeLessThan(5);
   });
 
   test("goes on while the store is away", async () => {
-    const store = await openStore({ url: "http://127.0.0.1:9", migrated: true });
+    const store = await anAwayStore();
     await watched({ store });
     const answer = await ask("127.0.0.1");
     expect(await answer.text()).toContain('almoner_unready{part="store"} 1\n');
@@ -147,7 +145,7 @@ describe("GET /metrics", () => {
 describe("an error", () => {
   test("is logged and answered with one id: that of the trace, if the client sent one", async () => {
     const logged: { request_id?: string }[] = [];
-    const store = await openStore({ url: "http://127.0.0.1:9", migrated: true });
+    const store = await anAwayStore();
     const quiet = { info: () => {}, error: () => {}, debug: () => {} };
     const log = { ...quiet, warn: (facts: { request_id?: string }) => void logged.push(facts) };
     service = await aService({ context: { store, log } });
