@@ -111,7 +111,7 @@ async function publish(
 ): Promise<"once" | "resident" | "watch"> {
   const json = given.json === true;
   const processes = Number(given.processes);
-  const isBesideService = given.watch === true && process.connected === true;
+  const isBesideService = given.watch === true && process.connected;
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
     stopWith("--processes: give a whole number from 1 to 64.", 2);
   }

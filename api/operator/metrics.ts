@@ -147,8 +147,8 @@ function waitingIn({ queues }: Facts): Value {
 class FactGauge extends Gauge {
   readonly #values: () => { labels: Record<string, string>; value: number }[];
 
-  constructor([name, help, read, label]: Metric, known: () => Facts | null, registers: Registry[]) {
-    super({ name, help, labelNames: label === undefined ? [] : [label], registers });
+  constructor([name, help, read, label]: Metric, known: () => Facts | null) {
+    super({ name, help, labelNames: label === undefined ? [] : [label], registers: [] });
     this.#values = () => {
       const facts = known();
       const value = facts === null ? null : read(facts);
@@ -249,7 +249,7 @@ export function openMetrics(context: OperatorContext, readiness: ReturnType<type
     registers,
   });
   let known: Facts | null = null;
-  for (const metric of gauges) new FactGauge(metric, () => known, registers);
+  for (const metric of gauges) registry.registerMetric(new FactGauge(metric, () => known));
   const facts = new LRUCache<"all", Facts>({
     max: 1,
     ttl: factsForMs,
