@@ -7,7 +7,7 @@ import { isoTime } from "#content/contract/base/time.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { wasDone } from "#content/operation/audit-store.ts";
+import { wasRevoked } from "#content/operation/audit-store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { findDuplicates } from "#content/onboarding/duplicate-store.ts";
@@ -152,9 +152,7 @@ async function approvingOf(
       one,
       nowMs,
     ),
-    revokedBefore:
-      record !== null &&
-      (await wasDone(store, { action: "verification.revoked", subject: record.slug })),
+    revokedBefore: record !== null && (await wasRevoked(store, record.slug)),
     nowMs,
   };
 }

@@ -40,13 +40,26 @@ export const lastDecision = async (
 ): Promise<AuditEntry | null> =>
   (await readAudit(context, { subject, limit: 1 })).entries[0] ?? null;
 
-/** Whether this was ever done to this. Index: audit_log_by_subject. */
-export async function wasDone(
-  store: Queryable,
-  { action, subject }: { action: string; subject: string },
-): Promise<boolean> {
-  const isIt = and(eq(auditLog.subject, subject), eq(auditLog.action, action));
-  const found = await store.db.select({ id: auditLog.id }).from(auditLog).where(isIt).limit(1);
+/**
+ * Whether a verification of this profile was ever taken back, or of one that was ever merged into it. SQL, because it goes
+ * from each revoked profile along its merges. Indexes: audit_log_by_action, audit_log_by_subject, nonprofits_slug.
+ */
+export async function wasRevoked(store: Queryable, slug: string): Promise<boolean> {
+  const found = await query(
+    store,
+    // UNION, so that profiles that were merged in a circle come once.
+    `WITH RECURSIVE revoked(slug) AS (
+       SELECT subject FROM audit_log WHERE action = 'verification.revoked'
+       UNION
+       SELECT merged_into FROM revoked JOIN nonprofits USING (slug) WHERE merged_into IS NOT NULL
+       UNION
+       SELECT detail ->> 'into' FROM revoked JOIN audit_log ON subject = slug
+       WHERE action = 'profile.merged'
+     )
+     SELECT slug FROM revoked WHERE slug = ?`,
+    [slug],
+    z.object({ slug: z.string() }),
+  );
   return found.length > 0;
 }
 

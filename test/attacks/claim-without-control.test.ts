@@ -122,6 +122,32 @@ describe("an attacker whose claim one operator approves", () => {
     expect(await payee(slug)).toBe(wallet.address);
   });
 
+  test("gets round the hold neither by merging what was revoked, nor by undoing that", async () => {
+    const { slug: gone, host } = await aListing({ verified: 1, status: "claimed" });
+    expect((await revoke(gone)).status).toBe(200);
+    const { slug: middle } = await aListing({ website: null });
+    const { slug } = await aListing({ website: null });
+    for (const [from, into] of [
+      [gone, middle],
+      [middle, slug],
+    ] as const) {
+      const body = { into, reason: "Twins." };
+      expect((await operate(`nonprofits/${from}/merge`, body)).status).toBe(200);
+    }
+    expect((await service.live(slug)).website).toBe(`https://${host}`);
+    for (const restored of [null, gone, middle]) {
+      if (restored !== null) expect((await change("restore", restored)).status).toBe(200);
+      const id = await claim(slug, host, aWallet());
+      await service.prove(id, host);
+      const review = await (await service.admin(`/api/admin/reviews/onboarding-${id}`)).json();
+      expect(checkIn(review, "hold").message).toContain("was taken back before");
+      if (restored !== middle)
+        await service.decide(`onboarding-${id}`, "reject", { reason: "No." });
+      else expect(await approve(id)).toBe(200);
+    }
+    expect(await payee(slug)).toBeNull();
+  });
+
   test.each([
     ["agents put into the profile", "consensus"],
     ["an earlier claim put into the profile", "organisation"],

@@ -50,7 +50,7 @@ type Step =
   | { kind: "revoke"; takeBack: boolean }
   | { kind: "edit" | "correct"; host: Host }
   | { kind: "agree" | "contest" }
-  | { kind: "merge"; named: boolean };
+  | { kind: "merge"; named: boolean; wasRevoked: boolean };
 
 const hosts = ["first", "own", "typed", "sent", "nowhere"] as const;
 /** The host of the website that was there first, the claimant's own, one that the operator typed, one of agents, and one of nobody. */
@@ -129,7 +129,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("merge" as const), named: fc.boolean() }),
+    arbitrary: fc.record({
+      kind: fc.constant("merge" as const),
+      named: fc.boolean(),
+      wasRevoked: fc.boolean(),
+    }),
   },
 );
 
@@ -336,7 +340,8 @@ async function setWebsite(one: Setting, slug: string, promised: Promised): Promi
     promised.put(url, "anyone");
     promised.settle(nowMs);
   } else if (one.kind === "merge") {
-    await mergeInto(slug, url, one.named);
+    await mergeInto(slug, url, one);
+    promised.revoked ||= one.wasRevoked;
     if (promised.site.url === null) promised.site = { url, by: one.named ? "believed" : "anyone" };
   } else if (promised.site.url === null) {
     await (one.kind === "agree" ? sendWebsites(slug, url, url) : contestTo(slug, url));
@@ -360,11 +365,17 @@ async function correctTo(slug: string, url: string): Promise<void> {
   await approve(`correction-${sent.value.correction_id}`);
 }
 
-/** Another profile, whose website agents named or not, is withdrawn in favour of this one. */
-async function mergeInto(slug: string, website: string, named: boolean): Promise<void> {
+/** Another profile, whose website agents named or not, claimed before or not, is withdrawn in favour of this one. */
+async function mergeInto(
+  slug: string,
+  website: string,
+  { named, wasRevoked }: Extract<Setting, { kind: "merge" }>,
+): Promise<void> {
   const provenance = named ? {} : { website: sourceFrom("consensus", 0) };
-  const other = aNonprofit({ website, country_code: null, causes: [], provenance });
+  const status = wasRevoked ? "claimed" : "listed";
+  const other = aNonprofit({ website, country_code: null, causes: [], provenance, status });
   await service.add(other);
+  if (wasRevoked) await revokeVerification(service.context, { ...byAda, slug: other.slug });
   const call = { ...byAda, slug: other.slug, into: slug };
   expect((await mergeProfile(service.context, call)).ok).toBe(true);
 }
@@ -493,10 +504,11 @@ const strangersSites: Step[][] = [
   [{ kind: "agree" }, { kind: "edit", host: "sent" }],
   [{ kind: "agree" }, { kind: "correct", host: "sent" }],
   [
-    { kind: "merge", named: false },
+    { kind: "merge", named: false, wasRevoked: false },
     { kind: "edit", host: "sent" },
   ],
   [{ kind: "correct", host: "sent" }],
+  [{ kind: "merge", named: true, wasRevoked: true }],
 ];
 const claimed: Step[] = [
   { kind: "send", wallet: 0, signed: true, moves: false },
