@@ -72,12 +72,12 @@ const command = defineCommand({
     await refuseSample(given, store);
     const localChain = await starting;
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
+    const secrets = await openSecrets(config, store, systemClock());
     publisher = startPublisher((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle, () =>
       publisher?.send("damaged"),
     );
     const profileOf = (sequence: number) => changedProfile(store, sequence);
-    const secrets = await openSecrets(config, store, systemClock());
     const chain = await openDonationChain(config, { secrets, log, clock: systemClock });
     const service = await openService(config, {
       store,

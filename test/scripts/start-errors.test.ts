@@ -11,7 +11,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { listen } from "#api/http/listen.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
+import { noteSigningKeys } from "#content/feed/store.ts";
 import { openStore } from "#content/store/open.ts";
+import { aSigningKey } from "#test/support/publisher.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "almoner-start-errors-"));
@@ -21,6 +25,8 @@ const empty = join(folder, "empty.db");
 beforeAll(async () => {
   const store = await openStore({ url: `file:${join(good, "store.db")}`, synchronous: "OFF" });
   await seedDirectory(store, { profiles: 5, seedNumber: 1, onProgress: () => {} });
+  const { publicKey } = await openSigner(aSigningKey());
+  await store.write((tx) => noteSigningKeys(tx, [publicKey], new Date()));
   await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   store.close();
   (await openStore({ url: `file:${empty}`, synchronous: "OFF" })).close();
@@ -77,6 +83,13 @@ const cases: Case[] = [
     commands: [start],
   },
   {
+    name: "a directory whose signing key is gone",
+    damage: () => {},
+    says: /signing-key\.pem holds no signing key, and this directory has signed before/,
+    helps: /`bun run rotate-key`/,
+    commands: [start],
+  },
+  {
     name: "a mistyped database URL",
     damage: (dataDir) => ({ ALMONER_DATABASE_URL: `file:${join(dataDir, "stor.db")}` }),
     says: /^There is no store at .*stor\.db\.$/m,
@@ -116,4 +129,16 @@ test.each(cases)("$name ends in two lines: the file, and what helps", async (one
   // Nothing was made in the place of what is missing.
   expect(existsSync(join(dataDir, "store.db"))).toBe(before);
   expect(existsSync(join(dataDir, "stor.db"))).toBe(false);
+});
+
+test("an address that is taken, or is not this machine's, is named with what helps", async () => {
+  const app = { handle: async () => new Response() };
+  const options = { onError: () => new Response() };
+  const first = listen(app, { host: "127.0.0.1", port: 0 }, options);
+  const again = (host: string) => () => listen(app, { host, port: first.port }, options);
+  expect(again("127.0.0.1")).toThrow(
+    /^Cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)\.\nSomething else listens there/,
+  );
+  expect(again("192.0.2.1")).toThrow(/\(EADDRNOTAVAIL\)\.\nThis machine .*ALMONER_HOST/);
+  await first.stop();
 });
