@@ -54,12 +54,20 @@ const command = defineCommand({
       if (args.json === true) console.log(JSON.stringify({ place: place.name, ...outcome }));
       else if (!silent) console.log(inWords(place.name, outcome));
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
-      noteBackup(dataDir, problem);
-      stopWith(`The backup failed: ${problem}`);
+      fail(dataDir, error);
     }
   },
 });
+
+function fail(dataDir: string, error: unknown): never {
+  const problem = error instanceof Error ? error.message : String(error);
+  try {
+    noteBackup(dataDir, problem);
+  } catch {
+    // The disk is full, say: this is told on the way out, too.
+  }
+  return stopWith(`The backup failed: ${problem}`);
+}
 
 const ofServer =
   "The database is a server (ALMONER_DATABASE_URL): use its own backups, or `bun run export --all --out <file>`, which `bun run import all <file>` brings back.";

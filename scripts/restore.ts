@@ -2,9 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { defineCommand } from "citty";
 import { openLog } from "#api/log.ts";
-import { signingKeyOf } from "#api/secrets.ts";
+import { checkSigningKey, signingKeyOf } from "#api/secrets.ts";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
+import { CannotStart } from "#content/runtime/start-error.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { openPublisher } from "#site/publisher/open-publisher.ts";
@@ -13,7 +14,7 @@ import { type Keys, openKeys, WrongPassphrase } from "./backup/keys.ts";
 import { type BackupManifest, type BackupPlace, manifestOf, openPlace } from "./backup/place.ts";
 import { DamagedBackup, readPart } from "./backup/unpack.ts";
 import { runCommand } from "./support/command.ts";
-import { configOrExit, stopWith } from "./support/config.ts";
+import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 const args = {
@@ -26,7 +27,7 @@ const args = {
   "without-keys": {
     type: "boolean",
     description:
-      "Leave the keys of the backup: those in the folder `secrets` are used, or new ones made",
+      "Take no keys from the backup, but those in the folder `secrets` of the data folder, if it is there",
   },
   "same-feed": {
     type: "boolean",
@@ -61,7 +62,7 @@ const command = defineCommand({
     const sameFeed = asked["same-feed"] === true;
     const now = systemClock();
     const epoch = await bringBack(place, manifest, { dataDir, databaseUrl, keys, sameFeed, now });
-    const release = asked.publish ? await publish(config) : 0;
+    const release = asked.publish ? await publish(config, name) : 0;
     const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(1));
     const outcome = { backup: name, rows: manifest.facts.rows, keys: Object.keys(keys), epoch };
     if (asked.json === true) console.log(JSON.stringify({ ...outcome, release, seconds }));
@@ -124,7 +125,7 @@ async function keysOf(
   if (without) return {};
   if (keys === null) {
     return stopWith(
-      "This backup holds no keys. Put the folder `secrets` into the data folder and give --without-keys; without it new keys are made, and receipts and the signed list are signed by another one.",
+      "This backup holds no keys. Put the folder `secrets` into the data folder and give --without-keys. If it is lost, give that, too: `bun run rotate-key` makes a new signing key then, which mirrors refuse until their operators take it.",
       2,
     );
   }
@@ -138,7 +139,11 @@ async function keysOf(
 }
 
 /** Publishes all that search indexes for people are not: the service makes those when it has started. */
-async function publish(config: Config): Promise<number> {
+async function publish(config: Config, name: string): Promise<number> {
+  await refuseOtherKey(config).catch((error: unknown) => {
+    if (!(error instanceof CannotStart)) throw error;
+    stopWith(`${name} is restored, and not published.\n${error.message}`);
+  });
   const log = openLog(config);
   const progress = startProgress("Publishing documents", 0);
   const publisher = await openPublisher({
@@ -156,6 +161,11 @@ async function publish(config: Config): Promise<number> {
     progress.end();
     publisher.close();
   }
+}
+
+async function refuseOtherKey(config: Config): Promise<void> {
+  using store = await openExistingStore(config);
+  await checkSigningKey(config, store, systemClock());
 }
 
 await runCommand(command);

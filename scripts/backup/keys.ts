@@ -17,6 +17,7 @@ export type Keys = Record<string, string>;
 
 const folderIn = (dataDir: string) => join(dataDir, "secrets");
 
+/** The keys of a data folder; none before its first start. */
 export function readKeys(dataDir: string): Keys {
   const folder = folderIn(dataDir);
   if (!existsSync(folder)) return {};

@@ -214,6 +214,12 @@ describe("the commands", () => {
     const from = join(dataDir, "backups");
     const keyless = await run("restore", ["--from", from], elsewhere);
     expect([keyless.code, keyless.err]).toEqual([2, expect.stringContaining("holds no keys")]);
+    const unsigned = await run("restore", ["--from", from, "--without-keys"], elsewhere);
+    expect([unsigned.code, unsigned.err]).toEqual([
+      1,
+      expect.stringMatching(/is restored, and not published[^]*holds no signing key[^]*rotate-key/),
+    ]);
+    expect(existsSync(join(folder, "by-command/store.db"))).toBe(true);
     const failed = await run("backup", ["--to", "s3://no"], { ALMONER_DATA_DIR: dataDir });
     expect(failed.code).toBe(2);
   });
