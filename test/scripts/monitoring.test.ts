@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const root = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const Alerts = z.object({
+  groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string() })) })),
+});
+const Dashboard = z.object({
+  panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })) })),
+});
+const rules = Alerts.parse(Bun.YAML.parse(read("scripts/monitoring/alerts.yml"))).groups.flatMap(
+  (group) => group.rules,
+);
+const panels = Dashboard.parse(JSON.parse(read("scripts/monitoring/dashboard.json"))).panels;
+
+let service: TestService;
+let known: Set<string>;
+beforeAll(async () => {
+  service = await aService();
+  const request = new Request("http://localhost/metrics");
+  const text = await (await service.app.handle(request, "127.0.0.1")).text();
+  known = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name));
+});
+afterAll(() => service.close());
+
+const expressions = [
+  ...rules.map(({ expr }) => expr),
+  ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+];
+
+describe("alerts and dashboard", () => {
+  test.each(expressions)("name only metrics that there are: %s", (expr) => {
+    const named = [...expr.matchAll(/\b(?:almoner|process)_\w+/g)].map(([name]) => name);
+    const missing = named.filter((name) => !known.has(name.replace(/_(?:bucket|count|sum)$/, "")));
+    expect(missing).toEqual([]);
+  });
+
+  test("each alert is in docs/operating.md, with what to do", () => {
+    const page = read("docs/operating.md");
+    expect(rules.length).toBeGreaterThan(10);
+    const rows = (alert: string) =>
+      page.split("\n").filter((line) => line.startsWith(`| \`${alert}\``));
+    expect(rules.filter(({ alert }) => rows(alert).length !== 1)).toEqual([]);
+  });
+});
