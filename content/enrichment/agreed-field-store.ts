@@ -7,7 +7,7 @@ import {
   type StructuredField,
 } from "#content/contract/enrichment.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { publicName } from "#content/nonprofit/public-name.ts";
+import { publicName, shownSource } from "#content/nonprofit/public-name.ts";
 import {
   type NonprofitRecord,
   sourceFrom,
@@ -15,7 +15,6 @@ import {
 } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { shownSource } from "#content/nonprofit/website.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";

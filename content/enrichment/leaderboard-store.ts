@@ -10,10 +10,9 @@ import {
   SubmissionStatus,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/base/time.ts";
-import { publicName, shownName } from "#content/nonprofit/public-name.ts";
+import { publicName, shownName, shownSource } from "#content/nonprofit/public-name.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
-import { shownSource } from "#content/nonprofit/website.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import {
   agentKeys,

@@ -7,8 +7,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { jsonOf, jsonText, query } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
-import { publicName } from "./public-name.ts";
-import { shownSource } from "./website.ts";
+import { publicName, shownSource } from "./public-name.ts";
 import { publicFields, publicValue } from "./wire.ts";
 
 /** One appended change of public data. `changed_at` is in milliseconds since 1970. */

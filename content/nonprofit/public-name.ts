@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import words from "#content/editorial/agent-name-words.json";
 import { characterCount, linkLike, plainLetters } from "./text.ts";
+import { isSharedHost, siteHost, withLetters } from "./website.ts";
 
 /** How an agent calls itself: in public it is the word of a stranger. */
 type Named = { agent_id: string; agent_name: string };
@@ -60,9 +61,7 @@ const digitCount = (text: string): number => text.match(/\p{N}/gu)?.length ?? 0;
 
 /** Words, however they are parted: what holds two letters. */
 const wordCount = (text: string): number =>
-  text.split(separators).filter((part) => /\p{L}.*\p{L}/u.test(part)).length;
-
-const separators = /[ ._/-]+/u;
+  text.split(/[^\p{L}\p{N}\p{M}]+/u).filter((part) => /\p{L}.*\p{L}/u.test(part)).length;
 
 const hasHarmlessWords = (name: string): boolean =>
   narrow.test(name) && !linkLike.test(name) && !isTelling(name) && !isTelling(camelParted(name));
@@ -88,6 +87,34 @@ export function isHarmlessPlace(name: string): boolean {
       caseless <= place.caselessMax);
   return isReadable && !isTelling(plainLetters(name).text.toLowerCase().replaceAll(inPlaces, " "));
 }
+
+/**
+ * The source of a value as everyone sees it. An address is its sender's text, path and all: it is shown whole where two of
+ * the agreeing sources are at its host, or the profile's website is, and it reads like no message; else its origin alone, or
+ * null where the host is a message, too. At a shared host anyone has a page.
+ */
+export function shownSource(
+  source_url: string | null,
+  sources: readonly (string | null)[],
+  website: string | null,
+): string | null {
+  const url = source_url === null ? null : URL.parse(source_url);
+  if (url === null) return null;
+  const host = siteHost(url.href);
+  const isOwn = siteHost(website) === host;
+  if (!isOwn && !isHarmlessLink(host)) return null;
+  const isNamedTwice = sources.filter((one) => siteHost(one) === host).length > 1;
+  const isKnown = !isSharedHost(host) && (isNamedTwice || isOwn);
+  const page = `${url.pathname}${url.search}${url.hash}`;
+  return isKnown && isHarmlessLink(withLetters(page)) ? source_url : `${url.origin}/`;
+}
+
+/** Whether a host or a path reads like one: of no listed words, each part of few, and without a wallet. */
+const isHarmlessLink = (address: string): boolean =>
+  isLatin(address) &&
+  !/[\p{L}\p{N}]{32}/u.test(address) &&
+  address.split(/[./?&=]+/u).every((part) => wordCount(part) <= idWordsMax) &&
+  !isTelling(address.replaceAll(/[^\p{L}\p{N}]+/gu, " "));
 
 /**
  * Whether a text holds words of money, of orders to the reader or of the directory's own voice. Letters and digits in

@@ -148,6 +148,10 @@ function comparedPath(pathname: string): string {
   return url.pathname.toLowerCase();
 }
 
+/** A part of an address with its letters as they are read. */
+export const withLetters = (part: string): string =>
+  part.replaceAll(/(?:%[0-9a-f]{2})+/gi, decoded);
+
 function decoded(encoded: string): string {
   try {
     return decodeURIComponent(encoded);
@@ -201,26 +205,8 @@ export function siteKey(website: string): SiteKey | null {
 
 export const isSharedHost = (host: string): boolean => sharedHosts.has(host);
 
-/**
- * The source of a value as everyone sees it. An address is its sender's text, path and all: it is shown whole where two of
- * the agreeing sources are at its host, or the profile's website is, and else its origin alone. At a shared host anyone
- * has a page.
- */
-export function shownSource(
-  source_url: string | null,
-  sources: readonly (string | null)[],
-  website: string | null,
-): string | null {
-  const url = source_url === null ? null : URL.parse(source_url);
-  if (url === null) return null;
-  const host = siteHost(url.href);
-  const isNamedTwice = sources.filter((one) => siteHost(one) === host).length > 1;
-  const isKnown = !isSharedHost(host) && (isNamedTwice || siteHost(website) === host);
-  return isKnown ? source_url : `${url.origin}/`;
-}
-
-/** Without `www.`; "" for none. */
-const siteHost = (address: string | null): string => {
+/** The host of an address without `www.`; "" for none. */
+export const siteHost = (address: string | null): string => {
   const host = address === null ? "" : (URL.parse(withScheme(address))?.hostname ?? "");
   return withoutWww(host.replace(/\.$/, ""));
 };

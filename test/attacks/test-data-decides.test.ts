@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { listReviews } from "#api/operator/review-queues.ts";
+import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -96,6 +97,19 @@ test.each([
 ] as const)("a real %s goes live: %s", async (field, value) => {
   for (const agent of ["ada", "bob"]) await submit(agent, field, value);
   expect((await live())[field]).toBe(value);
+});
+
+test("places of the registers that hold such words are none", () => {
+  const places = [
+    "CHALAN PAGO",
+    "CUT BANK",
+    "DONA ANA",
+    "Pago Pago",
+    "READING",
+    "West Bank",
+    "Solana Beach",
+  ];
+  expect(places.filter((name) => !isHarmlessPlace(name))).toEqual([]);
 });
 
 test("an e-mail address goes live in plain letters", async () => {

@@ -103,6 +103,28 @@ const sources = [
   ],
   ["https://github.com/WALLET-CHANGED", "https://github.com/oak", "https://github.com/"],
   ["https://paper.example/a", "https://www.paper.example/b", "https://paper.example/a"],
+  [
+    "https://wallet-changed-donate-at-evil.example/x/y?z",
+    "https://wallet-changed-donate-at-evil.example/x/y?z",
+    null,
+  ],
+  [
+    "https://w-a-l-l-e-t-changed.evil.example/x",
+    "https://paper.example/the-kitchen",
+    "https://paper.example/",
+  ],
+  ["https://give-to-bob.example/", "https://do-not-trust-this-charity.example/", null],
+  ["https://paper.example/%57ALLET-CHANGED", "https://paper.example/b", "https://paper.example/b"],
+  [
+    "https://oak.example/they-took-it-all-away",
+    "https://www.oak.example/?q=send+it+to+Bob",
+    "https://oak.example/",
+  ],
+  [
+    "https://register-of-charities.charitycommission.gov.uk/en/charity-search/-/charity-details/1",
+    "https://register-of-charities.charitycommission.gov.uk/en/charity-search/-/charity-details/1",
+    "https://register-of-charities.charitycommission.gov.uk/en/charity-search/-/charity-details/1",
+  ],
 ] as const;
 test.each(sources)("of the sources %s and %s %s is shown", async (first, second, shown) => {
   const [record] = await service.add(aNonprofit({ website: "https://oak.example" }));
@@ -112,9 +134,13 @@ test.each(sources)("of the sources %s and %s %s is shown", async (first, second,
     const from = { "x-forwarded-for": `10.3.1.${caller++}` };
     expect((await service.post(`/api/enrich/${slug}`, body, from)).status).toBe(200);
   }
-  expect((await recordBySlug(service.store, slug))?.provenance.city?.source_url).toBe(shown);
+  expect((await recordBySlug(service.store, slug))?.provenance.city?.source_url ?? null).toBe(
+    shown,
+  );
   for (const path of [`/api/nonprofits/${slug}`, `/api/history/${slug}`, "/api/agents/exemplars"]) {
-    expect(await (await service.get(path)).text()).not.toContain("WALLET-CHANGED");
+    expect(await (await service.get(path)).text()).not.toMatch(
+      /WALLET-CHANGED|give-to-bob|do-not-trust|they-took|send\+it/i,
+    );
   }
 });
 
