@@ -15,7 +15,8 @@ const dayMs = 86_400_000;
  */
 export function scheduleUpkeep(
   { dataDir, databaseUrl, backup, upkeepSchedule }: Config,
-  log: Logger,
+  log: Pick<Logger, "info" | "warn" | "error">,
+  { env = process.env, afterMs = soonMs } = {},
 ): { stop(): Promise<void> } {
   const children = new Set<Child>();
   const run = async (name: "backup" | "upkeep"): Promise<void> => {
@@ -23,14 +24,20 @@ export function scheduleUpkeep(
     const child = startChild({
       script: join(import.meta.dirname, `../${name}.ts`),
       args: ["--quiet"],
+      env,
       lowPriority: true,
       onExit: ended.resolve,
     });
     children.add(child);
     const cause = await ended.promise;
     children.delete(child);
-    if (cause === "0") log.info({ command: name }, "scheduled command done");
-    else log.error({ command: name, cause }, "a scheduled command failed");
+    if (cause !== "0") return log.error({ command: name, cause }, "a scheduled command failed");
+    log.info({ command: name }, "scheduled command done");
+    if (name === "backup" && backup.passphrase === null) {
+      log.warn(
+        "the backup holds no keys: set ALMONER_BACKUP_PASSPHRASE, or copy `secrets` elsewhere",
+      );
+    }
   };
   const at = (schedule: string, name: "backup" | "upkeep") =>
     schedule === "off"
@@ -39,7 +46,7 @@ export function scheduleUpkeep(
   // A server's backups are its own.
   const backs = databaseUrl.startsWith("file:") && backup.schedule !== "off";
   const isDue = backs && Date.now() - (lastBackup(dataDir).at ?? 0) > dayMs;
-  const soon = isDue ? setTimeout(() => void run("backup"), soonMs) : undefined;
+  const soon = isDue ? setTimeout(() => void run("backup"), afterMs) : undefined;
   const crons = [...(backs ? at(backup.schedule, "backup") : []), ...at(upkeepSchedule, "upkeep")];
   return {
     stop: async () => {

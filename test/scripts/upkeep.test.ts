@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   statSync,
   utimesSync,
@@ -10,6 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readConfig } from "#api/config.ts";
+import { scheduleUpkeep } from "#scripts/publish/scheduled-upkeep.ts";
+import { lastBackup, noteBackup } from "#content/operation/backup-store.ts";
 import { compactActivity, countedByDay } from "#content/operation/activity-store.ts";
 import { countedKinds } from "#content/operation/directory-facts-store.ts";
 import { openStore, servingStore } from "#content/store/open.ts";
@@ -80,4 +84,26 @@ test("the command frees the room of deleted rows, the log and remnants, beside a
   const { rows } = await store.raw.execute("SELECT count(*) AS n FROM directory_facts");
   expect(rows[0]?.["n"]).toBe(1);
   await store.write((tx) => tx.raw.execute("DELETE FROM directory_facts"));
+});
+
+test("a directory without a backup gets one soon after its start, and no second on the same day", async () => {
+  (await open()).close();
+  const env = { ...process.env, ALMONER_DATA_DIR: dataDir };
+  const config = readConfig({ ALMONER_DATA_DIR: dataDir });
+  const told = Promise.withResolvers<string>();
+  const log = {
+    info: () => {},
+    warn: (text: unknown) => told.resolve(String(text)),
+    error: () => {},
+  };
+  const first = scheduleUpkeep(config, log, { env, afterMs: 1 });
+  expect(await told.promise).toContain("holds no keys");
+  await first.stop();
+  expect(lastBackup(dataDir)).toEqual({ at: expect.any(Number), problem: null });
+  const second = scheduleUpkeep(config, log, { env, afterMs: 0 });
+  await Bun.sleep(5);
+  await second.stop();
+  expect(readdirSync(join(dataDir, "backups"))).toHaveLength(1);
+  noteBackup(dataDir, "the disk is full");
+  expect(lastBackup(dataDir).problem).toBe("the disk is full");
 });
