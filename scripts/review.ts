@@ -197,10 +197,12 @@ const revoke = defineCommand({
     const reason = neededOption("reason", args.reason, "say why, for the audit log.");
     const asked = { params: { slug }, body: { reason, take_back_values: args.values } };
     await change(args, slug, verificationOperations.revokeVerification, asked, (revoked) => {
-      const { taken_back, stopped_hold } = revoked;
+      const { taken_back, put_back, stopped_hold } = revoked;
       const fields = taken_back.length === 0 ? "nothing" : taken_back.join(", ");
       const hold = stopped_hold ? "\nThe held wallet is stopped." : "";
-      return `${slug} is a listing again. Taken back: ${fields}.${hold}`;
+      const back =
+        put_back.length === 0 ? "" : `\nWhat was there before is back: ${put_back.join(", ")}.`;
+      return `${slug} is a listing again. Taken back: ${fields}.${back}${hold}`;
     });
   },
 });

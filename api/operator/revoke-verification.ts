@@ -18,8 +18,8 @@ type Revocation = z.output<typeof RevokeBody> & { slug: string; operator: string
 
 /**
  * Takes back the verification of a nonprofit: it is a listing again, which can be claimed again. What the organisation
- * had set goes with it, and a held wallet is stopped: no gift goes to anyone who was wrongly believed, and no word of
- * theirs stays. One transaction, written to the audit log.
+ * had set goes with it, and what that replaced comes back; a held wallet is stopped: no gift goes to anyone who was wrongly
+ * believed, and no word of theirs stays. One transaction, written to the audit log.
  */
 export async function revokeVerification(
   context: Pick<OperatorContext, "store" | "clock" | "waitForPublication">,
@@ -36,7 +36,7 @@ export async function revokeVerification(
     if (before.verified === 0 && before.status !== "claimed" && stands === null) {
       return fail({ kind: "not_verified", slug } as const);
     }
-    const { after, taken_back } = listedAgain(before, take_back_values !== false);
+    const { after, taken_back, put_back } = listedAgain(before, take_back_values !== false);
     const last = await newestChangeOf(tx, before.id);
     await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
     await noteRevoked(tx, before.id, at);
@@ -45,11 +45,11 @@ export async function revokeVerification(
       const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
       await logWallet(tx, "removed", removed, { slug, by: operator, at });
     }
-    const detail = { reason, taken_back };
+    const detail = { reason, taken_back, put_back };
     await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
     const newest = await newestChangeOf(tx, before.id);
     const sequence = newest === last ? null : newest;
-    return ok({ sequence, answer: { slug, taken_back, stopped_hold } });
+    return ok({ sequence, answer: { slug, taken_back, put_back, stopped_hold } });
   });
   if (!done.ok) return done;
   const { sequence, answer } = done.value;
@@ -59,20 +59,25 @@ export async function revokeVerification(
 const alwaysTaken = ["usdc_wallet", "contact_email"] as const;
 const takenUnlessTold = ["mission", "website", "city", "country_code"] as const;
 
-/** The profile without what was taken on the organisation's word. */
+/** The profile without what was taken on the organisation's word, and with what that had replaced. */
 function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
   const after: NonprofitRecord = { ...before, provenance: { ...before.provenance }, verified: 0 };
   if (before.status === "claimed") after.status = "listed";
   const taken_back: string[] = [];
+  const put_back: string[] = [];
   for (const field of takeBackValues ? [...alwaysTaken, ...takenUnlessTold] : alwaysTaken) {
-    if (before[field] === null || before.provenance[field]?.set_by !== "organisation") continue;
-    after[field] = null;
-    delete after.provenance[field];
+    const said = before.provenance[field];
+    if (before[field] === null || said?.set_by !== "organisation") continue;
     taken_back.push(field);
+    after[field] = said.replaced?.value ?? null;
+    delete after.provenance[field];
+    if (said.replaced === undefined) continue;
+    put_back.push(field);
+    if (said.replaced.source !== null) after.provenance[field] = said.replaced.source;
   }
   if (after.usdc_wallet === null) {
     after.wallet_challenge = null;
     after.wallet_signature = null;
   }
-  return { after, taken_back };
+  return { after, taken_back, put_back };
 }

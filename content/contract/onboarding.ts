@@ -237,7 +237,10 @@ export const RevokeBody = named("Revocation", {
 /** 200 of it. */
 export const RevokeAnswer = named("RevocationResult", {
   slug: z.string(),
-  taken_back: z.array(z.string()).describe("Fields that are empty now"),
+  taken_back: z
+    .array(z.string())
+    .describe("Fields that the organisation had set, empty now unless put back"),
+  put_back: z.array(z.string()).describe("Of these, the ones that hold again what it had replaced"),
   stopped_hold: z.boolean().describe("Whether a held wallet was stopped"),
   live: z.boolean().nullable().describe("Whether the published profile shows it already"),
 });

@@ -12,7 +12,7 @@ import {
   registerRecords,
   registrations,
 } from "#content/store/tables/nonprofits.ts";
-import type { NonprofitRecord } from "./record.ts";
+import { type NonprofitRecord, Replaced } from "./record.ts";
 import { type Summarised, summaryColumns, toSummary } from "./wire.ts";
 
 const columns = columnNames(nonprofits).filter((name) => name !== "search_facets");
@@ -180,18 +180,21 @@ export const children = [
     "field",
     (record) =>
       Object.entries(record.provenance).map(
-        ([field, { corroborations = null, rule = null, ...from }]) => ({
+        ([field, { corroborations = null, rule = null, replaced = null, ...from }]) => ({
           field,
           ...from,
           rule,
           corroborations,
+          replaced,
         }),
       ),
-    (record, { field, set_by, source, source_url, rule, agents, corroborations, applied_at }) => {
+    (record, { field, set_by, source, source_url, agents, applied_at, ...more }) => {
+      const { rule, corroborations, replaced } = more;
       const counted = corroborations === null ? {} : { corroborations };
       const derived = rule === null ? {} : { rule };
       const from = { set_by, source, source_url, ...derived, agents, ...counted, applied_at };
-      record.provenance[field] = from;
+      const before = replaced === null ? {} : { replaced: Replaced.parse(replaced) };
+      record.provenance[field] = { ...from, ...before };
     },
   ),
 ];

@@ -34,6 +34,25 @@ export const RegisterRecord = z.strictObject({
 });
 export type RegisterRecord = z.infer<typeof RegisterRecord>;
 
+/** Where a value came from. */
+const Source = z.strictObject({
+  set_by: SetBy,
+  /** The register (for example irs-bmf), or consensus, operator, organisation, correction: see whose-word.ts. */
+  source: z.string(),
+  source_url: text,
+  /** What chose a value that this directory derived from the register's: "IRS NTEE code K31 → Food banks". */
+  rule: z.string().optional(),
+  /** Names of the agents that agreed. */
+  agents: z.array(z.string()),
+  /** How many others found the same, whose names are not vouched for. Absent: none. */
+  corroborations: z.int().min(1).optional(),
+  applied_at: instant,
+});
+
+/** What a value of the organisation took the place of: it comes back when its verification is taken back. */
+export const Replaced = z.strictObject({ value: z.string(), source: Source.nullable() });
+export type Replaced = z.infer<typeof Replaced>;
+
 /** All that the store holds of one nonprofit, as one value. */
 export const NonprofitRecord = z.strictObject({
   id: z.int().min(1),
@@ -90,22 +109,7 @@ export const NonprofitRecord = z.strictObject({
   register_scope: text,
   created_at: instant,
   updated_at: instant,
-  provenance: z.record(
-    z.string(),
-    z.strictObject({
-      set_by: SetBy,
-      /** The register (for example irs-bmf), or consensus, operator, organisation. */
-      source: z.string(),
-      source_url: text,
-      /** What chose a value that this directory derived from the register's: "IRS NTEE code K31 → Food banks". */
-      rule: z.string().optional(),
-      /** Names of the agents that agreed. */
-      agents: z.array(z.string()),
-      /** How many others found the same, whose names are not vouched for. Absent: none. */
-      corroborations: z.int().min(1).optional(),
-      applied_at: instant,
-    }),
-  ),
+  provenance: z.record(z.string(), Source.extend({ replaced: Replaced.optional() })),
 });
 /** `id` is 0 until it is stored. */
 export type NonprofitRecord = z.infer<typeof NonprofitRecord>;

@@ -96,11 +96,19 @@ function wordOf(
   { edited, sent, live }: { edited: string | null | undefined; sent: string | null; live?: Said },
   nowMs: number,
 ): StoredProvenance {
-  const own = sourceFrom("organisation", nowMs);
+  const own = sourceFrom("organisation", nowMs, live === undefined ? {} : replacing(live));
   if (edited == null || edited === sent) return own;
   if (field !== "name" && sameValue(field, edited, sent)) return own;
   const said = [...(live === undefined ? [] : [live]), { value: sent, source: own }];
   return operatorsWord(field, edited, said, nowMs);
+}
+
+/** What comes back when the organisation's word in its place is taken back; of an earlier word of its own, what that replaced. */
+function replacing({ value, source }: Said): Pick<StoredProvenance, "replaced"> {
+  const { replaced, ...from } = source ?? sourceFrom("operator", 0);
+  if (source?.set_by === "organisation") return replaced === undefined ? {} : { replaced };
+  if (typeof value !== "string" || value === "") return {};
+  return { replaced: { value, source: source === undefined ? null : from } };
 }
 
 type Settable =

@@ -198,6 +198,35 @@ describe("an attacker whose claim one operator approves", () => {
     expect(await service.live(slug)).toMatchObject({ website: null, mission: null });
   });
 
+  test("takes nothing along of what it corrected when the claim is taken back", async () => {
+    const register = sourceFrom("register", 1, { source: "irs-bmf" });
+    const agents = sourceFrom("consensus", 1, { agents: ["a", "b"] });
+    const provenance = { website: register, city: agents };
+    const { slug, host } = await aListing({ city: "Nairobi", mission: "To feed.", provenance });
+    const ask = async (body: object) => {
+      const sent = { claim_slug: slug, contact_email: "x@evil.example", ...body };
+      expect(await approve((await service.submit(sent)).submission_id)).toBe(200);
+    };
+    const website = "https://evil.example";
+    const corrects = ["website", "city", "mission"];
+    await ask({ website, city: "Eviltown", mission: "To take.", corrects });
+    // What replaces its own words keeps what these replaced.
+    await ask({ website: `${website}/2`, city: "Evilville" });
+    expect((await service.live(slug)).website).toBe(`${website}/2`);
+    const revoked = await (await revoke(slug)).json();
+    expect(revoked.taken_back).toEqual(["contact_email", "mission", "website", "city"]);
+    expect(revoked.put_back).toEqual(["mission", "website", "city"]);
+    const live = await service.live(slug);
+    expect(live).toMatchObject({
+      ...{ website: `https://${host}`, city: "Nairobi", mission: "To feed." },
+      ...{ provenance, contact_email: null },
+    });
+    expect(live.provenance["mission"]).toBeUndefined();
+    // Neither can agents bring it back.
+    for (const agent of ["c", "d"]) await enrich(slug, website, `${slug}-${agent}`);
+    expect((await service.live(slug)).website).toBe(`https://${host}`);
+  });
+
   test("does not make its website the operator's by what the operator edits beside it", async () => {
     const { slug, host } = await aListing({ website: null, city: null });
     const website = `https://www.${host}/start?from=1`;

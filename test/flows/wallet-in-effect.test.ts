@@ -150,7 +150,12 @@ type Sent = {
 };
 
 /** A website, and who named its host: nobody but a register or an operator is believed. */
-type Site = { url: string | null; by: "believed" | "organisation" | "anyone" };
+type Site = {
+  url: string | null;
+  by: "believed" | "organisation" | "anyone";
+  /** What comes back when the organisation's word in its place is taken back. */
+  replaced?: Site | undefined;
+};
 
 /**
  * What the promise says, without a store: an approved wallet is in effect when its hold has passed, or at once where
@@ -219,11 +224,14 @@ class Promised {
     const isKept = type === "claim" && this.site.url !== null && !moves;
     if (url === null || url === this.site.url || isKept) return;
     if (edit === "website") this.put(url, "believed");
-    else this.site = { url, by: "organisation" };
+    else {
+      const replaced = this.site.by === "organisation" ? this.site.replaced : this.site;
+      this.site = { url, by: "organisation", replaced };
+    }
   }
   /** An operator sets a website, of their own or as someone sent it: the host stays the word of who named it first. */
   put(url: string, by: Site["by"]): void {
-    this.site = { url, by: hostOf(url) === hostOf(this.site.url) ? this.site.by : by };
+    this.site = hostOf(url) === hostOf(this.site.url) ? { ...this.site, url } : { url, by };
   }
   isAtOnce({ signed, proof }: Sent, now: number): boolean {
     const isProven = signed && proof?.host === hostOf(this.site.url) && this.site.by === "believed";
@@ -320,7 +328,7 @@ async function revoke(takeBack: boolean, slug: string, promised: Promised): Prom
   if (!promised.verified) return;
   Object.assign(promised, { verified: false, wallet: null, held: null, revoked: true });
   if (takeBack && promised.site.by === "organisation") {
-    promised.site = { url: null, by: "believed" };
+    promised.site = promised.site.replaced ?? { url: null, by: "believed" };
   }
 }
 

@@ -155,13 +155,15 @@ export async function undoVerification(visit: Sent): Promise<Page> {
     body: { reason: text("reason"), take_back_values: text("keep_values") !== "1" },
   });
   if (!done.ok) return undoPage(visit, refused(done.failure, unusable));
-  const { slug, taken_back, stopped_hold } = done.value;
+  const { slug, taken_back, put_back, stopped_hold } = done.value;
   const taken =
     taken_back.length === 0
       ? "Nothing else was taken back."
       : `Taken back: ${taken_back.join(", ")}.`;
+  const back =
+    put_back.length === 0 ? null : ` What was there before is back: ${put_back.join(", ")}.`;
   const held = stopped_hold ? " A held wallet is stopped." : null;
-  return undone(visit, html`<bdi>${slug}</bdi> is no longer verified. ${taken}${held}`);
+  return undone(visit, html`<bdi>${slug}</bdi> is no longer verified. ${taken}${back}${held}`);
 }
 
 const undone = (visit: Sent, said: Html): Promise<Page> =>

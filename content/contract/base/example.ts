@@ -204,7 +204,8 @@ const values: Readonly<Record<string, Json>> = {
   other_wallet_at: null,
   wallet,
   challenge,
-  taken_back: ["usdc_wallet", "contact_email"],
+  taken_back: ["usdc_wallet", "contact_email", "website"],
+  put_back: ["website"],
   // Of the change feed.
   epoch: "0f8b6c",
   path: "/snapshot/nonprofits.ndjson.gz",

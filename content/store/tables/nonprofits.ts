@@ -215,6 +215,7 @@ export const provenance = sqliteTable(
     agents: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
     corroborations: integer(), // Agents that found the same and are not named; null for none.
     applied_at: integer().notNull(),
+    replaced: text({ mode: "json" }).$type<object>(), // What the organisation's value took the place of; null for nothing.
   },
   (p) => [primaryKey({ columns: [p.nonprofit_id, p.field] })],
 );

@@ -245,6 +245,7 @@ describe("a verification that is taken back", () => {
     const answer = await (await revoke(slug, { reason: "impostor" })).json();
     expect(answer).toEqual({
       slug,
+      put_back: [],
       taken_back: ["usdc_wallet", "contact_email", "mission"],
       stopped_hold: true,
       live: true,
