@@ -1,10 +1,8 @@
 import { defineCommand, type ParsedArgs } from "citty";
 import { openLog } from "#api/log.ts";
-import { checkSigningKey, signingKeyOf } from "#api/secrets.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { isDamaged } from "#content/runtime/disposable-file.ts";
-import { systemClock } from "#content/contract/base/time.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
 import {
   dropDamagedManifest,
@@ -30,7 +28,7 @@ import {
   targetOrExit,
 } from "./publish/to-bucket.ts";
 import { watch } from "./publish/watch.ts";
-import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
+import { checkedSigningKey, configOrExit, stopWith } from "./support/config.ts";
 import { runCommand } from "./support/command.ts";
 
 const args = {
@@ -115,14 +113,11 @@ async function publish(
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
     stopWith("--processes: give a whole number from 1 to 64.", 2);
   }
-  {
-    using store = await openExistingStore(config);
-    await checkSigningKey(config, store, systemClock());
-  }
+  const signingKey = await checkedSigningKey(config);
   const opening = () =>
     openPublisher({
       ...config,
-      signingKey: signingKeyOf(config),
+      signingKey,
       apart: given.watch === true,
       // What went wrong must be seen at whatever level is logged.
       log: (event, detail = {}) =>

@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { defineCommand } from "citty";
 import { openLog } from "#api/log.ts";
-import { checkSigningKey, signingKeyOf } from "#api/secrets.ts";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
@@ -14,7 +13,7 @@ import { type Keys, openKeys, WrongPassphrase } from "./backup/keys.ts";
 import { type BackupManifest, type BackupPlace, manifestOf, openPlace } from "./backup/place.ts";
 import { DamagedBackup, readPart } from "./backup/unpack.ts";
 import { runCommand } from "./support/command.ts";
-import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
+import { checkedSigningKey, configOrExit, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 const args = {
@@ -140,15 +139,15 @@ async function keysOf(
 
 /** Publishes all that search indexes for people are not: the service makes those when it has started. */
 async function publish(config: Config, name: string): Promise<number> {
-  await refuseOtherKey(config).catch((error: unknown) => {
+  const signingKey = await checkedSigningKey(config).catch((error: unknown) => {
     if (!(error instanceof CannotStart)) throw error;
-    stopWith(`${name} is restored, and not published.\n${error.message}`);
+    return stopWith(`${name} is restored, and not published.\n${error.message}`);
   });
   const log = openLog(config);
   const progress = startProgress("Publishing documents", 0);
   const publisher = await openPublisher({
     ...config,
-    signingKey: signingKeyOf(config),
+    signingKey,
     log: (event, detail = {}) =>
       ("error" in detail ? log.error : log.info).call(log, detail, event),
   });
@@ -161,11 +160,6 @@ async function publish(config: Config, name: string): Promise<number> {
     progress.end();
     publisher.close();
   }
-}
-
-async function refuseOtherKey(config: Config): Promise<void> {
-  using store = await openExistingStore(config);
-  await checkSigningKey(config, store, systemClock());
 }
 
 await runCommand(command);

@@ -1,7 +1,8 @@
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { type OpenOptions, openStore, type Store } from "#content/store/open.ts";
 import { BadSetting, type Config, readConfig, unknownSettings } from "#api/config.ts";
-import { closeDataFolder } from "#api/secrets.ts";
+import { checkSigningKey, closeDataFolder, signingKeyOf } from "#api/secrets.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 
 /**
  * Reads the settings for a command; one that cannot be used ends it (BadSetting, see runCommand). Closes the data folder to others, unless the command `opens` nothing
@@ -22,6 +23,13 @@ export const openExistingStore = (
   { databaseUrl: url, databaseToken: authToken }: Config,
   options: Pick<OpenOptions, "busyWaitMs" | "migrated"> = {},
 ): Promise<Store> => openStore({ url, authToken, create: false, ...options });
+
+/** The signing key, once it is seen to be the one that the directory signed with before. */
+export async function checkedSigningKey(config: Config): Promise<string> {
+  using store = await openExistingStore(config);
+  await checkSigningKey(config, store, systemClock());
+  return signingKeyOf(config);
+}
 
 /**
  * The words and the exit code for a failure that an operator can mend: 2 for a bad setting, 1 for a file, a disk or a

@@ -48,9 +48,11 @@ test("the store and its log are for their owner alone, also where an older versi
   expect(modeOf(join(folder, "data"))).toBe("700");
 });
 
-test("commands close the data folder, say so once, and export into files of their owner", () => {
+test("commands close the data folder, say so once, and export into files of their owner", async () => {
   const data = join(folder, "data");
   mkdirSync(join(data, "public"), { recursive: true });
+  (await openStore({ url: `file:${join(data, "store.db")}` })).close();
+  chmodSync(join(data, "store.db"), 0o644);
   chmodSync(data, 0o755);
   const out = join(folder, "backup.ndjson");
   const first = command("scripts/export.ts", data, "--out", out);
