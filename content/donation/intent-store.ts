@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lt, lte, ne, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, lt, lte, ne, or, sql } from "drizzle-orm";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { columnNames, query, rowShape } from "#content/store/query.ts";
@@ -171,8 +171,15 @@ export async function closeIntent(
     );
 }
 
+/** Nothing is put off for longer. */
+const putOffMaxMs = 600_000;
+
+/** What is put off for longer than anything is was put off before the clock was set back. */
 const isDue = (now: Date) =>
-  and(eq(intents.status, "waiting"), lte(intents.check_at, now.getTime()));
+  and(
+    eq(intents.status, "waiting"),
+    or(lte(intents.check_at, now.getTime()), gt(intents.check_at, now.getTime() + putOffMaxMs)),
+  );
 
 /** Whether the sweep has anything to look at. Index: donation_intents_by_check. */
 export async function isAnyDue(store: Queryable, now: Date): Promise<boolean> {

@@ -6,6 +6,7 @@ import bs58 from "bs58";
 import { Database } from "bun:sqlite";
 import { transactionOf } from "#api/chain/payment.ts";
 import type { Clock } from "#content/contract/base/time.ts";
+import { isDamaged } from "#content/runtime/disposable-file.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
 import { type Balances, balancesIn, decimalsOf } from "./accounts.ts";
 import {
@@ -83,6 +84,7 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal 
   for (const { slot, bytes } of journal?.all() ?? []) {
     const transaction = transactionOf(bytes);
     if (transaction !== null) run(bytes, transaction, slot);
+    slots.goOnAfter(slot);
   }
   svm.verify(true);
   return {
@@ -160,6 +162,8 @@ export function openJournal(path: string) {
     db.run("COMMIT");
   } catch (cause) {
     db.close();
+    // Whoever opens it tells of a damaged one.
+    if (isDamaged(cause)) throw cause;
     throw new JournalTaken(`another process keeps ${path}`, { cause });
   }
   const rows = db.query<{ slot: number; bytes: Uint8Array }, []>(
@@ -193,10 +197,18 @@ export type Slots = ReturnType<typeof countSlots>;
 
 /** Starts counting. A slot's hash is that of its number, so that a restarted chain still knows the hashes it gave away. */
 export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: SlotOptions) {
-  let newest = 0;
+  let readMs = clock().getTime();
+  // What a clock that was set back owes: slots go on at their pace, or nothing would be confirmed until it has caught up.
+  let aheadMs = 0;
   const now = () => {
-    newest = Math.max(newest, Math.floor((clock().getTime() - firstBlockMs) / slotMs));
-    return newest;
+    const nowMs = clock().getTime();
+    if (nowMs < readMs) aheadMs += readMs - nowMs;
+    readMs = nowMs;
+    return Math.floor((nowMs + aheadMs - firstBlockMs) / slotMs);
+  };
+  /** Goes on after a slot that the journal knows: the clock may have been set back while the chain was away. */
+  const goOnAfter = (slot: number) => {
+    if (now() <= slot) aheadMs += (slot + 1 - now()) * slotMs;
   };
   const lag: Record<Commitment, number> = {
     processed: 0,
@@ -207,6 +219,7 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
   return {
     /** The newest slot; never smaller than before, whatever the clock does. */
     now,
+    goOnAfter,
     /** The newest slot that has come so far. */
     at,
     commitmentOf: (slot: number): Commitment => {

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { openSponsor } from "#api/chain/payment.ts";
 import type { Config } from "#api/config.ts";
 import { sponsorKeyOf } from "#api/secrets.ts";
+import { isDamaged } from "#content/runtime/disposable-file.ts";
 import { configOrExit, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { Chaos } from "./chaos.ts";
 import { chainFiles } from "./installed.ts";
@@ -36,7 +37,6 @@ export const troublesIn = (args: Record<string, unknown>): Record<string, number
 
 export const serveArgs = {
   port: { type: "string", description: "Port, 0 for a free one (ALMONER_CHAIN_PORT)" },
-  "any-port": { type: "boolean", description: "Take a free port when that one is taken" },
   memory: { type: "boolean", description: "Store nothing: every start is a new chain" },
   ...troubleArgs,
 } as const;
@@ -50,7 +50,7 @@ export const serve = defineCommand({
     const stop = stopSignal();
     const { journal, address } = chainFiles(config);
     const chain = openOrExit({ journal: args.memory ? null : journal, chaos: troublesIn(args) });
-    const served = listenOrExit(chain, portOf(args.port, config), args["any-port"] === true);
+    const served = listenOrExit(chain, portOf(args.port, config));
     fundSponsor(chain, config);
     if (!args.memory) writeFileSync(address, `${served.url}\n`);
     announce(chain, served);
@@ -94,16 +94,20 @@ function openOrExit(options: LocalChainOptions): LocalChain {
   try {
     return openLocalChain(options);
   } catch (error) {
+    if (isDamaged(error)) {
+      return stopWith(
+        `${options.journal} is damaged. Restore it from a backup, or move it away: then a new chain begins, without the gifts of this one.`,
+      );
+    }
     if (!(error instanceof JournalTaken)) throw error;
     return stopWith("The local chain of this data folder is already running.");
   }
 }
 
-function listenOrExit(chain: LocalChain, port: number, anyPort: boolean): Served {
+function listenOrExit(chain: LocalChain, port: number): Served {
   try {
     return serveLocalChain(chain, port);
   } catch {
-    if (anyPort) return serveLocalChain(chain, 0);
     return stopWith(
       `Cannot listen on 127.0.0.1:${port}: is something else listening there? --port 0 takes a free port.`,
     );

@@ -17,8 +17,9 @@ export type RunningChain = {
 const readyWithinMs = 5_000;
 
 /**
- * Starts the local chain in a process of its own, or takes the one that runs for this data folder already. Null when the
- * settings name other RPC nodes, or when no chain came up: the directory goes on without donations then.
+ * Starts the local chain in a process of its own, or takes the one that runs for this data folder already. One that is
+ * slow, or ends, is waited for as long as the service lives. Null when the settings name other RPC nodes, or when this
+ * installation has no local chain: the directory goes on without donations then.
  */
 export async function startLocalChain(
   config: Config,
@@ -33,14 +34,12 @@ export async function startLocalChain(
     onTrouble(missing);
     return null;
   }
-  const child = superviseChild<{ url: string; port: number }>({
+  // Chosen here, so that the service knows the address of a chain that comes up late.
+  const port = freePort(localChainPort);
+  const child = superviseChild<{ url: string }>({
     script: join(import.meta.dirname, "../chain.ts"),
     env: { ...process.env, ALMONER_DATA_DIR: config.dataDir },
-    // Only the first start may choose: the service keeps the address.
-    args: (last) =>
-      last === null
-        ? ["--port", String(localChainPort), "--any-port"]
-        : ["--port", String(last.port)],
+    args: () => ["--port", String(port)],
     onEnd: ({ cause, againInMs }) =>
       onTrouble(
         `The local chain ended (${cause}) and is started again in ${againInMs / 1_000} s. Donations wait for it.`,
@@ -48,11 +47,24 @@ export async function startLocalChain(
   });
   const first = await Promise.race([child.ready, Bun.sleep(readyWithinMs).then(() => null)]);
   if (first === null) {
-    await child.stop();
-    onTrouble("The local chain did not come up: there are no donations until the next start.");
-    return null;
+    onTrouble("The local chain takes longer to come up. Donations wait for it.");
   }
-  return { ...child, ...chainAt(first.url) };
+  return { ...child, ...chainAt(`http://127.0.0.1:${port}`) };
+}
+
+/** The port that was asked for, or a free one when it is taken. */
+function freePort(asked: number): number {
+  const listenOn = (port: number) =>
+    Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
+  let probe: ReturnType<typeof listenOn>;
+  try {
+    probe = listenOn(asked);
+  } catch {
+    probe = listenOn(0);
+  }
+  const { port } = probe;
+  probe.stop(true);
+  return port;
 }
 
 const lookAgainAfterMs = 500;

@@ -4,6 +4,7 @@ import type { Chain } from "#api/chain/open-chain.ts";
 import { type DonateContext, donateContext } from "#api/donation/context.ts";
 import { donate } from "#api/donation/donate.ts";
 import { type Swept, sweepDonations } from "#api/donation/sweep.ts";
+import { isAnyDue } from "#content/donation/intent-store.ts";
 import { donationDefault } from "#content/contract/base/money.ts";
 import type { DonationStatus, PaymentRequirements } from "#content/contract/donation.ts";
 import type { Store } from "#content/store/open.ts";
@@ -209,6 +210,10 @@ describe("a donor who named a signature once and left", () => {
 
   test("is credited when it lands", async () => {
     const payment = await demandAndSign();
+    // Also by a clock that was set back by an hour meanwhile.
+    const { store, clock } = at.service.context;
+    const hourBefore = new Date(clock().getTime() - 3_600_000);
+    expect(await isAnyDue(store, hourBefore)).toBe(true);
     await sweepFor(20);
     at.chain.land(payment);
     expect((await sweepFor(30)).recorded).toBe(1);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Keypair } from "@solana/web3.js";
@@ -129,6 +129,16 @@ describe("by hand", () => {
     const second = await run(["--port", "0"]);
     expect(second.code).toBe(1);
     expect(second.err).toContain("already running");
+  }, 60_000);
+
+  test("a damaged journal is called so", async () => {
+    const folder = join(dataDir, "damaged");
+    const { journal } = chainFiles({ dataDir: folder });
+    mkdirSync(join(folder, "chain"), { recursive: true });
+    writeFileSync(journal, "no database at all".repeat(1_000));
+    const damaged = await run(["--port", "0"], { ALMONER_DATA_DIR: folder });
+    expect(damaged.code).toBe(1);
+    expect(damaged.err).toContain(`${journal} is damaged.`);
   }, 60_000);
 
   const mistakes: [string, string[], Record<string, string>, string][] = [

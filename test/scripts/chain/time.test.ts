@@ -27,8 +27,11 @@ describe("slots", () => {
     const before = slots.now();
     pass(-3_600_000);
     expect(slots.now()).toBe(before);
-    pass(3_600_000 + 400);
+    // And they go on at once: what is sent now is confirmed in a second, not in an hour.
+    pass(400);
     expect(slots.now()).toBe(before + 1);
+    slots.goOnAfter(before + 9_000);
+    expect(slots.now()).toBe(before + 9_001);
   });
 
   test("become confirmed and then final", () => {
