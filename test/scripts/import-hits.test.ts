@@ -120,8 +120,9 @@ describe("a view of a profile", () => {
 
 describe("bun run import-hits", () => {
   let folder: string;
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "almoner-hits-"));
+    (await openStore({ url: `file:${join(folder, "store.db")}` })).close();
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

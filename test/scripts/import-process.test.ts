@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
@@ -162,7 +162,7 @@ describe("the export command", () => {
   }, 30_000);
 
   test("leaves no half-written file when it fails", async () => {
-    mkdirSync(join(folder, "data"));
+    (await openData()).close();
     const failed = await ended(start("export", "--out", join(folder, "nowhere/x.ndjson")));
     expect(failed.code).toBe(1);
     expect(failed.err).toContain("ENOENT");
