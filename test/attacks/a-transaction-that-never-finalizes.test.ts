@@ -106,7 +106,7 @@ describe("a gift whose transaction the chain drops", () => {
     const { tx_signature } = await give();
     fork.dropped = true;
     expect(await sweepFor(20)).toBe(1);
-    expect((await at.prove(path, tx_signature)).status).toBe(202);
+    expect((await at.prove(path, tx_signature)).status).toBe(422);
     fork.dropped = false;
     await sweepFor(5);
     const answer = await at.prove(path, tx_signature);
