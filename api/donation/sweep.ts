@@ -26,7 +26,6 @@ const proofLapsesMs = 15 * 60_000;
 const watchLapsesMs = 2 * 3_600_000;
 /** Nodes lag, and lose their history: this many clear answers must say that it is not there. */
 const unknownsNeeded = 8;
-const endedKeptMs = 7 * 24 * 3_600_000;
 const deletedPerSweepMax = 500;
 
 export type Swept = { looked: number; recorded: number; unclear: number };
@@ -39,11 +38,10 @@ export type Swept = { looked: number; recorded: number; unclear: number };
 export async function sweepDonations(context: DonateContext): Promise<Swept> {
   const { store, clock } = context;
   const now = clock();
-  const before = new Date(now.getTime() - endedKeptMs);
   // Nearly always nothing is due: then there is no need to wait for the write lock.
   if (!(await isAnyDue(store, now))) return { looked: 0, recorded: 0, unclear: 0 };
   const due = await store.write(async (tx) => {
-    await deleteEndedIntents(tx, { before, limit: deletedPerSweepMax });
+    await deleteEndedIntents(tx, { now, limit: deletedPerSweepMax });
     return takeDueIntents(tx, { now, limit: perSweepMax, ...again });
   });
   const swept: Swept = { looked: due.length, recorded: 0, unclear: 0 };

@@ -35,8 +35,11 @@ export function openResolver(server: string | undefined) {
       resolver.resolve6(host),
     ]);
     const found = [four, six].flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-    // A name with addresses of one family has none of the other; a name server that fails is told from both.
-    if (found.length === 0 && four.status === "rejected") throw four.reason as Error;
+    // A name with addresses of one family has none of the other. There are none only where both questions say so.
+    const reasons = [four, six].flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    if (found.length === 0 && reasons.length > 0) {
+      throw (reasons.find((reason) => !isAbsent(reason)) ?? reasons[0]) as Error;
+    }
     return found;
   };
   return {

@@ -181,10 +181,23 @@ const isDue = (now: Date) =>
     or(lte(intents.check_at, now.getTime()), gt(intents.check_at, now.getTime() + putOffMaxMs)),
   );
 
-/** Whether the sweep has anything to look at. Index: donation_intents_by_check. */
+const lapsedKeptMs = 3_600_000;
+
+/** Proofs and watches of which nothing came: anyone can make them up, so they keep their room on the disk for an hour only. */
+const isOver = (now: Date) =>
+  and(
+    eq(intents.status, "lapsed"),
+    // When it would have been looked at next: less than four minutes after its end.
+    lt(intents.check_at, now.getTime() - lapsedKeptMs),
+    ne(intents.kind, "payment"),
+    // A voided gift says so.
+    eq(intents.outcome, "lapsed"),
+  );
+
+/** Whether the sweep has anything to look at or to delete. Index: donation_intents_by_check. */
 export async function isAnyDue(store: Queryable, now: Date): Promise<boolean> {
-  const due = await store.db.select({ id: intents.id }).from(intents).where(isDue(now)).limit(1);
-  return due.length > 0;
+  const is = or(isDue(now), isOver(now));
+  return (await store.db.select({ id: intents.id }).from(intents).where(is).limit(1)).length > 0;
 }
 
 /**
@@ -214,15 +227,18 @@ export async function takeDueIntents(
   return rows.map(intentFrom);
 }
 
-/** Deletes what ended before an instant, at most `limit` of them. */
+const endedKeptMs = 7 * 24 * 3_600_000;
+
+/** Deletes what ended, at most `limit` of them: what lapsed after an hour, all else, payments too, after a week. */
 export async function deleteEndedIntents(
   tx: WriteTransaction,
-  { before, limit }: { before: Date; limit: number },
+  { now, limit }: { now: Date; limit: number },
 ): Promise<void> {
+  const isOld = lt(intents.created_at, now.getTime() - endedKeptMs);
   const ended = tx.db
     .select({ id: intents.id })
     .from(intents)
-    .where(and(ne(intents.status, "waiting"), lt(intents.created_at, before.getTime())))
+    .where(or(and(ne(intents.status, "waiting"), isOld), isOver(now)))
     .limit(limit);
   await tx.db.delete(intents).where(inArray(intents.id, ended));
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { isAbsent, openResolver } from "#api/http/resolve.ts";
 import { openHostLook } from "#api/onboarding/look-at-host.ts";
 import { hostCertificate } from "#test/support/host-certificate.ts";
 import { aNameServer, type Named } from "#test/support/name-server.ts";
@@ -224,4 +225,13 @@ describe("a host under an attacker's control", () => {
     expect((await look(leadingHere, { waitMs: 200 })).kind).toBe("unclear");
     expect(performance.now() - startedAt).toBeLessThan(1_500);
   });
+});
+
+test("a host is absent only where both families of addresses say so", async () => {
+  const resolver = openResolver(names.address);
+  names.names["half.example"] = { addresses: [[]], fails: 28 };
+  const failed = await resolver.addresses("half.example").catch((error: unknown) => error);
+  expect([failed instanceof Error, isAbsent(failed)]).toEqual([true, false]);
+  const unknown = await resolver.addresses("nowhere.example").catch((error: unknown) => error);
+  expect(isAbsent(unknown)).toBe(true);
 });

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import bs58 from "bs58";
+import { donateContext } from "#api/donation/context.ts";
+import { sweepDonations } from "#api/donation/sweep.ts";
 import { waitingMax, watchesPerNetworkMax } from "#content/donation/intent-store.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import { anotherNode, type Node } from "#test/support/node.ts";
@@ -81,4 +83,34 @@ test("nobody waits beyond the places that there are", async () => {
   await wait("others", waitingMax - 1);
   expect((await name(madeUp(), "10.9.0.1")).status).toBe(202);
   expect((await name(madeUp(), "10.10.0.1")).status).toBe(503);
+});
+
+test("made-up signatures leave the disk an hour after they lapsed, payments and voided gifts stay a week", async () => {
+  const hourMs = 3_600_000;
+  const at0 = at.chain.clock().getTime();
+  const rows: [string, string, string | null, number][] = [
+    ["proof", "lapsed", "lapsed", at0 - hourMs - 1],
+    ["watch", "lapsed", "lapsed", at0 - hourMs - 1],
+    ["proof", "lapsed", "lapsed", at0 - hourMs],
+    ["proof", "lapsed", "voided", at0 - hourMs - 1],
+    ["payment", "lapsed", "lapsed", at0 - hourMs - 1],
+    ["proof", "settled", null, at0 - hourMs - 1],
+  ];
+  await at.service.store.write(async (tx) => {
+    for (const [kind, status, outcome, check_at] of rows) {
+      await tx.raw.execute({
+        sql: `INSERT INTO donation_intents (kind, nonprofit_id, proof, amount_micro_usdc, status, outcome, check_at, created_at)
+              VALUES (?, 1, ?, 1, ?, ?, ?, ?)`,
+        args: [kind, madeUp(), status, outcome, check_at, check_at],
+      });
+    }
+  });
+  await sweepDonations(donateContext(at.service.context));
+  const left = await at.service.store.raw.execute("SELECT kind, outcome FROM donation_intents");
+  expect(left.rows.map(({ kind, outcome }) => `${String(kind)} ${String(outcome)}`)).toEqual([
+    "proof lapsed",
+    "proof voided",
+    "payment lapsed",
+    "proof null",
+  ]);
 });

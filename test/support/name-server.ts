@@ -5,7 +5,7 @@ const A = 1;
 const TXT = 16;
 
 /** What a name leads to: addresses, one after another for each look-up when there are several lists, and texts. */
-export type Named = { addresses?: string[][]; texts?: string[]; fails?: true };
+export type Named = { addresses?: string[][]; texts?: string[]; fails?: true | number };
 
 /** A real name server on this machine. Names that it does not know do not exist. */
 export async function aNameServer(names: Record<string, Named> = {}) {
@@ -24,7 +24,9 @@ export async function aNameServer(names: Record<string, Named> = {}) {
       const list = known.addresses[Math.min(before, known.addresses.length - 1)] ?? [];
       data.push(...list.map((address) => Buffer.from(address.split(".").map(Number))));
     }
-    const code = known?.fails === true ? 2 : known === undefined ? 3 : 0;
+    // `fails`: every question, or those of one type (28 for AAAA).
+    const fails = known !== undefined && failsFor(known, type);
+    const code = fails ? 2 : known === undefined ? 3 : 0;
     const head = Buffer.alloc(12);
     message.copy(head, 0, 0, 2);
     head.writeUInt16BE(0x8180 | code, 2);
@@ -50,6 +52,8 @@ export async function aNameServer(names: Record<string, Named> = {}) {
     close: () => socket.close(),
   };
 }
+
+const failsFor = ({ fails }: Named, type: number) => fails === true || fails === type;
 
 /** The one question of a message, and where it ends. */
 function questionIn(message: Buffer): { name: string; type: number; end: number } {
