@@ -60,6 +60,7 @@ export async function openChain(settings: ChainSettings) {
     });
   }
   const rpc = openRpc(endpoints, settings);
+  let away = { until: 0, is: Promise.resolve(false) };
   /** What no transaction can have paid, a node made up. */
   const landedAt = async (
     txSignature: string,
@@ -90,6 +91,16 @@ export async function openChain(settings: ChainSettings) {
     mint: cluster.mint,
     /** Account that pays network fees for donors, null without one. */
     sponsor: sponsor?.address ?? null,
+    /** Whether the local chain is down; of others only their answers tell. Looked at once a second. */
+    isAway: (): Promise<boolean> => {
+      if (cluster.cluster !== "local" || endpoints.length === 0) return Promise.resolve(false);
+      const now = performance.now();
+      if (now >= away.until) {
+        const refused = Promise.all(endpoints.map(({ refuses }) => refuses()));
+        away = { until: now + awayKnownMs, is: refused.then((each) => each.every(Boolean)) };
+      }
+      return away.is;
+    },
     ...openTokenAccounts(rpc, cluster.mint, () => clock().getTime()),
     /** The facts of a transaction, on which two nodes agree. Requests for the same one at the same time share one answer. */
     landed: (txSignature: string, at: Level = commitment) =>
@@ -102,6 +113,8 @@ export async function openChain(settings: ChainSettings) {
     ...lookups(rpc),
   });
 }
+
+const awayKnownMs = 1_000;
 
 /** The chain as donations need it. Only files in api/chain know which libraries answer. Nothing in it throws. */
 export type Chain = Extract<Awaited<ReturnType<typeof openChain>>, { ok: true }>["value"];

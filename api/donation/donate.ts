@@ -42,9 +42,15 @@ export type TargetFailure =
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "nonprofit_withdrawn"; slug: string };
 
+/** The chain of this machine is down: no one can pay. */
+type ChainAway = { kind: "chain_away" };
 type NoWallet = { kind: "nonprofit_without_wallet"; slug: string; donation_url: string | null };
 
-export type DonateFailure = TargetFailure | NoWallet | Exclude<PaymentFailure, PaymentNotTaken>;
+export type DonateFailure =
+  | TargetFailure
+  | NoWallet
+  | ChainAway
+  | Exclude<PaymentFailure, PaymentNotTaken>;
 
 const asking = {
   code: "payment_required",
@@ -80,12 +86,13 @@ async function demanded(
   { amount, payer }: DonateCall,
   target: DonateTarget,
   why: { code: string; error: string },
-): Promise<Result<DonateOutcome, NoWallet>> {
+): Promise<Result<DonateOutcome, NoWallet | ChainAway>> {
   const { slug, usdc_wallet } = target;
   if (usdc_wallet === null) {
     const donation_url = safeLink(target.donation_url);
     return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
   }
+  if (await context.chain.isAway()) return fail({ kind: "chain_away" });
   const payable = { ...target, usdc_wallet };
   const demand = await demandPayment(context, { target: payable, amount, payer }, why);
   return ok({ kind: "demanded" as const, demand });

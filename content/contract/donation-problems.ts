@@ -45,6 +45,12 @@ export const donateProblems = {
     members: ["tx_signature"],
     headers: chainRetry,
   },
+  chain_away: {
+    status: 503,
+    detail:
+      "The local chain is away, so nothing can be paid now. It is started again by itself: ask again after Retry-After.",
+    headers: chainRetry,
+  },
   not_watched: {
     status: 503,
     detail:
