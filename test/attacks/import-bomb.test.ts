@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { zipOf } from "#test/support/zip.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+import { isFull } from "#test/support/measured.ts";
 
 // A packed file of some kB holds one row of hundreds of MB.
 
@@ -13,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => importing.close());
 
 const [header = "", row = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
-const megabytes = process.env["ALMONER_FULL_TESTS"] === "1" ? 700 : 24;
+const megabytes = isFull ? 700 : 24;
 
 /** A member of a gzip file may follow another: the whole is as long as one likes. */
 const bomb = (begin: string, piece: string) => {

@@ -11,39 +11,17 @@ import {
   type ServedDesk,
 } from "../support/served-desk.ts";
 import { aNonprofit } from "../support/records.ts";
+import { hostileMarkup as payloads } from "#test/support/hostile-markup.ts";
+import { isFull } from "#test/support/measured.ts";
 
 if (chromiumPath === null)
   process.stderr.write(
     "skipped: the desk's pages need a browser (Debian: apt-get install chromium)\n",
   );
 
-/** Each would run, break out of its place, or load something, on a page that forgot to escape it. */
-const payloads = [
-  `<script>alert(1)</script>`,
-  `<img src=x onerror=alert(2)>`,
-  `"><svg onload=alert(3)>`,
-  `' onmouseover='alert(4)' x='`,
-  `</textarea><script>alert(5)</script>`,
-  `</title><script>alert(6)</script>`,
-  `<iframe srcdoc="<script>alert(7)</script>">`,
-  `javascript:alert(8)`,
-  `<a href="javascript:alert(9)">x</a>`,
-  `{{constructor.constructor('alert(10)')()}}`,
-  `<style>*{background:url(//evil.example/x)}</style>`,
-  `<link rel=stylesheet href=//evil.example/x.css>`,
-  `<form action=//evil.example><input autofocus onfocus=alert(11)>`,
-  `<base href=//evil.example/>`,
-  `&lt;script&gt;alert(12)&lt;/script&gt;`,
-  `\u2028alert(13)\u2029`,
-  `<meta http-equiv=refresh content="0;url=//evil.example">`,
-  `<!--<img src="--><img src=x onerror=alert(14)//">`,
-  `<math><mtext></form><form><mglyph><style></math><img src onerror=alert(15)>`,
-  `data:text/html,<script>alert(16)</script>`,
-];
-
 /** Each payload stands in every list; alone on a page and in paths some do, all with ALMONER_FULL_TESTS=1. */
 const some = (all: readonly string[], step: number) =>
-  process.env["ALMONER_FULL_TESTS"] === "1" ? all : all.filter((_, at) => at % step === 0);
+  isFull ? all : all.filter((_, at) => at % step === 0);
 const inPaths = some(payloads, 3);
 
 describe.skipIf(chromiumPath === null)("the desk in a browser", () => {

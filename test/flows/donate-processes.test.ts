@@ -9,8 +9,9 @@ import { paymentHeader } from "#test/support/donating.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { freePort, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { isFull, measured, shown } from "#test/support/measured.ts";
 
-const kills = process.env["ALMONER_FULL_TESTS"] === "1" ? 20 : 3;
+const kills = isFull ? 20 : 3;
 const posts = 1_000;
 const main = join(import.meta.dirname, "../../api/main.ts");
 
@@ -102,6 +103,7 @@ test("one signature a thousand times at once, over two processes and three slugs
     }),
   );
   const tookMs = performance.now() - beganMs;
+  measured(`${shown(posts)} posts in ${shown(tookMs / 1_000)} s`);
   const different = [...new Set(answers)].toSorted();
   // Of the two that share a wallet the first to be recorded has it; all others hear so.
   expect(different).toHaveLength(3);

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "../support/records.ts";
+import { isFull, measured, shown } from "#test/support/measured.ts";
 
 /** Promise 1 says 200 kills: ALMONER_FULL_TESTS=1 does them all, else fewer. */
-const kills = process.env["ALMONER_FULL_TESTS"] === "1" ? 200 : 6;
+const kills = isFull ? 200 : 6;
 const main = join(import.meta.dirname, "../../api/main.ts");
 const port = 19_100 + (process.pid % 400);
 const url = `http://127.0.0.1:${port}`;
@@ -98,6 +99,9 @@ test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is h
   );
   const checked = await store.raw.execute("PRAGMA integrity_check");
   expect(checked.rows[0]?.["integrity_check"]).toBe("ok");
+  measured(
+    `${kills} kills, ${shown(acknowledged.length)} acknowledged, none lost, ${shown(applied)} applied`,
+  );
   store.close();
   rmSync(folder, { recursive: true, force: true });
 }, 900_000);

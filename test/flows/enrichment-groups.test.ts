@@ -13,9 +13,10 @@ import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { readEnrichment } from "#content/enrichment/read.ts";
 import { EnrichmentBody, type StructuredField } from "#content/contract/enrichment.ts";
 import { aNonprofit } from "../support/records.ts";
+import { isFull } from "#test/support/measured.ts";
 
 /** How many histories are tried; ALMONER_FULL_TESTS=1 tries many more. */
-const runs = process.env["ALMONER_FULL_TESTS"] === "1" ? 2_000 : 60;
+const runs = isFull ? 2_000 : 60;
 
 /** One store takes submissions in groups, the other the same ones one by one. */
 let folder: string;

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "../support/records.ts";
+import { isFull, measured, shown } from "#test/support/measured.ts";
 
 /** Promise 3 says 10,000 over two processes: ALMONER_FULL_TESTS=1 runs them all, else fewer. */
-const perProcess = process.env["ALMONER_FULL_TESTS"] === "1" ? 5_000 : 600;
+const perProcess = isFull ? 5_000 : 600;
 const profiles = 8;
 
 test("two processes, thousands of submissions: one application and one change row per field", async () => {
@@ -71,6 +72,7 @@ test("two processes, thousands of submissions: one application and one change ro
     applied: 2 * fields,
     credit: 2 * fields,
   });
+  measured(`${shown(2 * perProcess)} submissions, ${fields} fields, each applied once`);
   store.close();
   rmSync(folder, { recursive: true, force: true });
 }, 120_000);

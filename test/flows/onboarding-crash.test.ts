@@ -8,10 +8,11 @@ import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aWallet } from "../support/wallets.ts";
+import { isFull } from "#test/support/measured.ts";
 
 const ofEach = 60;
 /** ALMONER_FULL_TESTS=1 kills more often. */
-const killsMax = process.env["ALMONER_FULL_TESTS"] === "1" ? 60 : 12;
+const killsMax = isFull ? 60 : 12;
 const child = join(import.meta.dirname, "../support/onboard-child.ts");
 
 test("kill -9 while approving: no claim, registration or change is half applied", async () => {

@@ -5,12 +5,13 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { load } from "cheerio";
 import { openStore } from "#content/store/open.ts";
+import { isFull } from "#test/support/measured.ts";
 
 const registers = process.env["ALMONER_REGISTER_DATA"] ?? "";
 if (registers === "") {
   process.stderr.write("skipped: ALMONER_REGISTER_DATA names no folder of registers\n");
 }
-const full = process.env["ALMONER_FULL_TESTS"] === "1";
+const full = isFull;
 /** Nevada, Hawaii and all of the UK's sample with ALMONER_FULL_TESTS=1, else the first lines of Hawaii and of the sample. */
 const states = full ? ["nv", "hi"] : ["hi"];
 const lines = full ? Number.POSITIVE_INFINITY : 2_001;

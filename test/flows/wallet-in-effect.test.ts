@@ -19,9 +19,10 @@ import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aWallet, type TestWallet } from "#test/support/wallets.ts";
+import { isFull, measured, shown } from "#test/support/measured.ts";
 
 /** Promise 9 says 10,000: ALMONER_FULL_TESTS=1 plays them all, else fewer. */
-const interleavings = process.env["ALMONER_FULL_TESTS"] === "1" ? 10_000 : 300;
+const interleavings = isFull ? 10_000 : 300;
 const hold = 72 * 3_600_000;
 const someWallets = () => Array.from({ length: 3 }, () => aWallet());
 let wallets = someWallets();
@@ -557,4 +558,5 @@ test(`in ${interleavings} random interleavings the wallet in effect is approved,
     unclaimed,
   ]);
   await fc.assert(property, { numRuns: interleavings, examples });
+  measured(`${shown(interleavings)} interleavings, none paid another wallet`);
 }, 1_800_000);

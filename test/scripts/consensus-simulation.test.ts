@@ -26,6 +26,7 @@ import {
   simulateAll,
 } from "#scripts/bench/consensus/simulate.ts";
 import { aNonprofit } from "../support/records.ts";
+import { isFull } from "#test/support/measured.ts";
 
 const small: SimulationParameters = {
   ...publishedParameters,
@@ -39,9 +40,7 @@ const small: SimulationParameters = {
 
 /** Honest agents and two attacks; all of them with ALMONER_FULL_TESTS=1. */
 const tried = attacks.filter(
-  ({ name }) =>
-    process.env["ALMONER_FULL_TESTS"] === "1" ||
-    ["none", "one-network", "poisoned-first"].includes(name),
+  ({ name }) => isFull || ["none", "one-network", "poisoned-first"].includes(name),
 );
 
 test("the published figures are what the simulator computes", () => {

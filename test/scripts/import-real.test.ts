@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { listCounts } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { anImporting, type TestImporting } from "#test/support/importing.ts";
+import { isFull } from "#test/support/measured.ts";
 
 const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";
 // test/flows/registers.test.ts takes the same files through import, build and serving at every run.
-const skipped = folder === "" || process.env["ALMONER_FULL_TESTS"] !== "1";
+const skipped = folder === "" || !isFull;
 if (skipped)
   process.stderr.write(
     "skipped: needs ALMONER_REGISTER_DATA, a folder of registers, and ALMONER_FULL_TESTS=1\n",

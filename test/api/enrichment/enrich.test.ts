@@ -436,6 +436,25 @@ describe("Idempotency-Key", () => {
   });
 });
 
+test("a clock that jumps an hour, on or back, applies a value once and frees no limit", async () => {
+  let now = new Date("2026-06-01T12:00:00Z");
+  const jumping = await aService({ context: { clock: () => now } });
+  const [record] = await jumping.add(aNonprofit());
+  const statuses: number[] = [];
+  for (let at = 0; at < 40; at++) {
+    now = new Date(now.getTime() + (at % 2 === 0 ? 3_600_000 : -3_600_000));
+    const body = { field: "city", value: "Oslo", agent_id: `bot-${at % 3}` };
+    statuses.push((await jumping.post(`/api/enrich/${record?.slug}`, body)).status);
+  }
+  const applied = (await changesAfter(jumping.store, 0, 100)).filter(
+    ({ origin }) => origin === "consensus",
+  );
+  expect(applied).toHaveLength(1);
+  expect(statuses.slice(0, 30).every((status) => status < 429)).toBe(true);
+  expect(statuses.slice(30)).toEqual(Array.from({ length: 10 }, () => 429));
+  jumping.close();
+});
+
 test("hidden addresses and forged headers: nothing is fetched, nothing but text is kept", async () => {
   let fetched = 0;
   const server = Bun.serve({ port: 0, fetch: () => (fetched++, new Response("x")) });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ResponseCache } from "#api/http/response-cache.ts";
 import { listen } from "#api/http/listen.ts";
 import { storeRefusal } from "#api/http/problem.ts";
+import { measured, shown } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -169,6 +170,28 @@ describe("trouble of the store", () => {
     expect(answer.headers.get("retry-after")).toBe("1");
     await expectProblem(answer, 503, "store_busy");
     expect((await service.post("/api/enrich/oak", sent)).status).toBe(200);
+  });
+
+  test("with a disk that is full writes are 507, reads go on, and writes pass once there is room", async () => {
+    // SQLite's own limit refuses just as a disk does.
+    const pagesMax = (pages: string) =>
+      service.store.write((tx) => tx.raw.execute(`PRAGMA max_page_count = ${pages}`));
+    await pagesMax("1"); // The smallest that it takes is what the file has.
+    const send = (at: number) => {
+      const value = `${"A long description. ".repeat(200)}${at}`;
+      const body = { field: "description", value, source_url: "https://oak.example/" };
+      return service.post("/api/enrich/oak", { ...body, agent_id: `disk-${at}` });
+    };
+    // What is left of the last page may hold one or two.
+    let answer = await send(0);
+    for (let at = 1; at < 20 && answer.status === 200; at++) answer = await send(at);
+    await expectProblem(answer, 507, "storage_full");
+    expect((await service.get("/api/nonprofits/oak")).status).toBe(200);
+    expect((await service.get("/api/causes")).status).toBe(200);
+    await pagesMax("1073741823");
+    const freeMs = performance.now();
+    expect((await send(30)).status).toBe(200);
+    measured(`writes again ${shown(performance.now() - freeMs)} ms after room was free`);
   });
 
   test("a full disk is 507, wherever in the causes it stands", () => {

@@ -1,0 +1,88 @@
+import { z } from "zod";
+import type { KeptPromise, Proof } from "./table.ts";
+
+/** "not run": what a proof needs, such as a browser, is not there. */
+export type Verdict = "kept" | "broken" | "not run";
+export type Outcome = Pick<KeptPromise, "number" | "claim" | "asked"> & {
+  measured: string;
+  verdict: Verdict;
+  seconds: number;
+};
+
+type Proven = { verdict: Verdict; measured: string[] };
+
+/** Runs all that proves a promise, one after another. `onTrouble` gets the output of what was not kept. */
+export async function prove(
+  { number, claim, asked, proofs }: KeptPromise,
+  { quick, onTrouble }: { quick: boolean; onTrouble: (said: string) => void },
+): Promise<Outcome> {
+  const startedMs = performance.now();
+  const proven: Proven[] = [];
+  for (const proof of proofs) {
+    const { said, code } = await run(wordsOf(proof, quick), quick);
+    const one = "bench" in proof ? readBench(said, code) : readTests(said, code);
+    if (one.verdict !== "kept") onTrouble(said);
+    proven.push(one);
+  }
+  const verdicts = proven.map(({ verdict }) => verdict);
+  return {
+    number,
+    claim,
+    asked,
+    measured: proven.flatMap((one) => one.measured).join("; "),
+    verdict: (["broken", "not run"] as const).find((one) => verdicts.includes(one)) ?? "kept",
+    seconds: Math.round((performance.now() - startedMs) / 1_000),
+  };
+}
+
+function wordsOf(proof: Proof, quick: boolean): string[] {
+  if ("bench" in proof) {
+    return [`scripts/bench/${proof.bench}.ts`, "--json", ...(quick ? proof.quick : proof.args)];
+  }
+  const named = proof.name === undefined ? [] : ["-t", proof.name];
+  return ["test", "--timeout=60000", ...named, `./${proof.test}`];
+}
+
+async function run(words: readonly string[], quick: boolean) {
+  const child = Bun.spawn([process.execPath, ...words], {
+    env: {
+      ...process.env,
+      ALMONER_FULL_TESTS: quick ? "0" : "1",
+      ALMONER_MEASURED: "1",
+      NO_COLOR: "1",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { said: `${out}\n${err}`, code };
+}
+
+/** Reads what `bun test` printed. A run in which nothing passed proves nothing. */
+export function readTests(said: string, code: number): Proven {
+  const count = (what: string) =>
+    Number(new RegExp(`^ *(\\d+) ${what}$`, "m").exec(said)?.[1] ?? 0);
+  const failed = count("fail") > 0 || (code !== 0 && count("pass") > 0);
+  const measured = [...said.matchAll(/^measured: (.+)$/gm)].map(([, what = ""]) => what);
+  return { verdict: failed ? "broken" : count("pass") > 0 ? "kept" : "not run", measured };
+}
+
+const Report = z.object({
+  figures: z.array(
+    z.object({ what: z.string(), measured: z.string(), met: z.boolean().nullable() }),
+  ),
+});
+
+/** Reads the one line of JSON of a bench, which ends with another code than 0 when something failed. */
+export function readBench(said: string, code: number): Proven {
+  const line = said.split("\n").find((one) => one.startsWith('{"title"'));
+  if (code !== 0 || line === undefined) return { verdict: "broken", measured: [] };
+  const { figures } = Report.parse(JSON.parse(line));
+  return {
+    verdict: figures.some(({ met }) => met === false) ? "broken" : "kept",
+    measured: figures.map(({ what, measured }) => `${what.replace(/:.*/, "")} ${measured}`),
+  };
+}
