@@ -24,13 +24,14 @@ export type GivingSite = {
 export async function aGivingSite(
   nonprofits: (wallet: string) => Partial<NonprofitRecord>[],
   context: Partial<Context> = {},
+  env: Record<string, string> = {},
 ): Promise<GivingSite> {
   const chain = await aChain({ now: () => new Date() });
   const directory = await aDirectory(nonprofits(chain.wallet()));
   await directory.publisher.buildAll({ processes: 1 });
   await directory.drain();
   const service = await aService({
-    env: chain.env,
+    env: { ...chain.env, ...env },
     context: { store: directory.store, clock: chain.clock, ...context },
   });
   const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Glob } from "bun";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeConfig } from "#api/config.ts";
+import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
+
+// Every command of a block ```sh in README and docs is run against a directory, or its words are held against what the
+// command takes, or it is in the list of what needs the outside. So is every command that stands in a sentence.
+
+/** What documentation writes, and what a fresh directory has instead. */
+const substitutions = (site: GivingSite, paid: string): [RegExp, string][] => [
+  [/https:\/\/directory\.example|http:\/\/localhost:8080/g, site.origin],
+  [/\$URL\b/g, site.origin],
+  [/<slug>|some-slug/g, "hope-kitchen"],
+  [/"tx_signature":"…"/g, `"tx_signature":"${paid}"`],
+  // An id is taken by its owner before anything is sent under it.
+  [/(\/api\/agents .*)research-bot-7/g, "$1another-bot"],
+  [/https:\/\/…/g, "https://hope-kitchen.example/"],
+];
+
+/** Commands that need what a test does not have. By how they begin, with the reason. */
+const outside: readonly [begins: RegExp, reason: string][] = [
+  [/^npm install$/, "downloads packages; CI does it before every run"],
+  [/^npm test$/, "runs this test"],
+  [/^npm ci\b/, "downloads packages; CI does it before every run"],
+  [
+    /^npx @modelcontextprotocol\/inspector /,
+    "a client of others; test/api/mcp speaks the protocol",
+  ],
+  [/^(useradd|install|systemctl|apt-get|cp|cd|varnishd) /, "sets up a server, as root"],
+];
+
+type Line = { at: string; text: string };
+
+/** Commands of the blocks, a line each: what goes on with a backslash or inside quotes is one. */
+const blocks: Line[] = [];
+/** Commands that stand in sentences, in backticks. */
+const mentioned: Line[] = [];
+
+const root = join(import.meta.dirname, "../..");
+const pages = ["README.md", ...new Glob("docs/*.md").scanSync({ cwd: root })];
+for (const path of pages) {
+  const page = readFileSync(join(root, path), "utf8");
+  for (const [, block = ""] of page.matchAll(/^```sh\n([^]*?)^```/gm)) {
+    for (const text of commandsOf(block)) blocks.push({ at: path, text });
+  }
+  // What changed once may be called otherwise by now.
+  if (path === "docs/changes.md") continue;
+  const prose = page.replaceAll(/^```[^]*?^```/gm, "");
+  for (const [, text = ""] of prose.matchAll(/`((?:bun|npm) (?:run )?[^`\n]+)`/g)) {
+    mentioned.push({ at: path, text });
+  }
+}
+
+function commandsOf(block: string): string[] {
+  const commands: string[] = [];
+  let begun = "";
+  for (const line of block.split("\n")) {
+    const text = begun + line;
+    const isOpen =
+      text.endsWith("\\") || (text.replaceAll(/"[^"']*"/g, "").split("'").length - 1) % 2;
+    if (isOpen) begun = text.endsWith("\\") ? text.slice(0, -1) : `${text}\n`;
+    else {
+      begun = "";
+      commands.push(...withoutComment(text).split(" && "));
+    }
+  }
+  return commands.map((command) => command.trim()).filter((command) => command !== "");
+}
+
+/** A comment begins with # after a blank, or with the line. No command here has one inside quotes. */
+function withoutComment(text: string): string {
+  return text.replace(/(^|\s)#.*$/, "");
+}
+
+/** Words as a shell splits them. */
+const wordsOf = (text: string): string[] =>
+  [...text.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replaceAll(/["']/g, ""));
+
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  scripts: Record<string, string>;
+};
+
+/** `bun scripts/x.ts …`, `bun run x …`, `npm run x -- …`, `bun start …`. */
+const oursShape = /^(?:bun|npm) (?:(scripts\/\S+)|run (\S+)|(start)\b)(?: --(?= ))?(.*)$/s;
+
+/** The script of a command of ours and the words that it gets; null for another program. */
+function ours(text: string): { script: string; words: string[] } | null {
+  const bare = text.replace(/^(?:[A-Z_0-9]+=\S+ )+/, "").replaceAll(/[[\]]/g, "");
+  const [, path, run, start, words = ""] = oursShape.exec(bare) ?? [];
+  const script = path ?? /scripts\/\S+\.ts/.exec(scripts[run ?? start ?? ""] ?? "")?.[0];
+  return script === undefined ? null : { script, words: wordsOf(words) };
+}
+
+const settings = new Set(describeConfig().map(({ name }) => name));
+const isSetting = (text: string) =>
+  /^(?:export )?(?:[A-Z_0-9]+=\S*\s*)+$/.test(text) &&
+  [...text.matchAll(/\b(ALMONER_[A-Z_0-9]+)=/g)].every(([, name = ""]) => settings.has(name));
+const isRun = (text: string) => /^(?:curl|printf) /.test(text);
+const isOutside = (text: string) => outside.some(([begins]) => begins.test(text));
+
+test("every command of a block is run, checked, or listed with a reason", () => {
+  const unknown = blocks.filter(
+    ({ text }) => !isRun(text) && !isOutside(text) && !isSetting(text) && ours(text) === null,
+  );
+  expect(unknown).toEqual([]);
+  expect(blocks.length).toBeGreaterThan(60);
+});
+
+test("every reason is still needed", () => {
+  const idle = outside.filter(([begins]) => !blocks.some(({ text }) => begins.test(text)));
+  expect(idle).toEqual([]);
+});
+
+test("every command of ours has these subcommands and options, and gets what it needs", async () => {
+  const asked = [
+    ...blocks.map((line) => ({ ...line, whole: true })),
+    ...mentioned.map((line) => ({ ...line, whole: false })),
+  ].flatMap((line) => {
+    const command = ours(line.text);
+    return command === null ? [] : [{ ...line, ...command }];
+  });
+  const child = Bun.spawn([process.execPath, join(root, "test/support/commands-child.ts")], {
+    stdin: new Blob([JSON.stringify(asked)]),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const faults = (await new Response(child.stdout).json()) as (string | null)[];
+  const wrong = asked
+    .map(({ at, text }, nth) => ({ at, text, fault: faults[nth] }))
+    .filter(({ fault }) => fault !== null);
+  expect(wrong).toEqual([]);
+  expect(asked.length).toBeGreaterThan(100);
+}, 60_000);
+
+describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory", () => {
+  let site: GivingSite;
+  let folder: string;
+  let paid: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "almoner-docs-"));
+    const nonprofits = (wallet: string) => [
+      {
+        slug: "hope-kitchen",
+        name: "Hope Kitchen",
+        country_code: "KE",
+        causes: ["education"],
+        mission: "Clean water and warm meals.",
+        website: null,
+        usdc_wallet: wallet,
+        registrations: [
+          ["US", "EIN", "990305781", "US-EIN-990305781"],
+          ["GB", "charity", "210183", "GB-CHC-210183"],
+        ].map(([country_code = "", type = "", registration_number = "", org_id = ""]) => ({
+          ...{ country_code, type, registration_number, org_id },
+        })),
+      },
+    ];
+    // Drafts are taken from phase 2 on.
+    site = await aGivingSite(nonprofits, {}, { ALMONER_RECOMMENDATION_PHASE: "3" });
+    const demand = await fetch(`${site.origin}/api/donate/hope-kitchen?amount=2.5`);
+    paid = site.pay(((await demand.json()) as { solana_pay: string }).solana_pay);
+  }, 120_000);
+  afterAll(async () => {
+    await site.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each(blocks.filter(({ text }) => isRun(text)).map(({ at, text }) => [at, text] as const))(
+    "%s: %s",
+    async (_, text) => {
+      const command = substitutions(site, paid).reduce(
+        (changed, [written, here]) => changed.replaceAll(written, here),
+        text,
+      );
+      // Each answer's status after its body. A demand for payment is what a gift begins with.
+      const told = command.replaceAll(/\bcurl /g, `curl --write-out '%{stderr}%{http_code}\\n' `);
+      const child = Bun.spawn(["sh", "-c", told], { cwd: folder, stdout: "pipe", stderr: "pipe" });
+      const [out, err] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      expect(await child.exited).toBe(0);
+      const statuses = [...err.matchAll(/^\s*(\d{3})$/gm)].map(([, status]) => Number(status));
+      expect(statuses.length > 0 || !text.includes("curl")).toBe(true);
+      const refused = statuses.filter((status) => ![200, 201, 202, 402].includes(status));
+      expect([refused, refused.length > 0 ? out : ""]).toEqual([[], ""]);
+    },
+    20_000,
+  );
+});
