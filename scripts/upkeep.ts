@@ -1,6 +1,8 @@
 import { defineCommand } from "citty";
 import { openLog } from "#api/log.ts";
 import { systemClock } from "#content/contract/base/time.ts";
+import { eraseRejectedContacts } from "#content/enrichment/erase-store.ts";
+import { contactKeptMs } from "#content/onboarding/store.ts";
 import { compactActivity } from "#content/operation/activity-store.ts";
 import { compactStore } from "#content/store/copy.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
@@ -12,7 +14,7 @@ const command = defineCommand({
   meta: {
     name: "upkeep",
     description:
-      "Frees room, also beside a running service: counts of old hours become counts of days, the store gives back what deleted rows held, its log is emptied, and releases, blobs, compiled sites and remnants that nothing needs go. Says how many bytes that freed.",
+      "Frees room, also beside a running service: counts of old hours become counts of days, contacts that agents sent and that were rejected 90 days ago are erased, the store gives back what deleted rows held, its log is emptied, and releases, blobs, compiled sites and remnants that nothing needs go. Says how many bytes that freed.",
   },
   args: {
     compact: {
@@ -28,20 +30,21 @@ const command = defineCommand({
     const { dataDir, databaseUrl } = config;
     const now = systemClock();
     const bytesBefore = bytesUnder(dataDir);
-    const hours_joined = await joinHours(config, now);
+    const { hours_joined, contacts_erased } = await tidyStore(config, now);
     const compacted =
       databaseUrl.startsWith("file:") &&
       (await compactStore(filePathOf(databaseUrl), { always: args.compact === true }));
     const pruned = await pruneBundle(config, openLog(config));
     const removed = await removeLeftovers(dataDir, now);
     const freed_bytes = Math.max(0, bytesBefore - bytesUnder(dataDir));
-    const outcome = { freed_bytes, hours_joined, compacted, pruned, removed };
+    const outcome = { freed_bytes, hours_joined, contacts_erased, compacted, pruned, removed };
     if (args.json === true) console.log(JSON.stringify(outcome));
     else if (args.quiet !== true) {
       console.log(
         [
           `${freed_bytes.toLocaleString("en")} bytes freed.`,
           `${hours_joined} counts of hours became counts of days.`,
+          `${contacts_erased} contacts that agents sent, rejected 90 days ago, were erased.`,
           compacted ? "The store was compacted." : "The store needed no compacting.",
           pruned
             ? "Releases and blobs that nothing needs are gone."
@@ -53,9 +56,11 @@ const command = defineCommand({
   },
 });
 
-async function joinHours(config: ReturnType<typeof configOrExit>, now: Date): Promise<number> {
+async function tidyStore(config: ReturnType<typeof configOrExit>, now: Date) {
   using store = await openExistingStore(config);
-  return await compactActivity(store, now);
+  const before = now.getTime() - contactKeptMs;
+  const erased = await store.write((tx) => eraseRejectedContacts(tx, before));
+  return { hours_joined: await compactActivity(store, now), contacts_erased: erased.length };
 }
 
 await runCommand(command);

@@ -11,6 +11,7 @@ import {
   isCorrectionFrom,
   waitingCorrectionsFrom,
 } from "#content/correction/store.ts";
+import { eraseSentContact, waitingContacts } from "#content/enrichment/erase-store.ts";
 import {
   contactKeptMs,
   eraseContacts,
@@ -51,10 +52,12 @@ export async function eraseContactsOf(
     const erased = await store.write(async (tx) => [
       ...(await eraseContacts(tx, isFrom(email), erasing)).map(named),
       ...(await eraseCorrectionContacts(tx, isCorrectionFrom(email), erasing)).map(namedCorrection),
+      ...(await eraseSentContact(tx, email)),
     ]);
     const waiting = [
       ...(await waitingFrom(store, email)).map(named),
       ...(await waitingCorrectionsFrom(store, email)).map(namedCorrection),
+      ...(await waitingContacts(store, email)),
     ];
     return ok({ erased, waiting, profiles: await profilesWithContact(store, email) });
   }

@@ -263,8 +263,10 @@ export const ErasureBody = z
 export const ErasureAnswer = named("ContactErased", {
   erased: z
     .array(z.string())
-    .describe("Requests and corrections whose contact is erased now; at most 500 of each at once"),
-  waiting: z.array(z.string()).describe("Requests that wait for a decision and keep it until then"),
+    .describe(
+      "Requests, corrections and submissions of agents whose contact is erased now; at most 500 of each of the former at once",
+    ),
+  waiting: z.array(z.string()).describe("Those that wait for a decision and keep it until then"),
   profiles: z
     .array(z.string())
     .describe("Slugs of profiles that have the address as their contact: edit them to remove it"),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startOnboardingSweep } from "#api/onboarding/wallets.ts";
+import { eraseRejectedContacts } from "#content/enrichment/erase-store.ts";
 import {
   anOnboardingService,
   operatorTokens,
@@ -91,6 +92,38 @@ test("an operator erases one request, or all of an address, at once", async () =
   for (const body of [{}, { review: one.id, email }, { email: "x" }, { review: "prose-1" }]) {
     expect((await erase(body)).status).toBe(400);
   }
+});
+
+test("what agents sent as an address goes with it, and 90 days after it was rejected", async () => {
+  const { slug } = await aClaim();
+  const send = (email: string, agent_id: string) =>
+    service.post(`/api/enrich/${slug}`, { field: "contact_email", value: email, agent_id });
+  const [asked, old] = ["Asked@private.example", "old@private.example"];
+  const decided = async (email: string) => {
+    const answer = await (await send(email, `bot-${email[0]}`)).json();
+    const { submission_id } = answer.submissions[0];
+    await service.store.raw.execute({
+      sql: "UPDATE submissions SET status = 'rejected', reason = 'expired', decided_at = ? WHERE id = ?",
+      args: [service.context.clock().getTime(), submission_id],
+    });
+    return `submission-${submission_id}`;
+  };
+  const rejected = [await decided(asked), await decided(old)];
+  const waiting = await (await send("asked@private.example", "bot-w")).json();
+  const { body } = await erase({ email: "asked@private.example" });
+  expect(body).toEqual({
+    erased: [rejected[0]],
+    waiting: [`submission-${waiting.submissions[0].submission_id}`],
+    profiles: [],
+  });
+  const now = service.context.clock().getTime();
+  const eraseBefore = (ms: number) => service.store.write((tx) => eraseRejectedContacts(tx, ms));
+  expect(await eraseBefore(now)).toEqual([]);
+  expect(await eraseBefore(now + 1)).toEqual([rejected[1] ?? ""]);
+  const { rows } = await service.store.raw.execute(
+    "SELECT value, normalised_value, winning_value FROM submissions WHERE status = 'rejected'",
+  );
+  expect(JSON.stringify(rows).toLowerCase()).not.toContain("@private.example");
 });
 
 test("an address that an operator puts into a profile does not stay in the log for ever", async () => {
