@@ -60,7 +60,7 @@ const told = ({ number, claim, asked, measured, verdict, seconds }: Outcome): st
   [
     `${number}. ${claim}`,
     `   asked     ${asked}`,
-    ...(measured === "" ? [] : [`   measured  ${measured}`]),
+    `   measured  ${measured}`,
     `   verdict   ${verdict} (${seconds} s)`,
   ].join("\n");
 

@@ -9,7 +9,7 @@ export type Outcome = Pick<KeptPromise, "number" | "claim" | "asked"> & {
   seconds: number;
 };
 
-type Proven = { verdict: Verdict; measured: string[] };
+type Proven = { verdict: Verdict; measured: string[]; passed: number };
 
 /** Runs all that proves a promise, one after another. `onTrouble` gets the output of what was not kept. */
 export async function prove(
@@ -25,11 +25,13 @@ export async function prove(
     proven.push(one);
   }
   const verdicts = proven.map(({ verdict }) => verdict);
+  const measured = proven.flatMap((one) => one.measured).join("; ");
+  const passed = proven.reduce((sum, one) => sum + one.passed, 0);
   return {
     number,
     claim,
     asked,
-    measured: proven.flatMap((one) => one.measured).join("; "),
+    measured: measured === "" ? `${passed} tests passed` : measured,
     verdict: (["broken", "not run"] as const).find((one) => verdicts.includes(one)) ?? "kept",
     seconds: Math.round((performance.now() - startedMs) / 1_000),
   };
@@ -65,9 +67,10 @@ async function run(words: readonly string[], quick: boolean) {
 export function readTests(said: string, code: number): Proven {
   const count = (what: string) =>
     Number(new RegExp(`^ *(\\d+) ${what}$`, "m").exec(said)?.[1] ?? 0);
-  const failed = count("fail") > 0 || (code !== 0 && count("pass") > 0);
+  const passed = count("pass");
+  const failed = count("fail") > 0 || (code !== 0 && passed > 0);
   const measured = [...said.matchAll(/^measured: (.+)$/gm)].map(([, what = ""]) => what);
-  return { verdict: failed ? "broken" : count("pass") > 0 ? "kept" : "not run", measured };
+  return { verdict: failed ? "broken" : passed > 0 ? "kept" : "not run", measured, passed };
 }
 
 const Report = z.object({
@@ -79,10 +82,11 @@ const Report = z.object({
 /** Reads the one line of JSON of a bench, which ends with another code than 0 when something failed. */
 export function readBench(said: string, code: number): Proven {
   const line = said.split("\n").find((one) => one.startsWith('{"title"'));
-  if (code !== 0 || line === undefined) return { verdict: "broken", measured: [] };
+  if (code !== 0 || line === undefined) return { verdict: "broken", measured: [], passed: 0 };
   const { figures } = Report.parse(JSON.parse(line));
   return {
     verdict: figures.some(({ met }) => met === false) ? "broken" : "kept",
     measured: figures.map(({ what, measured }) => `${what.replace(/:.*/, "")} ${measured}`),
+    passed: 0,
   };
 }

@@ -48,7 +48,7 @@ describe("a verdict", () => {
     [" 3 pass\n 0 fail", 134, "broken"],
     [" 0 pass\n 2 skip\n 0 fail", 0, "not run"],
   ] as const)("of %j with code %p is %s", (counts, code, verdict) => {
-    expect(readTests(said(counts), code)).toEqual({ verdict, measured: ["7 kills"] });
+    expect(readTests(said(counts), code)).toMatchObject({ verdict, measured: ["7 kills"] });
   });
 
   test("of a bench is that of its figures", () => {
@@ -58,7 +58,7 @@ describe("a verdict", () => {
     ];
     const line = (met: boolean) =>
       JSON.stringify({ title: "t", figures: [...figures, { what: "y", measured: "1", met }] });
-    expect(readBench(`noise\n${line(true)}`, 0)).toEqual({
+    expect(readBench(`noise\n${line(true)}`, 0)).toMatchObject({
       verdict: "kept",
       measured: ["slowest 34 ms", "p99 9 ms", "y 1"],
     });
