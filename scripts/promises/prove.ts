@@ -31,7 +31,7 @@ export async function prove(
     number,
     claim,
     asked,
-    measured: measured === "" ? `${passed} tests passed` : measured,
+    measured: measured === "" ? `${passed} ${passed === 1 ? "test" : "tests"} passed` : measured,
     verdict: (["broken", "not run"] as const).find((one) => verdicts.includes(one)) ?? "kept",
     seconds: Math.round((performance.now() - startedMs) / 1_000),
   };

@@ -60,7 +60,7 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
     if (status === 503) expect([tookMs < 3_000, retry]).toEqual([true, "2"]);
   }
   const refusedMs = answers.filter(({ status }) => status === 503).map(({ tookMs }) => tookMs);
-  measured(`slowest 503 ${shown(Math.max(0, ...refusedMs) / 1_000)} s`);
+  if (refusedMs.length > 0) measured(`slowest 503 ${shown(Math.max(0, ...refusedMs) / 1_000)} s`);
   at.chain.chain.chaos.set({});
   const context = donateContext(at.service.context);
   for (let passed = 0; passed < 60; passed += 2) {

@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BundleReader, openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { type BundleServer, createBundleServer } from "#site/delivery/bundle-server.ts";
+import { measured } from "#test/support/measured.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
@@ -168,6 +169,39 @@ describe("the bundle's files over HTTP", () => {
         headers: new Headers(),
       } as Request),
     ).toBeNull();
+  });
+
+  test("500 ways up lead to no file", () => {
+    const steps = [
+      "../",
+      "%2e%2e/",
+      "..%2f",
+      "..%5c",
+      "..\\",
+      "%252e%252e/",
+      "....//",
+      "..;/",
+      "./../",
+      "%2e%2e%2f",
+    ];
+    const targets = [
+      "store.db",
+      "secrets/signing-key.pem",
+      "etc/passwd",
+      "manifest.db",
+      "proc/self/environ",
+    ];
+    const paths = steps.flatMap((step) =>
+      Array.from({ length: 10 }, (_, depth) => step.repeat(depth + 1)).flatMap((up) =>
+        targets.map((target) => `/nonprofits/${up}${target}`),
+      ),
+    );
+    const found = paths.filter((path) => {
+      const request = { method: "GET", url: `http://localhost${path}`, headers: new Headers() };
+      return server.answer(request as Request) !== null;
+    });
+    expect(found).toEqual([]);
+    measured(`${paths.length} traversals find nothing`);
   });
 
   test("a change is served as soon as it is published, and served files are told", async () => {
