@@ -1,15 +1,17 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { defineCommand } from "citty";
+import { changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
+import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { noteBackup } from "#content/operation/backup-store.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
+import { pendingMigrations } from "#content/store/upgrade.ts";
 import { version } from "#content/contract/base/version.ts";
 import { readKeys } from "./backup/keys.ts";
 import { openPlace } from "./backup/place.ts";
 import { type BackupOutcome, takeBackup } from "./backup/take.ts";
 import { runCommand } from "./support/command.ts";
-import { configOrExit, stopWith } from "./support/config.ts";
+import { configOrExit, openExistingStore, reasonOf, stopWith } from "./support/config.ts";
 
 const command = defineCommand({
   meta: {
@@ -40,16 +42,23 @@ const command = defineCommand({
     const silent = args.quiet === true || args.json === true;
     if (backup.passphrase === null && args.quiet !== true) console.error(withoutKeys);
     try {
+      const troubles = await keyTroubles(config);
       const outcome = await takeBackup({
         place,
         store,
-        workFolder: join(dataDir, "backup-work"),
+        dataDir,
         keys: readKeys(dataDir),
         passphrase: backup.passphrase,
         software: version,
+        prunes: troubles.length === 0,
         now: systemClock(),
         onStep: (step) => silent || console.error(`${step} …`),
       });
+      if (troubles.length > 0) {
+        throw new Error(
+          `${outcome.manifest.name} holds the store, but not the keys that belong to it, so the older backups stay.\n${troubles.join("\n")}\n${lostKey}`,
+        );
+      }
       noteBackup(dataDir, null);
       if (args.json === true) console.log(JSON.stringify({ place: place.name, ...outcome }));
       else if (!silent) console.log(inWords(place.name, outcome));
@@ -59,8 +68,23 @@ const command = defineCommand({
   },
 });
 
+/** What is wrong with the keys that are there: a backup of them must not push out those that hold the right ones. */
+async function keyTroubles(config: Config): Promise<string[]> {
+  try {
+    using store = await openExistingStore(config, { migrated: true });
+    // Tables of an older version may not tell which keys belong to them.
+    if ((await pendingMigrations(store.raw)).length > 0) return [];
+    const trouble = await signingKeyTrouble(config, store);
+    const changed = await changedSecrets(config, store);
+    const files = changed.map((path) => `${path} is gone, or not as it was made.`);
+    return trouble === null ? files : [trouble, ...files];
+  } catch (error) {
+    return [reasonOf(error, config.dataDir)];
+  }
+}
+
 function fail(dataDir: string, error: unknown): never {
-  const problem = error instanceof Error ? error.message : String(error);
+  const problem = reasonOf(error, dataDir);
   try {
     noteBackup(dataDir, problem);
   } catch {

@@ -10,10 +10,16 @@ import { syncAll } from "#site/bundle/durable.ts";
 import { openPublisher } from "#site/publisher/open-publisher.ts";
 import { bringBack } from "./backup/bring-back.ts";
 import { type Keys, openKeys, WrongPassphrase } from "./backup/keys.ts";
-import { type BackupManifest, type BackupPlace, manifestOf, openPlace } from "./backup/place.ts";
-import { DamagedBackup, readPart } from "./backup/unpack.ts";
+import {
+  type BackupManifest,
+  type BackupPlace,
+  DamagedBackup,
+  manifestOf,
+  openPlace,
+} from "./backup/place.ts";
+import { readPart } from "./backup/unpack.ts";
 import { runCommand } from "./support/command.ts";
-import { checkedSigningKey, configOrExit, stopWith } from "./support/config.ts";
+import { checkedSigningKey, configOrExit, reasonOf, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 const args = {
@@ -54,13 +60,10 @@ const command = defineCommand({
     const startedMs = performance.now();
     refuseUsed(config, asked["without-keys"] === true);
     const { place, name } = await find(asked, config);
-    const manifest = await manifestOf(place, name);
-    const keys = await keysOf(place, manifest, config, asked["without-keys"] === true);
-    console.error(`Restoring ${name} from ${place.name} …`);
-    const { dataDir, databaseUrl } = config;
-    const sameFeed = asked["same-feed"] === true;
-    const now = systemClock();
-    const epoch = await bringBack(place, manifest, { dataDir, databaseUrl, keys, sameFeed, now });
+    const restored = bringOne(place, name, config, asked);
+    const { manifest, keys, epoch } = await restored.catch((error: unknown) =>
+      refuse(error, place, name, config),
+    );
     const release = asked.publish ? await publish(config, name) : 0;
     const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(1));
     const outcome = { backup: name, rows: manifest.facts.rows, keys: Object.keys(keys), epoch };
@@ -75,6 +78,33 @@ const command = defineCommand({
     }
   },
 });
+
+type Given = { "without-keys"?: boolean | undefined; "same-feed"?: boolean | undefined };
+
+async function bringOne(place: BackupPlace, name: string, config: Config, given: Given) {
+  const manifest = await manifestOf(place, name);
+  const keys = await keysOf(place, manifest, config, given["without-keys"] === true);
+  console.error(`Restoring ${name} from ${place.name} …`);
+  const { dataDir, databaseUrl } = config;
+  const sameFeed = given["same-feed"] === true;
+  const options = { dataDir, databaseUrl, keys, sameFeed, now: systemClock() };
+  return { manifest, keys, epoch: await bringBack(place, manifest, options) };
+}
+
+/** Ends the process: says why a backup cannot be brought back, and which one to try where it is damaged. */
+async function refuse(
+  error: unknown,
+  place: BackupPlace,
+  name: string,
+  { dataDir }: Config,
+): Promise<never> {
+  const isDamaged = error instanceof DamagedBackup;
+  const why = isDamaged ? error.message : reasonOf(error, dataDir);
+  const before = (await place.names()).filter((one) => one < name).at(-1);
+  const next =
+    isDamaged && before !== undefined ? ` Try the one before: \`--name ${before}\`.` : "";
+  return stopWith(`${name} was not restored, and nothing of it stays: ${why}.${next}`);
+}
 
 /** Files that may lie in a data folder to which a backup is brought back: backups, and what a volume has. */
 const notInTheWay = new Set(["backups", "lost+found"]);
@@ -132,7 +162,9 @@ async function keysOf(
     if (passphrase === null) throw new WrongPassphrase("ALMONER_BACKUP_PASSPHRASE is not set");
     return openKeys(await readPart(place, name, keys), passphrase);
   } catch (error) {
-    if (!(error instanceof WrongPassphrase || error instanceof DamagedBackup)) throw error;
+    if (error instanceof DamagedBackup)
+      error.message += "; --without-keys restores the store alone";
+    if (!(error instanceof WrongPassphrase)) throw error;
     return stopWith(`${error.message}. --without-keys restores the store alone.`, 2);
   }
 }

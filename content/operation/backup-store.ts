@@ -4,6 +4,8 @@ import { join } from "node:path";
 /** The file whose time is that of the last backup: anyone who makes backups by other means touches it. */
 export const backupMark = "last-backup";
 const failureMark = "last-backup-failed";
+/** The disk was full, say. */
+const notNoted = "it could not be noted why";
 
 /** When the last backup was made, and why a later one failed. */
 export type LastBackup = {
@@ -20,7 +22,7 @@ export function lastBackup(dataDir: string): LastBackup {
   const isNewer = failed > (made ?? 0);
   return {
     at: made,
-    problem: isNewer ? readFileSync(join(dataDir, failureMark), "utf8").trim() : null,
+    problem: isNewer ? readFileSync(join(dataDir, failureMark), "utf8").trim() || notNoted : null,
   };
 }
 

@@ -1,5 +1,5 @@
-import { mkdirSync, renameSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beginEpoch } from "#content/feed/store.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { openStore } from "#content/store/open.ts";
@@ -24,8 +24,8 @@ const feedFileEveryMs = 400;
 /**
  * Puts store and keys of a backup in place and brings the tables up to date. Unless nothing was published since, the feed
  * begins a new epoch: readers may have seen files that were closed after the backup, and those that are closed from now
- * on must not have their numbers. Answers the epoch, null where the feed goes on. Throws DamagedBackup before anything
- * has its final name.
+ * on must not have their numbers. Answers the epoch, null where the feed goes on. Throws DamagedBackup; where
+ * anything fails, nothing of it stays.
  */
 export async function bringBack(
   place: BackupPlace,
@@ -37,10 +37,30 @@ export async function bringBack(
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   const draft = `${target}.restoring-${process.pid}`;
-  await unpackStore(place, manifest, draft);
-  writeKeys(dataDir, keys);
-  renameSync(draft, target);
-  using store = await openStore({ url: databaseUrl });
+  const ownKeys = existsSync(join(dataDir, "secrets"));
+  try {
+    await unpackStore(place, manifest, draft);
+    const epoch = await prepare(`file:${draft}`, manifest, { sameFeed, now });
+    writeKeys(dataDir, keys);
+    for (const end of ["-wal", ""].filter((one) => existsSync(draft + one))) {
+      renameSync(draft + end, target + end);
+    }
+    return epoch;
+  } catch (error) {
+    if (!ownKeys) rmSync(join(dataDir, "secrets"), { recursive: true, force: true });
+    throw error;
+  } finally {
+    for (const end of ["", "-wal", "-shm"]) rmSync(draft + end, { force: true });
+  }
+}
+
+/** Brings the tables up to date and begins the epoch, before the store has its name: it is never served without. */
+async function prepare(
+  url: string,
+  manifest: BackupManifest,
+  { sameFeed, now }: Pick<BringBackOptions, "sameFeed" | "now">,
+): Promise<string | null> {
+  using store = await openStore({ url });
   if (sameFeed) return null;
   const sinceMs = Math.max(0, now.getTime() - instantOf(manifest.name));
   const published = manifest.facts.feed_file + Math.ceil(sinceMs / feedFileEveryMs);

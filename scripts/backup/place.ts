@@ -46,10 +46,20 @@ export type BackupPlace = {
 
 const manifestFile = "manifest.json";
 
-export const manifestOf = async (place: BackupPlace, name: string): Promise<BackupManifest> =>
-  BackupManifest.parse(
-    JSON.parse(new TextDecoder().decode(await place.read(`${name}/${manifestFile}`))),
-  );
+/** What lies at the place is not what the manifest says, or it has none that can be read. */
+export class DamagedBackup extends Error {
+  override name = "DamagedBackup";
+}
+
+/** The manifest of a backup. Throws DamagedBackup. */
+export async function manifestOf(place: BackupPlace, name: string): Promise<BackupManifest> {
+  const path = `${name}/${manifestFile}`;
+  try {
+    return BackupManifest.parse(JSON.parse(new TextDecoder().decode(await place.read(path))));
+  } catch (cause) {
+    throw new DamagedBackup(`${place.name}: ${path} cannot be read`, { cause });
+  }
+}
 
 export const writeManifest = (place: BackupPlace, manifest: BackupManifest): Promise<void> =>
   place.write(

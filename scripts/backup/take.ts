@@ -1,4 +1,4 @@
-import { createReadStream, mkdirSync, rmSync } from "node:fs";
+import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { constants, createZstdCompress } from "node:zlib";
@@ -12,12 +12,14 @@ export type BackupOptions = {
   place: BackupPlace;
   /** The file of the store. */
   store: string;
-  /** Where the copies lie while they are made and tried: as large as the store, twice. */
-  workFolder: string;
+  /** The copy lies here while it is made and tried, in a folder of its own: as large as the store. */
+  dataDir: string;
   keys: Keys;
   /** Null: the keys are left out. */
   passphrase: string | null;
   software: string;
+  /** Whether older backups that are no longer kept are removed. */
+  prunes: boolean;
   now: Date;
   /** Called when a step begins. */
   onStep: (step: string) => void;
@@ -36,10 +38,9 @@ const partBytesMax = 32 * 1_024 * 1_024;
  * no manifest, and the older ones stay.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
-  const { place, workFolder, onStep, now } = options;
+  const { place, onStep, now } = options;
   const name = nameAt(now);
-  rmSync(workFolder, { recursive: true, force: true });
-  mkdirSync(workFolder, { recursive: true, mode: 0o700 });
+  const workFolder = mkdtempSync(join(options.dataDir, "backup-work-"));
   try {
     onStep("Copying the store");
     const copy = join(workFolder, "store.db");
@@ -54,7 +55,7 @@ export async function takeBackup(options: BackupOptions): Promise<BackupOutcome>
     const { software } = options;
     const manifest: BackupManifest = { version: 1, name, software, store, keys, facts };
     await writeManifest(place, manifest);
-    const removed = outdatedBackups(await place.names());
+    const removed = options.prunes ? outdatedBackups(await place.names()) : [];
     for (const one of removed) await place.remove(one);
     const bytes = [...store.parts, ...(keys === null ? [] : [keys])].reduce(
       (sum, part) => sum + part.bytes,

@@ -2,12 +2,7 @@ import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
-import type { BackupManifest, BackupPart, BackupPlace } from "./place.ts";
-
-/** What lies at the place is not what the manifest says. */
-export class DamagedBackup extends Error {
-  override name = "DamagedBackup";
-}
+import { type BackupManifest, type BackupPart, type BackupPlace, DamagedBackup } from "./place.ts";
 
 /** A part as it was written. Throws DamagedBackup where it is not. */
 export async function readPart(
@@ -15,7 +10,9 @@ export async function readPart(
   backup: string,
   { name, sha256 }: BackupPart,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const body = await place.read(`${backup}/${name}`);
+  const body = await place.read(`${backup}/${name}`).catch((cause: unknown) => {
+    throw new DamagedBackup(`${place.name}: ${backup}/${name} cannot be read`, { cause });
+  });
   if (Bun.CryptoHasher.hash("sha256", body, "hex") === sha256) return body;
   throw new DamagedBackup(`${place.name}: ${backup}/${name} is not what was written there`);
 }

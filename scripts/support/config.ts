@@ -1,4 +1,4 @@
-import { CannotStart } from "#content/runtime/start-error.ts";
+import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { type OpenOptions, openStore, type Store } from "#content/store/open.ts";
 import { BadSetting, type Config, readConfig, unknownSettings } from "#api/config.ts";
 import { checkSigningKey, closeDataFolder, signingKeyOf } from "#api/secrets.ts";
@@ -38,6 +38,15 @@ export async function checkedSigningKey(config: Config): Promise<string> {
 export function wordsOf(error: unknown): { message: string; code: number } | null {
   if (error instanceof BadSetting) return { message: error.message, code: 2 };
   return error instanceof CannotStart ? { message: error.message, code: 1 } : null;
+}
+
+/** What to tell an operator of a failure on this file or folder: never empty, and without a stack. */
+export function reasonOf(error: unknown, place: string): string {
+  try {
+    return explainStart(error, place);
+  } catch (explained) {
+    return (explained instanceof Error ? explained.message : String(explained)) || String(error);
+  }
 }
 
 /** Ends the process with a message, or with an error and its stack; expected failures of commands come through here. */

@@ -68,6 +68,9 @@ const dayMs = 86_400_000;
 /** A process that was started with an older version may run for this long. */
 const siteDaysKept = 30;
 
+/** Drafts of commands that were killed, with the logs of their stores. */
+const leftover = /^backup-work|^upgrade-trial-\d+\.db|\.(?:restoring|part)-\d+(?:-\w+)?$/;
+
 /**
  * Removes what killed commands left behind for a day, and sites that were compiled from another version of the code a
  * month ago. Answers their paths.
@@ -77,7 +80,7 @@ export async function removeLeftovers(dataDir: string, now: Date): Promise<strin
   const current = (await siteDigest()).slice(0, 16);
   const backups = join(dataDir, "backups");
   const rules: [folder: string, isLeft: (name: string) => boolean, days: number][] = [
-    [dataDir, (name) => /^backup-work$|\.(?:restoring|part)-\d+$/.test(name), 1],
+    [dataDir, (name) => leftover.test(name), 1],
     [backups, (name) => isUnfinished(backups, name), 1],
     [compiled, (name) => name.startsWith("compiling-"), 1],
     [compiled, (name) => /^[0-9a-f]{16}$/.test(name) && name !== current, siteDaysKept],

@@ -2,26 +2,28 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findEpoch } from "#content/feed/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { lastBackup } from "#content/operation/backup-store.ts";
 import { everyPath } from "#content/runtime/every-path.ts";
 import { openStore } from "#content/store/open.ts";
 import { bringBack } from "#scripts/backup/bring-back.ts";
 import { outdatedBackups } from "#scripts/backup/kept.ts";
 import { openKeys, readKeys, sealKeys, WrongPassphrase } from "#scripts/backup/keys.ts";
-import { type BackupPlace, manifestOf, openPlace } from "#scripts/backup/place.ts";
+import { type BackupPlace, DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { takeBackup } from "#scripts/backup/take.ts";
-import { DamagedBackup } from "#scripts/backup/unpack.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
 
 const passphrase = "correct horse battery staple";
@@ -51,10 +53,11 @@ const backup = (place: BackupPlace, now = new Date()) =>
   takeBackup({
     place,
     store: join(directory.dataDir, "store.db"),
-    workFolder: join(folder, "work"),
+    dataDir: folder,
     keys: { "signing-key.pem": "the key" },
     passphrase,
     software: "0.0.0",
+    prunes: true,
     now,
     onStep: () => {},
   });
@@ -150,6 +153,28 @@ test("a backup goes to a bucket and comes back from it, and old ones go", async 
   }
 });
 
+test("two backups at once do not disturb each other", async () => {
+  const place = placeAt(join(folder, "at-once"));
+  const taken = await Promise.all(
+    ["2026-11-20T01:00:00Z", "2026-11-21T01:00:00Z"].map((at) => backup(place, new Date(at))),
+  );
+  expect(taken.map(({ manifest }) => manifest.facts.rows["nonprofits"])).toEqual([30, 30]);
+  expect(await place.names()).toHaveLength(2);
+  expect(readdirSync(folder).filter((name) => name.startsWith("backup-work"))).toEqual([]);
+});
+
+test("a store gets its name only with its tables and its epoch", async () => {
+  const place = placeAt(join(folder, "torn"));
+  const { manifest } = await backup(place);
+  const dataDir = join(folder, "from-torn");
+  const options = { dataDir, databaseUrl: urlIn(dataDir), keys: { a: "b" }, sameFeed: false };
+  // An epoch cannot be begun at this time.
+  const now = new Date(Number.NaN);
+  const failed = await bringBack(place, manifest, { ...options, now }).catch(String);
+  expect(failed).toContain("feed_epoch");
+  expect([...everyPath(dataDir)]).toEqual([]);
+});
+
 test("a damaged backup is refused, and a wrong passphrase opens nothing", async () => {
   const place = placeAt(join(folder, "damaged"));
   const { manifest } = await backup(place);
@@ -161,7 +186,7 @@ test("a damaged backup is refused, and a wrong passphrase opens nothing", async 
     (error: unknown) => error,
   );
   expect(refused).toBeInstanceOf(DamagedBackup);
-  expect(existsSync(join(folder, "from-damaged/store.db"))).toBe(false);
+  expect([...everyPath(join(folder, "from-damaged"))]).toEqual([]);
   const sealed = sealKeys({ a: "b" }, passphrase);
   expect(openKeys(sealed, passphrase)).toEqual({ a: "b" });
   expect(() => openKeys(sealed, "another one")).toThrow(WrongPassphrase);
@@ -198,9 +223,53 @@ describe("the commands", () => {
     ];
     return { code: await child.exited, out, err };
   };
+  test("say that keys are lost, and keep the older backups", async () => {
+    const { dataDir } = directory;
+    const env = { ALMONER_DATA_DIR: dataDir, ALMONER_BACKUP_PASSPHRASE: passphrase };
+    const to = ["--to", join(folder, "of-keys")];
+    mkdirSync(join(dataDir, "secrets"), { recursive: true });
+    writeFileSync(join(dataDir, "secrets/signing-key.pem"), aSigningKey());
+    const good = await run("backup", to, env);
+    writeFileSync(join(dataDir, "secrets/signing-key.pem"), "");
+    const lost = await run("backup", to, env);
+    expect([good.code, good.out]).toEqual([0, expect.stringContaining("The keys are in it")]);
+    expect([lost.code, lost.err]).toEqual([1, expect.stringContaining("holds no signing key")]);
+    expect(lost.out + lost.err).not.toContain("The keys are in it");
+    expect(readdirSync(join(folder, "of-keys"))).toHaveLength(2);
+    expect(lastBackup(dataDir).problem).toContain("holds no signing key");
+    rmSync(join(dataDir, "secrets"), { recursive: true });
+  });
+
+  test("say which part of a backup is damaged, and which one to try", async () => {
+    const to = join(folder, "half");
+    const place = placeAt(to);
+    const good = await backup(place, new Date("2026-11-20T01:00:00Z"));
+    const half = await backup(place, new Date("2026-11-21T01:00:00Z"));
+    const dataDir = join(folder, "from-half");
+    const env = { ALMONER_DATA_DIR: dataDir, ALMONER_BACKUP_PASSPHRASE: passphrase };
+    const damages: [file: string, damage: (path: string) => void][] = [
+      ["store.db.zst.1", (path) => truncateSync(path, 100)],
+      ["store.db.zst.1", (path) => rmSync(path)],
+      ["keys.sealed", (path) => rmSync(path)],
+      ["manifest.json", (path) => writeFileSync(path, "{")],
+    ];
+    for (const [file, damage] of damages) {
+      const path = join(to, half.manifest.name, file);
+      const whole = readFileSync(path);
+      damage(path);
+      const { code, err } = await run("restore", ["--from", to], env);
+      expect([code, err]).toEqual([1, expect.stringContaining(`${half.manifest.name}/${file}`)]);
+      expect(err).toContain(`--name ${good.manifest.name}`);
+      expect(err).not.toMatch(/\n\s+at |\d+ \|/);
+      expect(existsSync(dataDir) ? [...everyPath(dataDir)] : []).toEqual([]);
+      writeFileSync(path, whole);
+    }
+  });
+
   test("say what they did, that keys are left out, and overwrite nothing", async () => {
     const { dataDir } = directory;
-    const made = await run("backup", [], { ALMONER_DATA_DIR: dataDir });
+    const signing = { ALMONER_SIGNING_KEY: aSigningKey() };
+    const made = await run("backup", [], { ALMONER_DATA_DIR: dataDir, ...signing });
     expect([made.code, made.out]).toEqual([
       0,
       expect.stringContaining("unpacked and read through"),
