@@ -28,6 +28,12 @@ export function openReadiness(context: OperatorContext): () => Promise<readonly 
 }
 
 async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
+  try {
+    // Reads go on when the file is gone.
+    context.store.assertInPlace();
+  } catch {
+    return [{ part: "store", why: "the store was removed or replaced" }];
+  }
   const answered = within(newestSequence(context.store), storeWaitMs);
   const newest = await answered.catch((error: unknown) => error);
   if (typeof newest === "number") {

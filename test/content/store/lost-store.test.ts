@@ -85,5 +85,9 @@ test("the service answers 503 to a write, and goes on answering reads", async ()
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "60"]);
   expect(await answer.json()).toMatchObject({ code: "store_lost" });
   expect((await service.get("/api/nonprofits/well")).status).toBe(200);
+  const { reasons } = (await (await service.get("/readyz")).json()) as { reasons: unknown };
+  expect(reasons).toEqual([{ part: "store", why: "the store was removed or replaced" }]);
+  const metrics = await service.app.handle(new Request("http://localhost/metrics"), "127.0.0.1");
+  expect(await metrics.text()).toContain('almoner_unready{part="store"} 1\n');
   service.close();
 });
