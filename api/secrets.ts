@@ -15,11 +15,11 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join, sep } from "node:path";
+import { basename, join, sep } from "node:path";
 import { privateFolder } from "#content/runtime/private-files.ts";
 import { hasSigned, noteSigningKeys, signingKeys } from "#content/feed/store.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
-import type { Store } from "#content/store/open.ts";
+import { type Store, storeAddress } from "#content/store/open.ts";
 import { directoryFact, noteFact } from "#content/operation/directory-facts-store.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { BadSetting, type Config } from "./config.ts";
@@ -71,11 +71,14 @@ export const changedSecrets = async (config: Config, store: Store): Promise<stri
     .filter(([name, digest]) => secretDigest(config, name) !== digest)
     .map(([name]) => join(config.dataDir, "secrets", name));
 
-function secretFiles({ dataDir }: Pick<Config, "dataDir">): string[] {
+function secretsOf(dataDir: string): string[] {
   const folder = join(dataDir, "secrets");
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names.filter((name) => !name.startsWith(".") && name !== signingKeyFile);
+  return names.filter((name) => !name.startsWith("."));
 }
+
+const secretFiles = ({ dataDir }: Pick<Config, "dataDir">): string[] =>
+  secretsOf(dataDir).filter((name) => name !== signingKeyFile);
 
 /** Of random secrets of 32 bytes and more: nobody guesses them by it. Null for one that is gone. */
 function secretDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string | null {
@@ -176,13 +179,25 @@ function madePrivate(folder: string) {
   }
 }
 
-/** Whether a directory was served or published from this folder: then its store must not be made anew. */
-export const isUsed = ({ dataDir }: Pick<Config, "dataDir">): boolean =>
-  ["bundle/manifest.db", `secrets/${signingKeyFile}`].some((path) =>
-    existsSync(join(dataDir, path)),
-  );
+/** What a first start makes before there is a directory, beside the store itself. */
+const madeFirst = /^(?:\.|lost\+found$|chain$|site$|limits\.db)/;
+
+/**
+ * Whether anything of a directory is in this folder, be it only its backups: then its store must not be made anew. The
+ * store tells of itself.
+ */
+export function isUsed({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): boolean {
+  const store = basename(storeAddress(databaseUrl));
+  const names = existsSync(dataDir) ? readdirSync(dataDir) : [];
+  return names.some((name) => {
+    if (name === "secrets") return secretsOf(dataDir).some((secret) => secret !== sponsorFile);
+    return !madeFirst.test(name) && !name.startsWith(store);
+  });
+}
 
 const signingKeyFile = "signing-key.pem";
+/** Made by the local chain, which may come up before the directory. */
+const sponsorFile = "local-sponsor.json";
 
 /** The signing key alone, read or made: for the publisher. PKCS#8, PEM. Throws BadSetting. */
 export const signingKeyOf = (config: Pick<Config, "dataDir" | "signingKey">): string =>
@@ -214,8 +229,7 @@ export const sponsorKeyOf = ({
   feePayerKey,
   network,
 }: Pick<Config, "dataDir" | "feePayerKey" | "network">): string | null =>
-  feePayerKey ??
-  (network === "local" ? kept({ dataDir }, "local-sponsor.json", newSolanaKey).text : null);
+  feePayerKey ?? (network === "local" ? kept({ dataDir }, sponsorFile, newSolanaKey).text : null);
 
 /** The key of the daily hashes alone, read or made: for commands that compare clients. */
 export const dailyHashKeyOf = (config: Pick<Config, "dataDir">): Uint8Array =>

@@ -83,6 +83,16 @@ const cases: Case[] = [
     commands: [start],
   },
   {
+    name: "a store that is missing beside backups",
+    damage: (dataDir) => {
+      mkdirSync(join(dataDir, "backups"));
+      rmSync(join(dataDir, "store.db"));
+    },
+    says: /^There is no store at .*store\.db\.$/m,
+    helps: /restore a backup/,
+    commands: [service, start],
+  },
+  {
     name: "a directory whose signing key is gone",
     damage: () => {},
     says: /signing-key\.pem holds no signing key, and this directory has signed before/,
