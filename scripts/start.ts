@@ -25,7 +25,7 @@ import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
 import { openDrawList, openFrontDoor } from "./start/front-door.ts";
-import { startLocalChain } from "./start/local-chain.ts";
+import { type RunningChain, startLocalChain } from "./start/local-chain.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
@@ -71,7 +71,7 @@ const command = defineCommand({
     stop.removeEventListener("abort", leaveAtOnce);
     await refuseSample(given, store);
     const localChain = await starting;
-    const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
+    const config = { ...given, solanaRpcUrls: nodesOf(given, localChain) };
     const secrets = await openSecrets(config, store, systemClock());
     publisher = startPublisher((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle, () =>
@@ -111,6 +111,10 @@ const command = defineCommand({
     process.exit(0);
   },
 });
+
+/** None when the local chain is left out of this installation: then nothing waits for it. */
+const nodesOf = ({ localChainPort, solanaRpcUrls }: Config, localChain: RunningChain | null) =>
+  localChain === null ? (localChainPort === null ? solanaRpcUrls : []) : [localChain.url];
 
 /**
  * Keeps the publisher running beside the service. One that dies is started again and catches up by itself. Ready once

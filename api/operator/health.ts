@@ -98,11 +98,11 @@ const chainWaitMs = 3_000;
 /** Base58 of 32 zeros: a question that every node can answer, and that leaves nothing behind. */
 const noBlockhash = "1".repeat(32);
 
-/** Asks the chain one question, and waits for the answer at most 3 s. */
+/** Asks the chain one question, and waits for the answer at most 3 s. Null where no node is named. */
 export async function chainHealth(
   chain: OperatorContext["chain"],
 ): Promise<OperatorHealth["chain"]> {
-  if (chain === null) return null;
+  if (chain === null || chain.nodes === 0) return null;
   const startedAt = performance.now();
   const answer = await within(chain.stillValid(noBlockhash), chainWaitMs);
   return {

@@ -18,7 +18,7 @@ const notOpen: Refusal = {
 
 /** What machines ask that watch over the service. None of it may be cached. */
 export const probeRoutes = (
-  { config, publication }: Pick<OperatorContext, "config" | "publication">,
+  { config, publication, chain }: Pick<OperatorContext, "config" | "publication" | "chain">,
   { readiness, metrics }: { readiness: ReturnType<typeof openReadiness>; metrics: Metrics },
 ) =>
   new Elysia()
@@ -36,7 +36,8 @@ export const probeRoutes = (
       }
       set.headers["cache-control"] = "no-store";
       const publisher = publication === undefined ? "none" : "ok";
-      return { status: "ready", parts: { store: "ok", chain: "ok", publisher } };
+      const asked = chain === null || chain.nodes === 0 ? "none" : "ok";
+      return { status: "ready", parts: { store: "ok", chain: asked, publisher } };
     })
     .get("/metrics", async ({ request }) => {
       const { metricsToken } = config;

@@ -22,7 +22,7 @@ const published: Publication = {
 /** A service whose chain answers, with some of it as it should not be. */
 async function watched(changed: Partial<Context> = {}, env: Record<string, string> = {}) {
   service = await aService();
-  const answering = { ...service.context.chain, stillValid: async () => ok(true) };
+  const answering = { ...service.context.chain, nodes: 1, stillValid: async () => ok(true) };
   service.close();
   service = await aService({ env, context: { chain: answering, ...changed } });
   return service;
@@ -36,6 +36,13 @@ describe("GET /readyz", () => {
     const answer = await service.get("/readyz");
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
     const parts = { store: "ok", chain: "ok", publisher: "ok" };
+    expect(await answer.json()).toEqual({ status: "ready", parts });
+  });
+
+  test("is 200 where no node of a chain is named", async () => {
+    service = await aService();
+    const answer = await service.get("/readyz");
+    const parts = { store: "ok", chain: "none", publisher: "none" };
     expect(await answer.json()).toEqual({ status: "ready", parts });
   });
 
@@ -74,6 +81,7 @@ describe("GET /readyz", () => {
   test("is 503 when the chain does not answer, and when the store does not", async () => {
     const chain = {
       ...(await watched()).context.chain,
+      nodes: 1,
       stillValid: async () => fail({ kind: "chain_unclear" as const, why: "no node answered" }),
     };
     service.close();
