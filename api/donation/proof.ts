@@ -17,6 +17,7 @@ import {
   isBroadcasting,
   type NewIntent,
   saveIntent,
+  unknownsNeeded,
 } from "#content/donation/intent-store.ts";
 import { referenceOf } from "#content/donation/memo.ts";
 import { micro } from "#content/contract/base/money.ts";
@@ -56,8 +57,6 @@ export type Proof = {
   network: string | null;
 };
 
-/** A blockhash is good for about 90 s: what was signed before it was first named has landed by then, or never will. */
-const landsWithinMs = 120_000;
 const askAgainMaxS = 30;
 
 /** Seconds until it is worth asking again for what has not come in this time: ever more. */
@@ -89,7 +88,8 @@ export async function recordBySignature(
 }
 
 /**
- * Nobody may hear that it is recorded as soon as it lands when nobody looks for it, nor wait for what can no longer land.
+ * Nobody may hear that it is recorded as soon as it lands when nobody looks for it, nor wait for what the sweep did not
+ * find again and again after its blockhash had ended: a single answer of a node that is behind ends no wait.
  * What we broadcast ourselves ends by the sweep alone.
  */
 async function waitFor(
@@ -100,7 +100,7 @@ async function waitFor(
   const { target, txSignature: tx_signature } = proof;
   const intent = await intentOf(context.store, target.id, tx_signature);
   const waitedMs = intent === null ? 0 : context.clock().getTime() - intent.created_at;
-  const mayLand = isKnown || isBroadcasting(intent) || waitedMs < landsWithinMs;
+  const mayLand = isKnown || isBroadcasting(intent) || (intent?.unknown ?? 0) < unknownsNeeded;
   if (!mayLand) return fail({ kind: "signature_not_found", tx_signature });
   if (!(await saveProof(context, proof))) return fail({ kind: "not_watched", tx_signature });
   return ok(pendingAnswer(target, tx_signature, waitedMs));

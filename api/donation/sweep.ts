@@ -7,6 +7,7 @@ import {
   type DonationIntent,
   isAnyDue,
   takeDueIntents,
+  unknownsNeeded,
 } from "#content/donation/intent-store.ts";
 import { donateTargetById } from "#content/donation/store.ts";
 import { every } from "#content/runtime/every.ts";
@@ -21,11 +22,11 @@ const atOnce = 10;
 const again = { firstMs: 2_000, mostMs: 20_000 } as const;
 /** A blockhash is good for about 90 s; a node that lags may say otherwise of one just made. */
 const blockhashYoungMs = 90_000;
-/** A signature that no node knows after this time cannot land any more. */
+/** A blockhash is good for about 90 s: what was signed before it was first named has landed by then, or never will. */
+const landsWithinMs = 120_000;
+/** A named signature that no node knows is followed so long all the same: nodes can be behind. */
 const proofLapsesMs = 15 * 60_000;
 const watchLapsesMs = 2 * 3_600_000;
-/** Nodes lag, and lose their history: this many clear answers must say that it is not there. */
-const unknownsNeeded = 8;
 const deletedPerSweepMax = 500;
 
 export type Swept = { looked: number; recorded: number; unclear: number };
@@ -70,7 +71,8 @@ async function followUnknown(context: DonateContext, intent: DonationIntent): Pr
   const ageMs = context.clock().getTime() - intent.created_at;
   const { payment, blockhash } = intent;
   if (payment === null || blockhash === null) {
-    if (ageMs < proofLapsesMs) return "waiting";
+    const isCounted = intent.unknown >= unknownsNeeded;
+    if (ageMs < (isCounted ? proofLapsesMs : landsWithinMs)) return "waiting";
     return (await recordIfLanded(context, intent)) ?? lapseOrWait(context, intent);
   }
   if (ageMs < blockhashYoungMs) return resend(context, payment);

@@ -269,15 +269,11 @@ describe("what the chain does not show", () => {
     expect((await at.prove(path, payment.signature)).status).toBe(200);
   });
 
-  test("of a made-up signature is 202, ever less often, and 422 once it can no longer land", async () => {
+  test("of a made-up signature is 202 as well, ever less often: one look ends no wait", async () => {
     const made = bs58.encode(crypto.getRandomValues(new Uint8Array(64)));
     expect((await at.prove(path, made)).status).toBe(202);
     at.chain.pass(100_000);
     expect(await (await at.prove(path, made)).json()).toMatchObject({ retry_after_s: 5 });
-    at.chain.pass(20_001);
-    for (let n = 0; n < 2; n++) {
-      expect(await answered(await at.prove(path, made))).toEqual([422, "signature_not_found"]);
-    }
   });
 });
 

@@ -220,6 +220,17 @@ describe("a donor who named a signature once and left", () => {
     expect(await donationCount()).toBe(1);
   });
 
+  test("hears that it cannot land, once no node found it again and again; it counts if it did", async () => {
+    const { signature } = await demandAndSign();
+    await sweepFor(110);
+    expect((await at.prove(path, signature)).status).toBe(202);
+    await sweepFor(240);
+    for (let n = 0; n < 2; n++) {
+      const response = await at.prove(path, signature);
+      expect([response.status, (await response.json()).code]).toEqual([422, "signature_not_found"]);
+    }
+  });
+
   test("is credited when the chain was out of reach, 503, with Retry-After", async () => {
     const demand = await at.demand();
     const signature = at.paid(demand);
