@@ -1,7 +1,11 @@
+import { existsSync } from "node:fs";
 import { defineCommand } from "citty";
+import type { Config } from "#api/config.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
+import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { examine, type Finding } from "./doctor/examine.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit } from "./support/config.ts";
@@ -31,12 +35,28 @@ const command = defineCommand({
         "Stop it, then run doctor --repair again.",
       );
     }
+    const place = repair ? publishersPlace(config) : null;
     const findings = await examine(config, { now: systemClock(), repair });
+    place?.release();
     const ok = findings.every(({ repaired }) => repaired);
     print(args, { ok, findings }, () => linesOf(findings));
     if (!ok) process.exitCode = 1;
   },
 });
+
+/** Keeps publishers out while files are repaired; null where none ever was. Throws CannotStart while one works. */
+function publishersPlace({ dataDir }: Config): { release(): void } | null {
+  const { bundle } = publisherFolders(dataDir);
+  try {
+    return existsSync(bundle) ? takePublisherLock(bundle) : null;
+  } catch (error) {
+    if (!(error instanceof PublisherBusy)) throw error;
+    throw new CannotStart(
+      `A publisher works on ${dataDir}.`,
+      "Stop it, then run doctor --repair again.",
+    );
+  }
+}
 
 const linesOf = (findings: readonly Finding[]): string[] =>
   findings.length === 0

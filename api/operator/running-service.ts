@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { every } from "#content/runtime/every.ts";
 
 const RunningService = z.object({ pid: z.int().positive(), url: z.url() });
 
@@ -8,14 +9,28 @@ const pathIn = (dataDir: string) => join(dataDir, "service.json");
 
 /**
  * Says in the data folder where the service of this process listens, so that commands find it. Answers how to take it
- * back; of several processes that share a port the last one is named.
+ * back; of several processes that share a port the last one is named. A file that went missing, or names one that has ended,
+ * is written again.
  */
-export function announceService(dataDir: string, url: string): () => void {
+export function announceService(
+  dataDir: string,
+  url: string,
+  { everyMs = 5_000 } = {},
+): () => void {
   const path = pathIn(dataDir);
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify({ pid: process.pid, url })}\n`);
-  renameSync(draft, path);
+  const announce = () => {
+    writeFileSync(draft, `${JSON.stringify({ pid: process.pid, url })}\n`);
+    renameSync(draft, path);
+  };
+  announce();
+  const announceAgain = async () => {
+    const service = announced(dataDir);
+    if (service === null || !isAlive(service.pid)) announce();
+  };
+  const looking = every(announceAgain, { everyMs, onFailure: () => {} });
   return () => {
+    void looking.stop();
     if (announced(dataDir)?.pid === process.pid) rmSync(path, { force: true });
   };
 }

@@ -17,6 +17,7 @@ import { everyPath } from "#content/runtime/every-path.ts";
 import { chainFiles } from "#scripts/chain/installed.ts";
 import { openJournal } from "#scripts/chain/ledger.ts";
 import { examine } from "#scripts/doctor/examine.ts";
+import { takePublisherLock } from "#site/publisher/lock.ts";
 import { aDirectory, compiledSites } from "#test/support/publisher.ts";
 
 const now = new Date();
@@ -96,6 +97,20 @@ test("a byte that is flipped in any file of a data folder is named, with what he
     }
   }
   expect(await found()).toEqual([]);
+});
+
+test("--repair is refused while a publisher works, whatever service.json says", async () => {
+  const lock = takePublisherLock(inFolder("bundle"));
+  const child = Bun.spawn([process.execPath, "scripts/doctor.ts", "--repair"], {
+    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_CHAIN_PORT: "0" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const said = await new Response(child.stderr).text();
+  lock.release();
+  expect([await child.exited, said]).toEqual([
+    1,
+    `A publisher works on ${dataDir}.\nStop it, then run doctor --repair again.\n`,
+  ]);
 });
 
 test("--repair removes what is made again from the store, and the next start makes it", async () => {

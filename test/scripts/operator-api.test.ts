@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listen, type Listening } from "#api/http/listen.ts";
 import { announceService, findService } from "#api/operator/running-service.ts";
@@ -86,6 +87,21 @@ test("the file of a service that has ended is no service", async () => {
   );
   expect(await findService(dataDir)).toBeNull();
   leave = announceService(dataDir, listening.url);
+});
+
+test("a service whose file went missing, or is that of one that ended, names itself again", async () => {
+  const { dataDir } = service.context.config;
+  const path = join(dataDir, "service.json");
+  leave();
+  leave = announceService(dataDir, listening.url, { everyMs: 5 });
+  const child = Bun.spawn(["true"]);
+  await child.exited;
+  const ended = JSON.stringify({ pid: child.pid, url: "http://127.0.0.1:1" });
+  for (const spoil of [() => rmSync(path), () => writeFileSync(path, ended)]) {
+    spoil();
+    while ((await findService(dataDir)) === null) await Bun.sleep(5);
+    expect(await findService(dataDir)).toBe(listening.url);
+  }
 });
 
 test("an answer that is no problem, and an error that no one expected, are failures", async () => {
