@@ -4,6 +4,7 @@ import { Counter, Gauge, Registry } from "prom-client";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import type { OperatorHealth } from "#content/contract/operator.ts";
 import { operatorHealth } from "./health.ts";
+import { within } from "#content/runtime/with-timeout.ts";
 import type { OperatorContext } from "./operators.ts";
 import type { openReadiness, Unready } from "./readiness.ts";
 import { reviewQueues } from "./review-queues.ts";
@@ -231,6 +232,7 @@ export type Metrics = ReturnType<typeof openMetrics>;
 
 /** Asking the store and the chain takes longer than reading metrics may: what is read is at most about this old. */
 const factsForMs = 15_000;
+const factsWaitMs = 1_000;
 
 /** Metrics of this process and of the directory, in the text format of Prometheus. */
 export function openMetrics(context: OperatorContext, readiness: ReturnType<typeof openReadiness>) {
@@ -262,7 +264,8 @@ export function openMetrics(context: OperatorContext, readiness: ReturnType<type
     limited: (limit: string): void => limited.inc({ limit }),
     contentType: registry.contentType,
     text: async (): Promise<string> => {
-      known = await facts.forceFetch("all");
+      // The first is not kept waiting for a chain that is away: it has the counters alone.
+      known = (await within(facts.forceFetch("all"), factsWaitMs)) ?? known;
       return registry.metrics();
     },
   };

@@ -142,6 +142,15 @@ describe("GET /metrics", () => {
     expect((user + system) / 1_000 / rounds).toBeLessThan(5);
   });
 
+  test("does not wait for a chain that is away", async () => {
+    const { chain } = (await watched()).context;
+    service.close();
+    await watched({ chain: { ...chain, stillValid: () => new Promise<never>(() => {}) } });
+    const text = await (await ask("127.0.0.1")).text();
+    expect(text).not.toContain("\nalmoner_rpc_up ");
+    expect(text).toContain("# TYPE almoner_request_duration_seconds histogram");
+  });
+
   test("goes on while the store is away", async () => {
     const store = await anAwayStore();
     await watched({ store });
