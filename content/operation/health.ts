@@ -99,9 +99,12 @@ const registerWarnings = ({ registers }: Health): string[] =>
         ],
   );
 
+const noBackup =
+  "No backup has been recorded. `bun run backup` makes one; with a database server make one there, or `bun run export --all`, and touch `last-backup` in the data folder.";
+
 function backupWarnings({ backup, backup_problem }: Health): string[] {
   if (backup_problem !== null) return [`The last backup failed: ${backup_problem}`];
-  if (backup === null) return ["No backup has been recorded. `bun run backup` makes one."];
+  if (backup === null) return [noBackup];
   return backup.age_s > backupAgeMaxS ? [`The last backup is ${spanOf(backup.age_s)} old.`] : [];
 }
 

@@ -39,6 +39,13 @@ describe("alerts and dashboard", () => {
     expect(missing).toEqual([]);
   });
 
+  test("only counters are asked for their increase", () => {
+    const ofGauges = expressions.filter((expr) =>
+      /\b(?:increase|rate)\((?!\w+_(?:count|bucket|total)\b)/.test(expr),
+    );
+    expect(ofGauges).toEqual([]);
+  });
+
   test("each alert is in docs/operating.md, with what to do", () => {
     const page = read("docs/operating.md");
     expect(rules.length).toBeGreaterThan(10);

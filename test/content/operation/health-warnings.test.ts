@@ -130,7 +130,7 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
   {
     name: "no backup is known",
     change: { backup: null },
-    says: "No backup has been recorded. `bun run backup` makes one.",
+    says: "No backup has been recorded. `bun run backup` makes one; with a database server make one there, or `bun run export --all`, and touch `last-backup` in the data folder.",
   },
   {
     name: "the backup is old",
