@@ -99,11 +99,11 @@ async function refuse(
   { dataDir }: Config,
 ): Promise<never> {
   const isDamaged = error instanceof DamagedBackup;
-  const why = isDamaged ? error.message : reasonOf(error, dataDir);
+  const why = isDamaged ? `${error.message}.` : reasonOf(error, dataDir);
   const before = (await place.names()).filter((one) => one < name).at(-1);
   const next =
     isDamaged && before !== undefined ? ` Try the one before: \`--name ${before}\`.` : "";
-  return stopWith(`${name} was not restored, and nothing of it stays: ${why}.${next}`);
+  return stopWith(`${name} was not restored, and nothing of it stays: ${why}${next}`);
 }
 
 /** Files that may lie in a data folder to which a backup is brought back: backups, and what a volume has. */

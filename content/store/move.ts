@@ -34,7 +34,7 @@ const Header = z.object({
 });
 const TableLine = z.object({ table: z.string(), columns: z.array(z.string()) });
 const EndLine = z.object({ end: z.literal(true), rows: z.int() });
-const Cell = z.union([z.string(), z.number(), z.null()]);
+const Row = z.array(z.union([z.string(), z.number(), z.null()]));
 
 const rowsAtOnce = 1_000;
 
@@ -142,7 +142,7 @@ async function readLines(
       header = await headerOf(tx, value);
     } else if (Array.isArray(value)) {
       if (filling === null) throw new NotMovable("a row stands before its table");
-      await filling.add(z.array(Cell).parse(value));
+      await filling.add(shaped(Row, value));
       if (++count % rowsAtOnce === 0) onRows(count);
     } else {
       await filling?.end();
@@ -152,7 +152,7 @@ async function readLines(
         await setSequences(tx, header.sequences);
         return count;
       }
-      filling = fillTable(tx, TableLine.parse(value));
+      filling = fillTable(tx, shaped(TableLine, value));
     }
   }
   throw new NotMovable("the file is empty or cut short");
@@ -164,6 +164,12 @@ function parsed(line: string): unknown {
   } catch {
     throw new NotMovable("the file is cut short, or holds a line that is not JSON");
   }
+}
+
+function shaped<Value>(shape: z.ZodType<Value>, value: unknown): Value {
+  const found = shape.safeParse(value);
+  if (found.success) return found.data;
+  throw new NotMovable("the file holds a line that is neither a table nor a row");
 }
 
 async function headerOf(tx: WriteTransaction, value: unknown): Promise<z.infer<typeof Header>> {
@@ -212,6 +218,8 @@ async function setSequences(tx: WriteTransaction, sequences: Record<string, numb
   await tx.raw.execute("DELETE FROM sqlite_sequence");
   for (const [name, seq] of Object.entries(sequences)) {
     const args = [name, seq];
-    await tx.raw.execute({ sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", args });
+    // The column has no type of its own, and the driver binds numbers as REAL.
+    const sql = "INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS INTEGER))";
+    await tx.raw.execute({ sql, args });
   }
 }

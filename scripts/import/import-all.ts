@@ -1,7 +1,7 @@
 import type { Config } from "#api/config.ts";
 import { importTables, NotMovable } from "#content/store/move.ts";
 import { openStore } from "#content/store/open.ts";
-import { stopWith } from "#scripts/support/config.ts";
+import { reasonOf, stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import { BadInput, readLines } from "./read-file.ts";
 
@@ -25,8 +25,9 @@ export async function importAll(files: readonly string[], config: Config): Promi
   try {
     return await importTables(store, lines(file), progress.at);
   } catch (error) {
-    if (!(error instanceof NotMovable || error instanceof BadInput)) throw error;
-    return stopWith(`${file}: ${error.message}. Nothing was written.`);
+    const isKnown = error instanceof NotMovable || error instanceof BadInput;
+    const why = isKnown ? `${error.message}.` : reasonOf(error, config.dataDir);
+    return stopWith(`${file}: ${why}\nNothing was written.`);
   } finally {
     progress.end();
   }

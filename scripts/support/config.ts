@@ -40,12 +40,16 @@ export function wordsOf(error: unknown): { message: string; code: number } | nul
   return error instanceof CannotStart ? { message: error.message, code: 1 } : null;
 }
 
-/** What to tell an operator of a failure on this file or folder: never empty, and without a stack. */
+/**
+ * What to tell an operator of a failure on the file that the system names, else on this place: sentences, without a stack.
+ */
 export function reasonOf(error: unknown, place: string): string {
   try {
-    return explainStart(error, place);
+    const named = error instanceof Error && "path" in error && typeof error.path === "string";
+    return explainStart(error, named ? String(error.path) : place);
   } catch (explained) {
-    return (explained instanceof Error ? explained.message : String(explained)) || String(error);
+    const said = explained instanceof Error ? explained.message : String(explained);
+    return (said || String(error)).replace(/\.?$/, ".");
   }
 }
 

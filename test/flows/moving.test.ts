@@ -89,6 +89,10 @@ test("every row of every table comes back, with ids, indexes and triggers", asyn
     const found = await all(store, `SELECT * FROM ${name} ORDER BY 1, 2`);
     expect(found, `${name} has a row`).not.toEqual([]);
     expect(await all(other, `SELECT * FROM ${name} ORDER BY 1, 2`), name).toEqual(found);
+    // 4.0 reads as 4.
+    const types = Object.keys(JSON.parse(found[0] ?? "{}")).map((column) => `typeof("${column}")`);
+    const typed = `SELECT ${types.join(", ")} FROM ${name}`;
+    expect((await all(other, typed)).sort(), name).toEqual((await all(store, typed)).sort());
   }
   const schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name";
   expect(await all(other, schema)).toEqual(await all(store, schema));
@@ -116,6 +120,9 @@ test("a store with rows, a file of another version and one that is cut short are
   expect(await refused(empty, lines.slice(0, -3).join("\n"))).toContain("cut short");
   expect(await refused(empty, text.slice(0, -60))).toContain("cut short");
   expect(await refused(empty, lines.toSpliced(2, 1).join("\n"))).toContain("rows are missing");
+  expect(await refused(empty, text.replace('"columns":', '"colums":'))).toContain(
+    "neither a table",
+  );
   expect(await refused(empty, '{"id":1}\n')).toContain("not written by");
   expect(await refused(empty, text)).toBe("taken");
 });
@@ -146,4 +153,17 @@ test("the commands move a directory", async () => {
   writeFileSync(file, "{}\n");
   const { code, err } = await run("import", ["all", file], "five");
   expect([code, err]).toEqual([1, expect.stringContaining("Nothing was written")]);
+  const gone = await run("import", ["all", `${file}.gone`], "six");
+  expect([gone.code, gone.err]).toEqual([1, expect.stringContaining(`${file}.gone`)]);
+  const twice = readFileSync(again, "utf8").replace(
+    /^(\{"table":"audit_log".*\n)(.*\n)/m,
+    "$1$2$2",
+  );
+  writeFileSync(file, twice);
+  const torn = await run("import", ["all", file], "seven");
+  expect([torn.code, torn.err]).toEqual([
+    1,
+    expect.stringMatching(/UNIQUE.*\nNothing was written/),
+  ]);
+  expect(gone.err + torn.err).not.toMatch(/^\s+at /m);
 });

@@ -106,4 +106,6 @@ test("a directory without a backup gets one soon after its start, and no second 
   expect(readdirSync(join(dataDir, "backups"))).toHaveLength(1);
   noteBackup(dataDir, "the disk is full");
   expect(lastBackup(dataDir).problem).toBe("the disk is full");
+  writeFileSync(join(dataDir, "last-backup-failed"), "");
+  expect(lastBackup(dataDir).problem).toBe("it could not be noted why");
 });
