@@ -1,5 +1,3 @@
-import linkShorteners from "#content/editorial/link-shorteners.json";
-
 /** Query parameters that only track where a visitor came from. Source: spec, "Normalisation" ("and similar"). */
 const trackingParameter =
   /^(?:utm_\w+|ref|ref_src|ref_url|referrer|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|li_fat_id|mkt_tok|vero_id|srsltid)$/i;
@@ -81,24 +79,6 @@ export function agreedWebsite(sent: readonly string[]): string {
   if (!isSame("pathname")) agreed.search = "";
   return agreed.pathname === "/" && agreed.search === "" ? agreed.origin : agreed.href;
 }
-
-/**
- * True for a public service that gives links other, shorter addresses, or that leads on to an address in its query: who
- * made the link decides where it leads. The list names hosts, with all below them, and paths at one host.
- */
-export function isLinkShortener(website: string): boolean {
-  const url = URL.parse(comparedWebsite(website));
-  if (url === null) return false;
-  const labels = url.hostname.split(".");
-  const page = url.hostname + url.pathname.replace(/\/$/, "");
-  return shorteners.has(page) || labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
-}
-
-/** What is said of a link of such a service. */
-export const shortenedLink = (field: string): string =>
-  `${field} is an address of a service that shortens links, and whoever made it can change where it leads. Follow it, and send the organisation's own address.`;
-
-const shorteners: ReadonlySet<string> = new Set(linkShorteners);
 
 /** True for a host name on the public internet; IDN hosts come in punycode. */
 export function isPublicHost(hostname: string): boolean {
