@@ -139,7 +139,9 @@ async function find(asked: Asked, config: Config): Promise<{ place: BackupPlace;
   const names = isOne ? [basename(resolve(from))] : await place.names();
   const name = asked.name ?? names.at(-1);
   if (name === undefined) stopWith(`There is no complete backup at ${place.name}.`, 2);
-  if (!names.includes(name)) {
+  // A bucket may have lost the list of its backups.
+  const isListed = names.includes(name);
+  if (!isListed && !(await manifestOf(place, name).then(Boolean, () => false))) {
     stopWith(`${place.name} has no backup ${name}. It has: ${names.join(", ")}.`, 2);
   }
   return { place, name };

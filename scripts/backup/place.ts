@@ -41,7 +41,8 @@ export type BackupPlace = {
   names(): Promise<string[]>;
   read(path: string): Promise<Bytes>;
   write(path: string, body: Bytes): Promise<void>;
-  remove(name: string): Promise<void>;
+  /** Without a list of its files, those that its manifest names. */
+  remove(name: string, files?: readonly string[]): Promise<void>;
 };
 
 const manifestFile = "manifest.json";
@@ -118,6 +119,10 @@ function bucketPlace(target: ObjectStore): BackupPlace {
     if (!found.ok) throw new Error(`${target.name}${path}: ${found.failure.message}`);
     return found.value;
   };
+  const filesOf = async (name: string): Promise<string[]> => {
+    const { store, keys } = await manifestOf(place, name);
+    return [...store.parts, ...(keys === null ? [] : [keys])].map((part) => part.name);
+  };
   const place: BackupPlace = {
     name: target.name,
     names,
@@ -127,10 +132,10 @@ function bucketPlace(target: ObjectStore): BackupPlace {
       const [name = "", file] = path.split("/");
       if (file === manifestFile) await list([...(await names()), name]);
     },
-    remove: async (name) => {
-      const { store, keys } = await manifestOf(place, name);
-      await list((await names()).filter((one) => one !== name));
-      const files = [...store.parts, ...(keys === null ? [] : [keys])].map((part) => part.name);
+    remove: async (name, given) => {
+      const files = given ?? (await filesOf(name));
+      const all = await names();
+      if (all.includes(name)) await list(all.filter((one) => one !== name));
       for (const file of [manifestFile, ...files]) must(await target.remove(`${name}/${file}`));
     },
   };

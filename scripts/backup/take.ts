@@ -38,8 +38,16 @@ const partBytesMax = 32 * 1_024 * 1_024;
  * no manifest, and the older ones stay.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
-  const { place, onStep, now } = options;
+  const { onStep, now } = options;
   const name = nameAt(now);
+  const written: string[] = [];
+  const place: BackupPlace = {
+    ...options.place,
+    write: (path, body) => {
+      written.push(path.slice(name.length + 1));
+      return options.place.write(path, body);
+    },
+  };
   const workFolder = mkdtempSync(join(options.dataDir, "backup-work-"));
   try {
     onStep("Copying the store");
@@ -63,7 +71,7 @@ export async function takeBackup(options: BackupOptions): Promise<BackupOutcome>
     );
     return { manifest, bytes, removed };
   } catch (error) {
-    await place.remove(name).catch(() => undefined);
+    await place.remove(name, written).catch(() => undefined);
     throw error;
   } finally {
     rmSync(workFolder, { recursive: true, force: true });

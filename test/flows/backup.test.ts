@@ -145,6 +145,17 @@ test("a backup goes to a bucket and comes back from it, and old ones go", async 
     expect(newer.removed).toEqual([older.manifest.name]);
     expect(await place.names()).toEqual([newer.manifest.name]);
     expect((await s3.keys()).filter((key) => key.includes(older.manifest.name))).toEqual([]);
+    // A backup that fails leaves nothing there.
+    const failing: BackupPlace = {
+      ...place,
+      write: (path, body) =>
+        path.endsWith("keys.sealed")
+          ? Promise.reject(new Error("the bucket is full"))
+          : place.write(path, body),
+    };
+    const before = await s3.keys();
+    expect(await backup(failing).catch(String)).toContain("the bucket is full");
+    expect(await s3.keys()).toEqual(before);
     const { dataDir } = await restore(place, newer.manifest.name, "from-bucket", false);
     using store = await openStore({ url: urlIn(dataDir) });
     expect((await recordBySlug(store, "trust-1"))?.tagline).toBe("Before the backup");
