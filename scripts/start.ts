@@ -72,7 +72,7 @@ const command = defineCommand({
     await refuseSample(given, store);
     const localChain = await starting;
     const config = { ...given, solanaRpcUrls: nodesOf(given, localChain) };
-    const secrets = await openSecrets(config, store, systemClock());
+    const secrets = await openSecrets(config, store, systemClock(), log);
     publisher = startPublisher((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle, () =>
       publisher?.send("damaged"),
@@ -91,7 +91,11 @@ const command = defineCommand({
     });
     const frontDoor = await openFrontDoor(service.context, reader, (lost) =>
       publisher?.send({ lost }),
-    );
+    ).catch((error: unknown) => {
+      // A signal to the whole group ends the compiler too.
+      if (stop.aborted) process.exit(0);
+      throw error;
+    });
     const onError = (error: unknown) => answerError(log, error, "UNKNOWN");
     const listening = listen(service.app, config, { before: frontDoor, onError });
     const leave = announceService(config.dataDir, listening.url);

@@ -6,8 +6,8 @@ import bs58 from "bs58";
 import { Database } from "bun:sqlite";
 import { transactionOf } from "#api/chain/payment.ts";
 import type { Clock } from "#content/contract/base/time.ts";
-import { isDamaged } from "#content/runtime/disposable-file.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
+import { codeOf } from "#site/bundle/blobs.ts";
 import { type Balances, balancesIn, decimalsOf } from "./accounts.ts";
 import {
   type AccountKeys,
@@ -162,8 +162,7 @@ export function openJournal(path: string) {
     db.run("COMMIT");
   } catch (cause) {
     db.close();
-    // Whoever opens it tells of a damaged one.
-    if (isDamaged(cause)) throw cause;
+    if (!codeOf(cause).startsWith("SQLITE_BUSY")) throw cause;
     throw new JournalTaken(`another process keeps ${path}`, { cause });
   }
   const rows = db.query<{ slot: number; bytes: Uint8Array }, []>(

@@ -6,6 +6,7 @@ import { openSponsor } from "#api/chain/payment.ts";
 import type { Config } from "#api/config.ts";
 import { sponsorKeyOf } from "#api/secrets.ts";
 import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { explainStart } from "#content/runtime/start-error.ts";
 import { configOrExit, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { Chaos } from "./chaos.ts";
 import { chainFiles } from "./installed.ts";
@@ -99,7 +100,7 @@ function openOrExit(options: LocalChainOptions): LocalChain {
         `${options.journal} is damaged. Restore it from a backup, or move it away: then a new chain begins, without the gifts of this one.`,
       );
     }
-    if (!(error instanceof JournalTaken)) throw error;
+    if (!(error instanceof JournalTaken)) return explainStart(error, options.journal ?? "memory");
     return stopWith("The local chain of this data folder is already running.");
   }
 }

@@ -93,6 +93,13 @@ const cases: Case[] = [
     commands: [service, start],
   },
   {
+    name: "a local chain whose folder cannot be made",
+    damage: (dataDir) => writeFileSync(join(dataDir, "chain"), ""),
+    says: /^\S+\/chain\/journal\.db cannot be made/,
+    helps: /ALMONER_DATA_DIR/,
+    commands: ["scripts/chain.ts"],
+  },
+  {
     name: "a directory whose signing key is gone",
     damage: () => {},
     says: /signing-key\.pem holds no signing key, and this directory has signed before/,
