@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { isoDay, isoTime } from "#content/contract/base/time.ts";
 import { canPay, sponsorReserveLamports } from "#api/donation/sponsorship.ts";
 import { hasBudget, sponsoredSince } from "#content/donation/sponsor-store.ts";
-import { voidedSince } from "#content/donation/finality-store.ts";
+import { unsettledBefore, voidedSince } from "#content/donation/finality-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import {
   countedByDay,
@@ -38,7 +38,7 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
     publication: await publicationHealth(context, newest, now),
     chain: await chainHealth(context.chain),
     sponsor: await sponsorHealth(context, now),
-    donations: await voidedDonations(store, now),
+    donations: await troubledDonations(context, now),
     registers: await fetchedRegisters(store, now),
     ...backupHealth(dataDir, now),
     refused: {
@@ -141,13 +141,15 @@ async function sponsorHealth(
 
 const voidedDays = 30;
 
-async function voidedDonations(
-  store: OperatorContext["store"],
+async function troubledDonations(
+  { store, chain }: Pick<OperatorContext, "store" | "chain">,
   now: number,
 ): Promise<OperatorHealth["donations"]> {
   const { count, newest } = await voidedSince(store, now - voidedDays * dayMs);
   const newest_voided = newest === null ? null : `/api/donations/${newest.slug}/${newest.id}`;
-  return { voided: count, newest_voided };
+  const network = chain?.caip2 ?? "";
+  const unsettled = await unsettledBefore(store, { network, before: now - hourMs });
+  return { voided: count, newest_voided, unsettled };
 }
 
 /** An import that began to write and did not end within this time was killed. */

@@ -20,6 +20,7 @@ export type OperatorContext = Pick<
   readonly curated: Pick<Context["curated"], "lookAgain">;
   readonly chain: {
     readonly cluster: string;
+    readonly caip2: string;
     readonly nodes: number;
     disagreements(): number;
     readonly sponsor: string | null;

@@ -51,6 +51,7 @@ export const OperatorHealth = named("OperatorHealth", {
   donations: z.object({
     voided: z.int().min(0).describe("Recorded gifts that the chain dropped, in the last 30 days"),
     newest_voided: z.string().nullable().describe("Path of the newest one's receipt"),
+    unsettled: z.int().min(0).describe("Recorded over an hour ago, and not final yet"),
   }),
   registers: z
     .array(

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gte, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, count, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
 import { appendChanges } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { donationIntents as intents, donations } from "#content/store/tables/giving.ts";
@@ -86,6 +86,20 @@ export async function voidDonation(
   });
   return true;
 }
+
+/** How many donations of a chain were recorded before an instant (milliseconds since 1970) and are neither final nor voided. Index: donations_by_check. */
+export const unsettledBefore = (
+  store: Queryable,
+  { network, before }: { network: string; before: number },
+): Promise<number> =>
+  store.db.$count(
+    donations,
+    and(
+      isNotNull(donations.check_at),
+      eq(donations.network, network),
+      lt(donations.recorded_at, before),
+    ),
+  );
 
 /** How many donations were voided since an instant (milliseconds since 1970), and the newest. Index: donations_voided. */
 export async function voidedSince(

@@ -83,12 +83,20 @@ function sponsorWarnings({ sponsor }: Health): string[] {
     : [];
 }
 
-const donationWarnings = ({ donations: { voided, newest_voided } }: Health): string[] =>
-  voided === 0
-    ? []
-    : [
-        `${voided} recorded gifts vanished from the chain in the last 30 days and were voided. The newest: ${newest_voided}. Look at the RPC nodes that showed them.`,
-      ];
+function donationWarnings({ donations: { voided, newest_voided, unsettled } }: Health): string[] {
+  const found: string[] = [];
+  if (voided > 0) {
+    found.push(
+      `${voided} recorded gifts vanished from the chain in the last 30 days and were voided. The newest: ${newest_voided}. Look at the RPC nodes that showed them.`,
+    );
+  }
+  if (unsettled > 0) {
+    found.push(
+      `${unsettled} recorded gifts are not final after an hour: the RPC nodes can neither prove nor deny them. Name nodes that keep old blocks.`,
+    );
+  }
+  return found;
+}
 
 const registerWarnings = ({ registers }: Health): string[] =>
   registers.flatMap(({ register, fetched_at, problem }) =>

@@ -98,6 +98,7 @@ describe("a gift whose transaction the chain drops", () => {
     expect(donations).toEqual({
       voided: 1,
       newest_voided: `/api/donations/well/${donation_id}`,
+      unsettled: 0,
     });
     expect(warnings.join(" ")).toContain("vanished from the chain");
   });

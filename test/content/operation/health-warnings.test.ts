@@ -35,7 +35,7 @@ const well: Health = {
   publication,
   chain,
   sponsor: null,
-  donations: { voided: 0, newest_voided: null },
+  donations: { voided: 0, newest_voided: null, unsettled: 0 },
   registers: [],
   backup: { at: "2026-11-21T03:00:00.000Z", age_s: 32_400 },
   backup_problem: null,
@@ -105,8 +105,13 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
   },
   {
     name: "a gift vanished",
-    change: { donations: { voided: 1, newest_voided: "/api/donations/well/id" } },
+    change: { donations: { voided: 1, newest_voided: "/api/donations/well/id", unsettled: 0 } },
     says: "1 recorded gifts vanished from the chain in the last 30 days and were voided. The newest: /api/donations/well/id. Look at the RPC nodes that showed them.",
+  },
+  {
+    name: "gifts stay unproven",
+    change: { donations: { voided: 0, newest_voided: null, unsettled: 2 } },
+    says: "2 recorded gifts are not final after an hour: the RPC nodes can neither prove nor deny them. Name nodes that keep old blocks.",
   },
   {
     name: "the sponsor has no money left",
