@@ -1,9 +1,10 @@
+import { join } from "node:path";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
 import { BadSetting, readConfig, unknownSettings } from "./config.ts";
 import { listen } from "./http/listen.ts";
 import { announceService } from "./operator/running-service.ts";
 import { openService } from "./open-service.ts";
-import { closeDataFolder } from "./secrets.ts";
+import { adminTokenFile, closeDataFolder } from "./secrets.ts";
 
 /** The service alone, without a bundle: what stands behind a CDN or another web server. Several may share a port. */
 async function main(): Promise<void> {
@@ -20,8 +21,11 @@ async function main(): Promise<void> {
   reportToSystemd(process.env, (error) => log.warn({ err: error }, "systemd was not told"));
   log.info({ url: listening.url }, "listening");
   if (secrets.newAdminToken !== null) {
-    // Shown once, beside the log: a log may be kept and read by others.
-    process.stderr.write(`Admin token of "operator", shown this once: ${secrets.newAdminToken}\n`);
+    // Not the token itself: a log may be kept and read by others.
+    log.info(
+      { file: join(config.dataDir, "secrets", adminTokenFile) },
+      "made the operator's token",
+    );
   }
   let stopping = false;
   const stop = async (signal: string) => {

@@ -63,7 +63,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   await refuseSample(config, store);
   await chainAudit(store);
   const clock = systemClock;
-  const secrets = given.secrets ?? (await openSecrets(config, store, clock()));
+  const secrets = given.secrets ?? (await openSecrets(config, store, clock(), log));
   const watch = watchChanges(store);
   const notStored = (what: string) => (error: unknown) =>
     log.warn({ err: error }, `${what} not stored yet`);

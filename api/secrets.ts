@@ -23,6 +23,7 @@ import { type Store, storeAddress } from "#content/store/open.ts";
 import { directoryFact, noteFact } from "#content/operation/directory-facts-store.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { BadSetting, type Config } from "./config.ts";
+import type { Log } from "./log.ts";
 
 /** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
 export type Secrets = {
@@ -45,19 +46,30 @@ export type Secrets = {
   sponsorKey: string | null;
 };
 
-/** Reads or makes the secrets of a directory. Throws CannotStart when the signing key is not the one it signed with before. */
-export async function openSecrets(config: Config, store: Store, now: Date): Promise<Secrets> {
+/** Reads or makes the secrets of a directory, and warns of those that were made before and are gone. Throws CannotStart when the signing key is not the one it signed with before. */
+export async function openSecrets(
+  config: Config,
+  store: Store,
+  now: Date,
+  log: Pick<Log, "warn">,
+): Promise<Secrets> {
   await checkSigningKey(config, store, now);
   const there = new Set(secretFiles(config));
   const secrets = loadSecrets(config);
   const known = await notedSecrets(store);
   const isNew = (name: string) => !(name in known) || !there.has(name);
   const made = secretFiles(config).filter(isNew);
+  for (const name of made.filter((one) => one in known)) {
+    log.warn({ file: join(config.dataDir, "secrets", name) }, remadeSecret);
+  }
   const digests = Object.fromEntries(made.map((name) => [name, secretDigest(config, name)]));
   const value = JSON.stringify({ ...known, ...digests });
   if (made.length > 0) await store.write((tx) => noteFact(tx, { name: secretsFact, value, now }));
   return secrets;
 }
+
+const remadeSecret =
+  "a secret was missing and was made anew: what the old one signed or opened is void, unless it is put back from a backup";
 
 /** The fact that holds the digests of the files in `secrets` but the signing key, by which damage to them is seen. */
 const secretsFact = "secret_digests";
@@ -106,13 +118,16 @@ export async function signingKeyTrouble(config: Config, store: Store): Promise<s
   const signed = known === undefined ? "" : ` It signed with ${known.kid}.`;
   if (existing === null) {
     return known !== undefined || (await hasSigned(store))
-      ? `${place} holds no signing key, and this directory has signed before.${signed}`
+      ? `${place} holds ${hasKeyFile(config) ? "a damaged" : "no"} signing key, and this directory has signed before.${signed}`
       : null;
   }
   const { publicKey } = await openSigner(existing);
   if (known === undefined || known.kid === publicKey.kid) return null;
   return `${place} holds another signing key than before, ${publicKey.kid}.${signed}`;
 }
+
+const hasKeyFile = ({ dataDir }: Pick<Config, "dataDir">): boolean =>
+  existsSync(join(dataDir, "secrets", signingKeyFile));
 
 export const lostKey =
   "Put the old key back, from a backup. If it is lost, or the change is meant, `bun run rotate-key` takes another one into use.";
@@ -134,7 +149,7 @@ export function replaceSigningKey(config: Pick<Config, "dataDir" | "signingKey">
 export function loadSecrets(config: Config): Secrets {
   const { adminTokens } = config;
   const signingKey = signingKeyOf(config);
-  const made = adminTokens.length > 0 ? null : kept(config, "admin-token", token);
+  const made = adminTokens.length > 0 ? null : kept(config, adminTokenFile, token);
   return {
     adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
     newAdminToken: made?.fresh === true ? made.text : null,
@@ -195,6 +210,7 @@ export function isUsed({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "datab
   });
 }
 
+export const adminTokenFile = "admin-token";
 const signingKeyFile = "signing-key.pem";
 /** Made by the local chain, which may come up before the directory. */
 const sponsorFile = "local-sponsor.json";

@@ -1,6 +1,7 @@
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { type OpenOptions, openStore, type Store } from "#content/store/open.ts";
 import { BadSetting, type Config, readConfig, unknownSettings } from "#api/config.ts";
+import { openLog } from "#api/log.ts";
 import { checkSigningKey, closeDataFolder, signingKeyOf } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 
@@ -9,14 +10,15 @@ import { systemClock } from "#content/contract/base/time.ts";
  * in it but to look.
  */
 export function configOrExit({ opens = true } = {}): Config {
-  for (const name of unknownSettings(process.env)) {
-    console.error(`${name} is not a setting and is ignored. docs/settings.md lists the settings.`);
-  }
   const config = readConfig(process.env);
+  const log = openLog(config);
+  for (const name of unknownSettings(process.env)) log.warn({ name }, unknownSetting);
   const closed = opens ? closeDataFolder(config) : null;
-  if (closed !== null) console.error(closed);
+  if (closed !== null) log.warn(closed);
   return config;
 }
+
+const unknownSetting = "not a setting, ignored; docs/settings.md lists the settings";
 
 /** Opens the store that the settings name. One that is missing is not made: the name is more likely mistyped. */
 export const openExistingStore = (

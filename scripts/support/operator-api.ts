@@ -122,7 +122,7 @@ async function openActions(config: Config, operator: string): Promise<Connection
     store,
     config,
     clock: systemClock,
-    secrets: await openSecrets(config, store, systemClock()),
+    secrets: await openSecrets(config, store, systemClock(), openLog(config)),
     curated: { lookAgain: () => undefined },
     chain: null,
     ...(reader === null ? {} : { publication: () => publicationOf(reader) }),

@@ -85,25 +85,39 @@ test("an empty secret is refused by its path, and not replaced", () => {
   }
 });
 
+const warned: unknown[] = [];
+const log = { warn: (...said: unknown[]) => void warned.push(said[0]) };
+
+test("a secret that is gone is made anew, with a warning", async () => {
+  const config = readConfig({ ALMONER_DATA_DIR: dataDir });
+  using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
+  await openSecrets(config, store, new Date(), log);
+  expect(warned).toEqual([]);
+  const file = join(dataDir, "secrets/desk-key");
+  rmSync(file);
+  await openSecrets(config, store, new Date(), log);
+  expect(warned).toEqual([{ file }]);
+});
+
 describe("the signing key of a directory that has signed", () => {
   const config = (env = {}) => readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
   const path = () => join(dataDir, "secrets/signing-key.pem");
 
   test.each<[name: string, damage: () => void, says: RegExp]>([
     ["missing", () => rmSync(path()), /signing-key\.pem holds no signing key/],
-    ["empty", () => writeFileSync(path(), ""), /signing-key\.pem holds no signing key/],
-    ["damaged", () => writeFileSync(path(), "xx"), /signing-key\.pem holds no signing key/],
+    ["empty", () => writeFileSync(path(), ""), /signing-key\.pem holds a damaged signing key/],
+    ["damaged", () => writeFileSync(path(), "xx"), /signing-key\.pem holds a damaged signing key/],
     ["changed", () => replaceSigningKey(config()), /holds another signing key than before/],
   ])("is not replaced when it is %s", async (_, damage, says) => {
     using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
-    const first = await openSecrets(config(), store, new Date());
-    expect(await openSecrets(config(), store, new Date())).toEqual({
+    const first = await openSecrets(config(), store, new Date(), log);
+    expect(await openSecrets(config(), store, new Date(), log)).toEqual({
       ...first,
       newAdminToken: null,
     });
     damage();
     const before = existsSync(path()) && readFileSync(path(), "utf8");
-    const refused = await openSecrets(config(), store, new Date()).then(
+    const refused = await openSecrets(config(), store, new Date(), log).then(
       () => "opened",
       (error: Error) => error.message,
     );
@@ -114,10 +128,10 @@ describe("the signing key of a directory that has signed", () => {
 
   test("is rotated by a command, which keeps the old key for verification and links as they are", async () => {
     using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
-    const first = await openSecrets(config(), store, new Date());
+    const first = await openSecrets(config(), store, new Date(), log);
     const old = await openSigner(first.signingKey);
     await rotate();
-    const second = await openSecrets(config(), store, new Date());
+    const second = await openSecrets(config(), store, new Date(), log);
     expect({ ...second, signingKey: first.signingKey, newAdminToken: first.newAdminToken }).toEqual(
       first,
     );

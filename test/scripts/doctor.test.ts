@@ -29,8 +29,8 @@ afterAll(() => directory.close());
 
 /** What a directory leaves behind that has run: store, bundle, keys, limits, the local chain and the compiled site. */
 async function ran(): Promise<void> {
-  const secrets = await openSecrets(config, directory.store, now);
   const log = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
+  const secrets = await openSecrets(config, directory.store, now, log);
   openLimits(inFolder("limits.db"), { config, secrets, log }).close();
   const journal = openJournal(chainFiles(config).journal);
   journal.add(1, new Uint8Array(100));
