@@ -71,7 +71,12 @@ async function runTests(): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), "almoner-tests-"));
   try {
     // Whole flows and commands work in processes of their own, where no lines are counted.
-    const apart = await runFiles(join(folder, "apart.xml"), ["./test/flows/", "./test/scripts/"]);
+    // One more than there are cores: they wait for processes most of the time.
+    const apart = await runFiles(
+      join(folder, "apart.xml"),
+      ["./test/flows/", "./test/scripts/"],
+      availableParallelism() + 1,
+    );
     const inside = await runFiles(join(folder, "inside.xml"), [
       ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
       // The clients that tests speak with bring tests of their own.
@@ -89,9 +94,13 @@ async function runTests(): Promise<TestCounts> {
   }
 }
 
-/** Runs test files, a process for each core. To load what they share anew for each file takes a fifth longer. */
-async function runFiles(report: string, args: readonly string[]): Promise<TestCounts> {
-  const parallel = ["--timeout=60000", `--parallel=${availableParallelism()}`, "--no-isolate"];
+/** Runs test files, by default a process for each core. To load what they share anew for each file takes a fifth longer. */
+async function runFiles(
+  report: string,
+  args: readonly string[],
+  processes = availableParallelism(),
+): Promise<TestCounts> {
+  const parallel = ["--timeout=60000", `--parallel=${processes}`, "--no-isolate"];
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const words = [toolPath("bun"), "test", ...parallel, ...reporter, ...args];
   const code = await Bun.spawn(words, { stdio: ["ignore", "inherit", "inherit"], env }).exited;
