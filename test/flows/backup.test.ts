@@ -244,10 +244,13 @@ describe("the commands", () => {
     writeFileSync(join(dataDir, "secrets/signing-key.pem"), "");
     const lost = await run("backup", to, env);
     expect([good.code, good.out]).toEqual([0, expect.stringContaining("The keys are in it")]);
-    expect([lost.code, lost.err]).toEqual([1, expect.stringContaining("holds a damaged signing key")]);
+    expect([lost.code, lost.err]).toEqual([
+      1,
+      expect.stringContaining("holds a damaged signing key"),
+    ]);
     expect(lost.out + lost.err).not.toContain("The keys are in it");
     expect(readdirSync(join(folder, "of-keys"))).toHaveLength(2);
-    expect(lastBackup(dataDir).problem).toContain("holds no signing key");
+    expect(lastBackup(dataDir).problem).toContain("holds a damaged signing key");
     rmSync(join(dataDir, "secrets"), { recursive: true });
   });
 
