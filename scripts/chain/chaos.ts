@@ -58,9 +58,9 @@ export function openChaos(initial: unknown = {}) {
         }
         if (random.chance(chaos.lost)) return signatureIn(call.params);
         const signature = answer(call);
-        const landing = ledger.landing(String(signature));
-        if (landing !== null && random.chance(chaos.late)) {
-          landing.visibleFromMs = ledger.clock().getTime() + random.between(0, chaos.late_ms);
+        if (ledger.landing(String(signature)) !== null && random.chance(chaos.late)) {
+          const lateMs = random.between(0, chaos.late_ms);
+          ledger.showFrom(String(signature), ledger.clock().getTime() + lateMs);
         }
         return signature;
       },

@@ -1,5 +1,6 @@
 import bs58 from "bs58";
 import { z } from "zod";
+import { isDamaged } from "#content/runtime/disposable-file.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
 
@@ -69,9 +70,12 @@ function answerOne(given: unknown, answer: Answer): unknown {
   } catch (error) {
     if (id === undefined) return null;
     if (error instanceof RpcError) return failure(id, error);
-    return failure(id, new RpcError(codes.internal, `Internal error: ${String(error)}`));
+    const why = isDamaged(error) ? damagedJournal : String(error);
+    return failure(id, new RpcError(codes.internal, `Internal error: ${why}`));
   }
 }
+
+const damagedJournal = "the journal of the local chain is damaged; bun run doctor says what helps";
 
 function failure(id: string | number | null, { code, message, data }: RpcError) {
   return { jsonrpc: "2.0", error: { code, message, ...(data === undefined ? {} : { data }) }, id };

@@ -1,16 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import type { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
-import { Database } from "bun:sqlite";
 import { transactionOf } from "#api/chain/payment.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
-import { codeOf } from "#site/bundle/blobs.ts";
-import { type Balances, balancesIn, decimalsOf } from "./accounts.ts";
+import { balancesIn, decimalsOf } from "./accounts.ts";
+import type { Entry, Journal, Page } from "./journal.ts";
 import {
-  type AccountKeys,
   accountKeysOf,
   type ChainAccount,
   genesis,
@@ -19,15 +15,8 @@ import {
 } from "./svm.ts";
 
 /** A transaction in its block. */
-export type Landing = {
-  signature: string;
-  slot: number;
+export type Landing = Entry & {
   transaction: VersionedTransaction;
-  bytes: Uint8Array;
-  keys: AccountKeys;
-  outcome: Outcome;
-  before: Balances;
-  after: Balances;
   /** Milliseconds since 1970 from which reads show it: chaos may delay that. */
   visibleFromMs: number;
 };
@@ -43,17 +32,27 @@ export type Scrutiny = { verify: boolean; anyBlockhash: boolean };
 
 export type Ledger = ReturnType<typeof openLedger>;
 
-/** Opens the chain: genesis, and all that the journal holds once more. */
-export function openLedger(clock: Clock, options: SlotOptions, journal: Journal | null) {
+/** Opens the chain: genesis, and the accounts as the journal has them. */
+export function openLedger(clock: Clock, options: SlotOptions, journal: Journal) {
   const slots = countSlots(clock, options);
   const svm = genesis();
-  const landings = new Map<string, Landing>();
-  const touching = new Map<string, Landing[]>();
+  const visibleFrom = new Map<string, number>();
+
+  const landingOf = (entry: Entry): Landing => {
+    const transaction = transactionOf(entry.bytes);
+    if (transaction === null) throw new Error(`${entry.signature} is damaged in the journal`);
+    return { ...entry, transaction, visibleFromMs: visibleFrom.get(entry.signature) ?? 0 };
+  };
+
+  function landing(signature: string): Landing | null {
+    const entry = journal.get(signature);
+    return entry === null ? null : landingOf(entry);
+  }
 
   function accepted(bytes: Uint8Array, anyBlockhash: boolean): VersionedTransaction | Refused {
     const transaction = transactionOf(bytes);
     if (transaction === null) return refused("undecodable");
-    if (landings.has(signatureOf(transaction))) return refused("AlreadyProcessed");
+    if (journal.get(signatureOf(transaction)) !== null) return refused("AlreadyProcessed");
     const { recentBlockhash } = transaction.message;
     return anyBlockhash || slots.isValid(recentBlockhash, "processed")
       ? transaction
@@ -68,25 +67,33 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal 
     const outcome = svm.run(bytes);
     if (!lands(outcome)) return refused(outcome.err ?? "", outcome);
     const after = balancesIn(svm, keys);
-    const signature = signatureOf(transaction);
-    const ran = { signature, slot, transaction, bytes, keys, outcome, before, after };
-    const landing: Landing = { ...ran, visibleFromMs: 0 };
-    landings.set(signature, landing);
-    for (const key of keys.all) {
-      const others = touching.get(key);
-      if (others === undefined) touching.set(key, [landing]);
-      else others.push(landing);
-    }
-    return landing;
+    const entry = {
+      signature: signatureOf(transaction),
+      slot,
+      bytes,
+      keys,
+      outcome,
+      before,
+      after,
+    };
+    const changed = keys.all.filter((_, at) => transaction.message.isAccountWritable(at));
+    journal.add(
+      entry,
+      changed.map((address) => ({ address, account: svm.account(address) })),
+    );
+    return landingOf(entry);
   }
 
+  for (const { address, owner, lamports, data } of journal.accounts()) {
+    svm.put(address, owner, BigInt(lamports), data);
+  }
   svm.verify(false);
-  for (const { slot, bytes } of journal?.all() ?? []) {
+  journal.takeOver((slot, bytes) => {
     const transaction = transactionOf(bytes);
     if (transaction !== null) run(bytes, transaction, slot);
-    slots.goOnAfter(slot);
-  }
+  });
   svm.verify(true);
+  slots.goOnAfter(journal.newest().slot);
   return {
     slots,
     clock,
@@ -94,10 +101,7 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal 
     send: (bytes: Uint8Array): Landing | Refused => {
       const transaction = accepted(bytes, false);
       if ("refused" in transaction) return transaction;
-      const slot = slots.now();
-      const landing = run(bytes, transaction, slot);
-      if (!("refused" in landing)) journal?.add(slot, bytes);
-      return landing;
+      return run(bytes, transaction, slots.now());
     },
     simulate: (bytes: Uint8Array, { verify, anyBlockhash }: Scrutiny): Trial | Refused => {
       const transaction = accepted(bytes, anyBlockhash);
@@ -108,15 +112,20 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal 
       if (!lands(outcome)) return refused(outcome.err ?? "", outcome);
       return { outcome, account: (of) => after.get(of) ?? svm.account(of) };
     },
-    landing: (signature: string): Landing | null => landings.get(signature) ?? null,
-    /** Transactions that name an account, the oldest first. */
-    touching: (address: string): readonly Landing[] => touching.get(address) ?? [],
+    landing,
+    /** Has reads show a transaction from then on. */
+    showFrom: (signature: string, visibleFromMs: number) => {
+      visibleFrom.set(signature, visibleFromMs);
+    },
+    /** Transactions that name an account, the newest first. */
+    touching: (address: string, page: Page): Landing[] =>
+      journal.touching(address, page).map(landingOf),
     account: svm.account,
     accountsOf: svm.accountsOf,
     rentFor: svm.rentFor,
     decimals: (mint: string) => decimalsOf(svm, mint),
     /** How many transactions there are. */
-    count: () => landings.size,
+    count: () => journal.newest().n,
   };
 }
 
@@ -130,51 +139,6 @@ const signatureOf = ({ signatures }: VersionedTransaction): string =>
 
 /** Whether a transaction takes its place in a block and pays its fee: errors with details do, the others leave no trace. */
 const lands = ({ err }: Outcome): boolean => typeof err !== "string";
-
-/** The transactions of the chain in their order. Anyone who runs them once more has the same chain. */
-export type Journal = ReturnType<typeof openJournal>;
-
-/** Another process keeps this journal. */
-export class JournalTaken extends Error {
-  override name = "JournalTaken";
-}
-
-/** How long a new chain waits for one that is ending. */
-const waitMs = 2_000;
-
-/**
- * Opens a journal, and makes its folder. One process holds it until it ends, however it ends; throws JournalTaken when
- * that is another. A transaction that was written survives the process, not a power cut.
- */
-export function openJournal(path: string) {
-  mkdirSync(dirname(path), { recursive: true });
-  const db = new Database(path, { create: true });
-  try {
-    db.run(`PRAGMA busy_timeout = ${waitMs}`);
-    db.run("PRAGMA locking_mode = EXCLUSIVE");
-    db.run("PRAGMA journal_mode = WAL");
-    db.run("PRAGMA synchronous = OFF");
-    // Only a write takes the lock.
-    db.run("BEGIN IMMEDIATE");
-    db.run(
-      "CREATE TABLE IF NOT EXISTS landed (n INTEGER PRIMARY KEY, slot INTEGER NOT NULL, bytes BLOB NOT NULL)",
-    );
-    db.run("COMMIT");
-  } catch (cause) {
-    db.close();
-    if (!codeOf(cause).startsWith("SQLITE_BUSY")) throw cause;
-    throw new JournalTaken(`another process keeps ${path}`, { cause });
-  }
-  const rows = db.query<{ slot: number; bytes: Uint8Array }, []>(
-    "SELECT slot, bytes FROM landed ORDER BY n",
-  );
-  const insert = db.query("INSERT INTO landed (slot, bytes) VALUES (?, ?)");
-  return {
-    all: () => rows.iterate(),
-    add: (slot: number, bytes: Uint8Array) => void insert.run(slot, bytes),
-    close: () => db.close(),
-  };
-}
 
 export type SlotOptions = {
   /** Slots until a block is confirmed and finalized. */

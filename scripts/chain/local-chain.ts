@@ -6,7 +6,8 @@ import { microUsdcFrom } from "#content/contract/base/money.ts";
 import { Chaos, openChaos } from "./chaos.ts";
 import { give, type Wish } from "./instructions.ts";
 import { Address, type Answer, RpcError, answerBody, codes } from "./json-rpc.ts";
-import { type SlotOptions, openJournal, openLedger, slotsAsOnMainnet } from "./ledger.ts";
+import { openJournal } from "./journal.ts";
+import { type SlotOptions, openLedger, slotsAsOnMainnet } from "./ledger.ts";
 import { methods } from "./methods.ts";
 import { usdcMint } from "./svm.ts";
 
@@ -24,7 +25,7 @@ export type LocalChain = ReturnType<typeof openLocalChain>;
 /** Opens it. Throws JournalTaken while another process keeps the journal. */
 export function openLocalChain(options: LocalChainOptions = {}) {
   const { clock = systemClock, slots = slotsAsOnMainnet } = options;
-  const journal = options.journal ? openJournal(options.journal) : null;
+  const journal = openJournal(options.journal ?? null);
   const ledger = openLedger(clock, slots, journal);
   const chaos = openChaos(options.chaos);
   const answerCall: Answer = chaos.disturb(ledger, ({ method, params }) => {
@@ -52,7 +53,7 @@ export function openLocalChain(options: LocalChainOptions = {}) {
         const answered = answerBody(body, answerCall);
         return answered === null ? new Response(null, { status: 204 }) : Response.json(answered);
       }),
-    close: () => journal?.close(),
+    close: () => journal.close(),
   };
 }
 

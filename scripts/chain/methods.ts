@@ -272,9 +272,16 @@ const transactionMethods: Readonly<Record<string, Method>> = {
     z.tuple([Address, SignaturesOptions]),
     (ledger, [of, options]) => {
       const commitment = atLeastConfirmed(options?.commitment);
-      const seen = ledger.touching(of).filter((one) => isSeen(ledger, one, commitment));
-      return between(seen.toReversed(), options ?? {})
-        .slice(0, options?.limit ?? signaturesMax)
+      const { before, until, limit } = options ?? {};
+      const page = {
+        slot: ledger.slots.at(commitment),
+        before,
+        until,
+        limit: limit ?? signaturesMax,
+      };
+      return ledger
+        .touching(of, page)
+        .filter((one) => isSeen(ledger, one, commitment))
         .map((one) => ({
           signature: one.signature,
           slot: one.slot,
@@ -313,17 +320,6 @@ function statusOf(ledger: Ledger, landing: Landing | null) {
     status: err === null ? { Ok: null } : { Err: err },
     confirmationStatus,
   };
-}
-
-/** Newest first: those older than `before` and newer than `until`. */
-function between(
-  landings: readonly Landing[],
-  { before, until }: NonNullable<z.infer<typeof SignaturesOptions>>,
-): readonly Landing[] {
-  const start = before ? landings.findIndex(({ signature }) => signature === before) + 1 : 0;
-  const rest = landings.slice(start);
-  const end = until ? rest.findIndex(({ signature }) => signature === until) : -1;
-  return end < 0 ? rest : rest.slice(0, end);
 }
 
 /** The signature that these params of sendTransaction would be answered with. Throws RpcError. */

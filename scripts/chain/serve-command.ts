@@ -10,7 +10,7 @@ import { explainStart } from "#content/runtime/start-error.ts";
 import { configOrExit, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { Chaos } from "./chaos.ts";
 import { chainFiles } from "./installed.ts";
-import { JournalTaken } from "./ledger.ts";
+import { JournalTaken } from "./journal.ts";
 import {
   type LocalChain,
   type LocalChainOptions,

@@ -110,7 +110,18 @@ function outcomeOf(ran: TransactionMetadata | FailedTransactionMetadata) {
     fee: Number(/\bfee: (\d+)/.exec(meta.toString())?.[1] ?? 0),
     units: Number(meta.computeUnitsConsumed()),
     logs: meta.logs(),
-    inner: meta.innerInstructions(),
+    inner: meta.innerInstructions().map((instructions) => instructions.map(innerOf)),
+  };
+}
+
+/** Plain, so that it can be kept; its data as base58. */
+function innerOf(one: ReturnType<TransactionMetadata["innerInstructions"]>[number][number]) {
+  const compiled = one.instruction();
+  return {
+    program: compiled.programIdIndex(),
+    accounts: [...compiled.accounts()],
+    data: bs58.encode(compiled.data()),
+    stackHeight: one.stackHeight(),
   };
 }
 

@@ -42,12 +42,9 @@ function metaOf(landing: Landing, encoding: TransactionEncoding) {
 
 const innerOf = (landing: Landing, parsed: boolean) =>
   landing.outcome.inner.flatMap((inner, index) => {
-    const instructions = inner.map((one) => {
-      const compiled = one.instruction();
-      const accounts = [...compiled.accounts()];
-      const plain = { program: compiled.programIdIndex(), accounts, data: compiled.data() };
-      return showInstruction(landing, plain, one.stackHeight(), parsed);
-    });
+    const instructions = inner.map((one) =>
+      showInstruction(landing, { ...one, data: bs58.decode(one.data) }, one.stackHeight, parsed),
+    );
     return instructions.length === 0 ? [] : [{ index, instructions }];
   });
 

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openJournal } from "#scripts/chain/ledger.ts";
+import { dirname, join } from "node:path";
+import { Database } from "bun:sqlite";
+import { openJournal } from "#scripts/chain/journal.ts";
+import { faucetKeypair } from "#scripts/chain/svm.ts";
 import { aChain } from "#test/support/local-chain.ts";
 
 let folder: string;
@@ -41,6 +43,48 @@ describe("a chain that is started again", () => {
     );
     expect(second.usdcOf(wallet)).toBe(3_500_000n);
     await second.stop();
+  });
+
+  test("runs nothing again: its transactions may be many", async () => {
+    const first = await aChain({ journal });
+    const [donor, wallet] = [first.donor(), first.wallet()];
+    first.land(donor.pay({ to: wallet, usdc: "2.5" }));
+    await first.stop();
+    const db = new Database(journal);
+    db.run("UPDATE transactions SET bytes = x'00'");
+    db.close();
+    const second = await aChain({ journal });
+    expect(second.usdcOf(wallet)).toBe(2_500_000n);
+    await second.stop();
+  });
+
+  test("takes over a journal of 0.3.0, which kept transactions alone", async () => {
+    const first = await aChain();
+    const [donor, wallet] = [first.donor(), first.wallet()];
+    const { signature } = first.land(donor.pay({ to: wallet, usdc: "2.5" }));
+    const all = { slot: Number.MAX_SAFE_INTEGER, limit: 100 };
+    const landed = new Map(
+      [faucetKeypair.publicKey.toBase58(), donor.address]
+        .flatMap((address) => first.chain.ledger.touching(address, all).toReversed())
+        .map((one) => [one.signature, one]),
+    );
+    await first.stop();
+    mkdirSync(dirname(journal), { recursive: true });
+    const db = new Database(journal);
+    db.run(
+      "CREATE TABLE landed (n INTEGER PRIMARY KEY, slot INTEGER NOT NULL, bytes BLOB NOT NULL)",
+    );
+    for (const { slot, bytes } of landed.values()) {
+      db.run("INSERT INTO landed (slot, bytes) VALUES (?, ?)", [slot, bytes]);
+    }
+    db.close();
+    for (let start = 1; start <= 2; start++) {
+      const later = await aChain({ journal });
+      expect(later.usdcOf(wallet)).toBe(2_500_000n);
+      expect(later.chain.ledger.landing(signature)?.outcome.err).toBeNull();
+      expect(later.chain.ledger.count()).toBeGreaterThanOrEqual(landed.size);
+      await later.stop();
+    }
   });
 
   test("has one keeper: another is refused until the first has ended", async () => {
