@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 
 const ofOthers = 0o077;
 const sticky = 0o1000;
@@ -16,7 +16,8 @@ export function privateFolder(folder: string): Closing {
 
 /** Makes an empty file that no other user of the machine may read, and closes one that others could. */
 export function privateFile(path: string): void {
-  closeSync(openSync(path, "a", 0o600));
+  // A file that is there is not opened: closing it would drop every lock that this process has on it (fcntl(2)).
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   closeToOthers(path);
 }
 
