@@ -1,6 +1,6 @@
 import { join, resolve, sep } from "node:path";
 import type { z } from "zod";
-import { settings } from "./settings.ts";
+import { settings } from "./settings/settings.ts";
 
 type Raw = z.infer<typeof settings>;
 
