@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,6 +16,8 @@ import { findEpoch } from "#content/feed/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { lastBackup } from "#content/operation/backup-store.ts";
 import { everyPath } from "#content/runtime/every-path.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { exportTables } from "#content/store/move.ts";
 import { openStore } from "#content/store/open.ts";
 import { bringBack } from "#scripts/backup/bring-back.ts";
 import { outdatedBackups } from "#scripts/backup/kept.ts";
@@ -24,6 +25,7 @@ import { openKeys, readKeys, sealKeys, WrongPassphrase } from "#scripts/backup/k
 import { type BackupPlace, DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { takeBackup } from "#scripts/backup/take.ts";
 import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
+import { aNonprofit } from "#test/support/records.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
 
 const passphrase = "correct horse battery staple";
@@ -103,21 +105,6 @@ test("what was acknowledged before a backup under load is in it, and it is whole
   await directory.drain();
 });
 
-test("a directory whose data folder was destroyed shows the same bytes again", async () => {
-  const place = placeAt(join(folder, "quiet"));
-  await directory.publisher.buildAll({ processes: 1 });
-  const published = contentOf(directory.dataDir);
-  const { manifest } = await backup(place);
-  const { dataDir, epoch } = await restore(place, manifest.name, "restored", true);
-  expect(epoch).toBeNull();
-  cpSync(join(directory.dataDir, "store.db"), join(folder, "kept.db"));
-  const own = { dataDir: directory.dataDir, databaseUrl: urlIn(directory.dataDir) };
-  await directory.restart({ dataDir, databaseUrl: urlIn(dataDir) });
-  await directory.publisher.buildAll({ processes: 1 });
-  expect(contentOf(dataDir)).toEqual(published);
-  await directory.restart(own);
-});
-
 test("where more may have been published, the feed begins a new epoch above it", async () => {
   const place = placeAt(join(folder, "older"));
   const hourAgo = new Date(Date.now() - 3_600_000);
@@ -145,7 +132,7 @@ test("a backup goes to a bucket and comes back from it, and old ones go", async 
     expect(newer.removed).toEqual([older.manifest.name]);
     expect(await place.names()).toEqual([newer.manifest.name]);
     expect((await s3.keys()).filter((key) => key.includes(older.manifest.name))).toEqual([]);
-    // A backup that fails leaves nothing there.
+    // A backup that fails leaves nothing there, not even where the bucket has no list of backups.
     const failing: BackupPlace = {
       ...place,
       write: (path, body) =>
@@ -222,6 +209,12 @@ test("the newest of seven days and of four weeks are kept", () => {
 });
 
 describe("the commands", () => {
+  const tablesOf = async (dataDir: string) => {
+    using store = await openStore({ url: urlIn(dataDir) });
+    let text = "";
+    for await (const lines of exportTables(store)) text += lines;
+    return text;
+  };
   const run = async (script: string, args: string[], env: Record<string, string>) => {
     const child = Bun.spawn([process.execPath, `scripts/${script}.ts`, ...args], {
       env: { ...process.env, ALMONER_LOG_LEVEL: "silent", ...env },
@@ -234,6 +227,41 @@ describe("the commands", () => {
     ];
     return { code: await child.exited, out, err };
   };
+  test("bring a destroyed data folder back, rows and bytes, from a backup under load", async () => {
+    const dataDir = join(folder, "doomed");
+    const to = join(folder, "of-doomed");
+    const settings = { ALMONER_SEARCH_INDEX: "off", ALMONER_BACKUP_PASSPHRASE: passphrase };
+    const env = { ALMONER_DATA_DIR: dataDir, ...settings };
+    const store = await openStore({ url: urlIn(dataDir) });
+    let writing = true;
+    let written = 0;
+    const load = (async () => {
+      for (; writing; written++) {
+        const after = aNonprofit({ slug: `loaded-${written}` });
+        const saved = { origin: "test", now: new Date() } as const;
+        await store.write((tx) => saveNonprofits(tx, [{ before: null, after }], saved));
+        await Bun.sleep(20);
+      }
+    })();
+    while (written < 5) await Bun.sleep(1);
+    const before = written;
+    const loaded = JSON.parse((await run("backup", ["--to", to, "--json"], env)).out);
+    const after = written;
+    writing = false;
+    await load;
+    store.close();
+    expect(loaded.manifest.facts.rows.nonprofits).toBeGreaterThanOrEqual(before);
+    expect(loaded.manifest.facts.rows.nonprofits).toBeLessThanOrEqual(after + 1);
+    expect(await run("publish", [], env)).toMatchObject({ code: 0 });
+    expect(await run("backup", ["--to", to], env)).toMatchObject({ code: 0 });
+    const [rows, published] = [await tablesOf(dataDir), contentOf(dataDir)];
+    rmSync(dataDir, { recursive: true });
+    const brought = await run("restore", ["--from", to, "--same-feed"], env);
+    expect([brought.code, brought.out]).toEqual([0, expect.stringContaining("is restored")]);
+    expect(await tablesOf(dataDir)).toBe(rows);
+    expect(contentOf(dataDir)).toEqual(published);
+  }, 60_000);
+
   test("say that keys are lost, and keep the older backups", async () => {
     const { dataDir } = directory;
     const env = { ALMONER_DATA_DIR: dataDir, ALMONER_BACKUP_PASSPHRASE: passphrase };
