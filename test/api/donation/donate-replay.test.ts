@@ -263,12 +263,13 @@ describe("sponsored payments of the same money", () => {
     "go one after the other in %s, so that none fails at the sponsor's cost",
     async (where) => {
       const seen: string[] = [];
+      const bothTried = Promise.withResolvers<void>();
       const aProcess = () =>
         processWith((real) => ({
           simulate: async (one) => {
-            seen.push("tried");
             const tried = await real.simulate(one);
-            await Bun.sleep(30);
+            if (seen.push("tried") === 2) bothTried.resolve();
+            await bothTried.promise;
             return tried;
           },
           landed: async (signature) => {
