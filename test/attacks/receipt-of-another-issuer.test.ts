@@ -6,6 +6,7 @@ import { readConfig } from "#api/config.ts";
 import { signingKeyOf } from "#api/secrets.ts";
 import { correctionOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
+import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 
@@ -38,17 +39,9 @@ const signedBy = async (signer: Signer, issuer: string) => {
 };
 
 async function verify(text: string, words: string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn(
-    [process.execPath, "scripts/verify-receipt.ts", "-", "--json", ...words],
-    {
-      stdin: new Blob([text]),
-      stdout: "pipe",
-      stderr: "inherit",
-      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ...env },
-    },
-  );
-  const said = JSON.parse(await new Response(child.stdout).text()) as { message?: string };
-  return { code: await child.exited, ...said };
+  const own = { ALMONER_DATA_DIR: dataDir, ...env };
+  const { code, out } = await runScript("verify-receipt", ["-", "--json", ...words], own, text);
+  return { code, ...(JSON.parse(out) as { message?: string }) };
 }
 
 test("the receipt of an issuer that nobody named is not valid, and the answer says whose it is", async () => {

@@ -24,6 +24,7 @@ import { outdatedBackups } from "#scripts/backup/kept.ts";
 import { openKeys, readKeys, sealKeys, WrongPassphrase } from "#scripts/backup/keys.ts";
 import { type BackupPlace, DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { takeBackup } from "#scripts/backup/take.ts";
+import { runScript } from "#test/support/processes.ts";
 import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
@@ -215,18 +216,8 @@ describe("the commands", () => {
     for await (const lines of exportTables(store)) text += lines;
     return text;
   };
-  const run = async (script: string, args: string[], env: Record<string, string>) => {
-    const child = Bun.spawn([process.execPath, `scripts/${script}.ts`, ...args], {
-      env: { ...process.env, ALMONER_LOG_LEVEL: "silent", ...env },
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out, err] = [
-      await new Response(child.stdout).text(),
-      await new Response(child.stderr).text(),
-    ];
-    return { code: await child.exited, out, err };
-  };
+  const run = (script: string, args: string[], env: Record<string, string>) =>
+    runScript(script, args, { ALMONER_LOG_LEVEL: "silent", ...env });
   test("bring a destroyed data folder back, rows and bytes, from a backup under load", async () => {
     const dataDir = join(folder, "doomed");
     const to = join(folder, "of-doomed");

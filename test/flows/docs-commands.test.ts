@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeConfig } from "#api/config.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
+import { runProgram } from "#test/support/processes.ts";
 
 // Every command of a block ```sh in README and docs is run against a directory, or its words are held against what the
 // command takes, or it is in the list of what needs the outside. So is every command that stands in a sentence.
@@ -177,12 +178,8 @@ describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory",
       );
       // Each answer's status after its body. A demand for payment is what a gift begins with.
       const told = command.replaceAll(/\bcurl /g, `curl --write-out '%{stderr}%{http_code}\\n' `);
-      const child = Bun.spawn(["sh", "-c", told], { cwd: folder, stdout: "pipe", stderr: "pipe" });
-      const [out, err] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      expect(await child.exited).toBe(0);
+      const { code, err, out } = await runProgram(["sh", "-c", told], { cwd: folder });
+      expect(code).toBe(0);
       const statuses = [...err.matchAll(/^\s*(\d{3})$/gm)].map(([, status]) => Number(status));
       expect(statuses.length > 0 || !text.includes("curl")).toBe(true);
       const refused = statuses.filter((status) => ![200, 201, 202, 402].includes(status));

@@ -7,13 +7,12 @@ import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { paymentHeader } from "#test/support/donating.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import { freePort, untilAnswers } from "#test/support/processes.ts";
+import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 
 const kills = isFull ? 20 : 3;
 const posts = 1_000;
-const main = join(import.meta.dirname, "../../api/main.ts");
 
 let chain: TestChain;
 let store: Store;
@@ -47,18 +46,15 @@ afterAll(async () => {
 }, 30_000);
 
 async function start(at: 0 | 1): Promise<void> {
-  running[at] = Bun.spawn([process.execPath, main], {
-    env: {
-      ...process.env,
-      ...chain.env,
-      ALMONER_DATA_DIR: dataDir,
-      ALMONER_PORT: String(ports[at]),
-      ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_ADMIN_TOKENS: "ops:0123456789abcdef0123456789abcdef",
-      ALMONER_LOG_LEVEL: "error",
-    },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  const env = {
+    ...chain.env,
+    ALMONER_DATA_DIR: dataDir,
+    ALMONER_PORT: String(ports[at]),
+    ALMONER_TRUSTED_HOPS: "1",
+    ALMONER_ADMIN_TOKENS: "ops:0123456789abcdef0123456789abcdef",
+    ALMONER_LOG_LEVEL: "error",
+  };
+  running[at] = startService(env, "inherit");
   await untilAnswers(`http://127.0.0.1:${ports[at]}/healthz`, running[at]);
 }
 

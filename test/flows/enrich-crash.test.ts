@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { aNonprofit } from "../support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
+import { startService, untilAnswers } from "#test/support/processes.ts";
+import { aNonprofit } from "#test/support/records.ts";
 
 /** Promise 1 says 200 kills: ALMONER_FULL_TESTS=1 does them all, else fewer. */
 const kills = isFull ? 200 : 6;
-const main = join(import.meta.dirname, "../../api/main.ts");
 const port = 19_100 + (process.pid % 400);
 const url = `http://127.0.0.1:${port}`;
 
@@ -50,27 +50,13 @@ test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is h
     }
   };
   for (let kill = 0; kill < kills; kill++) {
-    const child = Bun.spawn([process.execPath, main], {
-      env: {
-        ...process.env,
-        ALMONER_DATA_DIR: folder,
-        ALMONER_DATABASE_URL: databaseUrl,
-        ALMONER_PORT: String(port),
-        ALMONER_TRUSTED_HOPS: "1",
-        ALMONER_CHAIN_PORT: "0",
-        ALMONER_LOG_LEVEL: "silent",
-      },
-      stdio: ["ignore", "ignore", "ignore"],
+    const child = startService({
+      ALMONER_DATA_DIR: folder,
+      ALMONER_DATABASE_URL: databaseUrl,
+      ALMONER_PORT: String(port),
+      ALMONER_TRUSTED_HOPS: "1",
     });
-    const isUp = () =>
-      fetch(`${url}/healthz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    for (let tries = 0; !(await isUp()); tries++) {
-      if (tries > 600) throw new Error("the service did not start");
-      await Bun.sleep(25);
-    }
+    await untilAnswers(`${url}/healthz`, child);
     let over = false;
     const senders = Array.from({ length: 16 }, () => submitting(() => over));
     await Bun.sleep(50 + Math.random() * 350);

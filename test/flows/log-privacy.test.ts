@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isFull, measured, shown } from "#test/support/measured.ts";
-import { freePort, untilAnswers } from "#test/support/processes.ts";
+import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
 
 /** Promise 20 says 10,000 lines: ALMONER_FULL_TESTS=1 has them all written, else fewer. */
 const requests = isFull ? 10_000 : 150;
@@ -43,19 +43,15 @@ function aRequest(at: number): [string, RequestInit] {
 test("no e-mail address, network address or token is in the log of a service that logs all it can", async () => {
   const folder = mkdtempSync(join(tmpdir(), "almoner-logs-"));
   const port = await freePort();
-  const service = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
-    env: {
-      ...process.env,
-      ALMONER_DATA_DIR: folder,
-      ALMONER_PORT: String(port),
-      ALMONER_CHAIN_PORT: "0",
-      ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_READS_PER_MINUTE: "0",
-      ALMONER_ADMIN_TOKENS: `ops:${operatorToken}`,
-      ALMONER_LOG_LEVEL: "debug",
-    },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const env = {
+    ALMONER_DATA_DIR: folder,
+    ALMONER_PORT: String(port),
+    ALMONER_TRUSTED_HOPS: "1",
+    ALMONER_READS_PER_MINUTE: "0",
+    ALMONER_ADMIN_TOKENS: `ops:${operatorToken}`,
+    ALMONER_LOG_LEVEL: "debug",
+  };
+  const service = startService(env, "pipe");
   const logged = new Response(service.stderr).text();
   const url = `http://127.0.0.1:${port}`;
   await untilAnswers(`${url}/healthz`, service);

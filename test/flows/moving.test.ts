@@ -8,6 +8,7 @@ import { logOperator } from "#content/operation/audit-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { exportTables, importTables, tables } from "#content/store/move.ts";
 import { openStore, type Store } from "#content/store/open.ts";
+import { runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const now = new Date("2026-11-01");
@@ -128,19 +129,8 @@ test("a store with rows, a file of another version and one that is cut short are
 });
 
 test("the commands move a directory", async () => {
-  const run = async (script: string, args: string[], dataDir: string) => {
-    const env = { ...process.env, ALMONER_DATA_DIR: join(folder, dataDir) };
-    const child = Bun.spawn([process.execPath, `scripts/${script}.ts`, ...args], {
-      env,
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    return {
-      code: await child.exited,
-      out: await new Response(child.stdout).text(),
-      err: await new Response(child.stderr).text(),
-    };
-  };
+  const run = (script: string, args: string[], dataDir: string) =>
+    runScript(script, args, { ALMONER_DATA_DIR: join(folder, dataDir) });
   const file = join(folder, "everything.ndjson");
   expect(await run("export", ["--all", "--out", file], "one")).toMatchObject({ code: 0 });
   expect(await run("import", ["all", file], "four")).toMatchObject({

@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { load } from "cheerio";
 import { openStore } from "#content/store/open.ts";
 import { isFull } from "#test/support/measured.ts";
+import { runScript } from "#test/support/processes.ts";
 
 const registers = process.env["ALMONER_REGISTER_DATA"] ?? "";
 if (registers === "") {
@@ -22,13 +23,12 @@ const url = `http://127.0.0.1:${port}`;
 
 describe.skipIf(registers === "")("registers in, a published directory out", () => {
   let dataDir: string;
-  let env: Record<string, string | undefined>;
+  let env: Record<string, string>;
   let service: Bun.Subprocess | null = null;
 
   beforeAll(() => {
     dataDir = mkdtempSync(join(tmpdir(), "almoner-registers-"));
     env = {
-      ...process.env,
       ALMONER_DATA_DIR: dataDir,
       ALMONER_PORT: String(port),
       ALMONER_LOG_LEVEL: "error",
@@ -43,16 +43,9 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
 
   /** Runs a command as an operator does; answers what it says as JSON. */
   async function run(script: string, ...args: string[]): Promise<Record<string, unknown>> {
-    const child = Bun.spawn(
-      [process.execPath, join(repository, "scripts", script), ...args, "--json"],
-      { env, stdio: ["ignore", "pipe", "pipe"] },
-    );
-    const [said, complained] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    if ((await child.exited) !== 0) throw new Error(`${script} failed: ${complained}`);
-    return JSON.parse(said) as Record<string, unknown>;
+    const { code, out, err } = await runScript(script, [...args, "--json"], env);
+    if (code !== 0) throw new Error(`${script} failed: ${err}`);
+    return JSON.parse(out) as Record<string, unknown>;
   }
   /** The beginning of a register's file. */
   function register(path: string): string {
@@ -64,21 +57,21 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
 
   test("American states, forms 990 and the UK sample are imported", async () => {
     const files = states.map((state) => register(`irs_bmf/eo_${state}.csv.gz`));
-    expect(await run("import.ts", "irs-bmf", ...files)).toMatchObject({
+    expect(await run("import", "irs-bmf", ...files)).toMatchObject({
       added: expected.american,
     });
     const missions = join(registers, "prose/missions_irs990.csv.gz");
-    const prose = await run("import.ts", "irs-990", missions);
+    const prose = await run("import", "irs-990", missions);
     expect(prose["changed"]).toBeGreaterThan(5);
-    const british = await run("import.ts", "ukcat", register("uk_ukcat/sample.csv.gz"));
+    const british = await run("import", "ukcat", register("uk_ukcat/sample.csv.gz"));
     expect(british).toMatchObject({ added: expected.british });
   }, 120_000);
 
   test("the bundle is built and served, and a real mission is read back as page and as JSON", async () => {
-    const built = await run("publish.ts", "--full");
+    const built = await run("publish", "--full");
     expect(built["failed"]).toEqual([]);
     service = Bun.spawn([process.execPath, join(repository, "scripts/start.ts")], {
-      env,
+      env: { ...process.env, ...env },
       stdio: ["ignore", "ignore", "inherit"],
     });
     const { slug, mission, ein } = await oneWithMission();

@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isFull, measured, p99, shown } from "#test/support/measured.ts";
-import { freePort, untilAnswers } from "#test/support/processes.ts";
+import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
 
 /** Promise 19 says 2,000 sockets, closed within 15 s: ALMONER_FULL_TESTS=1 waits for that, too. */
 const sockets = isFull ? 2_000 : 30;
@@ -31,16 +31,10 @@ async function aSlowClient(port: number, at: number): Promise<Socket> {
 test(`${sockets} slow clients hold up no one`, async () => {
   const folder = mkdtempSync(join(tmpdir(), "almoner-slow-"));
   const port = await freePort();
-  const service = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
-    env: {
-      ...process.env,
-      ALMONER_DATA_DIR: folder,
-      ALMONER_PORT: String(port),
-      ALMONER_CHAIN_PORT: "0",
-      ALMONER_READS_PER_MINUTE: "0",
-      ALMONER_LOG_LEVEL: "silent",
-    },
-    stdio: ["ignore", "ignore", "ignore"],
+  const service = startService({
+    ALMONER_DATA_DIR: folder,
+    ALMONER_PORT: String(port),
+    ALMONER_READS_PER_MINUTE: "0",
   });
   const url = `http://127.0.0.1:${port}`;
   await untilAnswers(`${url}/healthz`, service);

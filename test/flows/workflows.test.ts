@@ -7,6 +7,7 @@ import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import { curate } from "#test/support/curate.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
+import { runProgram } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const redocly = join(
@@ -38,22 +39,12 @@ afterAll(async () => {
 
 /** Redocly runs on Node; its notices about Node and telemetry are no part of the outcome. */
 async function run(...args: string[]): Promise<{ code: number; output: string }> {
-  const child = Bun.spawn(["node", redocly, ...args], {
-    cwd: folder,
-    stdout: "pipe",
-    stderr: "pipe",
-    env: {
-      ...process.env,
-      REDOCLY_TELEMETRY: "off",
-      REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
-      NO_COLOR: "1",
-    },
-  });
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+  const env = {
+    REDOCLY_TELEMETRY: "off",
+    REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
+    NO_COLOR: "1",
+  };
+  const { code, out, err } = await runProgram(["node", redocly, ...args], { cwd: folder, env });
   return { code, output: out + err };
 }
 

@@ -9,8 +9,8 @@ import { dailyHashKeyOf } from "#api/secrets.ts";
 import { userAgentHash } from "#api/http/client.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { hitOf, profileOf, readLogLine } from "#scripts/import-hits/log-line.ts";
+import { runScript } from "#test/support/processes.ts";
 
-const root = join(import.meta.dirname, "../..");
 const nginx = (request: string, status = 200) =>
   `203.0.113.9 - - [21/Nov/2026:06:55:28 +0100] "${request} HTTP/1.1" ${status} 512 "-" "curl/8 \\"x\\""`;
 const cloudflare = (parts: object) =>
@@ -126,19 +126,7 @@ describe("bun run import-hits", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const run = async (...args: string[]) => {
-    const child = Bun.spawn([process.execPath, join(root, "scripts/import-hits.ts"), ...args], {
-      cwd: root,
-      env: { ...process.env, ALMONER_DATA_DIR: folder },
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out, err] = [
-      await new Response(child.stdout).text(),
-      await new Response(child.stderr).text(),
-    ];
-    return { code: await child.exited, out, err };
-  };
+  const run = (...args: string[]) => runScript("import-hits", args, { ALMONER_DATA_DIR: folder });
   const queries = async () => {
     const store = await openStore({ url: `file:${join(folder, "store.db")}` });
     const counters = await liveCounters(store, new Date());

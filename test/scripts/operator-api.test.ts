@@ -5,6 +5,7 @@ import { listen, type Listening } from "#api/http/listen.ts";
 import { announceService, findService } from "#api/operator/running-service.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, type TestService } from "../support/service.ts";
+import { runScript } from "#test/support/processes.ts";
 
 let service: TestService;
 let listening: Listening;
@@ -30,24 +31,11 @@ afterAll(async () => {
 async function review(...args: string[]) {
   const { config, secrets } = service.context;
   const tokens = secrets.adminTokens.map(({ name, token }) => `${name}:${token}`);
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dirname, "../../scripts/review.ts"), ...args],
-    {
-      env: {
-        ...process.env,
-        ALMONER_DATA_DIR: config.dataDir,
-        ALMONER_DATABASE_URL: config.databaseUrl,
-        ALMONER_ADMIN_TOKENS: tokens.join(","),
-      },
-      stdout: "pipe",
-      stderr: "pipe",
-    },
-  );
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
+  return runScript("review", args, {
+    ALMONER_DATA_DIR: config.dataDir,
+    ALMONER_DATABASE_URL: config.databaseUrl,
+    ALMONER_ADMIN_TOKENS: tokens.join(","),
+  });
 }
 
 test("beside a running service a command speaks to it, in the name of one of its operators", async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { draftExample } from "#content/contract/recommendation.ts";
 import { aNonprofit } from "../support/records.ts";
-import { aService, type TestService } from "../support/service.ts";
+import { aService, beside, type TestService } from "#test/support/service.ts";
+import { runScript } from "#test/support/processes.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -15,22 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** Runs the command in a process of its own, beside the open service. */
-async function review(...args: string[]) {
-  const { dataDir, databaseUrl } = service.context.config;
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dirname, "../../scripts/review.ts"), ...args],
-    {
-      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl },
-      stdout: "pipe",
-      stderr: "pipe",
-    },
-  );
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
-}
+const review = (...args: string[]) => runScript("review", args, beside(service));
 
 const picks = () => curatedPicks(service.store, { phase: 1 });
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { sinceFrom } from "#scripts/report/funnel.ts";
 import { curate } from "../support/curate.ts";
 import { aNonprofit } from "../support/records.ts";
-import { aService, type TestService } from "../support/service.ts";
+import { aService, beside, type TestService } from "#test/support/service.ts";
+import { runScript } from "#test/support/processes.ts";
 
 const startMs = Date.parse("2026-06-01T12:00:00Z");
 let nowMs = startMs;
@@ -19,22 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function report(...args: string[]) {
-  const { dataDir, databaseUrl } = service.context.config;
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dirname, "../../scripts/report.ts"), ...args],
-    {
-      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl },
-      stdout: "pipe",
-      stderr: "pipe",
-    },
-  );
-  const [out, err] = [
-    await new Response(child.stdout).text(),
-    await new Response(child.stderr).text(),
-  ];
-  return { code: await child.exited, out, err };
-}
+const report = (...args: string[]) => runScript("report", args, beside(service));
 
 const as = (agent: string) => ({ "user-agent": agent });
 const after = (ms: number) => {

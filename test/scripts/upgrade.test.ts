@@ -9,6 +9,7 @@ import { migrate } from "drizzle-orm/libsql/migrator";
 import { version } from "#content/contract/base/version.ts";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { openStore } from "#content/store/open.ts";
+import { runScript } from "#test/support/processes.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "almoner-upgrading-"));
@@ -21,13 +22,9 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function upgrade(...options: string[]) {
-  const child = Bun.spawn([process.execPath, join(root, "scripts/upgrade.ts"), ...options], {
-    env: { ...process.env, ALMONER_DATA_DIR: folder },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const said = await new Response(child.stdout).text();
-  expect(await child.exited).toBe(0);
-  return said;
+  const { code, out } = await runScript("upgrade", options, { ALMONER_DATA_DIR: folder });
+  expect(code).toBe(0);
+  return out;
 }
 
 test("an upgrade is tried on a copy and told, then done, and then there is nothing to do", async () => {

@@ -17,6 +17,7 @@ import { lastBackup, noteBackup } from "#content/operation/backup-store.ts";
 import { compactActivity, countedByDay } from "#content/operation/activity-store.ts";
 import { countedKinds } from "#content/operation/directory-facts-store.ts";
 import { openStore, servingStore } from "#content/store/open.ts";
+import { runScript } from "#test/support/processes.ts";
 
 const hourMs = 3_600_000;
 const now = new Date("2026-11-22T10:30:00Z");
@@ -70,12 +71,8 @@ test("the command frees the room of deleted rows, the log and remnants, beside a
     for (const one of [folder, join(dataDir, path)]) utimesSync(one, 1_000, 1_000);
   }
   mkdirSync(join(dataDir, "backups/notes"));
-  const child = Bun.spawn([process.execPath, "scripts/upkeep.ts", "--json"], {
-    env: { ...process.env, ALMONER_DATA_DIR: dataDir },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  const outcome = JSON.parse(await new Response(child.stdout).text());
+  const { out } = await runScript("upkeep", ["--json"], { ALMONER_DATA_DIR: dataDir });
+  const outcome = JSON.parse(out);
   expect(outcome).toMatchObject({ compacted: true, pruned: true, removed: { length: 3 } });
   expect(outcome.freed_bytes).toBeGreaterThan(4_000_000);
   for (const path of left) expect(existsSync(join(dataDir, path))).toBe(false);

@@ -6,6 +6,7 @@ import { correctionOf, receiptOf, signReceipt, signedAnswer } from "#content/don
 import type { Receipt } from "#content/contract/donation.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 
@@ -58,17 +59,8 @@ function file(name: string, text: string): string {
 }
 
 async function verify(words: string[], input = "") {
-  const child = Bun.spawn([process.execPath, "scripts/verify-receipt.ts", ...words], {
-    stdin: new Blob([input]),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [said, complained, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { code, said, complained };
+  const { code, out, err } = await runScript("verify-receipt", words, {}, input);
+  return { code, said: out, complained: err };
 }
 
 describe("verify-receipt, offline", () => {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { runProgram } from "#test/support/processes.ts";
 
 const folder = join(import.meta.dirname, "../clients");
 
@@ -14,15 +15,7 @@ export const clientFile = (path: string): string => join(folder, path);
 
 /** Runs a program of test/clients on Node with one JSON argument, and gives the JSON that it prints. */
 export async function runClient(file: string, argument: object): Promise<unknown> {
-  const child = Bun.spawn(["node", clientFile(file), JSON.stringify(argument)], {
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+  const { out, err } = await runProgram(["node", clientFile(file), JSON.stringify(argument)]);
   if (out === "") throw new Error(`${file} printed nothing: ${err}`);
   return JSON.parse(out);
 }

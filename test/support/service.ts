@@ -33,6 +33,12 @@ export type TestService = {
 /** The instant at which test services live, unless the test hands in a clock. */
 export const testNow = new Date("2026-06-01T12:00:00Z");
 
+/** The environment in which a command works on the store of this service. */
+export const beside = ({ context: { config } }: Pick<TestService, "context">) => ({
+  ALMONER_DATA_DIR: config.dataDir,
+  ALMONER_DATABASE_URL: config.databaseUrl,
+});
+
 /** The whole service on a real store in a temporary folder, without a socket. Close it after the test. */
 export async function aService(
   options: {

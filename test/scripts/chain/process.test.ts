@@ -7,7 +7,7 @@ import { readConfig } from "#api/config.ts";
 import { openChain } from "#api/chain/open-chain.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { startLocalChain } from "#scripts/start/local-chain.ts";
-import { freePort } from "#test/support/processes.ts";
+import { freePort, runScript } from "#test/support/processes.ts";
 
 // The local chain as a process: by hand, and beside the service.
 const script = join(import.meta.dirname, "../../../scripts/chain.ts");
@@ -24,18 +24,8 @@ const env = (changes: Record<string, string> = {}) => ({
   ...changes,
 });
 
-const run = async (args: string[], changes: Record<string, string> = {}) => {
-  const child = Bun.spawn([process.execPath, script, ...args], {
-    env: env(changes),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
-};
+const run = (args: string[], changes: Record<string, string> = {}) =>
+  runScript("chain", args, { ALMONER_DATA_DIR: dataDir, NO_COLOR: "1", ...changes });
 
 test("is missed by name where development dependencies are left out", () => {
   expect(whyNoChain()).toBeNull();

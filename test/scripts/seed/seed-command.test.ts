@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { openStore } from "#content/store/open.ts";
 import { sampleStates } from "#scripts/seed/seed-directory.ts";
+import { runScript } from "#test/support/processes.ts";
 
 const root = join(import.meta.dirname, "../../..");
 let folder = "";
@@ -21,14 +22,7 @@ const start = (...args: string[]) =>
     stderr: "pipe",
   });
 
-async function run(...args: string[]) {
-  const child = start(...args);
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
-}
+const run = (...args: string[]) => runScript("seed", args, { ALMONER_DATA_DIR: folder });
 
 const openedStore = () => openStore({ url: `file:${join(folder, "store.db")}` });
 
