@@ -139,16 +139,15 @@ export const samePublicFacts = (a: NonprofitRecord, b: NonprofitRecord): boolean
 
 const withoutScope = (record: RegisterRecord) => ({ ...record, scope: "" });
 
-/** "US$ 3.3 million, year to December 2024", "July 1994": the value of a fact as people read it. */
-export function factInWords({ value, currency, period }: RegisterFact): string {
+/** "US$ 3.3 million, year to December 2024", "July 1994": the value of a fact as people read it, rounded unless `exact`. */
+export function factInWords({ value, currency, period }: RegisterFact, exact = false): string {
   if (currency === undefined) return dateInWords(String(value));
-  const amount = amountInWords(Number(value), currency);
+  const amount = amountInWords(Number(value), currency, exact);
   return period === undefined ? amount : `${amount}, ${period}`;
 }
 
-/** "Income: US$ 5", "Registered since July 1994": a fact with its label, as one sentence. */
-export const factSentence = (fact: RegisterFact): string =>
-  `${fact.label}${/ (?:since|on|in)$/.test(fact.label) ? "" : ":"} ${factInWords(fact)}`;
+/** "Income: US$ 3,312,400", "Registered since: July 1994": a fact with its label and its whole amount, on one line. */
+export const factLine = (fact: RegisterFact): string => `${fact.label}: ${factInWords(fact, true)}`;
 
 const states: Readonly<Record<RegisterState, string>> = {
   registered: "In the register",
@@ -191,12 +190,12 @@ const scales = [
   { from: 1_000_000, size: 1_000_000, word: "million" },
 ];
 
-/** "US$ 35,220", "£3.3 million"; below zero with a minus sign. */
-export function amountInWords(amount: number, currency: string): string {
+/** "US$ 35,220", "£3.3 million" or `exact` "£3,312,400"; below zero with a minus sign. */
+export function amountInWords(amount: number, currency: string, exact = false): string {
   const sign = signs[currency] ?? currency;
   const gap = /[A-Z$]$/.test(sign) ? " " : "";
   const size = Math.abs(amount);
-  const scale = scales.find(({ from }) => size >= from);
+  const scale = exact ? undefined : scales.find(({ from }) => size >= from);
   const figures =
     scale === undefined
       ? String(Math.round(size)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",")

@@ -4,7 +4,7 @@ import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import {
   amountInWords,
   dateInWords,
-  factSentence,
+  factLine,
   factsOf,
   publicFacts,
   recordUrl,
@@ -27,7 +27,7 @@ const record = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
   ...parts,
 });
 const textsOf = (register: string, facts: RegisterRecord["facts"]) =>
-  factsOf({ register, facts }).map(factSentence);
+  factsOf({ register, facts }).map(factLine);
 
 describe("what a register says, in words a donor knows:", () => {
   test("the IRS", () => {
@@ -49,12 +49,12 @@ describe("what a register says, in words a donor knows:", () => {
       "Tax status: 501(c)(3): tax-exempt for charitable, religious, educational or scientific purposes",
       "Gifts: Deductible from US tax",
       "Kind of charity: Public charity, funded largely by the public or by government",
-      "Recognised as tax-exempt since July 1994",
-      "Income: US$ 3.3 million, year to December 2024",
+      "Recognised as tax-exempt since: July 1994",
+      "Income: US$ 3,312,400, year to December 2024",
       "Revenue: −US$ 500, year to December 2024",
       "Assets: US$ 0, year to December 2024",
       "Has to file: Form 990 or 990-EZ each year",
-      "Financial year ends in December",
+      "Financial year ends in: December",
     ]);
   });
 
@@ -62,14 +62,14 @@ describe("what a register says, in words a donor knows:", () => {
     const uk = { registered: "1990-08-02", income: 75_186, accounts_to: "2019-10-31" };
     expect(textsOf("ukcat", { ...uk, regulator: "GB-SC", company_number: "02534145" })).toEqual([
       "Registered with: Office of the Scottish Charity Regulator",
-      "Registered since 2 August 1990",
+      "Registered since: 2 August 1990",
       "Income: £75,186, year to 31 October 2019",
       "Latest accounts up to: 31 October 2019",
       "Company number: 02534145",
     ]);
     expect(textsOf("acnc", { registered: "2012-12-03", states: "Victoria" })).toEqual([
-      "Registered since 3 December 2012",
-      "Works in Victoria",
+      "Registered since: 3 December 2012",
+      "Works in: Victoria",
     ]);
   });
 

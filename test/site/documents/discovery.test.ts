@@ -190,7 +190,7 @@ describe("a profile as markdown", () => {
     const text = await markdown(1, "rich");
     expect(text).toContain("<third-party-data>\n\n# Lantern School\n\n> ");
     for (const part of [
-      "Kisumu, Nyanza, Kenya",
+      "- Region: Nyanza",
       "<https://www.lantern-school.example/>",
       "**Night classes**",
       "EIN 530196605",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 
 const attack = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"' onload='x' & \u2028\u2029 <!-- ]]> {{x}}`;
 const badLinks = [
@@ -107,6 +107,7 @@ test.each(badLinks.map((link, at) => [JSON.stringify(link), at] as const))(
       .map((a) => $(a).attr("href") ?? "")
       .filter((href) => !/^(\/(?!\/)|#)/.test(href));
     expect(foreign).toEqual([]);
-    expect($("script").text()).not.toContain("DonateAction");
+    const { potentialAction } = JSON.parse($("script").text());
+    expect(potentialAction).toMatchObject([{ target: `${siteBaseUrl}/donate/links-${at}` }]);
   },
 );

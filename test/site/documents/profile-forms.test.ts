@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { keyOf } from "#site/documents/keys.ts";
+import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { ofHtml, ofJson, ofJsonLd, ofMarkdown } from "#test/support/profile-forms.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+/** All of the sample, or a spread of it: a page takes a parser of HTML five milliseconds. */
+const isFull = process.env["ALMONER_FULL_TESTS"] === "1";
+const profiles = isFull ? 41_000 : 2_000;
+const step = isFull ? 1 : 19;
+
+/**
+ * Tokens, by words of up to seven letters, capitals by twos, digits by threes, and each other sign alone. OpenAI's
+ * tokenizers count 0.84 to 1.006 times as many in these profiles.
+ */
+const tokens = (text: string): number =>
+  text.match(/\p{Lu}?\p{Ll}{1,7}|\p{Lu}{1,2}|\p{L}|\d{1,3}|[^\s\p{L}\d]|\n+/gu)?.length ?? 0;
+
+let site: TestSite;
+let service: TestService;
+beforeAll(async () => {
+  site = await aSite();
+  await seedDirectory(site.store, { profiles, seedNumber: 1 });
+  await site.save([aRichNonprofit(), registered, withdrawn]);
+  service = await aService({ context: { store: site.store } });
+}, 600_000);
+afterAll(() => site.close());
+
+const org_id = "US-EIN-530196606";
+const record = {
+  org_id,
+  name: "Thin",
+  as_of: "2026-04-14",
+  scope: "NV",
+  state: "registered" as const,
+};
+/** What the IRS says of nearly all it lists. */
+const registered = aNonprofit({
+  slug: "thin",
+  name: "Friends of the Sparks Library",
+  country_code: "US",
+  region: "Nevada",
+  city: "Sparks",
+  registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196606", org_id }],
+  register_records: [
+    {
+      ...record,
+      register: "irs-bmf",
+      facts: {
+        ...{
+          subsection: "03",
+          deductibility: "1",
+          foundation: "15",
+          ruling: "1994-07",
+          filing: "01",
+        },
+        ...{ year_end: "12", tax_period: "2024-12", income: 3_312_400, revenue: -500, assets: 0 },
+      },
+    },
+  ],
+  provenance: Object.fromEntries(
+    ["name", "country_code", "region", "city", "registrations", "causes"].map((field) => [
+      field,
+      {
+        set_by: "register" as const,
+        source: "irs-bmf",
+        source_url: null,
+        agents: [],
+        applied_at: Date.parse("2026-04-14"),
+        ...(field === "causes" ? { rule: "IRS NTEE code B70 → Libraries" } : {}),
+      },
+    ]),
+  ),
+});
+
+const withdrawn = aRichNonprofit({
+  slug: "gone",
+  status: "withdrawn",
+  registrations: [],
+  register_records: [
+    {
+      ...record,
+      register: "ukcat",
+      org_id: "GB-CHC-210183",
+      state: "gone",
+      facts: {
+        registered: "1990-08-02",
+        objects: "To help (all of Sparks): by books, and by_reading…",
+      },
+    },
+  ],
+});
+
+async function overMcp(slug: string): Promise<NonprofitDetail> {
+  const params = { name: "get_nonprofit", arguments: { slug } };
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+  const answer = (await (await service.post("/mcp", call)).json()) as {
+    result: { structuredContent: NonprofitDetail };
+  };
+  return answer.result.structuredContent;
+}
+
+test(`page, JSON-LD, markdown, JSON and MCP say the same, of ${isFull ? "all" : "some"} profiles`, async () => {
+  const counts: number[] = [];
+  const ids = Array.from({ length: Math.ceil(profiles / step) }, (_, at) => 1 + at * step);
+  for (const id of [...ids, profiles + 1, profiles + 2, profiles + 3]) {
+    const files = await site.files(keyOf.profile(id));
+    const [html = "", json = ""] = Object.values(files).map((text) => text ?? "");
+    const [markdown = ""] = Object.values(await site.files(keyOf.profileMarkdown(id))).map(String);
+    const detail: NonprofitDetail = JSON.parse(json);
+    const known = ofJson(detail);
+    const ld = JSON.parse(
+      /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html)?.[1] ?? "",
+    );
+    const forms = {
+      html: ofHtml(html),
+      jsonLd: ofJsonLd(ld),
+      markdown: ofMarkdown(markdown),
+      mcp: ofJson(await overMcp(detail.slug)),
+    };
+    for (const [form, facts] of Object.entries(forms)) {
+      expect({ form, slug: detail.slug, ...facts }).toEqual({ form, slug: detail.slug, ...known });
+    }
+    counts.push(tokens(markdown));
+    if (detail.slug === "thin") {
+      expect(markdown).toContain("US$ 3,312,400");
+      expect(tokens(markdown)).toBeLessThanOrEqual(600);
+    }
+  }
+  const place = (share: number) =>
+    counts.toSorted((a, b) => a - b)[Math.floor(counts.length * share)];
+  expect(place(0.5)).toBeLessThanOrEqual(500);
+  expect(place(0.85)).toBeLessThanOrEqual(600);
+}, 3_600_000);

@@ -1,0 +1,376 @@
+import { load } from "cheerio";
+import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { dateInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
+import { fieldName, isShownAlready, originOf } from "#site/parts/profile-facts.ts";
+
+/** What a form says, by fact. A list is one text, so that a missing item is a difference. */
+type Facts = Record<string, string>;
+
+const tidy = (text: unknown): string =>
+  String(text ?? "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+const lines = (items: readonly unknown[]): string =>
+  items
+    .map((item) => JSON.stringify(item))
+    .toSorted()
+    .join("\n");
+const digits = (text: string): string =>
+  `${text.startsWith("−") ? "-" : ""}${text.replaceAll(",", "").match(/\d+/)?.[0] ?? ""}`;
+const addresses: readonly string[] = ["website", "donation_url"];
+const numbers: readonly string[] = [
+  "beneficiaries_per_year",
+  "annual_budget_usd",
+  "team_size",
+  "founded_year",
+];
+const single = ["city", "region", "country", "usdc_wallet", ...addresses, ...numbers];
+
+/** "Kisumu · 300 people a year" → Kisumu, 300. */
+function placeAndReach(note: string) {
+  const reach = /(?:^| · )([\d,]+) (?:person|people) a year$/.exec(note);
+  return { location: note.slice(0, reach?.index), people: digits(reach?.[1] ?? "") };
+}
+
+/** An amount as it is in every form: "3312400 USD, year to December 2024". */
+const amount = (value: string, currency: string | undefined, period: string | undefined) =>
+  `${value} ${currency}${period === undefined ? "" : `, ${period}`}`;
+const currencies: Readonly<Record<string, string>> = { US$: "USD", "£": "GBP", A$: "AUD" };
+const signOf = (text: string) => currencies[/US\$|A\$|£/.exec(text)?.[0] ?? ""];
+const periodOf = (text: string) => /, (year to .*)$/.exec(text)?.[1];
+
+/** The JSON of a profile, as the bundle and MCP give it. */
+export function ofJson(detail: NonprofitDetail): Facts {
+  const open = detail.status !== "withdrawn";
+  const facts: Facts = {
+    name: tidy(detail.name),
+    tagline: tidy(detail.tagline),
+    mission: tidy(detail.mission),
+    description: tidy(detail.description),
+    status: detail.status,
+    causes: detail.causes.map(({ name }) => name).join(),
+    programs: lines(
+      detail.programs.map((one) => [
+        tidy(one.name),
+        tidy(one.description),
+        tidy(one.location),
+        String(one.beneficiaries_per_year ?? ""),
+      ]),
+    ),
+    impact_metrics: lines(
+      detail.impact_metrics.map(({ name, value, unit, period }) => [
+        tidy(name),
+        tidy(`${value} ${unit ?? ""}`),
+        tidy(period),
+      ]),
+    ),
+    registrations: lines(
+      detail.registrations.map(({ type, registration_number }) =>
+        tidy(`${type} ${registration_number}`),
+      ),
+    ),
+    identifiers: lines(detail.identifiers),
+    register_facts: lines(
+      detail.register_facts.map((one) => [
+        stateInWords(one),
+        safeLink(one.record_url) ?? "",
+        one.attribution,
+        one.fields
+          .filter((fact) => !isShownAlready(fact, detail))
+          .map(({ label, value, currency, period }) => [
+            label,
+            currency === undefined
+              ? tidy(dateInWords(String(value)))
+              : amount(String(value), currency, period),
+          ]),
+      ]),
+    ),
+    provenance: lines(
+      Object.entries(detail.provenance).map(([field, from]) => {
+        const { source, link, day } = originOf(from);
+        return [fieldName(field), source, link?.href ?? "", day];
+      }),
+    ),
+    updated_at: detail.updated_at,
+  };
+  for (const field of single) {
+    const value: unknown = detail[field as keyof NonprofitDetail];
+    facts[field] = addresses.includes(field) ? (safeLink(String(value ?? "")) ?? "") : tidy(value);
+  }
+  if (!open) facts["donation_url"] = facts["usdc_wallet"] = "";
+  return facts;
+}
+
+export function ofHtml(html: string): Facts {
+  const $ = load(html);
+  const text = (selector: string) => tidy($(selector).text());
+  const section = (field: string) =>
+    tidy(
+      $(`section[data-field=${field}] > p`)
+        .toArray()
+        .map((p) => $(p).text())
+        .join(" "),
+    );
+  const listed = (selector: string) =>
+    $(selector)
+      .toArray()
+      .map((one) => $(one));
+  const origins = listed(".origins li").flatMap((li) => {
+    const fields = tidy(li.find(".note").text());
+    const href = li.find("a").attr("href") ?? "";
+    li.find("a, .note").remove();
+    const [, source = "", day] =
+      /^(.*?)(?: \( ?\))? ?, (\d{4}-\d\d-\d\d):/.exec(tidy(li.text())) ?? [];
+    return fields.split(", ").map((field) => [field, source, href, day]);
+  });
+  const facts: Facts = {
+    name: text("h1"),
+    tagline: text(".profile .tagline"),
+    mission: section("mission"),
+    description: section("description"),
+    status: text(".notice strong").startsWith("Withdrawn")
+      ? "withdrawn"
+      : text(".marks").startsWith("Verified")
+        ? "claimed"
+        : "listed",
+    causes: listed(".marks a")
+      .map((one) => tidy(one.text()))
+      .join(),
+    programs: lines(
+      listed("[data-field=programs] li").map((li) => {
+        const { location, people } = placeAndReach(tidy(li.find(".note").text()));
+        return [tidy(li.find("h3").text()), tidy(li.find("p:not(.note)").text()), location, people];
+      }),
+    ),
+    impact_metrics: lines(
+      listed(".metrics > div").map((one) => {
+        const value = tidy(one.find("strong").text());
+        return [
+          tidy(one.find("dt").text()),
+          value,
+          tidy(one.find("dd").text()).slice(value.length).trim(),
+        ];
+      }),
+    ),
+    registrations: lines(
+      listed("[data-field=registrations] li").map((li) =>
+        tidy(li.clone().find(".note").remove().end().text()),
+      ),
+    ),
+    identifiers: lines(
+      listed("[data-field=registrations] .note").flatMap(
+        (one) => / · (\S+-\S+)/.exec(tidy(one.text()))?.[1] ?? [],
+      ),
+    ),
+    register_facts: lines(
+      listed(".register").map((one) => [
+        one.find(".state").text(),
+        one.find("p a").first().attr("href") ?? "",
+        tidy(one.find("> p").last().text()).replace(/\. Licence: .*$/, ""),
+        one
+          .find("dl > div")
+          .toArray()
+          .map((row) => {
+            const words = tidy($(row).find("dd").text());
+            const exact = $(row).find("data").attr("value");
+            const value =
+              exact === undefined ? words : amount(exact, signOf(words), periodOf(words));
+            return [$(row).find("dt").text(), value];
+          }),
+      ]),
+    ),
+    provenance: lines(origins),
+    updated_at: $("time").attr("datetime") ?? "",
+    usdc_wallet: text("code.wallet"),
+    donation_url:
+      $(".give a.button")
+        .first()
+        .attr("href")
+        ?.replace(/^\/donate\/.*/, "") ?? "",
+    website: $("[data-field=website] a").attr("href") ?? "",
+  };
+  for (const field of ["city", "region", "country"]) facts[field] = text(`[data-field=${field}]`);
+  for (const field of numbers) facts[field] = digits(text(`[data-field=${field}] dd`));
+  return facts;
+}
+
+const plain = (text: string) => text.replaceAll(/\\(.)/g, "$1");
+const items = (text: string) => [...text.matchAll(/^- (.*)$/gm)].map(([, item = ""]) => item);
+/** What the first group of a pattern holds; "" where it does not match. */
+const found = (pattern: RegExp, text: string): string => pattern.exec(text)?.[1] ?? "";
+
+export function ofMarkdown(markdown: string): Facts {
+  const sections = markdown.split(/\n## |\n<\/third-party-data>/);
+  const [head = ""] = sections;
+  const body = (title: string) =>
+    sections
+      .find((one) => one.startsWith(`${title}\n`))
+      ?.slice(title.length + 1)
+      .trim() ?? "";
+  const facts = new Map<string, string[]>();
+  for (const item of items(head)) {
+    const [, label = "", value = ""] = /^(.*?): (.*)$/.exec(item) ?? [];
+    facts.set(label, [...(facts.get(label) ?? []), plain(value.replace(/^<(.*)>$/, "$1"))]);
+  }
+  const fact = (label: string) => facts.get(label)?.[0] ?? "";
+  const entries = (title: string) =>
+    items(body(title)).map((item) => {
+      const [, name = "", text = "", note = ""] =
+        /^\*\*(.*?)\*\*(?:: (.*?))?(?: \(([^()]*)\))?$/.exec(item) ?? [];
+      return { name: plain(name), text: plain(text), note: plain(note) };
+    });
+  const registered = (facts.get("Registered") ?? []).map(
+    (one) => /^(.*) \(([^()]*)\)$/.exec(one) ?? [],
+  );
+  return {
+    name: plain(found(/^# (.*)$/m, head)),
+    tagline: plain(found(/^> (.*)$/m, head)),
+    mission: tidy(plain(body("Mission"))),
+    description: tidy(plain(body("About"))),
+    status: tidy({ dir: "listed", cla: "claimed", wit: "withdrawn" }[fact("Status").slice(0, 3)]),
+    causes: fact("Causes").replaceAll(", ", ","),
+    programs: lines(
+      entries("Programmes").map(({ name, text, note }) => {
+        const { location, people } = placeAndReach(note);
+        return [name, text, location, people];
+      }),
+    ),
+    impact_metrics: lines(entries("Impact").map(({ name, text, note }) => [name, text, note])),
+    registrations: lines(registered.map(([, number = ""]) => number)),
+    identifiers: lines(
+      registered.flatMap(([, , note = ""]) =>
+        note.split(", ").filter((one) => /^\S+-\S+$/.test(one)),
+      ),
+    ),
+    register_facts: lines(
+      sections.filter((one) => one.includes("\n- Licence: ")).map(registerInMarkdown),
+    ),
+    provenance: lines(
+      items(body("Sources")).flatMap((item) => {
+        const [, source = "", , href = "", day = "", fields = ""] =
+          /^(.*?)( <(.*)>)?, (\d{4}-\d\d-\d\d): (.*)$/.exec(item) ?? [];
+        return fields.split(", ").map((field) => [field, plain(source), href, day]);
+      }),
+    ),
+    updated_at: found(/Changed: (\S+)$/m, markdown),
+    usdc_wallet: fact("USDC wallet").replace(" (control proved)", ""),
+    donation_url: fact("Donation page"),
+    website: fact("Website"),
+    city: fact("City"),
+    region: fact("Region"),
+    country: fact("Country"),
+    ...Object.fromEntries(
+      numbers.map((field) => {
+        const name = fieldName(field);
+        return [field, digits(fact(name.charAt(0).toUpperCase() + name.slice(1)))];
+      }),
+    ),
+  };
+}
+
+function registerInMarkdown(section: string) {
+  const [, state = "", , href = ""] = /\n\n([^:\n]*)(: <(.*)>)?\n/.exec(section) ?? [];
+  const all = items(section).map(plain);
+  const facts = all.slice(0, -1).map((item) => {
+    const [, label = "", value = ""] = /^(.*?): (.*)$/.exec(item) ?? [];
+    const currency = /^−?(?:US\$|£|A\$)/.test(value) ? signOf(value) : undefined;
+    return [
+      label,
+      currency === undefined ? value : amount(digits(value), currency, periodOf(value)),
+    ];
+  });
+  return [state, href, all.at(-1)?.replace(/^Licence: (.*); .*$/, "$1"), facts];
+}
+
+/** A node of JSON-LD, with the properties that are read here. */
+type Node = {
+  name?: string;
+  description?: string;
+  url?: string;
+  value?: string | number;
+  propertyID?: string;
+  unitText?: string;
+  [property: string]: unknown;
+};
+const nodesOf = (value: unknown): Node[] => (Array.isArray(value) ? (value as Node[]) : []);
+const nodeOf = (value: unknown): Node => (value ?? {}) as Node;
+const measuredOf = (node: Node, id: string): Node[] =>
+  nodesOf(node["variableMeasured"]).filter(({ propertyID }) => propertyID === id);
+
+export function ofJsonLd(ld: Node): Facts {
+  const [own = {}, ...registers] = nodesOf(ld["subjectOf"]);
+  const measured = (id: string): string => tidy(measuredOf(own, id)[0]?.value);
+  const identifiers = (orgIds: boolean) =>
+    nodesOf(ld["identifier"]).filter(({ propertyID }) => (propertyID === "org-id") === orgIds);
+  const ways = Object.groupBy(nodesOf(ld["potentialAction"]), ({ instrument }) =>
+    instrument === undefined ? "page" : "wallet",
+  );
+  const address = nodeOf(ld["address"]);
+  const shown = { mission: ld.description ?? null, description: measured("description") || null };
+  return {
+    name: tidy(ld.name),
+    tagline: tidy(ld["slogan"]),
+    mission: tidy(ld.description),
+    description: measured("description"),
+    status: measured("status"),
+    causes: nodesOf(ld["knowsAbout"]).join(","),
+    programs: lines(
+      nodesOf(ld["makesOffer"]).map(({ itemOffered }) => programmeOf(nodeOf(itemOffered))),
+    ),
+    impact_metrics: lines(
+      measuredOf(own, "impact_metrics").map(({ name, value, unitText, description }) => [
+        tidy(name),
+        tidy(`${value} ${unitText ?? ""}`),
+        tidy(description),
+      ]),
+    ),
+    registrations: lines(identifiers(false).map((one) => tidy(`${one.propertyID} ${one.value}`))),
+    identifiers: lines(identifiers(true).map(({ value }) => value)),
+    register_facts: lines(registers.map((one) => registerOf(one, shown))),
+    provenance: lines(
+      nodesOf(own["citation"]).flatMap(({ keywords, name, url, datePublished }) =>
+        tidy(keywords)
+          .split(", ")
+          .map((field) => [field, name, tidy(url), datePublished]),
+      ),
+    ),
+    updated_at: tidy(own["dateModified"]),
+    usdc_wallet: tidy(nodeOf(ways.wallet?.[0]?.["instrument"])["identifier"]),
+    donation_url: tidy(ways.page?.[0]?.["target"]),
+    website: ld.url === ld["mainEntityOfPage"] ? "" : tidy(ld.url),
+    city: tidy(address["addressLocality"]),
+    region: tidy(address["addressRegion"]),
+    country: tidy(address["addressCountry"]),
+    founded_year: tidy(ld["foundingDate"]),
+    team_size: tidy(nodeOf(ld["numberOfEmployees"]).value),
+    beneficiaries_per_year: measured("beneficiaries_per_year"),
+    annual_budget_usd: measured("annual_budget_usd"),
+  };
+}
+
+const programmeOf = ({ name, description, areaServed, serviceOutput }: Node) => [
+  tidy(name),
+  tidy(description),
+  tidy(areaServed),
+  tidy(nodeOf(serviceOutput).value),
+];
+
+type Texts = Pick<NonprofitDetail, "mission" | "description">;
+
+function registerOf(register: Node, shown: Texts) {
+  const facts = nodesOf(register["variableMeasured"]).filter(
+    ({ propertyID: name = "", value = "" }) => !isShownAlready({ name, label: "", value }, shown),
+  );
+  return [
+    register.description,
+    tidy(register.url),
+    register["creditText"],
+    facts.map(({ name, value, unitText, description }) => [
+      name,
+      unitText === undefined
+        ? tidy(dateInWords(String(value)))
+        : amount(String(value), unitText, description),
+    ]),
+  ];
+}
