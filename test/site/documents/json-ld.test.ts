@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import ts from "typescript";
+import { clientFile, clientsInstalled } from "#test/support/clients.ts";
+import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+let site: TestSite;
+beforeAll(async () => {
+  site = await aSite();
+  const org_id = "US-EIN-530196606";
+  const record = {
+    org_id,
+    name: "Thin",
+    as_of: "2026-04-14",
+    scope: "NV",
+    state: "registered" as const,
+  };
+  const facts = { subsection: "03", ruling: "1994-07", tax_period: "2024-12", income: 3_312_400 };
+  await site.save([
+    aRichNonprofit({ register_records: [{ ...record, register: "irs-bmf", facts }] }),
+    aNonprofit({ name: "Bare", causes: [], country_code: null }),
+  ]);
+});
+afterAll(() => site.close());
+
+const jsonLdOf = async (id: number): Promise<string> =>
+  (await site.page(`profile ${id}`)).$('script[type="application/ld+json"]').text();
+
+type Processor = {
+  default: { expand(input: unknown, options: object): Promise<object[]> };
+};
+
+describe.skipIf(!clientsInstalled)("JSON-LD", () => {
+  test("is read by a processor, which drops no property", async () => {
+    const path = clientFile("node_modules/jsonld/lib/index.js");
+    const { default: processor } = (await import(path)) as Processor;
+    const document = { "@context": { "@vocab": "https://schema.org/" } };
+    const documentLoader = (documentUrl: string) => ({ contextUrl: null, documentUrl, document });
+    const input: unknown = JSON.parse(await jsonLdOf(1));
+    const expanded = await processor.expand(input, { documentLoader, safe: true });
+    expect(expanded).toMatchObject([
+      {
+        "@type": ["https://schema.org/NGO"],
+        "https://schema.org/knowsAbout": [
+          { "@value": "Education" },
+          { "@value": "Youth Empowerment" },
+        ],
+        "https://schema.org/numberOfEmployees": [{ "https://schema.org/value": [{ "@value": 1 }] }],
+        "https://schema.org/sameAs": [
+          { "@value": "https://apps.irs.gov/app/eos/detailsPage?ein=530196606" },
+        ],
+      },
+    ]);
+  });
+
+  test("has the types of schema.org", async () => {
+    const texts = await Promise.all([1, 2].map(jsonLdOf));
+    const source = texts.map((text, at) => `export const ld${at}: WithContext<NGO> = ${text};`);
+    expect(
+      faultsOf(`import type { NGO, WithContext } from "schema-dts";\n${source.join("\n")}`),
+    ).toEqual([]);
+    expect(
+      faultsOf(
+        `import type { NGO } from "schema-dts";\nexport const one: NGO = {"@type": "NGO", additionalProperty: []};`,
+      ),
+    ).toHaveLength(1);
+  }, 60_000);
+});
+
+/** What the compiler says of a program that may import what test/clients has. */
+function faultsOf(program: string): string[] {
+  const path = clientFile("profile.ts");
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+    target: ts.ScriptTarget.ESNext,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+  };
+  const files = ts.createCompilerHost(options);
+  const host: ts.CompilerHost = {
+    ...files,
+    fileExists: (name) => name === path || files.fileExists(name),
+    getSourceFile: (name, version) =>
+      name === path
+        ? ts.createSourceFile(name, program, version)
+        : files.getSourceFile(name, version),
+  };
+  return ts
+    .getPreEmitDiagnostics(ts.createProgram([path], options, host))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+}
