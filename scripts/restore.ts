@@ -8,7 +8,7 @@ import { CannotStart } from "#content/runtime/start-error.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { openPublisher } from "#site/publisher/open-publisher.ts";
-import { bringBack } from "./backup/bring-back.ts";
+import { bringBack, readPart } from "./backup/bring-back.ts";
 import { type Keys, openKeys, WrongPassphrase } from "./backup/keys.ts";
 import {
   type BackupManifest,
@@ -17,7 +17,6 @@ import {
   manifestOf,
   openPlace,
 } from "./backup/place.ts";
-import { readPart } from "./backup/unpack.ts";
 import { runCommand } from "./support/command.ts";
 import { checkedSigningKey, configOrExit, reasonOf, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";

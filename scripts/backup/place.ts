@@ -41,9 +41,21 @@ export type BackupPlace = {
   names(): Promise<string[]>;
   read(path: string): Promise<Bytes>;
   write(path: string, body: Bytes): Promise<void>;
-  /** Without a list of its files, those that its manifest names. */
-  remove(name: string, files?: readonly string[]): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** Removes what backups left that were killed over a day ago. */
+  removeUnfinished(now: Date): Promise<void>;
 };
+
+/** The instant in a backup's name, "2026-11-22T02-30-00-000Z", in milliseconds since 1970; NaN in any other name. */
+export const instantOf = (name: string): number =>
+  Date.parse(name.replace(/T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z$/, "T$1:$2:$3.$4Z"));
+
+/** The name of a backup that is begun now: names sort as their times do. */
+export const nameAt = (now: Date): string => now.toISOString().replace(/[:.]/g, "-");
+
+const unfinishedMs = 86_400_000;
+/** Younger ones may be under way. */
+const isLeft = (name: string, now: Date): boolean => now.getTime() - instantOf(name) > unfinishedMs;
 
 const manifestFile = "manifest.json";
 
@@ -76,27 +88,32 @@ export function openPlace(to: string, s3: S3Access): BackupPlace | string {
 }
 
 function folderPlace(folder: string): BackupPlace {
+  const all = () => (existsSync(folder) ? readdirSync(folder).sort() : []);
+  const isComplete = (name: string) => existsSync(join(folder, name, manifestFile));
+  const remove = (name: string) => rmSync(join(folder, name), { recursive: true, force: true });
   return {
     name: folder,
-    names: async () =>
-      existsSync(folder)
-        ? readdirSync(folder)
-            .filter((name) => existsSync(join(folder, name, manifestFile)))
-            .sort()
-        : [],
+    names: async () => all().filter(isComplete),
     read: async (path) => new Uint8Array(readFileSync(join(folder, path))),
     write: async (path, body) => {
       const target = join(folder, path);
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
       writeFileSync(target, body, { mode: 0o600, flush: true });
     },
-    remove: async (name) => rmSync(join(folder, name), { recursive: true, force: true }),
+    remove: async (name) => remove(name),
+    removeUnfinished: async (now) =>
+      all()
+        .filter((name) => !isComplete(name) && isLeft(name, now))
+        .forEach(remove),
   };
 }
 
-const indexFile = "backups.json";
+/** Names of complete backups, and paths of files of those that are under way. */
+const [indexFile, unfinishedFile] = ["backups.json", "unfinished.json"];
 
-/** A bucket cannot be listed with the rights of a writer everywhere, so it keeps the names of its backups in a file. */
+const backupOf = (path: string): string => path.split("/")[0] ?? "";
+
+/** A bucket cannot be listed with the rights of a writer everywhere, so it keeps the names of what it holds in two files. */
 function bucketPlace(target: ObjectStore): BackupPlace {
   const must = (failure: UploadFailure | null) => {
     if (failure !== null) throw new Error(`${target.name}: ${failure.message}`);
@@ -105,15 +122,15 @@ function bucketPlace(target: ObjectStore): BackupPlace {
     const sha256 = Bun.CryptoHasher.hash("sha256", body, "hex");
     must(await target.put(path, body, { "x-amz-content-sha256": sha256 }));
   };
-  const names = async (): Promise<string[]> => {
-    const found = await target.get(indexFile);
+  const listIn = async (file: string): Promise<string[]> => {
+    const found = await target.get(file);
     if (found.ok)
       return z.array(z.string()).parse(JSON.parse(new TextDecoder().decode(found.value)));
     if (found.failure.kind !== "missing") must(found.failure);
     return [];
   };
-  const list = (all: Iterable<string>) =>
-    put(indexFile, new TextEncoder().encode(JSON.stringify([...new Set(all)].sort())));
+  const setList = (file: string, all: Iterable<string>) =>
+    put(file, new TextEncoder().encode(JSON.stringify([...new Set(all)].sort())));
   const read = async (path: string): Promise<Bytes> => {
     const found = await target.get(path);
     if (!found.ok) throw new Error(`${target.name}${path}: ${found.failure.message}`);
@@ -121,23 +138,47 @@ function bucketPlace(target: ObjectStore): BackupPlace {
   };
   const filesOf = async (name: string): Promise<string[]> => {
     const { store, keys } = await manifestOf(place, name);
-    return [...store.parts, ...(keys === null ? [] : [keys])].map((part) => part.name);
+    return [...store.parts, ...(keys === null ? [] : [keys])].map((part) => `${name}/${part.name}`);
+  };
+  const removeFiles = async (paths: readonly string[]) => {
+    for (const path of paths) must(await target.remove(path));
+  };
+  /** Forgets that backups are under way, and removes the files of those that are not complete. */
+  const dropUnfinished = async (isDropped: (name: string) => boolean) => {
+    const unfinished = await listIn(unfinishedFile);
+    const dropped = unfinished.filter((path) => isDropped(backupOf(path)));
+    if (dropped.length === 0) return;
+    const complete = await listIn(indexFile);
+    await removeFiles(dropped.filter((path) => !complete.includes(backupOf(path))));
+    await setList(
+      unfinishedFile,
+      unfinished.filter((path) => !dropped.includes(path)),
+    );
   };
   const place: BackupPlace = {
     name: target.name,
-    names,
+    names: () => listIn(indexFile),
     read,
     write: async (path, body) => {
+      // Named before it is there: a process that is killed leaves nothing that no one knows of.
+      await setList(unfinishedFile, [...(await listIn(unfinishedFile)), path]);
       await put(path, body);
-      const [name = "", file] = path.split("/");
-      if (file === manifestFile) await list([...(await names()), name]);
+      const name = backupOf(path);
+      if (path !== `${name}/${manifestFile}`) return;
+      await setList(indexFile, [...(await listIn(indexFile)), name]);
+      await dropUnfinished((one) => one === name);
     },
-    remove: async (name, given) => {
-      const files = given ?? (await filesOf(name));
-      const all = await names();
-      if (all.includes(name)) await list(all.filter((one) => one !== name));
-      for (const file of [manifestFile, ...files]) must(await target.remove(`${name}/${file}`));
+    remove: async (name) => {
+      const names = await listIn(indexFile);
+      if (!names.includes(name)) return dropUnfinished((one) => one === name);
+      const files = await filesOf(name);
+      await setList(
+        indexFile,
+        names.filter((one) => one !== name),
+      );
+      await removeFiles([`${name}/${manifestFile}`, ...files]);
     },
+    removeUnfinished: (now) => dropUnfinished((name) => isLeft(name, now)),
   };
   return place;
 }

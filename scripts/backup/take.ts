@@ -3,10 +3,16 @@ import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { constants, createZstdCompress } from "node:zlib";
 import { checkCopy, copyStore } from "#content/store/copy.ts";
-import { nameAt, outdatedBackups } from "./kept.ts";
+import { unpackStore } from "./bring-back.ts";
 import { openKeys, sealKeys, type Keys } from "./keys.ts";
-import { type BackupManifest, type BackupPart, type BackupPlace, writeManifest } from "./place.ts";
-import { unpackStore } from "./unpack.ts";
+import {
+  type BackupManifest,
+  type BackupPart,
+  type BackupPlace,
+  instantOf,
+  nameAt,
+  writeManifest,
+} from "./place.ts";
 
 export type BackupOptions = {
   place: BackupPlace;
@@ -38,16 +44,9 @@ const partBytesMax = 32 * 1_024 * 1_024;
  * no manifest, and the older ones stay.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
-  const { onStep, now } = options;
+  const { onStep, now, place } = options;
   const name = nameAt(now);
-  const written: string[] = [];
-  const place: BackupPlace = {
-    ...options.place,
-    write: (path, body) => {
-      written.push(path.slice(name.length + 1));
-      return options.place.write(path, body);
-    },
-  };
+  await place.removeUnfinished(now);
   const workFolder = mkdtempSync(join(options.dataDir, "backup-work-"));
   try {
     onStep("Copying the store");
@@ -71,7 +70,7 @@ export async function takeBackup(options: BackupOptions): Promise<BackupOutcome>
     );
     return { manifest, bytes, removed };
   } catch (error) {
-    await place.remove(name, written).catch(() => undefined);
+    await place.remove(name).catch(() => undefined);
     throw error;
   } finally {
     rmSync(workFolder, { recursive: true, force: true });
@@ -132,4 +131,30 @@ async function writeKeys(
   const part = await writePart(place, backup, "keys.sealed", sealKeys(keys, passphrase));
   openKeys(await place.read(`${backup}/${part.name}`), passphrase);
   return part;
+}
+
+const dayMs = 86_400_000;
+const daysKept = 7;
+const weeksKept = 4;
+
+/**
+ * Which of these backups may go: all but the newest of each of the last seven days, and of each of the last four weeks,
+ * that have any. Names that are no instants are somebody else's and stay.
+ */
+export function outdatedBackups(names: readonly string[]): string[] {
+  const newestFirst = names
+    .filter((name) => !Number.isNaN(instantOf(name)))
+    .sort()
+    .toReversed();
+  const keptBy = (spanMs: number, count: number): string[] => {
+    // 1970 began on a Thursday: weeks are counted from Monday.
+    const spanOf = (name: string) => Math.floor((instantOf(name) + 3 * dayMs) / spanMs);
+    const firsts = newestFirst.filter((name, at) => {
+      const before = newestFirst[at - 1];
+      return before === undefined || spanOf(before) !== spanOf(name);
+    });
+    return firsts.slice(0, count);
+  };
+  const kept = new Set([...keptBy(dayMs, daysKept), ...keptBy(7 * dayMs, weeksKept)]);
+  return newestFirst.filter((name) => !kept.has(name));
 }

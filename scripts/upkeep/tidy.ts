@@ -4,7 +4,6 @@ import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { everyPath } from "#content/runtime/every-path.ts";
-import { instantOf } from "#scripts/backup/kept.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { prune, sweepBlobs } from "#site/bundle/garbage-collection.ts";
 import { bundleExists, openManifest } from "#site/bundle/manifest.ts";
@@ -78,10 +77,8 @@ const leftover = /^backup-work|^upgrade-trial-\d+\.db|\.(?:restoring|part)-\d+(?
 export async function removeLeftovers(dataDir: string, now: Date): Promise<string[]> {
   const { compiled } = publisherFolders(dataDir);
   const current = (await siteDigest()).slice(0, 16);
-  const backups = join(dataDir, "backups");
   const rules: [folder: string, isLeft: (name: string) => boolean, days: number][] = [
     [dataDir, (name) => leftover.test(name), 1],
-    [backups, (name) => isUnfinished(backups, name), 1],
     [compiled, (name) => name.startsWith("compiling-"), 1],
     [compiled, (name) => /^[0-9a-f]{16}$/.test(name) && name !== current, siteDaysKept],
   ];
@@ -94,6 +91,3 @@ export async function removeLeftovers(dataDir: string, now: Date): Promise<strin
   for (const path of removed) rmSync(path, { recursive: true, force: true });
   return removed;
 }
-
-const isUnfinished = (backups: string, name: string): boolean =>
-  !Number.isNaN(instantOf(name)) && !existsSync(join(backups, name, "manifest.json"));
