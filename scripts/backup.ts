@@ -1,9 +1,11 @@
 import { statSync } from "node:fs";
+import { join } from "node:path";
 import { defineCommand } from "citty";
 import { changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { noteBackup } from "#content/operation/backup-store.ts";
+import { backupMark, noteBackup } from "#content/operation/backup-store.ts";
+import { CannotStart } from "#content/runtime/start-error.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { pendingMigrations } from "#content/store/upgrade.ts";
 import { version } from "#content/contract/base/version.ts";
@@ -31,7 +33,12 @@ const command = defineCommand({
   run: async ({ args }) => {
     const config = configOrExit();
     const { dataDir, databaseUrl, backup } = config;
-    if (!databaseUrl.startsWith("file:")) stopWith(ofServer, 2);
+    if (!databaseUrl.startsWith("file:")) {
+      throw new CannotStart(
+        "The database is a server (ALMONER_DATABASE_URL), and this command copies files.",
+        `Stop the service and run \`bun run export --all --out everything.ndjson && touch ${join(dataDir, backupMark)}\`, which \`bun run import all everything.ndjson\` brings back, and keep ${join(dataDir, "secrets")} with it.`,
+      );
+    }
     const place = openPlace(args.to ?? backup.to, config.s3);
     if (typeof place === "string") stopWith(`--to: ${place}`, 2);
     const store = filePathOf(databaseUrl);
@@ -92,9 +99,6 @@ function fail(dataDir: string, error: unknown): never {
   }
   return stopWith(`The backup failed: ${problem}`);
 }
-
-const ofServer =
-  "The database is a server (ALMONER_DATABASE_URL): use its own backups, or `bun run export --all --out <file>`, which `bun run import all <file>` brings back.";
 
 const withoutKeys =
   "WITHOUT KEYS: ALMONER_BACKUP_PASSPHRASE is not set, so the keys are not in this backup. Restored without them, the directory does not start until `bun run rotate-key` takes a new key into use, which mirrors refuse. Set it, or keep the folder `secrets` elsewhere.";

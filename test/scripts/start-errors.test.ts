@@ -113,6 +113,14 @@ const cases: Case[] = [
     helps: /ALMONER_DATABASE_URL/,
     commands: ["scripts/export.ts", "scripts/publish.ts"],
   },
+  {
+    name: "a backup of a database server",
+    damage: () => ({ ALMONER_DATABASE_URL: "http://127.0.0.1:9" }),
+    says: /^The database is a server/,
+    helps:
+      /`bun run export --all --out \S+ && touch \S+\/last-backup`.*`bun run import all.*secrets/,
+    commands: ["scripts/backup.ts"],
+  },
 ];
 
 async function ends(command: string, dataDir: string, env: Record<string, string>) {
