@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import Libsql from "libsql";
 import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { version } from "#content/contract/base/version.ts";
@@ -14,9 +15,11 @@ import { runScript } from "#test/support/processes.ts";
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "almoner-upgrading-"));
 const path = join(folder, "store.db");
+const fixture = (name: string) => Bun.file(join(root, "test/support/stores", name));
+const written = fixture("store-of-0.3.0.db.gz");
+let stores = 0;
 
 beforeAll(async () => {
-  const written = Bun.file(join(root, "test/support/stores/store-of-0.3.0.db.gz"));
   writeFileSync(path, gunzipSync(await written.bytes()));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -44,9 +47,11 @@ test("an upgrade is tried on a copy and told, then done, and then there is nothi
 
 /** The newest migration that every version to come has to live with: from here on two versions run side by side. */
 const shared = "0023_registers_and_search";
+/** The newest migration of 0.3.0. */
+const first = "0019_audit_log_only_grows";
 const migrations = join(root, "content/store/migrations");
 
-/** A store with the tables of an older version. */
+/** The store of 0.3.0, with its rows, and the tables of a version. */
 async function storeAt(tag: string): Promise<string> {
   const older = join(folder, "migrations");
   cpSync(migrations, older, { recursive: true });
@@ -54,11 +59,19 @@ async function storeAt(tag: string): Promise<string> {
   const upTo = journal.entries.findIndex((entry: { tag: string }) => entry.tag === tag) + 1;
   const entries = journal.entries.slice(0, upTo);
   writeFileSync(join(older, "meta/_journal.json"), JSON.stringify({ ...journal, entries }));
-  const made = join(folder, `${tag}.db`);
+  const made = join(folder, `${tag}-${++stores}.db`);
+  writeFileSync(made, gunzipSync(await written.bytes()));
   const client = openEmbeddedClient(`file:${made}`, { timeout: 20 });
   await migrate(drizzle(client), { migrationsFolder: older });
   client.close();
   return made;
+}
+
+/** The same store as this version leaves it. */
+async function upgraded(): Promise<string> {
+  const file = await storeAt(first);
+  (await openStore({ url: `file:${file}` })).close();
+  return file;
 }
 
 type Column = { name: string; type: string; notnull: number; dflt_value: string | null };
@@ -96,11 +109,42 @@ function broken(before: Map<string, Column[]>, after: Map<string, Column[]>): st
 }
 
 test("tables only grow, so that the version before goes on beside this one", async () => {
-  const before = await storeAt(shared);
-  const now = join(folder, "now.db");
-  (await openStore({ url: `file:${now}` })).close();
+  const [before, now] = [await storeAt(shared), await upgraded()];
   expect(broken(tablesOf(before), tablesOf(now))).toEqual([]);
   // 0.3.0 is older than the promise: it has to be stopped before its store is upgraded.
-  const first = await storeAt("0019_audit_log_only_grows");
-  expect(broken(tablesOf(first), tablesOf(now))).toContain("listings.name_key is gone");
+  expect(broken(tablesOf(await storeAt(first)), tablesOf(now))).toContain(
+    "listings.name_key is gone",
+  );
+});
+
+/** Runs, one after another, what the version before sent; answers for each how many rows it gave or changed, or its error. */
+async function outcomes(file: string): Promise<[sql: string, outcome: string][]> {
+  const lines = await fixture("statements-of-0023.ndjson.gz").bytes();
+  const db = new Libsql(file);
+  const run = (sql: string, args: unknown): string => {
+    try {
+      const statement = db.prepare(sql);
+      return String(statement.reader ? statement.all(args).length : statement.run(args).changes);
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const sent = new TextDecoder().decode(gunzipSync(lines)).trimEnd().split("\n");
+  const done = sent.map((line): [string, string] => {
+    const [sql, args] = JSON.parse(line) as [string, unknown];
+    return [sql, run(sql, args)];
+  });
+  db.close();
+  return done;
+}
+
+test("statements of the version before do on these tables what they did on its own", async () => {
+  const before = await outcomes(await storeAt(shared));
+  expect(await outcomes(await upgraded())).toEqual(before);
+  // Most of them find rows, and those of the tables' own rules fail.
+  expect(before.filter(([, outcome]) => /^[1-9]\d*$/.test(outcome)).length).toBeGreaterThan(200);
+  const touched = before.map(([sql]) => /^(?:insert or \w+|insert|update|delete)/i.exec(sql));
+  expect(touched.filter(Boolean).length).toBeGreaterThan(120);
+  const earlier = new Map(await outcomes(await storeAt(first)));
+  expect([...earlier.values()].filter((one) => one.includes("no such column")).length).not.toBe(0);
 });
