@@ -41,21 +41,26 @@ const cacheBytesMax = 24 * 1024 * 1024;
 const bytesPerEntry = 8_000;
 
 /**
- * Keeps answers until the directory changes: the number of the newest change is part of their key. Clients that send
- * the same query at once share one search.
+ * Keeps answers until the directory changes, then drops them all at once: an answer that dies soon costs the collector
+ * little, and no one asks for an older one. Clients that send the same query at once share one search.
  */
 export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine["find"] {
-  type Question = { query: SearchQuery; version: number };
-  const cache = new LRUCache<string, EncodedBody, Question>({
-    maxSize: cacheBytesMax,
-    sizeCalculation: ({ bytesKept }) => bytesKept + bytesPerEntry,
-    fetchMethod: (_key, _stale, { context: { query, version } }) => answer(query, version),
-  });
+  const answersAsOf = (version: number) =>
+    new LRUCache<string, EncodedBody, SearchQuery>({
+      maxSize: cacheBytesMax,
+      sizeCalculation: ({ bytesKept }) => bytesKept + bytesPerEntry,
+      fetchMethod: (_key, _stale, { context: query }) => answer(query, version),
+    });
+  let version = -1;
+  let cache = answersAsOf(version);
   return async (query) => {
     if (!watch.isFresh()) await watch.refresh();
-    const version = watch.sequence();
+    if (version !== watch.sequence()) {
+      version = watch.sequence();
+      cache = answersAsOf(version);
+    }
     const { q, cause, country, ghd_aligned, literal, limit, offset } = query;
-    const key = JSON.stringify([version, q, cause, country, ghd_aligned, literal, limit, offset]);
-    return cache.forceFetch(key, { context: { query, version } });
+    const key = JSON.stringify([q, cause, country, ghd_aligned, literal, limit, offset]);
+    return cache.forceFetch(key, { context: query });
   };
 }

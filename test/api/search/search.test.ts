@@ -213,6 +213,21 @@ describe("answers that are kept", () => {
     service.close();
   });
 
+  test("are let go of when something changed", async () => {
+    const service = await aService();
+    const find = cachedAnswers(watchChanges(service.store), async () => new EncodedBody("x", "x"));
+    const kept: WeakRef<EncodedBody>[] = [];
+    for (let n = 0; n < 50; n++)
+      kept.push(new WeakRef(await find({ ...anyQuery, q: `word ${n}` })));
+    await service.add(aNonprofit({ name: "Lantern" }));
+    await find({ ...anyQuery, q: "another" });
+    await Bun.sleep(0); // A target lives until the turn in which it was looked at ends.
+    Bun.gc(true);
+    // The collector may take a value on the stack for one of them.
+    expect(kept.filter((one) => one.deref() !== undefined).length).toBeLessThan(10);
+    service.close();
+  });
+
   test("are not kept of a search that failed", async () => {
     const service = await aService();
     let failing = true;
