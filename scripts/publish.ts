@@ -113,6 +113,9 @@ async function publish(
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
     stopWith("--processes: give a whole number from 1 to 64.", 2);
   }
+  // Until it publishes, it ends at once with the service that started it.
+  const leave = () => process.exit(0);
+  if (isBesideService) process.on("disconnect", leave);
   const signingKey = await checkedSigningKey(config);
   const opening = () =>
     openPublisher({
@@ -135,6 +138,7 @@ async function publish(
   }
   await keepSecurityContact(publisher.context, config);
   if (given.watch === true) {
+    process.off("disconnect", leave);
     await watch(publisher, config, log, bucket);
     return "watch";
   }
@@ -152,7 +156,6 @@ const lookAgainAfterMs = 5_000;
 /** A second service on this data folder: the publisher of the first one works for both, and this one takes over after it. */
 async function whenFree(open: () => Promise<Publisher | null>, log: Logger): Promise<Publisher> {
   log.info("another process publishes into this data folder; this one waits until it ends");
-  process.on("disconnect", () => process.exit(0));
   for (;;) {
     await Bun.sleep(lookAgainAfterMs);
     const publisher = await open();

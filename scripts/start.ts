@@ -64,11 +64,10 @@ const command = defineCommand({
     // While the store is filled. Whoever needs the compiled site waits for it, and tells why when it does not compile.
     void compileSite(publisherFolders(given.dataDir).compiled).catch(() => null);
     const tell = isJsonLog(given) ? (line: string) => log.info(line) : undefined;
-    // What is made of the sample is committed, and the next start completes it.
+    // Until it listens, nothing is owed to anyone: what is made of the sample is committed, and the next start completes it.
     const leaveAtOnce = () => process.exit(0);
     stop.addEventListener("abort", leaveAtOnce);
     await fillEmptyStore(store, args.profiles, { ...given, create, tell });
-    stop.removeEventListener("abort", leaveAtOnce);
     await refuseSample(given, store);
     const localChain = await starting;
     const config = { ...given, solanaRpcUrls: nodesOf(given, localChain) };
@@ -91,13 +90,10 @@ const command = defineCommand({
     });
     const frontDoor = await openFrontDoor(service.context, reader, (lost) =>
       publisher?.send({ lost }),
-    ).catch((error: unknown) => {
-      // A signal to the whole group ends the compiler too.
-      if (stop.aborted) process.exit(0);
-      throw error;
-    });
+    );
     const onError = (error: unknown) => answerError(log, error, "UNKNOWN");
     const listening = listen(service.app, config, { before: frontDoor, onError });
+    stop.removeEventListener("abort", leaveAtOnce);
     const leave = announceService(config.dataDir, listening.url);
     reportToSystemd(process.env, (error) => log.warn({ err: error }, "systemd was not told"));
     showAddresses(config, secrets, {

@@ -33,6 +33,8 @@ export function startChild<Message>(options: ChildOptions<Message>): Child {
   const child = Bun.spawn([process.execPath, ...runtimeOptions, script, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
     env,
+    // A group of its own: Ctrl-C is for the parent, which ends it in its turn.
+    detached: true,
     serialization: "json",
     ipc: (message: Message) => options.onMessage?.(message),
     onExit: (_child, code, signal) => options.onExit?.(String(signal ?? code)),

@@ -75,7 +75,11 @@ export async function watch(
   );
   const following = followerOf(publisher, config, bucket, stopping.signal);
   try {
-    if (publisher.isOutdated() && context.manifest.state().held_at === 0) await buildAll();
+    if (publisher.isOutdated() && context.manifest.state().held_at === 0) {
+      await buildAll().catch((error: unknown) => {
+        if (!stopping.signal.aborted) throw error;
+      });
+    }
     process.send?.({ release: context.manifest.state().current_release });
     // What an earlier process published just before it ended may not have got beyond it.
     following.notice();

@@ -64,6 +64,8 @@ async function runCompiler(workFolder: string): Promise<void> {
       stdout: "pipe",
       stderr: "pipe",
       timeout: compileWaitMs,
+      // A group of its own: a signal to the service's group would be told as a site that does not compile.
+      detached: true,
     },
   );
   const [told, complained, exitCode] = await Promise.all([

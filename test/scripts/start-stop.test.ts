@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { compileSite } from "#site/renderer/compile.ts";
+
+/** A second on a quiet machine. */
+const stopWithinMs = 5_000;
+
+// Ctrl-C in a shell reaches the service, its publisher, the local chain and the compiler at once.
+test("a signal to the whole group ends a start soon, and without a word", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
+  const { folder } = await compileSite(join(tmpdir(), "almoner-compiled-for-tests"));
+  cpSync(folder, join(dataDir, "site", basename(folder)), { recursive: true });
+  const script = join(import.meta.dirname, "../../scripts/start.ts");
+  const env = {
+    ...process.env,
+    ALMONER_DATA_DIR: dataDir,
+    ALMONER_PORT: "0",
+    ALMONER_CHAIN_PORT: "0",
+  };
+  const service = Bun.spawn([process.execPath, script, "--profiles", "30"], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const complaints = new Response(service.stderr).text();
+  const decoder = new TextDecoder();
+  let said = "";
+  let sentMs = 0;
+  for await (const piece of service.stdout) {
+    said += decoder.decode(piece);
+    // Its publisher opens the bundle now.
+    if (sentMs > 0 || !said.includes("Almoner is answering")) continue;
+    sentMs = performance.now();
+    process.kill(-service.pid, "SIGINT");
+  }
+  // Its output ends with the last of its processes.
+  expect(await complaints).not.toMatch(/Error|error|ended|\n +at /);
+  expect(await service.exited).toBe(0);
+  expect(performance.now() - sentMs).toBeLessThan(stopWithinMs);
+  rmSync(dataDir, { recursive: true });
+}, 60_000);
