@@ -72,9 +72,9 @@ const whole = "all";
 /** One page of the directory, or of what filters leave of it. */
 const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQuery) =>
   cache.get(`list ${JSON.stringify(query)}`, async () => {
-    const { total, ids, facets } = await search.browse(query);
-    const nonprofits = await summariesById(store, ids);
     const { baseUrl } = config;
+    const { total, ids, facets } = await search.browse(query);
+    const nonprofits = await summariesById(store, ids, baseUrl);
     const value = encodedJson(listAnswer({ baseUrl, query, total, nonprofits, facets }));
     // Any change may be one of what is counted.
     return { value, bytes: value.body.byteLength, staleBy: () => true };
@@ -101,13 +101,13 @@ const slugLengthMax = 200;
 
 /** Null for a slug that no nonprofit has. */
 async function profile(
-  { store, cache }: DirectoryContext,
+  { store, cache, config }: DirectoryContext,
   slug: string,
 ): Promise<EncodedBody | null> {
   if (slug.length > slugLengthMax || !/^[\p{L}\p{N}._~-]+$/u.test(slug)) return null;
   return cache.get(`profile ${slug}`, async () => {
     const record = await recordBySlug(store, slug);
-    const value = record === null ? null : encodedJson(toDetail(record));
+    const value = record === null ? null : encodedJson(toDetail(record, config.baseUrl));
     return {
       value,
       // Anyone can make up slugs: what does not exist is not cached.

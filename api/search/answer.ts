@@ -12,7 +12,7 @@ export function answerFrom(store: Queryable, search: Search, baseUrl: string): A
   return async (query, version) => {
     const page = await search(query, version);
     const head = JSON.stringify(answerHead(query, page, baseUrl)).slice(0, -1);
-    const nonprofits = utf8.encode(JSON.stringify(await summariesById(store, page.ids)));
+    const nonprofits = utf8.encode(JSON.stringify(await summariesById(store, page.ids, baseUrl)));
     const parts = [utf8.encode(`${head},"nonprofits":`), nonprofits, results, nonprofits, end];
     return new EncodedBody(parts, "application/json");
   };
@@ -27,11 +27,11 @@ function answerHead(
   { total, ids, understood, exact, note }: SearchPage,
   baseUrl: string,
 ): Omit<SearchAnswer, "nonprofits" | "results"> {
-  const { q, cause, country, ghd_aligned, literal, limit, offset } = query;
+  const { limit, offset, ...echo } = query;
   const pageFrom = (from: number) =>
     `${baseUrl}/api/search?${searchParams({ ...query, offset: from })}`;
   return {
-    query: { q, cause, country, ghd_aligned, literal },
+    query: echo,
     understood,
     exact,
     note,
@@ -51,6 +51,8 @@ function searchParams(query: SearchQuery): URLSearchParams {
   if (query.cause !== null) params.set("cause", query.cause);
   if (query.country !== null) params.set("country", query.country);
   if (query.ghd_aligned) params.set("ghd_aligned", "1");
+  if (query.accepts !== null) params.set("accepts", query.accepts);
+  if (query.has_website !== null) params.set("has_website", String(query.has_website));
   if (query.literal) params.set("literal", "1");
   params.set("limit", String(query.limit));
   params.set("offset", String(query.offset));

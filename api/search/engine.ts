@@ -59,8 +59,6 @@ export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine[
       version = watch.sequence();
       cache = answersAsOf(version);
     }
-    const { q, cause, country, ghd_aligned, literal, limit, offset } = query;
-    const key = JSON.stringify([q, cause, country, ghd_aligned, literal, limit, offset]);
-    return cache.forceFetch(key, { context: query });
+    return cache.forceFetch(JSON.stringify(query), { context: query });
   };
 }

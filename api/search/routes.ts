@@ -17,6 +17,8 @@ export const searchRoutes = ({ search, activity, log }: Needed) =>
         cause: query.cause ?? null,
         country: query.country ?? null,
         ghd_aligned: query.ghd_aligned !== undefined,
+        accepts: query.accepts ?? null,
+        has_website: query.has_website === undefined ? null : query.has_website === "true",
         literal: query.literal !== undefined,
         limit: query.limit,
         offset: query.offset,

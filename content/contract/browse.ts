@@ -49,12 +49,7 @@ type Asked = { readonly [Name in FacetName | "sort"]?: string | undefined } & {
 
 /** A question as its parameters put it, once they are checked. */
 export function browseQuery({ sort, limit, offset, ...asked }: Asked): BrowseQuery {
-  const valueOf = (name: FacetName): string | null => {
-    const value = asked[name] ?? null;
-    if (name !== "claimed" && name !== "has_website") return value;
-    return value === "1" ? "true" : value === "0" ? "false" : value;
-  };
-  const known = facetNames.map((name) => [name, valueOf(name)]);
+  const known = facetNames.map((name) => [name, asked[name] ?? null]);
   return {
     filters: Object.fromEntries(known) as Filters,
     sort: listSorts.find((one) => one === sort) ?? "relevance",

@@ -29,6 +29,9 @@ export const NonprofitSummary = named("NonprofitSummary", {
   website: text("URL of the organisation's own site"),
   donation_url: text("Direct donation page"),
   donate_url: text("The same value as donation_url"),
+  give_url: text(
+    "Absolute URL at which this directory takes a gift of USDC (402 says what to pay); null: it takes none",
+  ),
   logo_url: text("URL of a logo"),
   beneficiaries_per_year: count("People reached in a year"),
   founded_year: z.int().min(1000).nullable().describe("Four-digit year"),

@@ -8,6 +8,10 @@ export type SearchQuery = {
   cause: string | null;
   country: string | null;
   ghd_aligned: boolean;
+  /** Only those that take gifts this way. */
+  accepts: "usdc" | null;
+  /** Only those whose website is known, or is not. */
+  has_website: boolean | null;
   /** The words as they stand: no number, place or other spelling is read in them. */
   literal: boolean;
   /** 1 to 50. */
@@ -24,6 +28,8 @@ export const SearchEcho = named("SearchEcho", {
   cause: z.string().nullable().describe("Cause id, as given"),
   country: z.string().nullable().describe("Country name or code, as given"),
   ghd_aligned: z.boolean().describe("True: only profiles aligned with global health"),
+  accepts: z.enum(["usdc"]).nullable().describe("usdc: only those that take gifts so"),
+  has_website: z.boolean().nullable().describe("Whether a website has to be known, or must not be"),
   literal: z.boolean().describe("True: the words were taken as they stand"),
 });
 

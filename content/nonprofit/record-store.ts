@@ -65,6 +65,7 @@ export async function recordBySlug(
 export async function summariesById(
   store: Queryable,
   ids: readonly number[],
+  baseUrl: string,
 ): Promise<NonprofitSummary[]> {
   if (ids.length === 0) return [];
   const { rows } = await store.raw.execute({
@@ -78,7 +79,7 @@ export async function summariesById(
   causes.read(rows[0]?.[causes.name], found);
   return ids.flatMap((id) => {
     const one = found.get(id);
-    return one === undefined ? [] : [toSummary(one)];
+    return one === undefined ? [] : [toSummary(one, baseUrl)];
   });
 }
 

@@ -9,6 +9,8 @@ export const facetWords = {
   cause: (id: string) => `\uE000${id.replaceAll("-", mark)}`,
   country: (code: string) => `\uE001${code}`,
   ghdAligned: "\uE002",
+  accepts: (way: "usdc") => `\uE006${way}`,
+  hasWebsite: "\uE007",
   /** A city or region: its spelling but for letter case, accents and stops. */
   place: (name: string) =>
     `\uE004${name.replaceAll(/['’.]/g, "").replaceAll(/[-, ]/g, mark)}${mark}`,
@@ -17,7 +19,7 @@ export const facetWords = {
 
 type Faceted = Pick<
   NonprofitRecord,
-  "name" | "causes" | "country_code" | "ghd_aligned" | "city" | "region"
+  "name" | "causes" | "country_code" | "ghd_aligned" | "city" | "region" | "website" | "usdc_wallet"
 >;
 
 /** What the search index has of a nonprofit beside its texts. */
@@ -30,6 +32,8 @@ export const searchFacets = (nonprofit: Faceted): string =>
       name === null ? [] : [facetWords.place(name)],
     ),
     facetWords.initials(initialsOf(nonprofit.name)),
+    ...(nonprofit.usdc_wallet === null ? [] : [facetWords.accepts("usdc")]),
+    ...((nonprofit.website ?? "") === "" ? [] : [facetWords.hasWebsite]),
   ].join(" ");
 
 /** The initials of a name, at most eight, without the words that initials leave out: "Veterans of Foreign Wars" is vfw. */

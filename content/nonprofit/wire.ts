@@ -24,6 +24,8 @@ export const summaryColumns = [
   "region",
   "website",
   "donation_url",
+  "usdc_wallet",
+  "status",
   "logo_url",
   "beneficiaries_per_year",
   "founded_year",
@@ -32,8 +34,11 @@ export const summaryColumns = [
 ] as const;
 export type Summarised = Pick<NonprofitRecord, (typeof summaryColumns)[number] | "causes">;
 
-/** A nonprofit as an item of a list. The spec names the donation page twice; both are served, one is stored. */
-export const toSummary = (n: Summarised): NonprofitSummary => ({
+/**
+ * A nonprofit as an item of a list. The spec names the donation page twice; both are served, one is stored. `baseUrl` has
+ * no trailing slash.
+ */
+export const toSummary = (n: Summarised, baseUrl: string): NonprofitSummary => ({
   id: String(n.id),
   slug: n.slug,
   name: n.name,
@@ -45,6 +50,8 @@ export const toSummary = (n: Summarised): NonprofitSummary => ({
   website: n.website,
   donation_url: n.donation_url,
   donate_url: n.donation_url,
+  give_url:
+    n.usdc_wallet === null || n.status === "withdrawn" ? null : `${baseUrl}/api/donate/${n.slug}`,
   logo_url: n.logo_url,
   beneficiaries_per_year: n.beneficiaries_per_year,
   founded_year: n.founded_year,
@@ -54,8 +61,8 @@ export const toSummary = (n: Summarised): NonprofitSummary => ({
 });
 
 /** The full public profile: what GET /api/nonprofits/{slug} and the bundle's file both say. */
-export const toDetail = (n: NonprofitRecord): NonprofitDetail => ({
-  ...toSummary(n),
+export const toDetail = (n: NonprofitRecord, baseUrl: string): NonprofitDetail => ({
+  ...toSummary(n, baseUrl),
   description: n.description,
   ...(n.usdc_wallet === null ? {} : { usdc_wallet: n.usdc_wallet }),
   ...(n.wallet_challenge === null || n.wallet_signature === null

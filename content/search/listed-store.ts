@@ -1,4 +1,4 @@
-import { allOf, type Facet } from "./query.ts";
+import { allOf, conditionsOf, type Facet, narrowed } from "./query.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { SearchIndex } from "./index-store.ts";
 
@@ -16,40 +16,36 @@ export async function listedPage(
 ): Promise<{ total: number; ids: number[] }> {
   const lists = facets.flatMap(({ list }) => list ?? []);
   const [list = "all", other = null] = lists;
-  const args = { list, other, limit, offset };
-  if (facets.length === lists.length && lists.length <= 1) {
-    const total = await numberAt(
-      store,
-      "SELECT count(*) AS total FROM listings WHERE list = $list",
-      {
-        list,
-      },
-    );
-    return { total, ids: await idsOf(store, listWalk("true"), { list, limit, offset }) };
-  }
-  const match = allOf(facets.map((facet) => facet.match));
-  const total = await index.count(match);
-  if (total <= sortedMax) {
+  const present = facets.filter(({ without }) => without !== true);
+  const isList = present.length === lists.length && lists.length <= 1;
+  const has = isList ? await lengthOf(store, list) : await index.count(narrowed([], present));
+  // The index finds what has a word: the others are all but these.
+  const all = allOf(facets.map(({ match }) => match));
+  const total = present.length === facets.length ? has : has - (await index.count(all));
+  if (!isList && total <= sortedMax) {
+    const match = narrowed([], facets);
     return { total, ids: await idsOf(store, sorted, { match, limit, offset }) };
   }
-  const aligned = lists.length < facets.length ? 1 : 0;
-  return { total, ids: await idsOf(store, listWalk(isMember), { ...args, aligned }) };
+  const args = { list, ...(other === null ? {} : { other }), limit, offset };
+  const walk = listWalk(`${other === null ? "" : isMember}${rowMeets(conditionsOf(facets))}`);
+  return { total, ids: await idsOf(store, walk, args) };
 }
 
 const listWalk = (condition: string) => `
   SELECT nonprofit_id AS id
   FROM listings AS l
-  WHERE list = $list AND ${condition}
+  WHERE list = $list ${condition}
   ORDER BY impact_order, tie_key, nonprofit_id
   LIMIT $limit OFFSET $offset`;
 
-const isMember = `
-  ($other IS NULL OR EXISTS (
+const isMember = `AND EXISTS (
     SELECT 1 FROM listings AS o WHERE o.nonprofit_id = l.nonprofit_id AND o.list = $other
-  ))
-  AND ($aligned = 0 OR EXISTS (
-    SELECT 1 FROM nonprofits AS n WHERE n.id = l.nonprofit_id AND n.ghd_aligned = 1
-  ))`;
+  )`;
+
+const rowMeets = (conditions: string) =>
+  conditions === ""
+    ? ""
+    : ` AND EXISTS (SELECT 1 FROM nonprofits AS n WHERE n.id = l.nonprofit_id${conditions})`;
 
 const sorted = `
   SELECT l.nonprofit_id AS id
@@ -66,7 +62,8 @@ async function idsOf(store: Queryable, sql: string, args: Args): Promise<number[
   return rows.map((row) => Number(row["id"]));
 }
 
-async function numberAt(store: Queryable, sql: string, args: Args): Promise<number> {
-  const { rows } = await store.raw.execute({ sql, args });
+async function lengthOf(store: Queryable, list: string): Promise<number> {
+  const sql = "SELECT count(*) AS total FROM listings WHERE list = $list";
+  const { rows } = await store.raw.execute({ sql, args: { list } });
   return Number(rows[0]?.["total"] ?? 0);
 }

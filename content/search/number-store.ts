@@ -2,7 +2,7 @@ import type { SearchQuery } from "#content/contract/search.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { comparedNumber, readOrgId } from "#content/register/org-id.ts";
 import type { Queryable } from "#content/store/open.ts";
-import type { Facet } from "./query.ts";
+import { conditionsOf, type Facet } from "./query.ts";
 
 /** Numbers of other registers that are looked up have at least this many characters, and a digit. */
 const numberLengthMin = 4;
@@ -23,10 +23,9 @@ export async function numberedPage(
   const number = numberIn(q ?? "", country);
   if (number === null) return null;
   const lists = ["all", ...facets.flatMap(({ list }) => list ?? [])];
-  const aligned = facets.some(({ list }) => list === null) ? 1 : 0;
   const { rows } = await store.raw.execute({
-    sql: number.isOrgId ? withOrgId : withoutOrgId,
-    args: { number: number.text, lists: JSON.stringify(lists), aligned },
+    sql: numbered((number.isOrgId ? withOrgId : withoutOrgId) + conditionsOf(facets)),
+    args: { number: number.text, lists: JSON.stringify(lists) },
   });
   const [row] = rows;
   if (row !== undefined) {
@@ -50,7 +49,6 @@ const numbered = (condition: string) => `
   FROM registrations AS r
   JOIN nonprofits AS n ON n.id = r.nonprofit_id
   WHERE ${condition}
-    AND ($aligned = 0 OR n.ghd_aligned = 1)
     AND NOT EXISTS (
       SELECT 1 FROM json_each($lists) AS wanted
       WHERE NOT EXISTS (
@@ -59,8 +57,8 @@ const numbered = (condition: string) => `
     )
   LIMIT 1`;
 
-const withOrgId = numbered("r.org_id = $number");
+const withOrgId = "r.org_id = $number";
 
 /** In the very words of the index. */
-const withoutOrgId = numbered(`r.org_id IS NULL AND
-  upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', '')) = $number`);
+const withoutOrgId = `r.org_id IS NULL AND
+  upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', '')) = $number`;

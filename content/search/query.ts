@@ -2,6 +2,7 @@ import { causeIds } from "#content/contract/cause.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { facetWords } from "#content/nonprofit/search-facets.ts";
 import { fold } from "#content/nonprofit/text.ts";
+import type { SearchQuery } from "#content/contract/search.ts";
 
 /** One thing to look for. Every form of it is as good as the other: "co-op" is also "coop". */
 export type SearchWord = {
@@ -127,15 +128,32 @@ export const countryMatch = (code: string): FtsMatch => phrase(facetWords.countr
 export const initialsMatch = (letters: string): FtsMatch =>
   phrase(facetWords.initials(letters), true);
 
-/** A filter: the list of its members, if there is one, and the word by which the index knows them. */
-export type Facet = { list: string | null; match: FtsMatch };
+/**
+ * A filter: the list of its members, or what the row `n` of each meets, and the word by which the index knows them, or
+ * with `without` knows all others.
+ */
+export type Facet = { match: FtsMatch; without?: true } & (
+  | { list: string }
+  | { list: null; where: string }
+);
+
+/** What has one of each of these, and all facets. A facet that is a word's absence cannot stand alone. */
+export function narrowed(matches: readonly FtsMatch[], facets: readonly Facet[]): FtsMatch {
+  const { present = [], absent = [] } = Object.groupBy(facets, ({ without }) =>
+    without === true ? "absent" : "present",
+  );
+  const wanted = allOf([...matches, ...present.map(({ match }) => match)]);
+  return absent.length === 0 ? wanted : `(${wanted} NOT ${anyOf(absent.map((one) => one.match))})`;
+}
+
+/** What the rows `n` of nonprofits meet, for the facets that are no lists. */
+export const conditionsOf = (facets: readonly Facet[]): string =>
+  facets.flatMap((facet) => (facet.list === null ? [` AND ${facet.where}`] : [])).join("");
 
 /** What filters mean: null when a cause or country is unknown, so that nothing matches. */
-export function facetsOf(query: {
-  cause: string | null;
-  country: string | null;
-  ghd_aligned: boolean;
-}): Facet[] | null {
+export function facetsOf(
+  query: Pick<SearchQuery, "cause" | "country" | "ghd_aligned" | "accepts" | "has_website">,
+): Facet[] | null {
   const facets: Facet[] = [];
   if (query.cause !== null) {
     const id = query.cause.trim().toLowerCase();
@@ -147,6 +165,14 @@ export function facetsOf(query: {
     if (code === null) return null;
     facets.push({ list: `country:${code}`, match: countryMatch(code) });
   }
-  if (query.ghd_aligned) facets.push({ list: null, match: phrase(facetWords.ghdAligned) });
+  const other = (where: string, word: string) =>
+    facets.push({ list: null, where, match: phrase(word) });
+  if (query.ghd_aligned) other("n.ghd_aligned = 1", facetWords.ghdAligned);
+  if (query.accepts !== null) other("n.usdc_wallet IS NOT NULL", facetWords.accepts(query.accepts));
+  if (query.has_website === true) other("n.website <> ''", facetWords.hasWebsite);
+  if (query.has_website === false) {
+    const match = phrase(facetWords.hasWebsite);
+    facets.push({ list: null, where: "coalesce(n.website, '') = ''", match, without: true });
+  }
   return facets;
 }

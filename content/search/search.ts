@@ -69,7 +69,7 @@ async function wordsPage(
   facets: readonly Facet[],
   { q, literal, limit, offset }: SearchQuery & { q: string },
 ): Promise<SearchPage> {
-  const asked = { filters: facets.map(({ match }) => match), guessed: null, limit, offset };
+  const asked = { filters: facets, guessed: null, limit, offset };
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
   const answer = literal
     ? ((await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked)))

@@ -37,7 +37,7 @@ async function writeHugoSite(store: Store, folder: string): Promise<void> {
   await writeFile(join(folder, "config.json"), JSON.stringify(settings));
   for (let ids = await nonprofitIdsAfter(store, 0, batchSize); ids.length > 0;) {
     for (const record of await recordsById(store, ids)) {
-      const detail = toDetail(record);
+      const detail = toDetail(record, origin);
       const view = profileView(record, detail, { baseUrl: origin, network: "local" });
       const page = { title: record.name, outputs: ["html", "json"], view, detail };
       await writeFile(join(content, `${record.slug}.md`), `${JSON.stringify(page)}\n`);

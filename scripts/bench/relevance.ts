@@ -50,7 +50,14 @@ type Engine = { name: string; find: (query: string) => Promise<number[]> };
 
 function almoner(store: Store): Engine {
   const search = searchIn(store);
-  const none = { cause: null, country: null, ghd_aligned: false, literal: false };
+  const none = {
+    cause: null,
+    country: null,
+    ghd_aligned: false,
+    accepts: null,
+    has_website: null,
+    literal: false,
+  };
   const find = async (q: string) => (await search({ ...none, q, limit: bestOf, offset: 0 }, 0)).ids;
   return { name: "almoner", find };
 }

@@ -52,11 +52,11 @@ export const snapshotPart: DocumentKind = oneByOne(
     const parts = snapshotPartOf(await newestNonprofitId(store));
     yield* numbered(parts, partsPerBatch, keyOf.snapshotPart);
   },
-  async ({ store }: Source, word) => {
+  async ({ store, baseUrl }: Source, word) => {
     const part = Number(word);
     const firstId = (part - 1) * snapshotPartSize + 1;
     const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
-    const lines = await snapshotLines(store, ids);
+    const lines = await snapshotLines(store, ids, baseUrl);
     return { path: feedPaths.snapshotPart(part), body: await packed(lines) };
   },
 );
@@ -65,9 +65,12 @@ export const snapshotPart: DocumentKind = oneByOne(
 export async function snapshotLines(
   store: Queryable,
   ids: readonly number[],
+  baseUrl: string,
 ): Promise<Map<number, string>> {
   const records = await recordsById(store, ids);
-  return new Map(records.map((record) => [record.id, `${JSON.stringify(toDetail(record))}\n`]));
+  return new Map(
+    records.map((record) => [record.id, `${JSON.stringify(toDetail(record, baseUrl))}\n`]),
+  );
 }
 
 /**

@@ -63,7 +63,9 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
   ];
   const whole = idsOf(({ list }) => list === "all");
   const records = await recordsById(source.store, whole, { summaries: true });
-  const summaries = new Map(records.map((record) => [record.id, toSummary(record)]));
+  const summaries = new Map(
+    records.map((record) => [record.id, toSummary(record, source.baseUrl)]),
+  );
   const items = await listItemsById(source.store, idsOf(isForPeople));
   const pages = places.flatMap((place) => [
     ...(place.list === "all" ? [{ ...place, json: true }] : []),

@@ -143,7 +143,8 @@ export async function searchDocuments(
   const ids = await idsInPart(store, part);
   const documents: SearchDocument[] = [];
   for (let at = 0; at < ids.length; at += documentsPerQuery) {
-    const summaries = await summariesById(store, ids.slice(at, at + documentsPerQuery));
+    // The indexes hold no address of the service: mirrors search by them, too.
+    const summaries = await summariesById(store, ids.slice(at, at + documentsPerQuery), "");
     documents.push(...summaries.map(searchDocument));
   }
   return documents;

@@ -53,7 +53,7 @@ export const profile = byNonprofit({
   rowsOf: recordsById,
   filesOf: async (record, source) => {
     const { slug } = record;
-    const answer = toDetail(record);
+    const answer = toDetail(record, source.baseUrl);
     const view = profileView(record, answer, source);
     const json = `api/nonprofits/${slug}.json`;
     return [

@@ -21,7 +21,7 @@ import { joined } from "./words.ts";
  * trailing slash.
  */
 export function markdownOf(record: NonprofitRecord, baseUrl: string): string {
-  const detail = toDetail(record);
+  const detail = toDetail(record, baseUrl);
   const { slug, tagline, mission, description, usdc_wallet } = detail;
   const withdrawn = detail.status === "withdrawn";
   const missing = withdrawn ? [] : thinFields(record);

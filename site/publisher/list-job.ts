@@ -88,7 +88,10 @@ async function patchSnapshot(
     const path = feedPaths.snapshotPart(part);
     const held = manifest.find(path);
     if (held === null || !blobs.has(held.digest)) continue;
-    const body = await patchedPart(blobs.read(held.digest), await snapshotLines(source.store, own));
+    const body = await patchedPart(
+      blobs.read(held.digest),
+      await snapshotLines(source.store, own, source.baseUrl),
+    );
     files.push(...storeFiles({ blobs }, [{ path, body }]).files);
     keys.add(keyOf.snapshotPart(part));
   }

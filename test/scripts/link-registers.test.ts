@@ -76,7 +76,7 @@ describe("one organisation in two registers", () => {
     expect(kept).toMatchObject({ mission: england.does, region: null, register_scope: "GB-CHC" });
     const [gone] = (await everyone()).filter(({ status }) => status === "withdrawn");
     expect(gone).toMatchObject({ merged_into: kept.slug, registrations: [] });
-    expect(toDetail(kept).registrations.map(({ linked_by }) => linked_by)).toEqual([
+    expect(toDetail(kept, "").registrations.map(({ linked_by }) => linked_by)).toEqual([
       undefined,
       "same_site_and_name",
     ]);

@@ -34,6 +34,12 @@ export const organisationProblems = {
   },
 } as const satisfies Problems;
 
+/** By what lists and searches are narrowed. */
+const giving = {
+  accepts: choice("accepts", ["usdc"], "Only those that take gifts this way", "usdc"),
+  has_website: yesOrNo("has_website", "Whether a website is known"),
+};
+
 /** By what lists are narrowed and sorted. */
 const narrowing = {
   cause,
@@ -41,8 +47,7 @@ const narrowing = {
   region: text("State, province or region; letter case does not matter", "Hawaii"),
   city: text("City; letter case does not matter", "Honolulu"),
   claimed: yesOrNo("claimed", "Whether the organisation has claimed its profile"),
-  accepts: choice("accepts", ["usdc"], "Only those that take gifts this way", "usdc"),
-  has_website: yesOrNo("has_website", "Whether a website is known"),
+  ...giving,
   income: choice(
     "income",
     incomeBandIds,
@@ -77,6 +82,7 @@ export const directoryOperations = operations("Directory", {
         "Only profiles aligned with global health and development",
         "1",
       ),
+      ...giving,
       literal: flag(
         "literal",
         "Takes q as it stands: no number, place or other spelling is read in it",

@@ -91,9 +91,16 @@ export const choice = <const Values extends readonly [string, ...string[]]>(
     example,
   );
 
-/** "true" or "false", or in digits; a refusal names them. */
+const yesOrNoDigits: Readonly<Record<string, string>> = { "1": "true", "0": "false" };
+
+/** "true" or "false", which may come in digits. */
 export const yesOrNo = (name: string, description: string) =>
-  choice(name, ["true", "false", "1", "0"], description, "true");
+  parameter(
+    (given) => yesOrNoDigits[given.trim()] ?? cleaned(given),
+    z.enum(["true", "false"], { error: `${name} is one of true, false, 1, 0.` }).optional(),
+    description,
+    "true",
+  );
 
 /** "1" or "true"; "0" and "false" are as good as absent. */
 export const flag = (name: string, description: string, example: "1" | "true") =>

@@ -72,7 +72,7 @@ describe("GET /api/nonprofits", () => {
       query: { filters: noFilters, sort: "relevance", limit: 50, offset: 0 },
       total: 1,
       facets: await openBrowse(service.store).facetsOf("all"),
-      nonprofits: stored.map(toSummary),
+      nonprofits: stored.map((one) => toSummary(one, "https://almoner.example")),
     });
     expect(await (await service.get("/api/nonprofits")).text()).toBe(answerBytes(answer));
   });
@@ -165,6 +165,32 @@ describe("GET /api/nonprofits, narrowed", () => {
   });
 });
 
+test("give_url names where a gift is taken, wherever a nonprofit is shown; donate_url stays its own page", async () => {
+  const usdc_wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
+  const donation_url = "https://well.example/give";
+  await service.add(
+    aNonprofit({ slug: "well", name: "Well", usdc_wallet, donation_url }),
+    aNonprofit({ slug: "dry", name: "Dry", donation_url }),
+    aNonprofit({ slug: "ended", name: "Ended", usdc_wallet, status: "withdrawn" }),
+  );
+  const give_url = "https://almoner.example/api/donate/well";
+  const ways = async (path: string) => {
+    const body = (await (await service.get(path)).json()) as Record<string, unknown>;
+    return body["nonprofits"] ?? body;
+  };
+  expect(await ways("/api/nonprofits/well")).toMatchObject({ give_url, donate_url: donation_url });
+  expect(await ways("/api/nonprofits/dry")).toMatchObject({ give_url: null });
+  expect(await ways("/api/nonprofits/ended")).toMatchObject({ give_url: null });
+  for (const path of [
+    "/api/nonprofits?accepts=usdc",
+    "/api/search?accepts=usdc",
+    "/api/search?q=well&accepts=usdc",
+  ]) {
+    expect(await ways(path)).toMatchObject([{ slug: "well", give_url, donate_url: donation_url }]);
+  }
+  expect(await ways("/api/search?q=dry&has_website=1&accepts=")).toEqual([]);
+});
+
 describe("GET /api/nonprofits/{slug}", () => {
   test("gives the profile as it is stored", async () => {
     const [oak] = await service.add(aNonprofit({ slug: "oak", contact_email: "a@oak.example" }));
@@ -172,7 +198,7 @@ describe("GET /api/nonprofits/{slug}", () => {
     const answer = await service.get("/api/nonprofits/oak");
     expect(answer.headers.get("content-type")).toBe("application/json");
     const text = await answer.text();
-    expect(text).toBe(answerBytes(toDetail(oak)));
+    expect(text).toBe(answerBytes(toDetail(oak, "https://almoner.example")));
     expect(text).not.toContain("a@oak.example");
     expect(NonprofitDetail.parse(JSON.parse(text)).has_contact_email).toBe(true);
   });

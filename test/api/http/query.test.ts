@@ -2,7 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { queryIn, textIn } from "#api/http/query.ts";
 import { parametersOf } from "#api/http/route.ts";
-import { choice, flag, limit, number, offset } from "#content/contract/operations/query.ts";
+import {
+  choice,
+  flag,
+  limit,
+  number,
+  offset,
+  yesOrNo,
+} from "#content/contract/operations/query.ts";
 
 const url = (search: string) => `http://localhost/api/search${search}`;
 const textOf = (search: string, lengthMax?: number) => textIn(url(search), "q", lengthMax);
@@ -97,6 +104,13 @@ describe("a text", () => {
     expect(textOf(`?q=${"a".repeat(100_000)}`)).toHaveLength(1_000);
     expect(textOf("?q=%F0%9F%8C%8D", 1)?.isWellFormed()).toBe(true);
   });
+});
+
+test("yes or no may come in digits, and nothing else", () => {
+  const answerTo = (value: string) => read(`?f=${value}`, "f", yesOrNo("f", "A filter"));
+  const given = ["1", "true", "0", "false", ""].map((value) => answerTo(value).data);
+  expect(given).toEqual(["true", "true", "false", "false", undefined]);
+  expect(answerTo("yes").error?.issues[0]?.message).toBe("f is one of true, false, 1, 0.");
 });
 
 test("a flag is set by 1 and true, absent as 0, false and empty, and nothing else", () => {

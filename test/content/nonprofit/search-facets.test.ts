@@ -11,7 +11,7 @@ test.each([
   expect(initialsOf(name)).toBe(initials);
 });
 
-test("the search index has causes, country, places and initials as words that no query holds", () => {
+test("the search index has causes, country, places, initials and ways to give as words that no query holds", () => {
   const nonprofit = {
     ...emptyRecord,
     name: "Clean Water Fund",
@@ -20,9 +20,11 @@ test("the search index has causes, country, places and initials as words that no
     ghd_aligned: 1 as const,
     city: "St. Louis",
     region: "Missouri",
+    website: "https://cwf.example",
+    usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin",
   };
   expect(searchFacets(nonprofit)).toBe(
-    "\uE000clean\uE003water \uE000health \uE001US \uE002 \uE004St\uE003Louis\uE003 \uE004Missouri\uE003 \uE005c\uE003w\uE003f\uE003",
+    "\uE000clean\uE003water \uE000health \uE001US \uE002 \uE004St\uE003Louis\uE003 \uE004Missouri\uE003 \uE005c\uE003w\uE003f\uE003 \uE006usdc \uE007",
   );
   expect(searchFacets({ ...emptyRecord, name: "The" })).toBe("\uE005");
 });

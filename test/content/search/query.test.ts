@@ -78,7 +78,7 @@ describe("a half-typed word", () => {
 });
 
 describe("filters", () => {
-  const none = { cause: null, country: null, ghd_aligned: false };
+  const none = { cause: null, country: null, ghd_aligned: false, accepts: null, has_website: null };
   test.each([
     [none, []],
     [{ ...none, cause: "Education " }, ["cause:education"]],
@@ -88,6 +88,7 @@ describe("filters", () => {
       ["cause:youth-empowerment", "country:KE"],
     ],
     [{ ...none, ghd_aligned: true }, [null]],
+    [{ ...none, accepts: "usdc" as const, has_website: false }, [null, null]],
   ])("%j are %j", (given, lists) => {
     expect(facetsOf(given)?.map(({ list }) => list)).toEqual(lists);
   });

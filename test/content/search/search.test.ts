@@ -31,13 +31,15 @@ const all: SearchQuery = {
   cause: null,
   country: null,
   ghd_aligned: false,
+  accepts: null,
+  has_website: null,
   literal: false,
   limit: 20,
   offset: 0,
 };
 async function find(query: Partial<SearchQuery>) {
   const { total, ids } = await searchIn(store)({ ...all, ...query });
-  return { total, ids, nonprofits: await summariesById(store, ids) };
+  return { total, ids, nonprofits: await summariesById(store, ids, "") };
 }
 const names = async (query: Partial<SearchQuery>) =>
   (await find(query)).nonprofits.map(({ name }) => name);
@@ -69,6 +71,8 @@ beforeAll(async () => {
         causes: [pick(causes, Math.floor(at / 3))],
         ghd_aligned: at % 4 === 0 ? 1 : 0,
         verified: at % 11 === 0 ? 1 : 0,
+        website: at % 6 === 0 ? null : `https://crowd-${at}.example`,
+        usdc_wallet: at % 5 === 0 ? "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" : null,
         beneficiaries_per_year: at % 2 === 0 ? (at * 37) % 10_000 : null,
       }),
     ),
@@ -143,6 +147,8 @@ const anyQuery = fc.record({
   cause: fc.option(fc.constantFrom(...causes)),
   country: fc.option(fc.constantFrom(...countries)),
   ghd_aligned: fc.boolean(),
+  accepts: fc.option(fc.constant("usdc" as const)),
+  has_website: fc.option(fc.boolean()),
   limit: fc.constantFrom(1, 7, 20, 50),
 });
 
@@ -154,7 +160,9 @@ describe("any search", () => {
           (record) =>
             (filters.cause === null || record.causes.includes(filters.cause)) &&
             (filters.country === null || record.country_code === filters.country) &&
-            (!filters.ghd_aligned || record.ghd_aligned === 1),
+            (!filters.ghd_aligned || record.ghd_aligned === 1) &&
+            (filters.accepts === null || record.usdc_wallet !== null) &&
+            (filters.has_website === null || filters.has_website === (record.website !== null)),
         );
         const withAll = filtered.filter((record) => words.every((word) => has(record, word)));
         const withAny = filtered.filter((record) => words.some((word) => has(record, word)));
@@ -197,23 +205,42 @@ describe("any search", () => {
     30_000,
   );
 
-  test("without words is ordered by impact, then verified, then name", async () => {
-    const rank = (a: NonprofitRecord, b: NonprofitRecord) =>
-      (b.beneficiaries_per_year ?? -1) - (a.beneficiaries_per_year ?? -1) ||
-      b.verified - a.verified ||
-      (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1);
-    const expected = crowd
-      .filter((n) => n.country_code === "IN" && n.causes.includes("health"))
-      .sort(rank)
-      .map(({ id }) => id);
-    const found = await find({ country: "India", cause: "health", limit: 50 });
-    expect(found.total).toBe(expected.length);
-    expect(found.ids).toEqual(expected.slice(0, 50));
-  });
+  const isPayable = (n: NonprofitRecord) => n.usdc_wallet !== null;
+  const hasSite = (n: NonprofitRecord) => n.website !== null;
+  const inIndia = (n: NonprofitRecord) => n.country_code === "IN";
+  const narrowings: [Partial<SearchQuery>, (n: NonprofitRecord) => boolean][] = [
+    [{ country: "India", cause: "health" }, (n) => inIndia(n) && n.causes.includes("health")],
+    [{ accepts: "usdc" }, isPayable],
+    [
+      { country: "India", accepts: "usdc", has_website: true },
+      (n) => inIndia(n) && isPayable(n) && hasSite(n),
+    ],
+    [{ country: "India", has_website: false }, (n) => inIndia(n) && !hasSite(n)],
+    [{ accepts: "usdc", has_website: false }, (n) => isPayable(n) && !hasSite(n)],
+  ];
+  test.each(narrowings)(
+    "without words, by %j, is ordered by impact, then verified, then name",
+    async (query, isFound) => {
+      const rank = (a: NonprofitRecord, b: NonprofitRecord) =>
+        (b.beneficiaries_per_year ?? -1) - (a.beneficiaries_per_year ?? -1) ||
+        b.verified - a.verified ||
+        (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1);
+      const expected = crowd
+        .filter(isFound)
+        .sort(rank)
+        .map(({ id }) => id);
+      const found = await find({ ...query, limit: 50 });
+      expect(found.total).toBe(expected.length);
+      expect(found.ids).toEqual(expected.slice(0, 50));
+    },
+  );
 
   test("with nothing given holds the whole directory", async () => {
     const { total } = await find({});
     expect(total).toBe(2_405);
+    const without = await find({ has_website: false, limit: 50 });
+    expect(without.total).toBe(405);
+    expect(without.nonprofits.every(({ website }) => website === null)).toBe(true);
   });
 
   test("of an unknown cause or country is empty, not an error", async () => {

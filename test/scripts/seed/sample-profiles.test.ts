@@ -33,7 +33,7 @@ const texts = ({
 describe("every profile of the sample", () => {
   test("has the shape of the contract", () => {
     for (const profile of profiles) {
-      NonprofitDetail.parse(toDetail(profile));
+      NonprofitDetail.parse(toDetail(profile, ""));
       for (const cause of profile.causes) CauseId.parse(cause);
       expect(new Set(profile.causes).size).toBe(profile.causes.length);
     }
