@@ -70,7 +70,7 @@ export type Context = {
   /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
   readonly bundleHolds?: (urlPath: string) => boolean;
   /** Draws a page of a list as the site does. Absent: no site is compiled beside the service. */
-  readonly drawList?: (found: FoundList) => Promise<Response>;
+  readonly drawList?: (found: FoundList, accept: string | null) => Promise<Response>;
   /**
    * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the
    * release that holds it, null when the wait ended first. Absent: nothing is published beside the service.

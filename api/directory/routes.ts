@@ -40,7 +40,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
       )
       .get(
         pathOf(directory.browseNonprofits),
-        ({ query }) => listForPeople(context, query),
+        ({ query, request }) => listForPeople(context, query, request.headers.get("accept")),
         schemaOf(directory.browseNonprofits),
       )
       .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
@@ -84,6 +84,7 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
 async function listForPeople(
   { store, search, drawList }: DirectoryContext,
   asked: QueryOf<typeof directory.browseNonprofits>,
+  accept: string | null,
 ): Promise<Response> {
   if (drawList === undefined) {
     return problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
@@ -94,7 +95,7 @@ async function listForPeople(
   const { ids, ...found } = await search.browse(query);
   const known = await listItemsById(store, ids);
   const items = ids.flatMap((id) => known.get(id) ?? []);
-  return drawList({ ...query, ...found, page: number, items });
+  return drawList({ ...query, ...found, page: number, items }, accept);
 }
 
 const slugLengthMax = 200;

@@ -11,7 +11,9 @@ import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
 import type { BundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
+import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
+import { prefersMarkdown } from "#site/delivery/prefers-markdown.ts";
 import { createFirstPages, type FirstPages } from "#site/delivery/before-first-release.ts";
 
 /** Answers what the bundle holds; null leaves the request to the service. */
@@ -76,17 +78,22 @@ export function openDrawList(
 ): NonNullable<Context["drawList"]> {
   const { baseUrl, network } = config;
   let opening: Promise<Renderer> | null = null;
-  return async (found) => {
+  return async (found, accept) => {
     opening ??= openCompiled(config);
     const renderer = await opening.catch((error: unknown) => {
       opening = null;
       throw error;
     });
-    const body = await drawnList({ renderer, baseUrl, network }, found);
-    const { contentType, cacheControl, others } = headersOf("browse.html");
-    return new Response(new Uint8Array(body), {
-      headers: { ...others, "content-type": contentType, "cache-control": cacheControl },
-    });
+    const markdown = prefersMarkdown(accept);
+    const body = await drawnList({ renderer, baseUrl, network }, found, { markdown });
+    const { contentType, cacheControl, others } = headersOf(markdown ? "browse.md" : "browse.html");
+    const headers = {
+      ...others,
+      "content-type": contentType,
+      "cache-control": markdown ? negotiatedCacheControl : cacheControl,
+      vary: "accept",
+    };
+    return new Response(typeof body === "string" ? body : new Uint8Array(body), { headers });
   };
 }
 

@@ -9,6 +9,8 @@ import {
   type Source,
 } from "#site/documents/document.ts";
 import { filePathsFor, givingProfileOf, headersOf, urlPathsOf } from "./http-headers.ts";
+import { markdownPathOf } from "#site/parts/markdown.ts";
+import { prefersMarkdown } from "./prefers-markdown.ts";
 
 /** Answers from the renderer while the first release is being written. */
 export type FirstPages = (request: Request) => Promise<Response | null>;
@@ -22,12 +24,15 @@ export function createFirstPages(source: Source, kinds: readonly DocumentKind[])
   return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
     const { pathname, search } = new URL(request.url);
-    const key = await keyFor(source, pathname);
+    const [first = ""] = filePathsFor(pathname);
+    const markdown = prefersMarkdown(request.headers.get("accept")) ? markdownPathOf(first) : null;
+    const path = markdown === null ? pathname : `/${markdown}`;
+    const key = await keyFor(source, path);
     if (key === null || (search !== "" && /^\/(?:api\/|browse$)/.test(pathname))) return null;
     const { files, failed } = await renderKeys([key], kinds, source);
     if (failed.length > 0) return unavailable();
-    const wanted = filePathsFor(pathname);
-    const file = files.find(({ path, body }) => body !== null && wanted.includes(path));
+    const wanted = filePathsFor(path);
+    const file = files.find(({ path: at, body }) => body !== null && wanted.includes(at));
     if (file === undefined) return files.length > 0 ? toGivingProfile(pathname) : null;
     return answerOf(file, { bodiless: request.method === "HEAD" });
   };
@@ -63,7 +68,9 @@ const pageKeys = new Map(
   Object.entries({ ...pages, ...discoveryFiles })
     .filter(([key]) => key !== keyOf.page("not-found"))
     .flatMap(([key, { paths }]) => paths.map((path) => [urlPathsOf(path)[0], key] as const)),
-).set("/browse", keyOf.listPage("all", 1));
+)
+  .set("/browse", keyOf.listPage("all", 1))
+  .set("/browse.md", keyOf.listPage("all", 1));
 
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
   const own = pageKeys.get(pathname);
@@ -73,9 +80,14 @@ async function keyFor(source: Source, pathname: string): Promise<DocumentKey | n
     .replace(/^\/api/, "")
     .split("/");
   if (more.length > 0) return null;
-  if (section === "nonprofits" || section === "donate") return profileKey(source, name);
-  const list = listsOf.get(section)?.(name);
-  return list !== undefined && /^\d{1,6}$/.test(page) ? keyOf.listPage(list, Number(page)) : null;
+  const isProfile = section === "donate" || (section === "nonprofits" && name !== "pages");
+  return isProfile ? profileKey(source, name) : listKey(section, name, page);
+}
+
+function listKey(section: string, name: string, page: string): DocumentKey | null {
+  const list = listsOf.get(section)?.(name.replace(/\.md$/, ""));
+  const number = /^(\d{1,6})(?:\.md|\.json)?$/.exec(page)?.[1];
+  return list === undefined || number === undefined ? null : keyOf.listPage(list, Number(number));
 }
 
 async function profileKey({ store }: Source, name: string): Promise<DocumentKey | null> {
@@ -86,6 +98,7 @@ async function profileKey({ store }: Source, name: string): Promise<DocumentKey 
 
 /** Lists by the section of the site where their pages stand. */
 const listsOf = new Map<string, (name: string) => string>([
+  ["nonprofits", () => "all"],
   ["causes", (name) => `cause:${name}`],
   ["countries", (name) => `country:${name.toUpperCase()}`],
 ]);

@@ -1,9 +1,17 @@
 import { statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
+import { markdownPathOf } from "#site/parts/markdown.ts";
+import { prefersMarkdown } from "./prefers-markdown.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import { LRUCache } from "lru-cache";
-import { cachedBodyBytesMax, type EncodedFile, encodeFile } from "./encoded-file.ts";
+import {
+  cachedBodyBytesMax,
+  type EncodedFile,
+  encodeFile,
+  inPlaceOfPage,
+  type Shown,
+} from "./encoded-file.ts";
 
 export type BundleServer = ReturnType<typeof createBundleServer>;
 
@@ -79,6 +87,13 @@ export function createBundleServer(
     const page = lookUp("/404");
     return page === null ? null : answerWith(page, request, 404);
   };
+  /** The markdown of a page for whoever prefers it; a file that was asked for by its name is what it is. */
+  const inMarkdown = (page: EncodedFile, path: string, request: Request): Shown | null => {
+    if (path.endsWith(".html") || !prefersMarkdown(request.headers.get("accept"))) return null;
+    const markdown = markdownPathOf(page.file.path);
+    const found = markdown === null ? null : lookUp(`/${markdown}`);
+    return found === null ? null : inPlaceOfPage(found.shownTo(request), found.file.path);
+  };
   return {
     /** Answers from the bundle at once, or gives null: then the service is asked. */
     answer: (request: Request): Response | null => {
@@ -89,7 +104,7 @@ export function createBundleServer(
       const elsewhere = hasQuery || found === null ? atService(request.url) : null;
       if (elsewhere !== null || found === null) return elsewhere ?? standIn(path, request);
       onServed?.(path, request);
-      return answerWith(found, request, 200);
+      return answerWith(found, request, 200, inMarkdown(found, path, request));
     },
   };
 }
@@ -166,8 +181,13 @@ function splitUrl(url: string): { path: string; hasQuery: boolean } {
     : { path: url.slice(from, query), hasQuery: true };
 }
 
-function answerWith(found: EncodedFile, request: Request, status: 200 | 404): Response {
-  const { body, etag, init } = found.shownTo(request);
+function answerWith(
+  found: EncodedFile,
+  request: Request,
+  status: 200 | 404,
+  instead: Shown | null = null,
+): Response {
+  const { body, etag, init } = instead ?? found.shownTo(request);
   const { headers } = init;
   const wanted = request.headers.get("if-none-match");
   if (wanted !== null && matches(wanted, etag)) return new Response(null, { status: 304, headers });

@@ -46,7 +46,7 @@ export function encodeFile(
     "content-type": contentType,
     "cache-control": cacheControl,
     ...others,
-    ...(shrinks ? { vary: "accept-encoding" } : {}),
+    ...varying(file.path.endsWith(".html"), shrinks),
     etag,
   });
   const plain: Shown = { body, etag, init: { status: 200, headers } };
@@ -62,6 +62,31 @@ export function encodeFile(
   };
   return { file, version, shownTo };
 }
+
+/** A page is to be had in markdown, too, and a file that shrinks compressed. */
+const varying = (isPage: boolean, shrinks: boolean): { vary?: string } => {
+  const vary = [...(isPage ? ["accept"] : []), ...(shrinks ? ["accept-encoding"] : [])];
+  return vary.length === 0 ? {} : { vary: vary.join(", ") };
+};
+
+const negotiated = new WeakMap<Shown, Shown>();
+
+/**
+ * A file of markdown in the place of a page. Caches that heed no Vary must not keep it: they would show it to browsers.
+ */
+export function inPlaceOfPage(shown: Shown, path: string): Shown {
+  const known = negotiated.get(shown);
+  if (known !== undefined) return known;
+  const headers = new Headers(shown.init.headers);
+  headers.set("vary", "accept, accept-encoding");
+  headers.set("cache-control", negotiatedCacheControl);
+  headers.set("content-location", `/${path}`);
+  const own: Shown = { ...shown, init: { status: 200, headers } };
+  negotiated.set(shown, own);
+  return own;
+}
+
+export const negotiatedCacheControl = "private, max-age=60";
 
 type Encoding = "br" | "gzip";
 

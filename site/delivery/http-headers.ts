@@ -112,7 +112,7 @@ function contentTypeOf(path: string): string {
 }
 
 const profilePath = /^(?:api\/)?(?:nonprofits|donate)\/([^/]+)\.[a-z]+$/;
-const listPath = /^(causes|countries)\/([^/]+?)(?:\/(\d+))?\.html$/;
+const listPath = /^(causes|countries)\/([^/]+?)(?:\/(\d+))?\.(?:html|md)$/;
 const wholeListPath = /^api\/nonprofits(?:\/pages\/(\d+))?\.json$/;
 
 /** Answers that say that nothing is there: a release that adds a page makes them wrong. */

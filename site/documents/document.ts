@@ -1,8 +1,10 @@
 import type { ListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
+import { markdownPathOf } from "#site/parts/markdown.ts";
 import type { Own } from "#site/parts/page-locals.ts";
 import type { BuildInputs } from "#site/parts/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
+import { pageMarkdown } from "./page-markdown.ts";
 
 /**
  * A document is what is rendered and goes stale as a whole: its key is its kind and what tells it from its like, for
@@ -57,18 +59,30 @@ export type SingleDocument = {
   render(source: Source): Promise<BundleFile[]>;
 };
 
-/** The document that a page or an endpoint makes of what `own` finds for it. */
+/** The document that a page or an endpoint makes of what `own` finds for it: a page in markdown, too. */
 export const single = <Page extends string>(
   page: Page,
   own: (source: Source) => Own<Page> | Promise<Own<Page>>,
-  paths: readonly string[] = [pathOf(page)],
+  paths: readonly string[] = bothFormsOf(pathOf(page)),
 ): SingleDocument => ({
   paths,
   render: async (source) => {
-    const { body } = await fileOf(source, page, await own(source));
-    return paths.map((path) => ({ path, body }));
+    const file = await fileOf(source, page, await own(source));
+    const markdown = markdownPathOf(file.path);
+    return paths.map((path) => ({
+      path,
+      body: path === markdown ? pageMarkdown(textOf(file), source.baseUrl) : file.body,
+    }));
   },
 });
+
+const bothFormsOf = (path: string): string[] => {
+  const markdown = markdownPathOf(path);
+  return markdown === null ? [path] : [path, markdown];
+};
+
+const textOf = ({ body }: BundleFile): string =>
+  body instanceof Uint8Array ? new TextDecoder().decode(body) : (body ?? "");
 
 /** A kind of which all documents are known by name. */
 export const singles = (

@@ -6,7 +6,8 @@ import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import type { FoundList } from "#content/nonprofit/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { listPageView } from "#site/parts/list-view.ts";
+import { listMarkdown, listPageView } from "#site/parts/list-view.ts";
+import { markdownPathOf } from "#site/parts/markdown.ts";
 import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
 import { folderOf, keyOf, listParts } from "./keys.ts";
 import { pageSizeOf, staticPages } from "./page-sizes.ts";
@@ -71,16 +72,19 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
     ...(place.list === "all" ? [{ ...place, json: true }] : []),
     ...(isForPeople(place) ? [{ ...place, json: false }] : []),
   ]);
-  return Promise.all(
+  const files = await Promise.all(
     pages.map(async ({ json, ...place }) => {
       const path = pathOf(place);
       // A list that shrank has fewer pages; its first page stays, but for a country without any nonprofit.
       const empty = place.ids.length === 0 && (place.page > 1 || place.list.startsWith("country:"));
       const gone = empty || place.page > staticPagesMax;
-      if (gone) return { path, body: null };
-      return json ? jsonPage(place, summaries, source) : htmlPage(place, items, source);
+      const markdown = markdownPathOf(path);
+      const all = markdown === null ? [path] : [path, markdown];
+      if (gone) return all.map((one) => ({ path: one, body: null }));
+      return json ? [await jsonPage(place, summaries, source)] : shownPage(place, items, source);
     }),
   );
+  return files.flat();
 }
 
 /** Of the whole directory people find the first page in the bundle. */
@@ -106,24 +110,32 @@ function jsonPage(
   return fileOf(source, file, answerBytes(answer), pathOf({ page, ...place }));
 }
 
-function htmlPage(
+/** The page of a list for people, and for models. */
+async function shownPage(
   place: Place,
   items: ReadonlyMap<number, ListItem>,
   source: Source,
-): Promise<BundleFile> {
-  const { list, page, ids, total, facets } = place;
+): Promise<BundleFile[]> {
+  const { list, ids, total, facets } = place;
   const { kind, value } = listParts(list);
   const view = listPageView({
     filters: list === "all" ? noFilters : { ...noFilters, [kind]: value },
     sort: "relevance",
-    page,
+    page: place.page,
     total,
     facets,
     items: ids.flatMap((id) => items.get(id) ?? []),
   });
-  if (list === "all") return fileOf(source, "/browse", { view });
-  const file = kind === "cause" ? "/causes/[id]/[...page]" : "/countries/[code]/[...page]";
-  return fileOf(source, file, { view }, pathOf(place));
+  const page =
+    list === "all"
+      ? "/browse"
+      : kind === "cause"
+        ? "/causes/[id]/[...page]"
+        : "/countries/[code]/[...page]";
+  const path = list === "all" ? "browse.html" : pathOf(place);
+  const html = await fileOf(source, page, { view }, path);
+  const markdown = markdownPathOf(path) ?? "";
+  return [html, { path: markdown, body: listMarkdown(view, source.baseUrl) }];
 }
 
 function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
@@ -133,10 +145,13 @@ function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
   return page === 1 ? `${folderOf(list)}.html` : `${folderOf(list)}/${page}.html`;
 }
 
-/** A page of a list that is in no bundle, as its pages are: `found` is what the service found. */
+/** A page of a list that is in no bundle, as its pages are, or in markdown: `found` is what the service found. */
 export async function drawnList(
   { renderer, baseUrl, network }: Pick<Source, "renderer" | "baseUrl" | "network">,
   found: FoundList,
-): Promise<Uint8Array> {
-  return renderer.render("/browse", { baseUrl, network, view: listPageView(found) });
+  { markdown }: { markdown: boolean },
+): Promise<string | Uint8Array> {
+  const view = listPageView(found);
+  if (markdown) return listMarkdown(view, baseUrl);
+  return renderer.render("/browse", { baseUrl, network, view });
 }

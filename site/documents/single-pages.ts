@@ -57,9 +57,12 @@ export const pages: Singles = {
     publicationDay: await directoryFact(source.store, "publication_day"),
   })),
   [keyOf.page("methodology")]: single("/methodology", nothing),
-  [keyOf.page("agents")]: single("/agents", async ({ store }) => ({
-    leaderboard: (await storedLeaderboard(store)) ?? noAgentsYet,
-  })),
+  [keyOf.page("agents")]: single(
+    "/agents",
+    async ({ store }) => ({ leaderboard: (await storedLeaderboard(store)) ?? noAgentsYet }),
+    // In its place in markdown is the guide.
+    ["agents.html"],
+  ),
   [keyOf.page("onboard")]: single("/onboard", nothing),
   [keyOf.page("onboard-status")]: single("/onboard/status", nothing),
   [keyOf.page("corrections")]: single("/corrections", nothing),

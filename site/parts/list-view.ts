@@ -13,6 +13,7 @@ import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
+import { enclosed, markdownLine } from "./markdown.ts";
 import { clipped, counted, grouped, joined } from "./words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
@@ -68,8 +69,7 @@ export function listPageView(list: ListPage) {
     form: facets === null ? null : formOf(list, facets, { isFile: !narrowed }),
     page,
     ...pagerOf(list),
-    /** The entries, as HTML that is safe. */
-    items: items.map(itemHtml).join(""),
+    entries: items.map(entryOf),
   };
 }
 
@@ -213,19 +213,51 @@ export const optionsHtml = (options: readonly Option[]): string =>
 const sameValue = (facet: FacetName, asked: string, value: string): boolean =>
   facet === "country" ? countryCode(asked) === value : fold(asked) === fold(value);
 
-/**
- * An entry of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with
- * each: written as text they cost a fifth of what a component for each would.
- */
-function itemHtml(item: ListItem): string {
+/** An entry of a list, in words. */
+function entryOf(item: ListItem) {
   const people = item.beneficiaries_per_year;
   const place = joined([item.city, item.region, countryName(item.country_code)], ", ");
   const reach = people === null ? null : `${counted(people, "person", "people")} a year`;
-  const name = `<a href="/nonprofits/${escaped(item.slug)}" dir="auto">${escaped(item.name)}</a>`;
-  const verified = item.verified === 1 ? ' <span class="mark good">Verified</span>' : "";
-  const note = `<p class="note">${escaped(joined([place, reach], " · "))}</p>`;
-  const text = clipped(item.text ?? "", 180);
-  return `<li>${name}${verified}${note}${text === "" ? "" : `<p dir="auto">${escaped(text)}</p>`}</li>`;
+  return {
+    path: `/nonprofits/${item.slug}`,
+    name: item.name,
+    verified: item.verified === 1,
+    note: joined([place, reach], " · "),
+    text: clipped(item.text ?? "", 180),
+  };
+}
+type Entry = ReturnType<typeof entryOf>;
+
+/**
+ * The entries of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with
+ * each: written as text they cost a fifth of what a component for each would.
+ */
+export const entriesHtml = (entries: readonly Entry[]): string =>
+  entries
+    .map(({ path, name, verified, note, text }) => {
+      const link = `<a href="${escaped(path)}" dir="auto">${escaped(name)}</a>`;
+      const mark = verified ? ' <span class="mark good">Verified</span>' : "";
+      const what = text === "" ? "" : `<p dir="auto">${escaped(text)}</p>`;
+      return `<li>${link}${mark}<p class="note">${escaped(note)}</p>${what}</li>`;
+    })
+    .join("");
+
+/** The page of a list for models; its links lead to markdown. `baseUrl` has no trailing slash. */
+export function listMarkdown(view: ListPageView, baseUrl: string): string {
+  const entries = view.entries.map(({ path, name, verified, note, text }) => {
+    const what = [verified ? "verified" : "", note, text].filter((part) => part !== "");
+    return `- [${markdownLine(name)}](${baseUrl}${path}.md): ${what.map(markdownLine).join(" · ")}`;
+  });
+  const next = view.next?.includes("?") === false ? `${view.next}.md` : view.next;
+  return enclosed(
+    [
+      `# ${view.name}${view.page > 1 ? `, page ${view.page}` : ""}`,
+      view.intro ?? "",
+      view.total === null ? "" : `${view.total}, ${view.order}.`,
+      entries.length === 0 ? "No nonprofits here." : entries.join("\n"),
+    ],
+    [...(next === null ? [] : [`Next page: ${baseUrl}${next}`]), `JSON: ${baseUrl}${view.json}`],
+  );
 }
 
 const escaped = (text: string): string => Bun.escapeHTML(text);

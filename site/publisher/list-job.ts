@@ -129,7 +129,9 @@ async function staleKeys(
 /** All pages of a list, and those beyond its end that an earlier release still holds. */
 function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
   if (list === "thin") return [];
-  const held = manifest.under(list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`);
+  const held = manifest
+    .under(list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`)
+    .filter(({ path }) => !path.endsWith(".md"));
   const pages = Math.max(staticPages(list, count), held.length + 1);
   return Array.from({ length: pages }, (_, at) => keyOf.listPage(list, at + 1));
 }

@@ -44,8 +44,10 @@ export function aBundle() {
 /** One file of each kind that a bundle has. Pages are long enough to be worth compressing. */
 export const sampleFiles: Record<string, string> = {
   "index.html": page("Home"),
+  "index.md": "# Home\n".repeat(300),
   "404.html": page("Nothing here"),
   "nonprofits/water-for-all.html": page("Water for All"),
+  "nonprofits/water-for-all.md": "# Water for All\n".repeat(200),
   "api/nonprofits/water-for-all.json": json("Water for All"),
   "api/history/water-for-all.json": json("What was changed in Water for All"),
   "donate/water-for-all.html": page("Give to Water for All"),
@@ -53,11 +55,14 @@ export const sampleFiles: Record<string, string> = {
   "widget.html": page("A button"),
   "widget/donate.js": "(()=>{})();".repeat(200),
   "browse.html": page("All nonprofits"),
+  "browse.md": "# All nonprofits\n".repeat(200),
   "causes.html": page("Causes"),
   "causes/education.html": page("Education"),
+  "causes/education.md": "# Education\n".repeat(200),
   "causes/education/2.html": page("Education, page 2"),
   "countries.html": page("Countries"),
   "countries/ke.html": page("Kenya"),
+  "countries/ke.md": "# Kenya\n".repeat(200),
   "countries/ke/2.html": page("Kenya, page 2"),
   "api/nonprofits.json": json("The list"),
   "api/nonprofits/pages/2.json": json("The list, page 2"),
@@ -89,6 +94,30 @@ export const sampleFiles: Record<string, string> = {
   "snapshot/manifest.json": json("Manifest"),
   "snapshot/manifest.json.jws": "a..b",
 };
+
+/** What clients send, and whether a page is theirs in markdown: the same at each server. */
+export const accepted: readonly [accept: string, form: "md" | "html"][] = [
+  ["text/markdown", "md"],
+  ["text/markdown, text/html, */*", "md"],
+  ["Text/Markdown; charset=utf-8, text/html;q=0.9", "md"],
+  ["text/html;q=0.85, text/markdown;q=0.9", "md"],
+  ["text/markdown;q=0.50, text/html;q=0.5", "md"],
+  ["text/html, text/markdown;q=0.9", "html"],
+  ["text/markdown;q=0.8, text/html;q=0.89", "html"],
+  ["text/markdown;q=0.5, */*;q=0.501", "html"],
+  ["text/markdown;q=0.5, text/*;q=0.1, */*", "md"],
+  ["text/markdown;q=0, text/html;q=0", "html"],
+  ["text/markdown;q=0.0", "html"],
+  ["text/*, */*", "html"],
+  ["text/markdownish, application/x+text/markdown", "html"],
+  ["*/*", "html"],
+  // Firefox, and Chromium.
+  ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "html"],
+  [
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
+    "html",
+  ],
+];
 
 function page(title: string): string {
   return `<!doctype html><html lang="en"><title>${title}</title><p>${"words ".repeat(300)}</p></html>`;

@@ -53,7 +53,13 @@ sub vcl_recv {
     return (pass);
   }
 
-  # What is left is a file, or a path that the service says is none.
+  # Who names markdown may get it in the place of a page: the backend decides, and no cache keeps it.
+  if (req.http.Accept ~ "(?i)text/markdown") {
+    return (pass);
+  }
+
+  # What is left is a file, or a path that the service says is none. Pages vary by Accept: one form of it makes one copy.
+  set req.http.Accept = "text/html";
   unset req.http.Cookie;
   call almoner_one_address;
   return (hash);

@@ -21,6 +21,7 @@ test.each([
   ["/widget", "text/html"],
   ["/widget/donate.js", "text/javascript"],
   ["/nonprofits/wells.md", "text/markdown"],
+  ["/causes/education.md", "text/markdown"],
   ["/AGENTS.md", "text/markdown"],
   ["/.well-known/mcp/server-card.json", "application/json"],
   ["/.well-known/security.txt", "text/plain"],
@@ -28,6 +29,14 @@ test.each([
   const answer = await ask(path);
   expect([answer?.status, answer?.headers.get("content-type")?.split(";")[0]]).toEqual([200, type]);
 });
+
+test.each(["/", "/nonprofits/wells", "/donate/wells", "/causes/education", "/browse"])(
+  "%s is there in markdown, too",
+  async (path) => {
+    const asked = new Request(`http://localhost${path}`, { headers: { accept: "text/markdown" } });
+    expect((await pages(asked))?.headers.get("content-type")).toStartWith("text/markdown");
+  },
+);
 
 test("without a wallet the profile stands in, and no one is kept there", async () => {
   const answer = await ask("/donate/no-wallet");

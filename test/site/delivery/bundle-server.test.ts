@@ -6,6 +6,7 @@ import { type BundleReader, openBundleReader } from "#site/delivery/bundle-reade
 import { type BundleServer, createBundleServer } from "#site/delivery/bundle-server.ts";
 import { measured } from "#test/support/measured.ts";
 import { aContract } from "#test/support/contract.ts";
+import { accepted } from "#test/support/bundle.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
@@ -40,6 +41,57 @@ test.each([
   expect([answer?.status, answer?.headers.get("location")]).toEqual([302, location]);
   expect(ask("/causes/education?utm_source=x")?.status).toBe(200);
   expect(ask("/causes/nothing/11")).toBeNull();
+});
+
+describe("markdown in the place of a page", () => {
+  const form = (path: string, accept: string) =>
+    ask(path, { headers: { accept } })?.headers.get("content-type")?.slice(5, 9);
+
+  const found = (path: string, headers: Record<string, string>): Response => {
+    const answer = ask(path, { headers });
+    if (answer === null) throw new Error(`${path} is not in the bundle`);
+    return answer;
+  };
+
+  test.each(accepted)("Accept: %s is answered by %s", (accept, expected) => {
+    expect(form("/nonprofits/oak-trust", accept)).toBe(expected === "md" ? "mark" : "html");
+  });
+
+  test.each([
+    ["/", "index.md", "# Find a nonprofit"],
+    ["/browse", "browse.md", "# All nonprofits"],
+    ["/causes", "causes.md", "# Causes"],
+    ["/causes/education", "causes/education.md", "# Education"],
+    ["/countries/KE", "countries/ke.md", "# Kenya"],
+    ["/methodology", "methodology.md", "# Method"],
+    ["/statistics", "statistics.md", "# Statistics"],
+    ["/onboard", "onboard.md", "# Claim"],
+    ["/onboard/status", "onboard/status.md", "# "],
+    ["/corrections", "corrections.md", "# "],
+    ["/receipt", "receipt.md", "# "],
+    ["/widget", "widget.md", "# "],
+    ["/agents", "agents.md", "# "],
+    ["/nonprofits/oak-trust", "nonprofits/oak-trust.md", "# Oak Trust"],
+  ])("%s is %s, and names it to who reads the page", async (path, file, title) => {
+    const answer = found(path, { accept: "text/markdown" });
+    const text = await answer.text();
+    expect(text).toContain(`\n${title}`.trim());
+    expect(text).not.toContain("<p>");
+    expect(answer.headers.get("content-location")).toBe(`/${file}`);
+    expect(answer.headers.get("cache-control")).toBe("private, max-age=60");
+    expect(answer.headers.get("vary")).toStartWith("accept");
+    const etag = answer.headers.get("etag") ?? "";
+    const again = found(path, { accept: "text/markdown", "if-none-match": etag });
+    expect(again.status).toBe(304);
+    const page = found(path, { accept: "text/html" });
+    expect(page.headers.get("vary")).toStartWith("accept");
+    expect(page.headers.get("etag")).not.toBe(etag);
+    expect(await page.text()).toContain(
+      `type="text/markdown" href="http://localhost:8080/${file}"`,
+    );
+    // By its own name it is a file like any other.
+    expect(ask(`/${file}`)?.headers.get("cache-control")).toStartWith("public");
+  });
 });
 
 describe("the bundle's files over HTTP", () => {
@@ -102,7 +154,7 @@ describe("the bundle's files over HTTP", () => {
     expect(gunzipSync((await answer?.arrayBuffer()) ?? "").toString()).toBe(plain ?? "");
     const refused = ask(path, { headers: { "accept-encoding": "br;q=0, gzip;q=0" } });
     expect(refused?.headers.get("content-encoding")).toBeNull();
-    expect(refused?.headers.get("vary")).toBe("accept-encoding");
+    expect(refused?.headers.get("vary")).toBe("accept, accept-encoding");
   });
 
   test("HEAD tells the length and sends nothing", async () => {

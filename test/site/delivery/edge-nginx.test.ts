@@ -3,10 +3,11 @@ import { existsSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
+import { accepted, aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anEchoService } from "#test/support/echo.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
 import { compressedExport } from "#site/bundle/precompress.ts";
+import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
 import { filePathsFor, headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 import { monotonicMtime } from "#site/bundle/export-folder.ts";
 
@@ -94,6 +95,43 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       const answer = await get("/snapshot/manifest.json", { range: "bytes=2-5" });
       expect(answer.status).toBe(206);
       expect(await answer.text()).toBe("titl");
+    });
+  });
+
+  describe("markdown in the place of a page", () => {
+    test.each(accepted)("Accept: %s is answered by %s", async (accept, form) => {
+      const answer = await get("/nonprofits/water-for-all", { accept });
+      expect(await answer.text()).toBe(sampleFiles[`nonprofits/water-for-all.${form}`] ?? "");
+    });
+
+    test.each([
+      ["/", "index.md"],
+      ["/browse", "browse.md"],
+      ["/causes/education", "causes/education.md"],
+      ["/countries/KE", "countries/ke.md"],
+      ["/agents", "agents.md"],
+      ["/donate/water-for-all", "nonprofits/water-for-all.md"],
+    ])("%s is %s, which no cache keeps", async (url, path) => {
+      const answer = await get(url, { accept: "text/markdown" });
+      expect(await answer.text()).toBe(sampleFiles[path] ?? "");
+      expect(answer.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+      expect(answer.headers.get("vary")).toContain("Accept");
+      expect(answer.headers.get("cache-control")).toBe(negotiatedCacheControl);
+      expect(answer.headers.get("content-location")).toBe(`/${path}`);
+      const page = await get(url, { accept: "text/html" });
+      expect(page.headers.get("content-location")).toBeNull();
+    });
+
+    test("pages vary by it, and what was asked for by its name is what it is", async () => {
+      expect((await get("/causes")).headers.get("vary")).toContain("Accept");
+      const page = await get("/nonprofits/water-for-all.html", { accept: "text/markdown" });
+      expect(page.headers.get("content-type")).toStartWith("text/html");
+      const markdown = await get("/nonprofits/water-for-all.md", { accept: "text/html" });
+      expect(markdown.headers.get("cache-control")).toBe(headersOf("x.md").cacheControl);
+      expect(markdown.headers.get("content-location")).toBeNull();
+      // A page that is there in one form only.
+      const only = await get("/causes", { accept: "text/markdown" });
+      expect(only.headers.get("content-type")).toStartWith("text/html");
     });
   });
 
@@ -197,7 +235,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       const body = sampleFiles["causes.html"] ?? "";
       const brotli = await get("/causes", { "accept-encoding": "br, gzip" });
       expect(brotli.headers.get("content-encoding")).toBe("br");
-      expect(brotli.headers.get("vary")).toBe("Accept-Encoding");
+      expect(brotli.headers.get("vary")).toBe("Accept-Encoding, Accept");
       expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(body);
       const gzip = await get("/causes", { "accept-encoding": "gzip" });
       expect(gzip.headers.get("content-encoding")).toBe("gzip");

@@ -82,6 +82,17 @@ describe("hostile text", () => {
     },
   );
 
+  test("stays text in the markdown of lists", async () => {
+    const text = (await site.files("list-page cause:education 1"))["causes/education.md"] ?? "";
+    const [, theirs = "", ours = ""] = text.split(/<\/?third-party-data>/);
+    expect(theirs).toContain(String.raw`\</script\>\<script\>alert(1)`);
+    expect(theirs).not.toMatch(/(?<!\\)<|javascript:.*\n/);
+    expect(theirs).toContain(
+      "](https://almoner.example/nonprofits/lantern-school.md): verified · ",
+    );
+    expect(ours).not.toContain("alert");
+  });
+
   test("stays text in JSON-LD, and comes out of it unharmed", async () => {
     const { $ } = await site.page("profile 1");
     const jsonLd = $("script").text();

@@ -39,9 +39,11 @@ describe("a cause", () => {
   test("stands on pages of 100, in the order of the list", async () => {
     expect(Object.keys(await site.files("list-page cause:education 1"))).toEqual([
       "causes/education.html",
+      "causes/education.md",
     ]);
     expect(Object.keys(await site.files("list-page cause:education 3"))).toEqual([
       "causes/education/3.html",
+      "causes/education/3.md",
     ]);
     const pages = [1, 2, 3].map((page) => linksOf(`list-page cause:education ${page}`));
     const links = (await Promise.all(pages)).flat();
@@ -90,9 +92,16 @@ describe("a cause", () => {
 test("pages beyond the end of a list must not exist", async () => {
   expect(await site.files("list-page cause:education 4")).toEqual({
     "causes/education/4.html": null,
+    "causes/education/4.md": null,
   });
-  expect(await site.files("list-page country:KE 4")).toEqual({ "countries/ke/4.html": null });
-  expect(await site.files("list-page country:NO 1")).toEqual({ "countries/no.html": null });
+  expect(await site.files("list-page country:KE 4")).toEqual({
+    "countries/ke/4.html": null,
+    "countries/ke/4.md": null,
+  });
+  expect(await site.files("list-page country:NO 1")).toEqual({
+    "countries/no.html": null,
+    "countries/no.md": null,
+  });
   expect(await site.files("list-page all 6")).toEqual({ "api/nonprofits/pages/6.json": null });
 });
 
