@@ -17,8 +17,7 @@ import type { Allowance } from "./http/sliding-window.ts";
 import { isStorageQuota, storageQuota } from "./http/stored-bytes.ts";
 import { requestIdOf, traceOf } from "./log.ts";
 import { openMetrics } from "./operator/metrics.ts";
-import { probeRoutes } from "./operator/probes.ts";
-import { openReadiness } from "./operator/readiness.ts";
+import { openReadiness, probeRoutes } from "./operator/probes.ts";
 import { operatorRoutes } from "./operator/routes.ts";
 import {
   agentRoutes,

@@ -44,6 +44,8 @@ export type Publication = {
   failures: number;
   /** When the publisher last gave a sign of life, in milliseconds since 1970; 0: it does not run. */
   seenAtMs: number;
+  /** Of the publisher's process. */
+  pid: number;
 };
 
 /** What the service is made of. Every route takes this and nothing else; tests hand in their own. */

@@ -84,6 +84,8 @@ export async function openChain(settings: ChainSettings) {
     nodes: rpc.nodes,
     /** How often they did in the last 24 hours. */
     disagreements: rpc.disagreements,
+    /** How long they took to answer, by node, method and outcome. */
+    durations: rpc.durations,
     cluster: cluster.cluster,
     network: cluster.network,
     caip2: caip2Of(cluster),

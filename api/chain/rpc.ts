@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { networks } from "#content/donation/network.ts";
+import { countDurations } from "#content/runtime/durations.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
@@ -51,6 +52,7 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
   // Two addresses at one host are one node: whoever keeps it answers for both.
   const nodes = new Set(endpoints.map(({ host }) => host)).size;
   let disagreedAtMs: number[] = [];
+  const durations = countDurations();
   const contradicted = (host: string, method: string, why: string): void => {
     disagreedAtMs = [...disagreedAtMs, clock().getTime()].slice(-disagreementsKept);
     onTrouble?.({ host, method, why });
@@ -63,6 +65,8 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
       const since = clock().getTime() - dayMs;
       return disagreedAtMs.filter((at) => at > since).length;
     },
+    /** How long nodes took to answer, by node, method and outcome. */
+    durations: durations.all,
     /** Notes what cannot be true, whoever said it. */
     contradicted,
     /**
@@ -81,8 +85,12 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
       const stop = new AbortController();
       const attempt = async (endpoint: Endpoint): Promise<Reading<Value>> => {
         const { host } = endpoint;
+        const askedMs = performance.now();
         const answer = endpoint.ask(method, params, stop.signal);
         const reading = await answer.then(read).catch((error) => ({ unclear: whyUnclear(error) }));
+        const said = "clear" in reading ? "clear" : "unclear";
+        const outcome = stop.signal.aborted ? "given_up" : said;
+        durations.count({ host, method, outcome }, (performance.now() - askedMs) / 1_000);
         if (stop.signal.aborted) return reading;
         endpoint.did("clear" in reading ? "well" : "failed");
         if ("unclear" in reading) onTrouble?.({ host, method, why: reading.unclear });

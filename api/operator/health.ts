@@ -179,7 +179,8 @@ function backupHealth(
   return { backup, backup_problem: problem };
 }
 
-async function freeBytes(dataDir: string): Promise<number | null> {
+/** Of the disk of a folder; null where the system does not tell. */
+export async function freeBytes(dataDir: string): Promise<number | null> {
   const found = await statfs(dataDir).catch(() => null);
   return found === null ? null : found.bavail * found.bsize;
 }

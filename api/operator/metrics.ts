@@ -3,10 +3,11 @@ import { LRUCache } from "lru-cache";
 import { Counter, Gauge, Registry } from "prom-client";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import type { OperatorHealth } from "#content/contract/operator.ts";
+import { type Counted, countDurations, durationBuckets } from "#content/runtime/durations.ts";
 import { operatorHealth } from "./health.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { OperatorContext } from "./operators.ts";
-import type { openReadiness, Unready } from "./readiness.ts";
+import type { Readiness, Unready } from "./probes.ts";
 import { reviewQueues } from "./review-queues.ts";
 
 /** What is known when metrics are read. What could not be asked is null, and its metrics are left out. */
@@ -15,6 +16,7 @@ type Facts = {
   queues: readonly { kind: string; waiting: number }[];
   unready: readonly Unready[];
   seenAtMs: number | null;
+  publisherBytes: number | null;
   walBytes: number | null;
   residentBytes: number;
 };
@@ -48,6 +50,11 @@ const gauges: readonly Metric[] = [
     "almoner_publisher_seen_timestamp_seconds",
     "When the publisher last gave a sign of life; 0: it does not run",
     ({ seenAtMs }) => seenAtMs && seenAtMs / 1_000,
+  ],
+  [
+    "almoner_publisher_resident_memory_bytes",
+    "Memory of the publisher's process; absent: it does not run, or the system does not tell",
+    (f) => f.publisherBytes,
   ],
   [
     "almoner_render_failures",
@@ -145,81 +152,48 @@ function waitingIn({ queues }: Facts): Value {
 }
 
 /** Shows what is known when it is read, and nothing of what is not. */
-class FactGauge extends Gauge {
-  readonly #values: () => { labels: Record<string, string>; value: number }[];
-
-  constructor([name, help, read, label]: Metric, known: () => Facts | null) {
-    super({ name, help, labelNames: label === undefined ? [] : [label], registers: [] });
-    this.#values = () => {
+const gaugeOf = ([name, help, read, label]: Metric, known: () => Facts | null): Gauge =>
+  new Gauge({
+    name,
+    help,
+    labelNames: label === undefined ? [] : [label],
+    registers: [],
+    collect() {
       const facts = known();
       const value = facts === null ? null : read(facts);
-      if (value === null || value === undefined) return [];
-      if (label === undefined || typeof value !== "object") {
-        return [{ labels: {}, value: Number(value) }];
-      }
-      return Object.entries(value).map(([of, number]) => ({
-        labels: { [label]: of },
-        value: number,
-      }));
-    };
-  }
+      this.reset();
+      if (typeof value === "object" && value !== null) {
+        for (const [of, number] of Object.entries(value)) this.set({ [label ?? ""]: of }, number);
+      } else if (value !== null && value !== undefined) this.set(Number(value));
+      // Without a label it would be 0.
+      else if (label === undefined) this.remove();
+    },
+  });
 
-  override async get() {
-    return { ...(await super.get()), values: this.#values() };
-  }
-}
-
-/** Buckets of a request's duration, in seconds. */
-const durationBuckets = [0.001, 0.005, 0.02, 0.1, 0.3, 1, 3, 10];
-const requestLabels = ["method", "route", "status"] as const;
-
-type Durations = {
-  labels: Record<(typeof requestLabels)[number], string>;
-  counts: number[];
-  sum: number;
-};
-
-/**
- * How long requests took: a histogram, counted in arrays of our own and handed over when it is read. prom-client's own
- * counting costs as much as a tenth of serving a file.
- */
-class RequestDurations extends Gauge<(typeof requestLabels)[number] | "le"> {
-  readonly #known = new Map<string, Durations>();
-  /** Written as a histogram, though its numbers are given like those of a gauge. */
+/** Written as a histogram, though its numbers are given like those of a gauge. */
+class Histogram extends Gauge {
   readonly type = "histogram";
+  readonly #name: string;
+  readonly #counted: () => Counted[];
 
-  count(method: string, route: string, status: number, seconds: number): void {
-    const key = `${status} ${method} ${route}`;
-    let durations = this.#known.get(key);
-    if (durations === undefined) {
-      const counts = Array.from({ length: durationBuckets.length + 1 }, () => 0);
-      durations = { labels: { method, route, status: String(status) }, counts, sum: 0 };
-      this.#known.set(key, durations);
-    }
-    let at = 0;
-    while (seconds > (durationBuckets[at] ?? Infinity)) at++;
-    durations.counts[at] = (durations.counts[at] ?? 0) + 1;
-    durations.sum += seconds;
+  constructor(name: string, help: string, counted: () => Counted[]) {
+    super({ name, help, registers: [] });
+    this.#name = name;
+    this.#counted = counted;
   }
 
   override async get() {
-    const described = await super.get();
-    return { ...described, values: [...this.#known.values()].flatMap(valuesOf) };
+    const values = this.#counted().flatMap((one) => valuesOf(this.#name, one));
+    return { ...(await super.get()), values };
   }
 }
 
-function valuesOf({ labels, counts, sum }: Durations) {
-  const name = "almoner_request_duration_seconds";
+function valuesOf(name: string, { labels, counts, sum }: Counted) {
   let below = 0;
   const buckets = counts.map((count, at) => {
     below += count;
     const le = durationBuckets[at] ?? "+Inf";
-    return {
-      metricName: `${name}_bucket`,
-      labels: { le, ...labels },
-      value: below,
-      exemplar: null,
-    };
+    return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: below };
   });
   return [
     ...buckets,
@@ -235,15 +209,23 @@ const factsForMs = 15_000;
 const factsWaitMs = 1_000;
 
 /** Metrics of this process and of the directory, in the text format of Prometheus. */
-export function openMetrics(context: OperatorContext, readiness: ReturnType<typeof openReadiness>) {
+export function openMetrics(context: OperatorContext, readiness: Readiness) {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new RequestDurations({
-    name: "almoner_request_duration_seconds",
-    help: "Requests by method, route and status; files of the bundle are the route `file`",
-    labelNames: [...requestLabels, "le"],
-    registers,
-  });
+  const requests = countDurations();
+  const histograms: [string, string, () => Counted[]][] = [
+    [
+      "almoner_request_duration_seconds",
+      "Requests by method, route and status; files of the bundle are the route `file`",
+      requests.all,
+    ],
+    [
+      "almoner_rpc_duration_seconds",
+      "Questions to nodes of the chain by node, method and outcome: clear, unclear, or given up because others had answered",
+      () => context.chain?.durations() ?? [],
+    ],
+  ];
+  for (const histogram of histograms) registry.registerMetric(new Histogram(...histogram));
   const limited = new Counter({
     name: "almoner_limited_total",
     help: "Requests refused by a limit",
@@ -251,7 +233,7 @@ export function openMetrics(context: OperatorContext, readiness: ReturnType<type
     registers,
   });
   let known: Facts | null = null;
-  for (const metric of gauges) registry.registerMetric(new FactGauge(metric, () => known));
+  for (const metric of gauges) registry.registerMetric(gaugeOf(metric, () => known));
   const facts = new LRUCache<"all", Facts>({
     max: 1,
     ttl: factsForMs,
@@ -260,7 +242,7 @@ export function openMetrics(context: OperatorContext, readiness: ReturnType<type
   });
   return {
     request: (method: string, route: string, status: number, durationMs: number): void =>
-      requests.count(method, route, status, durationMs / 1_000),
+      requests.count({ method, route, status: String(status) }, durationMs / 1_000),
     limited: (limit: string): void => limited.inc({ limit }),
     contentType: registry.contentType,
     text: async (): Promise<string> => {
@@ -271,24 +253,32 @@ export function openMetrics(context: OperatorContext, readiness: ReturnType<type
   };
 }
 
-async function readFacts(
-  context: OperatorContext,
-  readiness: ReturnType<typeof openReadiness>,
-): Promise<Facts> {
+async function readFacts(context: OperatorContext, readiness: Readiness): Promise<Facts> {
   const [unready, health, queues] = await Promise.all([
     readiness(),
     operatorHealth(context).catch(() => null),
     reviewQueues(context).catch(() => []),
   ]);
   const { databaseUrl } = context.config;
+  const publication = context.publication?.();
   return {
     health,
     queues,
     unready,
-    seenAtMs: context.publication?.().seenAtMs ?? null,
+    seenAtMs: publication?.seenAtMs ?? null,
+    publisherBytes: publication?.seenAtMs ? await residentBytesOf(publication.pid) : null,
     walBytes: context.store.embedded ? sizeOf(`${filePathOf(databaseUrl)}-wal`) : null,
     residentBytes: process.memoryUsage.rss(),
   };
 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Of another process, where the system tells as Linux does. */
+async function residentBytesOf(pid: number): Promise<number | null> {
+  const status = await Bun.file(`/proc/${pid}/status`)
+    .text()
+    .catch(() => "");
+  const kb = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  return kb === undefined ? null : Number(kb) * 1_024;
+}

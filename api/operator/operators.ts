@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerOf, keyedHash, networkOf } from "#api/http/client.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
+import type { Counted } from "#content/runtime/durations.ts";
 import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
 import type { Result } from "#content/contract/base/result.ts";
@@ -23,6 +24,7 @@ export type OperatorContext = Pick<
     readonly caip2: string;
     readonly nodes: number;
     disagreements(): number;
+    durations(): Counted[];
     readonly sponsor: string | null;
     balanceOf(address: string): Promise<Result<number, { why: string }>>;
     stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;

@@ -1,13 +1,17 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
+import { LRUCache } from "lru-cache";
 import { bearerOf, isLocal } from "#api/http/client.ts";
 import { type Refusal, Refused } from "#api/http/problem.ts";
 import { pathOf } from "#api/http/route.ts";
 import { serviceOperations as service } from "#content/contract/operations/directory.ts";
 import type { Ready } from "#content/contract/stats.ts";
-import type { Metrics } from "./metrics.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
+import { publisherSilentMaxS, publishWaitMaxS } from "#content/operation/health.ts";
+import { within } from "#content/runtime/with-timeout.ts";
+import { chainHealth } from "./health.ts";
 import type { OperatorContext } from "./operators.ts";
-import type { openReadiness } from "./readiness.ts";
 
 const notOpen: Refusal = {
   status: 403,
@@ -16,10 +20,12 @@ const notOpen: Refusal = {
     "Metrics are read on this machine, without a proxy, or with the token of ALMONER_METRICS_TOKEN as Authorization: Bearer.",
 };
 
+type MetricsText = { readonly contentType: string; text(): Promise<string> };
+
 /** What machines ask that watch over the service. None of it may be cached. */
 export const probeRoutes = (
   { config, publication, chain }: Pick<OperatorContext, "config" | "publication" | "chain">,
-  { readiness, metrics }: { readiness: ReturnType<typeof openReadiness>; metrics: Metrics },
+  { readiness, metrics }: { readiness: Readiness; metrics: MetricsText },
 ) =>
   new Elysia()
     .get(pathOf(service.getHealth), ({ set }) => {
@@ -52,3 +58,68 @@ const digest = (text: string) => createHash("sha256").update(text).digest();
 
 const isToken = (given: string | null, token: string): boolean =>
   given !== null && timingSafeEqual(digest(given), digest(token));
+
+/** A part of the directory that is not as it has to be, and why, in words for an operator. */
+export type Unready = { part: keyof Ready["parts"]; why: string };
+
+const storeWaitMs = 2_000;
+/** Everyone may ask, and each look asks the chain. */
+const lookAgainAfterMs = 5_000;
+
+export type Readiness = () => Promise<readonly Unready[]>;
+
+/** Looks at store, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. */
+export function openReadiness(context: OperatorContext): Readiness {
+  const looks = new LRUCache<"all", readonly Unready[]>({
+    max: 1,
+    ttl: lookAgainAfterMs,
+    fetchMethod: async () => {
+      const looked = await Promise.all([storeAndPublisher(context), chainTrouble(context)]);
+      return looked.flat();
+    },
+  });
+  return () => looks.forceFetch("all");
+}
+
+async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
+  try {
+    // Reads go on when the file is gone.
+    context.store.assertInPlace();
+  } catch {
+    return [{ part: "store", why: "the store was removed or replaced" }];
+  }
+  const answered = within(newestSequence(context.store), storeWaitMs);
+  const newest = await answered.catch((error: unknown) => error);
+  if (typeof newest === "number") {
+    const why = await publisherTrouble(context).catch(() => "the store does not tell what waits");
+    return why === null ? [] : [{ part: "publisher", why }];
+  }
+  const why = newest === null ? "no answer in 2 s" : "it cannot be read";
+  return [{ part: "store", why: `the store does not answer: ${why}` }];
+}
+
+/** A rollback that holds publishing is an operator's decision, and no trouble. */
+async function publisherTrouble({
+  store,
+  clock,
+  publication,
+}: OperatorContext): Promise<string | null> {
+  const at = publication?.();
+  if (at === undefined) return null;
+  const nowMs = clock().getTime();
+  const silentS = Math.round((nowMs - at.seenAtMs) / 1_000);
+  if (at.seenAtMs === 0) return "the publisher does not run";
+  if (silentS > publisherSilentMaxS)
+    return `the publisher has given no sign of life for ${silentS} s`;
+  if (at.release === 0) return "nothing is published yet";
+  const since = at.held ? null : await firstChangeAfter(store, Math.min(at.profilesTo, at.listsTo));
+  const waitedS = since === null ? 0 : Math.round((nowMs - since) / 1_000);
+  return waitedS > publishWaitMaxS ? `a change has waited for ${waitedS} s to be published` : null;
+}
+
+async function chainTrouble({ chain }: OperatorContext): Promise<Unready[]> {
+  const health = await chainHealth(chain);
+  return health === null || health.answers
+    ? []
+    : [{ part: "chain", why: `the chain does not answer: ${health.why}` }];
+}

@@ -6,7 +6,8 @@ export const publishWaitMaxS = 60;
 export const publisherSilentMaxS = 30;
 /** Once a day, and some time to be made. */
 const backupAgeMaxS = 25 * 3_600;
-const freeBytesMin = 1_000_000_000;
+/** With less than this, writes are about to stop. */
+export const freeBytesMin = 1_000_000_000;
 const webhookWaitMaxS = 600;
 
 const failedSignInsMax = 10;

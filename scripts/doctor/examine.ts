@@ -1,9 +1,10 @@
 import { rmSync, statSync } from "node:fs";
-import { statfs } from "node:fs/promises";
 import type { Config } from "#api/config.ts";
 import { changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
+import { freeBytes } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
+import { freeBytesMin } from "#content/operation/health.ts";
 import { setAside } from "#content/runtime/disposable-file.ts";
 import { closeToOthers } from "#content/runtime/private-files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
@@ -75,7 +76,6 @@ type Check = {
 };
 
 const mb = 1_000_000;
-const freeBytesMin = 1_000 * mb;
 const clockToleranceMs = 60_000;
 
 /** In this order: what comes first may explain what comes later. */
@@ -93,9 +93,8 @@ const checks: readonly Check[] = [
   {
     name: "disk",
     look: async ({ config }) => {
-      const { bavail, bsize } = await statfs(config.dataDir);
-      const free = bavail * bsize;
-      return free < freeBytesMin
+      const free = await freeBytes(config.dataDir);
+      return free !== null && free < freeBytesMin
         ? [`The disk of ${config.dataDir} has ${Math.floor(free / mb)} MB left.`]
         : [];
     },

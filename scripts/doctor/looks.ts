@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync } from "no
 import { join } from "node:path";
 import { openChain } from "#api/chain/open-chain.ts";
 import type { Config } from "#api/config.ts";
+import { chainHealth } from "#api/operator/health.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import {
   AuditHeads,
@@ -13,16 +14,11 @@ import {
 } from "#content/operation/audit-chain-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { isDamaged } from "#content/runtime/disposable-file.ts";
-import { within } from "#content/runtime/with-timeout.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { digestOf, openBlobs } from "#site/bundle/blobs.ts";
 import { bundleExists, isManifestDamaged, openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { readCompiled } from "#site/renderer/compile.ts";
-
-const chainWaitMs = 5_000;
-/** Base58 of 32 zeros: a question that every node can answer. */
-const noBlockhash = "1".repeat(32);
 
 /** What only the user of the service may read. */
 export function privatePaths({ dataDir, databaseUrl }: Config): string[] {
@@ -145,9 +141,6 @@ export async function chainFaults({
   };
   const opened = await openChain(asked);
   if (!opened.ok) return [opened.failure.message];
-  const answer = await within(opened.value.stillValid(noBlockhash), chainWaitMs);
-  if (answer?.ok === true) return [];
-  return [
-    `The chain does not answer: ${answer === null ? "nothing within 5 s" : answer.failure.why}.`,
-  ];
+  const health = await chainHealth(opened.value);
+  return health?.answers === false ? [`The chain does not answer: ${health.why}.`] : [];
 }

@@ -48,7 +48,7 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
     /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
     current: () =>
       file.ask(({ manifest }) => {
-        const { current_release, fast_sequence, slow_sequence, held_at, seen_at } =
+        const { current_release, fast_sequence, slow_sequence, held_at, seen_at, pid } =
           manifest.state();
         return {
           release: current_release,
@@ -56,6 +56,7 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
           profilesTo: fast_sequence,
           listsTo: slow_sequence,
           seenAtMs: seen_at,
+          pid,
         };
       }, nothingPublished),
     /** Whether there is a release to read. Cheap, for it is asked again and again. */
@@ -77,7 +78,14 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
   };
 }
 
-const nothingPublished = { release: 0, held: false, profilesTo: 0, listsTo: 0, seenAtMs: 0 };
+const nothingPublished = {
+  release: 0,
+  held: false,
+  profilesTo: 0,
+  listsTo: 0,
+  seenAtMs: 0,
+  pid: 0,
+};
 
 type OpenManifest = ReturnType<typeof openToRead>;
 

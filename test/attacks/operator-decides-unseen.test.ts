@@ -16,6 +16,7 @@ const publication = () => ({
   listsTo: 0,
   failures: 0,
   seenAtMs: 0,
+  pid: 0,
 });
 beforeAll(async () => {
   service = await aService({

@@ -26,6 +26,7 @@ let published = {
   listsTo: 1_000,
   failures: 0,
   seenAtMs: 0,
+  pid: 0,
 };
 
 beforeAll(async () => {
@@ -330,6 +331,7 @@ describe("health", () => {
       listsTo: 1_000_000,
       failures: 0,
       seenAtMs: 0,
+      pid: 0,
     };
     expect((await health()).publication).toMatchObject({
       profiles_behind: 0,

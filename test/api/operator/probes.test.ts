@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Context, Publication } from "#api/context.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
+import { aChain } from "#test/support/local-chain.ts";
 import { anAwayStore } from "#test/support/away-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService, testNow } from "#test/support/service.ts";
@@ -17,6 +18,7 @@ const published: Publication = {
   listsTo: 1_000,
   failures: 0,
   seenAtMs: nowMs,
+  pid: process.pid,
 };
 
 /** A service whose chain answers, with some of it as it should not be. */
@@ -135,11 +137,24 @@ describe("GET /metrics", () => {
     expect(first).toContain('almoner_unready{part="store"} 0\n');
     expect(first).toContain('almoner_queue_waiting{queue="onboarding"} 0\n');
     expect(first).not.toContain("\nalmoner_backup_age_seconds ");
+    expect(first).toMatch(/^almoner_publisher_resident_memory_bytes [1-9]\d{6,}$/m);
     const rounds = 50;
     const before = process.cpuUsage();
     for (let round = 0; round < rounds; round++) await (await ask("127.0.0.1")).text();
     const { user, system } = process.cpuUsage(before);
     expect((user + system) / 1_000 / rounds).toBeLessThan(5);
+  });
+
+  test("tells how long each node took for each kind of question", async () => {
+    const chain = await aChain();
+    const opened = await chain.open();
+    await watched({ chain: opened });
+    await opened.stillValid("1".repeat(32));
+    const text = await (await ask("127.0.0.1")).text();
+    const labels = `{host="${new URL(chain.url).host}",method="isBlockhashValid",outcome="clear"}`;
+    expect(text).toContain("# TYPE almoner_rpc_duration_seconds histogram\n");
+    expect(text).toMatch(new RegExp(`^almoner_rpc_duration_seconds_count${labels} [1-9]`, "m"));
+    await chain.stop();
   });
 
   test("does not wait for a chain that is away", async () => {
