@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
 import { readJson } from "./http/body.ts";
-import { formBody, isSentByForm, takesForm } from "./http/form.ts";
+import { formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/form.ts";
 import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { correctionRoutes } from "./correction/routes.ts";
@@ -12,7 +12,7 @@ import { crossSiteWrite } from "./http/cross-site.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
 import { helpFor, methodsByPath, requestPath } from "./http/route.ts";
-import type { Policy } from "./http/rate-limit.ts";
+import { type Policy, rateLimited } from "./http/rate-limit.ts";
 import type { Allowance } from "./http/sliding-window.ts";
 import { isStorageQuota, storageQuota } from "./http/stored-bytes.ts";
 import { requestIdOf, traceOf } from "./log.ts";
@@ -28,6 +28,7 @@ import {
 import { donateRoutes, donationRoutes } from "./donation/routes.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
 import { onboardRoutes } from "./onboarding/routes.ts";
+import { reconciliationRoutes } from "./reconciliation/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { correctionOperations } from "#content/contract/operations/correction.ts";
@@ -50,6 +51,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     .onParse({ as: "global" }, ({ request, contentType, path }) => {
       // The desk reads its forms itself; whatever is answered here keeps Elysia from reading them.
       if (path.startsWith("/desk/")) return {};
+      if (takesTable(path)) return tableBody(request);
       return takesForm(path) && isSentByForm(request)
         ? formBody(request)
         : readJson(request, contentType);
@@ -66,6 +68,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     .use(directoryRoutes(context))
     .use(organisationRoutes(context))
     .use(searchRoutes(context))
+    .use(reconciliationRoutes(context))
     .use(recommendRoutes(context))
     .use(recommendDraftRoutes(context))
     .use(enrichRoutes(context))
@@ -103,7 +106,7 @@ export function createApp(context: Context): App {
     const limit = isStorage ? "stored" : (policy ?? "read");
     context.activity.count(`limited:${limit}`);
     metrics.limited(limit);
-    return isStorage ? problem(storageQuota(allowance)) : tooMany(allowance);
+    return isStorage ? problem(storageQuota(allowance)) : problem(rateLimited(allowance));
   };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;
@@ -198,14 +201,6 @@ const writes = [
   ["/api/onboard", "onboard"],
   ["/api/corrections/", "correct"],
 ] as const;
-
-const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
-  problem({
-    status: 429,
-    code: "rate_limited",
-    detail: `At most ${limit} requests of this kind (${policy}) in ${windowMs / 1_000} seconds. Retry-After says when to send the next.`,
-    headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
-  });
 
 const helped = [
   correctionOperations.correctNonprofit,

@@ -1,5 +1,6 @@
 import type { Browse, FoundList } from "#content/nonprofit/browse-store.ts";
 import type { SearchQuery } from "#content/contract/search.ts";
+import type { SearchPage } from "#content/search/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
 import type { Clock } from "#content/contract/base/time.ts";
@@ -17,6 +18,8 @@ import type { Secrets } from "./secrets.ts";
 export type SearchEngine = {
   /** Finds one page: a SearchAnswer in JSON. What was committed before the call is in it. */
   find: (query: SearchQuery) => Promise<EncodedBody>;
+  /** Finds the ids of one page, as of now; not kept. */
+  page: (query: SearchQuery) => Promise<SearchPage>;
   /** Narrows, counts and sorts the directory, as of now. */
   browse: Browse["page"];
   close(): Promise<void>;

@@ -19,19 +19,32 @@ export async function readJson(request: Request, contentType: string): Promise<u
   }
   const bytes = await readBody(request);
   let text: string;
-  let value: unknown;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw notJson(cause);
+  }
+  return parsedJson(text);
+}
+
+/** A JSON value that came as text. Throws Refused, 400, for what is not JSON or nested more than 8 deep. */
+export function parsedJson(text: string): unknown {
+  let value: unknown;
+  try {
     value = JSON.parse(text);
   } catch (cause) {
-    const detail = "The body is not valid JSON. Send one JSON value in UTF-8.";
-    throw new Refused({ status: 400, code: "invalid_json", detail }, { cause });
+    throw notJson(cause);
   }
   if (depthOf(text) > depthMax) {
     const detail = `The body is nested more than ${depthMax} levels deep.`;
     throw new Refused({ status: 400, code: "too_deep", detail });
   }
   return value;
+}
+
+function notJson(cause: unknown): Refused {
+  const detail = "The body is not valid JSON. Send one JSON value in UTF-8.";
+  return new Refused({ status: 400, code: "invalid_json", detail }, { cause });
 }
 
 /** Some runtimes give a request without a body an empty one. */

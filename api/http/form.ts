@@ -1,10 +1,32 @@
-import { formFields, isForm } from "./body.ts";
+import { tableText } from "#content/reconciliation/table.ts";
+import { formFields, isForm, readBody } from "./body.ts";
+import { Refused } from "./problem.ts";
 
 // Forms of the site as browsers without a script send them. Source: docs/decisions/0064.
 
 /** Whether a form comes to this path: other routes take JSON alone. */
 export const takesForm = (path: string): boolean =>
-  path === "/api/onboard" || path.startsWith("/api/corrections/");
+  path === "/api/onboard" || path === "/reconcile" || path.startsWith("/api/corrections/");
+
+/** Whether a table comes to this path, as a file in a form or by itself. */
+export const takesTable = (path: string): boolean => path === "/reconcile/csv";
+
+/** A table of at most 64 KiB: CSV itself, or the field `table` of a form. Throws Refused. */
+export async function tableBody(request: Request): Promise<{ table: string }> {
+  const type = request.headers.get("content-type") ?? "";
+  const bytes = new Uint8Array(await readBody(request));
+  if (/^text\/(?:csv|plain)\b/i.test(type)) return { table: tableText(bytes) };
+  try {
+    const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
+    const given = form.get("table") ?? "";
+    const table = typeof given === "string" ? given : tableText(await given.arrayBuffer());
+    return { table };
+  } catch (cause) {
+    const detail =
+      "Send CSV with Content-Type: text/csv, or as the field `table` of a form (multipart/form-data).";
+    throw new Refused({ status: 415, code: "not_csv", detail }, { cause });
+  }
+}
 
 export const isSentByForm = (request: Request): boolean =>
   isForm(request.headers.get("content-type"));

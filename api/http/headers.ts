@@ -45,17 +45,20 @@ export function addHeaders(response: Response, method: string, allowance: Allowa
   }
   if (!headers.has("cache-control"))
     headers.set("cache-control", method === "GET" && response.ok ? freshCacheControl : "no-store");
-  if (headers.get("content-type")?.startsWith("text/html") === true) {
-    if (!headers.has("content-security-policy")) {
-      headers.set("content-security-policy", contentSecurityPolicy);
-    }
-    if (!headers.has("x-frame-options")) headers.set("x-frame-options", "DENY");
-  }
+  if (headers.get("content-type")?.startsWith("text/html") === true) guardPage(headers);
   if (allowance === null) return;
   const { policy, limit, windowMs, remaining, resetMs } = allowance;
   // Source: draft-ietf-httpapi-ratelimit-headers.
   headers.set("ratelimit-policy", `"${policy}";q=${limit};w=${windowMs / 1_000}`);
   headers.set("ratelimit", `"${policy}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
+}
+
+/** A page is framed by no site, unless its own policy says so. */
+function guardPage(headers: Headers): void {
+  const policy = headers.get("content-security-policy") ?? contentSecurityPolicy;
+  headers.set("content-security-policy", policy);
+  if (policy.includes("frame-ancestors *") || headers.has("x-frame-options")) return;
+  headers.set("x-frame-options", "DENY");
 }
 
 /** The answer to OPTIONS: what is allowed here, also to scripts of other sites. */

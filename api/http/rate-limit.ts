@@ -11,6 +11,7 @@ import {
   type Window,
   type Windows,
 } from "./sliding-window.ts";
+import type { Refusal } from "./problem.ts";
 import { type Room, storageRooms } from "./storage-rooms.ts";
 
 const minuteMs = 60_000;
@@ -25,6 +26,14 @@ export const requestsPerMinute = {
   bind: 5,
 } as const;
 export type Policy = keyof typeof requestsPerMinute | "read";
+
+/** What a client reads whose window is full. */
+export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Refusal => ({
+  status: 429,
+  code: "rate_limited",
+  detail: `At most ${limit} requests of this kind (${policy}) in ${windowMs / 1_000} seconds. Retry-After says when to send the next.`,
+  headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
+});
 
 /** Ids that one client may bind, so that it cannot take many for others to miss. */
 const bindingsPerDay: Window = {

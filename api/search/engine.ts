@@ -28,12 +28,19 @@ export function openSearch(
   }: Pick<Config, "databaseUrl" | "baseUrl"> & { threads?: number },
 ): SearchEngine {
   const pool = store.embedded && threads > 0 ? openPool({ url, threads }) : null;
-  const answer = answerFrom(store, pool?.search ?? searchIn(store), baseUrl);
+  const search = pool?.search ?? searchIn(store);
   return {
-    find: cachedAnswers(watch, answer),
+    find: cachedAnswers(watch, answerFrom(store, search, baseUrl)),
+    page: async (query) => search(query, await versionNow(watch)),
     browse: pool?.browse ?? openBrowse(store).page,
     close: async () => pool?.close(),
   };
+}
+
+/** The number of the newest change. */
+async function versionNow(watch: Watch): Promise<number> {
+  if (!watch.isFresh()) await watch.refresh();
+  return watch.sequence();
 }
 
 const cacheBytesMax = 24 * 1024 * 1024;
@@ -54,9 +61,9 @@ export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine[
   let version = -1;
   let cache = answersAsOf(version);
   return async (query) => {
-    if (!watch.isFresh()) await watch.refresh();
-    if (version !== watch.sequence()) {
-      version = watch.sequence();
+    const newest = await versionNow(watch);
+    if (version !== newest) {
+      version = newest;
       cache = answersAsOf(version);
     }
     return cache.forceFetch(JSON.stringify(query), { context: query });

@@ -18,6 +18,8 @@ export type SearchQuery = {
   limit: number;
   /** From 0. */
   offset: number;
+  /** When so many have all of the words, no others follow; absent: `limit`. */
+  enough?: number;
 };
 
 export const searchLimitMax = 50;

@@ -1,8 +1,8 @@
-import { eq, getTableName } from "drizzle-orm";
+import { getTableName } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { columnNames, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
+import { columnNames, inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
 import {
   impactMetrics,
   nonprofitCauses,
@@ -45,17 +45,22 @@ export async function recordsById(
 }
 
 /** One whole nonprofit by its slug, withdrawn ones too. */
-export async function recordBySlug(
+export const recordBySlug = async (
   store: Queryable,
   slug: string,
-): Promise<NonprofitRecord | null> {
-  const [found] = await store.db
-    .select({ id: nonprofits.id })
+): Promise<NonprofitRecord | null> =>
+  (await recordsById(store, [...(await idsBySlug(store, [slug])).values()]))[0] ?? null;
+
+/** The ids of nonprofits by their slugs, withdrawn ones too; unknown slugs are left out. */
+export async function idsBySlug(
+  store: Queryable,
+  slugs: readonly string[],
+): Promise<Map<string, number>> {
+  const found = await store.db
+    .select({ slug: nonprofits.slug, id: nonprofits.id })
     .from(nonprofits)
-    .where(eq(nonprofits.slug, slug));
-  if (found === undefined) return null;
-  const [record] = await recordsById(store, [found.id]);
-  return record ?? null;
+    .where(inValues(nonprofits.slug, slugs));
+  return new Map(found.map(({ slug, id }) => [slug, id]));
 }
 
 /**

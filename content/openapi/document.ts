@@ -21,6 +21,7 @@ import {
 import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { profileOperations } from "#content/contract/operations/profile-change.ts";
+import { reconciliationOperations } from "#content/contract/operations/reconciliation.ts";
 import {
   pickOperations,
   recommendationOperations,
@@ -48,6 +49,7 @@ const ranked = {
 /** Every operation that the service and its files answer to, in the order of the description. */
 export const operations: readonly Operation[] = [
   directoryOperations,
+  reconciliationOperations,
   { recommendNonprofits: ranked, draftRecommendation },
   enrichmentOperations,
   correctionOperations,

@@ -16,6 +16,7 @@ export const documentHead = (baseUrl: string): { [name: string]: Json } => ({
   externalDocs: { description: "Guide for agents", url: `${baseUrl}/agents.md` },
   tags: [
     { name: "Directory", description: "Search and read profiles" },
+    { name: "Reconciliation", description: "Match tables of names, as OpenRefine does" },
     { name: "Recommendation", description: "Picks for a donor's intent" },
     { name: "Enrichment", description: "Complete profiles and get credit for it" },
     { name: "Donation", description: "Give USDC on Solana by x402" },
@@ -88,6 +89,11 @@ const inPaths: { [name: string]: { description: string; schema: Json; example: J
     description: "Of a donation, as settlement and history give it",
     schema: { type: "string", minLength: 1, maxLength: 64 },
     example: "mC4l0bUq8dWm3s1Yc7RkZg",
+  },
+  kind: {
+    description: "What is looked for",
+    schema: { type: "string", enum: ["entity", "property", "type"] },
+    example: "entity",
   },
   delivery: { description: "Number of a delivery, as the log shows it", schema: whole, example: 7 },
   number: {

@@ -19,6 +19,8 @@ export type Asked = {
   filters: readonly Facet[];
   /** What was typed when the words are a guess: the names nearest to it stand first. Null when they are not. */
   guessed: string | null;
+  /** When so many have all of the words, no others follow. */
+  enough: number;
   limit: number;
   offset: number;
 };
@@ -124,7 +126,7 @@ function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch
 export async function pageOf(
   index: SearchIndex,
   { match, head, count }: Found,
-  { limit, offset }: Asked,
+  { limit, offset }: Pick<Asked, "limit" | "offset">,
 ): Promise<Ranked> {
   const total = count ?? (await index.count(match));
   const rows = head.slice(offset, offset + limit);

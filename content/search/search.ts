@@ -67,9 +67,9 @@ async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
   facets: readonly Facet[],
-  { q, literal, limit, offset }: SearchQuery & { q: string },
+  { q, literal, limit, offset, enough = limit }: SearchQuery & { q: string },
 ): Promise<SearchPage> {
-  const asked = { filters: facets, guessed: null, limit, offset };
+  const asked = { filters: facets, guessed: null, limit, offset, enough };
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
   const answer = literal
     ? ((await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked)))
@@ -129,7 +129,7 @@ async function allWords(
   asked: Asked,
 ): Promise<Answer | null> {
   const all = await withAllWords(index, reading, asked);
-  if (all === null || all.count === null || all.count >= asked.limit)
+  if (all === null || all.count === null || all.count >= asked.enough)
     return all && { found: all, reading };
   const wider = reading.cause === null ? await causeReading(index, reading) : null;
   const found = await withSomeWords(index, wider ?? reading, asked, all);

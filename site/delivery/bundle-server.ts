@@ -30,7 +30,7 @@ const alwaysLive: ReadonlySet<string> = new Set([
 ]);
 
 /** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
-const ofService = /^\/(api|mcp|desk|organisations|healthz|readyz|metrics)(\/|$)/;
+const ofService = /^\/(api|mcp|desk|organisations|reconcile|healthz|readyz|metrics)(\/|$)/;
 
 /** What is cached in memory. */
 const cachedBytesMax = 64 * 1024 * 1024;

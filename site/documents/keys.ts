@@ -8,6 +8,7 @@ type PageName =
   | "statistics"
   | "methodology"
   | "agents"
+  | "match"
   | "onboard"
   | "onboard-status"
   | "corrections"

@@ -63,6 +63,7 @@ export const pages: Singles = {
     // In its place in markdown is the guide.
     ["agents.html"],
   ),
+  [keyOf.page("match")]: single("/match", nothing),
   [keyOf.page("onboard")]: single("/onboard", nothing),
   [keyOf.page("onboard-status")]: single("/onboard/status", nothing),
   [keyOf.page("corrections")]: single("/corrections", nothing),

@@ -49,6 +49,7 @@ export async function sitemapOfPages({ store, baseUrl }: Source): Promise<string
     "/agents",
     "/statistics",
     "/methodology",
+    "/match",
     "/onboard",
     "/corrections",
     "/widget",

@@ -20,6 +20,7 @@ export type PageLocals = {
   "/statistics": { stats: Stats; publicationDay: string | null };
   "/methodology": Nothing;
   "/agents": { leaderboard: Leaderboard };
+  "/match": Nothing;
   "/onboard": Nothing;
   "/onboard/status": Nothing;
   "/corrections": Nothing;

@@ -20,6 +20,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/search", /^(zod$|node:|lru-cache$|@libsql\/client)/],
+  ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],
   [
     "content/donation",
     /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|drizzle-orm|@libsql\/client)/,

@@ -16,6 +16,7 @@ export type Operation<
   path: Path;
   tag:
     | "Directory"
+    | "Reconciliation"
     | "Recommendation"
     | "Enrichment"
     | "Donation"
@@ -33,6 +34,8 @@ export type Operation<
     shape: Body;
     refusal?: string;
     optional?: true;
+    /** Absent: JSON. */
+    mediaType?: string;
     /** By name, when one example does not show all. */
     examples?: { [name: string]: Json };
   };
@@ -94,7 +97,7 @@ export const refusals = {
   404: "There is nothing by this name",
   409: "It does not fit what is stored",
   410: "The nonprofit is withdrawn: it takes no more data and no donations",
-  413: "The body has more than 64 KiB",
+  413: "The body has more than 64 KiB, or a batch too many items",
   415: "The body is not sent as JSON",
   422: "This nonprofit, or this transfer, does not allow it; `code` says why. No 402, because paying again would not help",
   429: "Too many requests of this kind; Retry-After says when to send the next",

@@ -1,0 +1,145 @@
+import type { Context } from "#api/context.ts";
+import { batchMax, type Candidate } from "#content/contract/reconciliation.ts";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { type ListItem, listItemsById } from "#content/nonprofit/list-store.ts";
+import { idsBySlug } from "#content/nonprofit/record-store.ts";
+import type { Asked } from "#content/reconciliation/asked.ts";
+import { certain, featureNames, type Match, ranked } from "#content/reconciliation/match.ts";
+import { type } from "#content/reconciliation/properties.ts";
+import { knownByOrgId } from "#content/register/standing-store.ts";
+
+type Searching = Pick<Context, "store" | "search">;
+
+/** So many are looked at for each name. */
+const lookedAt = 10;
+/** Searches of one batch at the same time: other readers get their turn between them. */
+const atOnce = 4;
+
+/**
+ * The candidates for each query, best first. A register number or an id decides alone; else the directory's search finds
+ * candidates for the name, and where none of them is a match, it is asked once more: in the city, or anywhere.
+ */
+export async function reconcile(context: Searching, all: readonly Asked[]): Promise<Candidate[][]> {
+  const found = await namedByNumber(context, all);
+  const rank = async (open: readonly Asked[], queryOf: (one: Asked) => Partial<Query>) => {
+    const pages = await inTurns(open, (one) =>
+      context.search.page({ ...anything, ...queryOf(one) }),
+    );
+    const before = open.map((one) => (found.get(one) ?? []).map(({ found: { id } }) => id));
+    const ids = pages.map((page, at) => [...new Set([...(before[at] ?? []), ...page.ids])]);
+    const items = await listItemsById(context.store, ids.flat());
+    for (const [at, one] of open.entries()) {
+      const candidates = (ids[at] ?? []).flatMap((id) => items.get(id) ?? []);
+      const [only] = candidates;
+      const isNumber = pages[at]?.understood.number !== null && only !== undefined;
+      found.set(one, isNumber ? [certain(only)] : ranked(one, candidates));
+    }
+  };
+  const isOpen = (one: Asked) => one.name !== "" && found.get(one)?.[0]?.match !== true;
+  await rank(all.filter(isOpen), ({ name, places: { country = [] } }) => {
+    const known = country.length === 1 && countryCode(country[0] ?? "") !== null;
+    return { q: name, country: known ? (country[0] ?? null) : null, enough: 1 };
+  });
+  await rank(all.filter(isOpen), ({ name, places: { city = [] } }) => ({
+    q: city.length === 1 ? `${name} in ${city[0]}` : name,
+  }));
+  return all.map((one) =>
+    (found.get(one) ?? [])
+      .filter(({ features }) => one.required.every((place) => features[`same_${place}`] === 1))
+      .slice(0, one.limit)
+      .map(candidateOf),
+  );
+}
+
+type Query = Parameters<Context["search"]["page"]>[0];
+const anything: Query = {
+  q: null,
+  cause: null,
+  country: null,
+  ghd_aligned: false,
+  accepts: null,
+  has_website: null,
+  literal: false,
+  limit: lookedAt,
+  offset: 0,
+};
+
+/** Those whose register number or slug was given. */
+async function namedByNumber({ store }: Searching, all: readonly Asked[]) {
+  const orgIds = [...new Set(all.flatMap((one) => one.orgIds))];
+  const known = orgIds.length === 0 ? [] : await knownByOrgId(store, orgIds);
+  const slugOf = new Map(orgIds.map((orgId, at) => [orgId, known[at]?.profile?.slug]));
+  const slugsOf = ({ orgIds: own, ids }: Asked) => [
+    ...own.flatMap((id) => slugOf.get(id) ?? []),
+    ...ids,
+  ];
+  const slugs = all.flatMap(slugsOf);
+  const idOf = slugs.length === 0 ? new Map<string, number>() : await idsBySlug(store, slugs);
+  const items = await listItemsById(store, [...idOf.values()]);
+  const found = new Map<Asked, Match<ListItem>[]>();
+  for (const one of all) {
+    const [slug] = slugsOf(one).filter((each) => idOf.has(each));
+    const item = items.get(idOf.get(slug ?? "") ?? 0);
+    if (item !== undefined) found.set(one, [certain(item)]);
+  }
+  return found;
+}
+
+async function inTurns<Item, Value>(items: readonly Item[], work: (item: Item) => Promise<Value>) {
+  const done: Value[] = [];
+  for (let at = 0; at < items.length; at += atOnce) {
+    done.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))));
+  }
+  return done;
+}
+
+const candidateOf = ({ found, score, match, features }: Match<ListItem>): Candidate => ({
+  id: found.slug,
+  name: found.name,
+  description: placeOf(found),
+  type: [type],
+  score,
+  match,
+  features: Object.entries(features).map(([id, value]) => ({
+    id,
+    name: featureNames[id as keyof typeof featureNames],
+    value: Math.round(value * 1_000) / 1_000,
+  })),
+});
+
+/** "Honolulu, Hawaii, United States". */
+export const placeOf = ({
+  city,
+  region,
+  country_code,
+}: Pick<ListItem, "city" | "region" | "country_code">): string =>
+  [city, region, countryName(country_code)].filter((part) => part !== null).join(", ");
+
+/** What somebody types: names that begin so, and the one with this slug or number. */
+export async function suggested(
+  context: Searching,
+  { prefix = "", limit, cursor }: { prefix?: string | undefined; limit: number; cursor: number },
+) {
+  const [{ ids }, own] = await Promise.all([
+    context.search.page({ ...anything, q: prefix || null, limit, offset: cursor }),
+    idsBySlug(context.store, [prefix]),
+  ]);
+  const all = [...new Set([...(cursor === 0 ? own.values() : []), ...ids])];
+  const items = await listItemsById(context.store, all);
+  return all
+    .flatMap((id) => items.get(id) ?? [])
+    .map((item) => ({
+      id: item.slug,
+      name: item.name,
+      description: placeOf(item),
+      notable: [type],
+    }));
+}
+
+/** The same for more than one batch, one batch after the other. */
+export async function reconcileMany(context: Searching, all: readonly Asked[]) {
+  const found: Candidate[][] = [];
+  for (let at = 0; at < all.length; at += batchMax)
+    found.push(...(await reconcile(context, all.slice(at, at + batchMax))));
+  return found;
+}

@@ -1,0 +1,227 @@
+import { Elysia } from "elysia";
+import type { z } from "zod";
+import type { Context } from "#api/context.ts";
+import { parsedJson } from "#api/http/body.ts";
+import { freshCacheControl } from "#api/http/headers.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
+import { problem, Refused } from "#api/http/problem.ts";
+import { rateLimited } from "#api/http/rate-limit.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
+import { reconciliationOperations as operations } from "#content/contract/operations/reconciliation.ts";
+import { nonprofitNotFound, wrongsOf } from "#content/contract/problem.ts";
+import {
+  batchMax,
+  type ExtendAnswer,
+  ExtendBody,
+  namesPerRead,
+  Query,
+  tableRowsMax,
+} from "#content/contract/reconciliation.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import { idsBySlug, recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { type Asked, askedBy, askedByDraft } from "#content/reconciliation/asked.ts";
+import { draftManifest, manifest } from "#content/reconciliation/manifest.ts";
+import { cellsOf, properties, type } from "#content/reconciliation/properties.ts";
+import { readTable, writtenTable } from "#content/reconciliation/table.ts";
+import { previewPage } from "./preview.ts";
+import { reconcile, reconcileMany, suggested } from "./reconcile.ts";
+
+type Needed = Pick<Context, "store" | "search" | "config" | "limits" | "activity">;
+
+/** The Reconciliation Service API, version 0.2 and 1.0-draft, over the directory's own search. */
+export const reconciliationRoutes = (context: Needed) => {
+  const { store, activity } = context;
+  const { baseUrl } = context.config;
+  const [own, ofDraft] = [manifest(baseUrl), draftManifest(baseUrl)];
+  /** Counts what more than one name costs; the request itself was counted as a read before. */
+  const count = async (request: Request, names: number) => {
+    activity.count("query:search");
+    for (let more = namesPerRead; more < names; more += namesPerRead) {
+      const allowance = await context.limits.request("read", request);
+      if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
+    }
+  };
+  const answerBatch = async (request: Request, asked: readonly Asked[]) => {
+    await count(request, asked.length);
+    return reconcile(context, asked);
+  };
+  const answerForm = async (request: Request, { queries = "", extend = "" }: Form) => {
+    if (extend !== "") return keyedRows(await extended(context, readExtend(extend)));
+    const batch = readBatch(queries);
+    const found = await answerBatch(
+      request,
+      batch.map(([, query]) => askedBy(query)),
+    );
+    // Entries, not members that are set: a key may be __proto__.
+    return Object.fromEntries(batch.map(([key], at) => [key, { result: found[at] ?? [] }]));
+  };
+  return new Elysia()
+    .get(
+      pathOf(operations.getReconciliation),
+      async ({ request, query: { callback, ...form } }) => {
+        if (callback !== undefined) throw new Refused(noCallback);
+        if (form.queries === undefined && form.extend === undefined) return own;
+        return encodedJson(await answerForm(request, form), freshCacheControl);
+      },
+      schemaOf(operations.getReconciliation),
+    )
+    .post(
+      pathOf(operations.reconcileNames),
+      ({ request, body }) => answerForm(request, body),
+      schemaOf(operations.reconcileNames),
+    )
+    .get(pathOf(operations.getReconciliationDraft), () => ofDraft)
+    .post(
+      pathOf(operations.matchNames),
+      async ({ request, body: { queries } }) => {
+        const found = await answerBatch(request, queries.map(askedByDraft));
+        return { results: found.map((candidates) => ({ candidates })) };
+      },
+      schemaOf(operations.matchNames),
+    )
+    .get(
+      pathOf(operations.suggestForReconciliation),
+      async ({ params: { kind }, query }) => {
+        if (kind === "entity") return { result: await suggested(context, query) };
+        const all = kind === "property" ? properties.map(shown) : kind === "type" ? [type] : null;
+        if (all === null) return problem(noKind);
+        const wanted = fold(query.prefix ?? "");
+        const result = all.filter(({ id, name }) => fold(`${id} ${name}`).includes(wanted));
+        return { result: result.slice(query.cursor, query.cursor + query.limit) };
+      },
+      schemaOf(operations.suggestForReconciliation),
+    )
+    .get(
+      pathOf(operations.previewForReconciliation),
+      async ({ query: { id = "" } }) => {
+        const record = await recordBySlug(store, id);
+        return record === null
+          ? problem({ ...nonprofitNotFound, code: "nonprofit_not_found" })
+          : previewPage(toDetail(record, baseUrl), baseUrl);
+      },
+      schemaOf(operations.previewForReconciliation),
+    )
+    .get(
+      pathOf(operations.proposeProperties),
+      ({ query }) => ({
+        type: query.type ?? type.id,
+        limit: query.limit,
+        properties: properties.slice(0, query.limit).map(shown),
+      }),
+      schemaOf(operations.proposeProperties),
+    )
+    .post(
+      pathOf(operations.extendNonprofits),
+      ({ body }) => extended(context, body),
+      schemaOf(operations.extendNonprofits),
+    )
+    .post(
+      pathOf(operations.matchTable),
+      async ({ request, body }) => {
+        const read = readTable(body.table, tableRowsMax);
+        if (!read.ok) return problem({ status: 400, code: "invalid_table", detail: read.failure });
+        await count(request, read.value.rows.length);
+        const asked = read.value.queries.map((query) => askedBy(Query.parse(query)));
+        const best = (await reconcileMany(context, asked)).map(([first]) => first);
+        const orgIds = await orgIdsBySlug(
+          context,
+          best.flatMap((one) => one?.id ?? []),
+        );
+        const found = best.map((one) => ({ best: one, orgIds: orgIds.get(one?.id ?? "") ?? [] }));
+        return new Response(writtenTable(read.value, found), { headers: tableHeaders });
+      },
+      schemaOf(operations.matchTable),
+    );
+};
+
+type Form = { queries?: string | undefined; extend?: string | undefined };
+
+const tableHeaders = {
+  "content-type": "text/csv; charset=utf-8",
+  "content-disposition": 'attachment; filename="matched.csv"',
+  "cache-control": "no-store",
+};
+
+const noCallback = {
+  status: 400,
+  code: "no_jsonp",
+  detail: "JSONP is not supported. Ask without callback: scripts of any site may read the answer.",
+};
+
+const noKind = {
+  status: 404,
+  code: "no_such_path",
+  detail: "Suggested are entity, property and type.",
+};
+
+const shown = ({ id, name, description }: (typeof properties)[number]) => ({
+  id,
+  name,
+  description,
+});
+
+/** A batch of version 0.2: queries by keys that the client chose. Throws Refused. */
+function readBatch(text: string): [string, Query][] {
+  const given = text === "" ? null : parsedJson(text);
+  if (given === null || typeof given !== "object" || Array.isArray(given)) {
+    throw unusable('Send queries={"q0": {"query": "a name"}}, a JSON object in a form.');
+  }
+  const entries = Object.entries(given);
+  if (entries.length > batchMax) {
+    const detail = `A batch has at most ${batchMax} queries; this one has ${entries.length}. Send more batches.`;
+    throw new Refused({ status: 413, code: "batch_too_large", detail });
+  }
+  return entries.map(([key, value]) => [key, checked(Query, value, key)]);
+}
+
+const readExtend = (text: string): ExtendBody => checked(ExtendBody, parsedJson(text), "extend");
+
+function checked<Shape extends z.ZodType>(shape: Shape, value: unknown, name: string) {
+  const read = shape.safeParse(value);
+  if (read.success) return read.data;
+  const [wrong] = wrongsOf(read.error);
+  throw unusable(
+    `${[name.slice(0, 40), wrong?.path].filter(Boolean).join(".")}: ${wrong?.message}`,
+  );
+}
+
+const unusable = (detail: string): Refused =>
+  new Refused({ status: 400, code: "invalid_queries", detail });
+
+/** The values of properties, row by row, as 1.0-draft has them. */
+async function extended({ store, config }: Needed, { ids, properties: wanted }: ExtendBody) {
+  const idOf = await idsBySlug(store, ids);
+  const details = (await recordsById(store, [...idOf.values()])).map((one) =>
+    toDetail(one, config.baseUrl),
+  );
+  const bySlug = new Map(details.map((one) => [one.slug, one]));
+  const meta = properties.filter(({ id }) => wanted.some((one) => one.id === id)).map(shown);
+  const rows = ids.map((id) => {
+    const one = bySlug.get(id);
+    const values = (property: string) => (one === undefined ? [] : cellsOf(one, property));
+    return { id, properties: meta.map((each) => ({ id: each.id, values: values(each.id) })) };
+  });
+  return { meta: meta.map(({ id, name }) => ({ id, name })), rows } satisfies ExtendAnswer;
+}
+
+/** The same as version 0.2 has them. */
+const keyedRows = ({ meta, rows }: ExtendAnswer) => ({
+  meta,
+  rows: Object.fromEntries(
+    rows.map((row) => [
+      row.id,
+      Object.fromEntries(row.properties.map(({ id, values }) => [id, values])),
+    ]),
+  ),
+});
+
+async function orgIdsBySlug({ store }: Needed, slugs: readonly string[]) {
+  const records = await recordsById(store, [...(await idsBySlug(store, slugs)).values()]);
+  return new Map(
+    records.map(({ slug, registrations }) => [
+      slug,
+      registrations.flatMap(({ org_id }) => org_id ?? []),
+    ]),
+  );
+}

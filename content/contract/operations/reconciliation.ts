@@ -1,0 +1,135 @@
+import { z } from "zod";
+import {
+  batchMax,
+  DraftAnswer,
+  DraftBatch,
+  ExtendAnswer,
+  ExtendBody,
+  KeyedAnswer,
+  Manifest,
+  Proposal,
+  ReconciliationForm,
+  Suggestions,
+  tableRowsMax,
+} from "#content/contract/reconciliation.ts";
+import { operations } from "./operation.ts";
+import { limit, offset, text } from "./query.ts";
+
+const lengthMax = 65_536;
+const sentAsQuery = (what: string, example: string) =>
+  text(`${what}, as JSON; absent: the manifest`, example, lengthMax);
+
+/** The Reconciliation Service API, 0.2 at /reconcile and 1.0-draft at /reconcile/v1. Source: reconciliation-api.github.io. */
+export const reconciliationOperations = operations("Reconciliation", {
+  getReconciliation: {
+    method: "get",
+    path: "/reconcile",
+    summary: "Get the manifest of the reconciliation service, version 0.2",
+    description:
+      "What OpenRefine asks first. With `queries` or `extend` it answers as the POST does. JSONP is not supported: scripts of any site may ask.",
+    query: z.object({
+      queries: sentAsQuery("A batch of queries", '{"q0": {"query": "Hope Kitchen"}}'),
+      extend: sentAsQuery(
+        "A data extension query",
+        '{"ids": ["hope-kitchen"], "properties": [{"id": "org_id"}]}',
+      ),
+      callback: text("JSONP is refused", "show"),
+    }),
+    ok: { description: "The manifest, or the answer to the query", shape: Manifest },
+    refusals: [413],
+  },
+  reconcileNames: {
+    method: "post",
+    path: "/reconcile",
+    summary: "Find out which nonprofits names stand for, or fetch data of nonprofits (0.2)",
+    description: `\`queries\`: at most ${batchMax} names, each with properties if you like: org_id (any spelling of a register number) decides alone, country, region and city tell namesakes apart. A batch counts as one read for every five names.`,
+    body: {
+      shape: ReconciliationForm,
+      refusal: "invalid_queries",
+      mediaType: "application/x-www-form-urlencoded",
+    },
+    ok: { description: "Candidates by the keys of the queries", shape: KeyedAnswer },
+  },
+  getReconciliationDraft: {
+    method: "get",
+    path: "/reconcile/v1",
+    summary: "Get the manifest of the reconciliation service, version 1.0-draft",
+    description: "What a client of the draft asks first.",
+    ok: { description: "The manifest", shape: Manifest },
+  },
+  matchNames: {
+    method: "post",
+    path: "/reconcile/v1/match",
+    summary: "Find out which nonprofits names stand for (1.0-draft)",
+    description: "As reconcileNames, in the order of the queries.",
+    body: { shape: DraftBatch, refusal: "invalid_queries" },
+    ok: { description: "Candidates of each query", shape: DraftAnswer },
+  },
+  suggestForReconciliation: {
+    method: "get",
+    path: "/reconcile/v1/suggest/{kind}",
+    summary: "Complete what somebody types: a nonprofit, a property or a type",
+    description: "Nonprofits by name, register number or slug.",
+    query: z.object({
+      prefix: text("What was typed", "hope ki"),
+      limit: limit(10, 20),
+      cursor: offset,
+    }),
+    ok: { description: "Suggestions", shape: Suggestions },
+  },
+  previewForReconciliation: {
+    method: "get",
+    path: "/reconcile/v1/preview",
+    summary: "Get a small page about a nonprofit, for a frame",
+    description: "It has no script, and frames of any site may show it.",
+    query: z.object({ id: text("Slug of the nonprofit", "hope-kitchen") }),
+    ok: {
+      description: "The page",
+      mediaType: "text/html",
+      shape: "text",
+      example: "<!doctype html>\n",
+    },
+    refusals: [404],
+  },
+  proposeProperties: {
+    method: "get",
+    path: "/reconcile/v1/extend/propose",
+    summary: "List the data that can be fetched of nonprofits",
+    description: "They are the same for every type.",
+    query: z.object({
+      type: text("The type; there is one", "nonprofit"),
+      limit: limit(50, 50),
+    }),
+    ok: { description: "The properties", shape: Proposal },
+  },
+  extendNonprofits: {
+    method: "post",
+    path: "/reconcile/v1/extend",
+    summary: "Fetch data of nonprofits by their ids (1.0-draft)",
+    description: `At most ${batchMax} nonprofits at a time; an id that no nonprofit has gets no values.`,
+    body: { shape: ExtendBody, refusal: "invalid_extend" },
+    ok: { description: "The data", shape: ExtendAnswer },
+  },
+  matchTable: {
+    method: "post",
+    path: "/reconcile/csv",
+    summary: "Send a table of names as CSV, get it back with org-ids",
+    description: `At most ${tableRowsMax} rows and 64 KiB. The first line names the columns: name, and if you like country, region, city and org_id. The page /match sends this form where there is no script.`,
+    body: {
+      shape: z
+        .object({ table: z.string().describe("The CSV, or a file of it in multipart/form-data") })
+        .meta({
+          id: "ReconciliationTable",
+          examples: [{ table: "name,country\nHope Kitchen,Kenya\n" }],
+        }),
+      refusal: "invalid_table",
+      mediaType: "application/x-www-form-urlencoded",
+    },
+    ok: {
+      description: "The same rows with almoner_id, org_id, matched_name, score and match",
+      mediaType: "text/csv",
+      shape: "text",
+      example: "name,country,almoner_id,org_id,matched_name,score,match\r\n",
+    },
+  },
+});

@@ -1,0 +1,82 @@
+import { countryCode } from "#content/nonprofit/country.ts";
+import { isSameName, similarTo } from "#content/nonprofit/near-name.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import { tellingText } from "#content/search/understand.ts";
+
+export const places = ["country", "region", "city"] as const;
+export type Place = (typeof places)[number];
+
+/** A row of somebody's table, which is one of the nonprofits or none. Places are texts as they stand there. */
+export type Wanted = { name: string; places: Partial<Record<Place, readonly string[]>> };
+
+type Candidate = Pick<NonprofitRecord, "name" | "city" | "region" | "country_code">;
+
+/** What a score is made of, each from 0 to 1. A place is there only when both sides say one. */
+export const featureNames = {
+  name_similarity: "How similar the names are",
+  same_name: "The names are one, but for spelling and legal form",
+  same_country: "The country is the same",
+  same_region: "The region is the same",
+  same_city: "The city is the same",
+  same_number: "The register number or id is the same",
+} as const;
+export type Features = Partial<Record<keyof typeof featureNames, number>>;
+
+/** How well a nonprofit fits, 0 to 100. */
+export type Match<One> = { found: One; score: number; features: Features; match: boolean };
+
+/** From this score on, and so far ahead of the next, the first is taken for the one. Source: docs/decisions/0167. */
+export const matchFrom = 80;
+export const matchAhead = 4;
+
+/** What a name counts, and what it keeps when a place is another one. */
+const shares = { similar: 92, same: 8 };
+const kept: Record<Place, number> = { country: 0.7, region: 0.9, city: 0.85 };
+
+/** The candidates by score, among equals as they came; at most one of them is a match. */
+export function ranked<One extends Candidate>(
+  wanted: Wanted,
+  candidates: readonly One[],
+): Match<One>[] {
+  const similarity = similarTo(wanted.name);
+  const own = tellingText(wanted.name);
+  const scored = candidates
+    .map((found): Match<One> => {
+      const name_similarity = similarity(found.name);
+      const same_name = isSameName(own, tellingText(found.name)) ? 1 : 0;
+      const features: Features = { name_similarity, same_name };
+      let score = shares.similar * name_similarity + shares.same * same_name;
+      for (const place of places) {
+        const agrees = isIn(place, wanted.places[place], found);
+        if (agrees === null) continue;
+        features[`same_${place}`] = agrees ? 1 : 0;
+        if (!agrees) score *= kept[place];
+      }
+      return { found, score: Math.round(score * 10) / 10, features, match: false };
+    })
+    .toSorted((a, b) => b.score - a.score);
+  const [first, second] = scored;
+  if (first !== undefined) {
+    const ahead = first.score - (second?.score ?? 0);
+    first.match = first.score >= matchFrom && ahead >= matchAhead;
+  }
+  return scored;
+}
+
+/** The one of which the register number or id was given. */
+export const certain = <One>(found: One): Match<One> => ({
+  found,
+  score: 100,
+  features: { same_number: 1 },
+  match: true,
+});
+
+/** Null where either side does not say. */
+function isIn(place: Place, wanted: readonly string[] = [], there: Candidate): boolean | null {
+  const readAs = place === "country" ? countryCode : fold;
+  const own = place === "country" ? there.country_code : there[place];
+  const read = wanted.flatMap((text) => readAs(text) ?? []);
+  if (own === null || read.length === 0) return null;
+  return read.includes(place === "country" ? own : fold(own));
+}

@@ -1,0 +1,117 @@
+// The build for browsers: the page /match loads it, too.
+import { CsvError, parse } from "csv-parse/browser/esm/sync";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import type { Candidate } from "#content/contract/reconciliation.ts";
+
+/** A table that somebody sent, and each row as a query of version 0.2. */
+export type Table = { header: string[]; rows: string[][]; queries: TableQuery[] };
+export type TableQuery = {
+  query?: string;
+  properties?: { pid: string; v: string }[];
+  limit: number;
+};
+
+/** The words that stand over a column, by what it holds. */
+const headings = new Map(
+  Object.entries({
+    name: ["name", "organisation", "organization", "charity", "nonprofit", "recipient"],
+    country: ["country", "country_code"],
+    region: ["region", "state", "province"],
+    city: ["city", "town"],
+    org_id: ["org_id", "orgid", "ein", "charity_number", "registration_number", "abn"],
+  }).flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
+);
+
+/** What a cell counts in a query at most. */
+const cellMax = 500;
+
+/** Spreadsheets save UTF-8, or what Windows had before it. */
+export function tableText(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+/**
+ * Reads CSV with a header, delimited by commas, semicolons or tabs. Without a column that is called name or the like, the
+ * first holds the names. A failure says what to send instead.
+ */
+export function readTable(text: string, rowsMax: number): Result<Table, string> {
+  let records: string[][];
+  try {
+    records = parse(text, {
+      bom: true,
+      delimiter: delimiterOf(text),
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      to: rowsMax + 2,
+    });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return fail("This cannot be read as CSV: look for a quote that is opened and not closed.");
+  }
+  const [header, ...rows] = records;
+  if (header === undefined || rows.length === 0)
+    return fail("Send a first line that names the columns, and at least one row below it.");
+  if (rows.length > rowsMax)
+    return fail(`At most ${rowsMax} rows are matched at a time here. Send the table in parts.`);
+  const kinds = header.map((title) =>
+    headings.get(
+      title
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[\s-]+/g, "_"),
+    ),
+  );
+  if (!kinds.includes("name")) kinds[0] ??= "name";
+  return ok({ header, rows, queries: rows.map((row) => queryOf(row, kinds)) });
+}
+
+/** The mark that parts most columns of the first line. */
+function delimiterOf(text: string): string {
+  const [line = ""] = text.slice(0, 10_000).split("\n", 1);
+  const marks = [",", ";", "\t"].map((mark) => ({ mark, count: line.split(mark).length }));
+  return marks.reduce((best, one) => (one.count > best.count ? one : best)).mark;
+}
+
+function queryOf(row: readonly string[], kinds: readonly (string | undefined)[]): TableQuery {
+  const said = row.flatMap((cell, at) => {
+    const [v, pid] = [cell.trim().slice(0, cellMax), kinds[at]];
+    return v === "" || pid === undefined ? [] : [{ pid, v }];
+  });
+  const name = said.find(({ pid }) => pid === "name");
+  const properties = said.filter(({ pid }) => pid !== "name");
+  return { ...(name && { query: name.v }), ...(properties.length > 0 && { properties }), limit: 1 };
+}
+
+/** What is added to each row: ids of what is a match, else only the nearest name. */
+const added = ["almoner_id", "org_id", "matched_name", "score", "match"] as const;
+export type Found = { best: Candidate | undefined; orgIds: readonly string[] };
+
+const addedTo = ({ best, orgIds }: Found): string[] =>
+  best === undefined
+    ? ["", "", "", "", "no"]
+    : best.match
+      ? [best.id, orgIds.join(" "), best.name, String(best.score), "yes"]
+      : ["", "", best.name, String(best.score), "no"];
+
+/** The table with what was found, as CSV that a spreadsheet opens without running anything in it. */
+export function writtenTable({ header, rows }: Table, found: readonly Found[]): string {
+  const lines = rows.map((row, at) => [
+    ...header.map((_, column) => row[column] ?? ""),
+    ...addedTo(found[at] ?? { best: undefined, orgIds: [] }),
+  ]);
+  return [[...header, ...added], ...lines]
+    .map((cells) => `${cells.map(written).join(",")}\r\n`)
+    .join("");
+}
+
+/** A text that a spreadsheet would take for a formula gets an apostrophe; numbers stay as they are. */
+function written(text: string): string {
+  const isFormula = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) && !/^[+-]?\d[\d.,]*$/.test(text);
+  const safe = isFormula ? `'${text}` : text;
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,108 @@
+import type { Candidate } from "#content/contract/reconciliation.ts";
+import {
+  type Found,
+  readTable,
+  type Table,
+  type TableQuery,
+  tableText,
+  writtenTable,
+} from "#content/reconciliation/table.ts";
+import { el, part } from "./dom.ts";
+
+const bytesMax = 10_000_000;
+const triesMax = 5;
+
+const form = part("#match") as HTMLFormElement;
+const input = part("#match-table") as HTMLInputElement;
+const said = part("#match-said");
+const bar = part("#match-progress") as HTMLProgressElement;
+const result = part("#match-result");
+const { rows: rowsMax, batch: batchMax } = form.dataset;
+let running = false;
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const [file] = input.files ?? [];
+  if (file !== undefined) void start(file);
+});
+for (const kind of ["dragover", "drop"] as const) {
+  document.addEventListener(kind, (event) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer?.files ?? [];
+    if (kind === "drop" && file !== undefined) void start(file);
+  });
+}
+
+async function start(file: File): Promise<void> {
+  if (running) return;
+  running = true;
+  result.hidden = true;
+  try {
+    said.textContent = await matched(file);
+  } catch {
+    said.textContent = "The directory does not answer. Please try again.";
+  } finally {
+    running = false;
+    bar.hidden = true;
+  }
+}
+
+/** Matches a file batch by batch, offers the result, and answers what to say. */
+async function matched(file: File): Promise<string> {
+  if (file.size > bytesMax) return "This file has more than 10 MB. Send it in parts.";
+  const read = readTable(tableText(await file.arrayBuffer()), Number(rowsMax));
+  if (!read.ok) return read.failure;
+  const { queries } = read.value;
+  bar.hidden = false;
+  bar.max = queries.length;
+  const found: Found[] = [];
+  while (found.length < queries.length) {
+    bar.value = found.length;
+    said.textContent = `${found.length} of ${queries.length} rows`;
+    found.push(...(await foundFor(queries.slice(found.length, found.length + Number(batchMax)))));
+  }
+  offer(read.value, found, file.name);
+  const count = found.filter(({ best }) => best?.match === true).length;
+  return `${count} of ${queries.length} rows matched.`;
+}
+
+async function foundFor(queries: readonly TableQuery[]): Promise<Found[]> {
+  // A row without a name and number is asked about no one.
+  const asked = queries.map((query, at) => [`q${at}`, query] as const);
+  const answer = (await ask("queries", Object.fromEntries(asked))) as Record<
+    string,
+    { result: Candidate[] }
+  >;
+  const best = asked.map(([key]) => answer[key]?.result[0]);
+  const ids = best.flatMap((one) => (one?.match === true ? one.id : []));
+  const numbers = { ids, properties: [{ id: "org_id" }] };
+  const { rows } = (await ask("extend", numbers)) as {
+    rows: Record<string, { org_id?: { str: string }[] }>;
+  };
+  return best.map((one) => ({
+    best: one,
+    orgIds: (rows[one?.id ?? ""]?.org_id ?? []).map(({ str }) => str),
+  }));
+}
+
+/** Asks the directory; where that is too often, waits as long as it says. */
+async function ask(kind: "queries" | "extend", what: object): Promise<unknown> {
+  for (let tried = 1; ; tried++) {
+    const body = new URLSearchParams({ [kind]: JSON.stringify(what) });
+    const response = await fetch("/reconcile", { method: "POST", body });
+    if (response.ok) return response.json();
+    const waitS = Number(response.headers.get("retry-after") ?? 0);
+    if (waitS === 0 || tried === triesMax) throw new Error(`answered ${response.status}`);
+    said.textContent = `The directory asks to wait ${waitS} seconds.`;
+    await new Promise((resolve) => setTimeout(resolve, waitS * 1_000));
+  }
+}
+
+function offer(table: Table, found: readonly Found[], name: string): void {
+  // The mark at the start tells spreadsheets that it is UTF-8.
+  const file = new Blob([`\uFEFF${writtenTable(table, found)}`], { type: "text/csv" });
+  const download = name.replace(/(?:\.\w+)?$/, "-matched.csv");
+  const link = el("a", { href: URL.createObjectURL(file), download }, [`Download ${download}`]);
+  result.replaceChildren(link);
+  result.hidden = false;
+}

@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import Ajv from "ajv";
+import addFormats from "ajv-formats";
+import { load } from "cheerio";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const ein = "US-EIN-990305781";
+const registrations = [
+  { country_code: "US", type: "EIN", registration_number: "99-0305781", org_id: ein },
+];
+const american = { country_code: "US", region: "Hawaii" };
+const names = [
+  ["st-annes-center", "St Anne's Community Center", "Hilo"],
+  ["pacific-voyaging-society", "Pacific Voyaging Society Inc", "Honolulu"],
+  ["friends-of-the-library", "Friends of the Library of Hawaii", "Honolulu"],
+  ["knights-honolulu", "Knights of Columbus Council", "Honolulu"],
+  ["knights-hilo", "Knights of Columbus Council", "Hilo"],
+  ["reef-and-ocean", "Reef & Ocean Research Foundation", "Kailua"],
+] as const;
+const evil = `<img src=x onerror="alert(1)">'"&</title>`;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({
+    records: [
+      aNonprofit({ slug: "hawaii-foodbank", name: "Hawaii Foodbank", ...american, registrations }),
+      ...names.map(([slug, name, city]) => aNonprofit({ slug, name, city, ...american })),
+      aNonprofit({ slug: "evil", name: `Evil ${evil}`, tagline: evil, city: evil }),
+    ],
+  });
+});
+afterAll(() => service.close());
+
+type Found = {
+  id: string;
+  score: number;
+  match: boolean;
+  features: { id: string; value: number }[];
+};
+const sendForm = (fields: Record<string, string>) =>
+  service.app.handle(
+    new Request("http://localhost/reconcile", {
+      method: "POST",
+      body: new URLSearchParams(fields),
+    }),
+  );
+const batch = async (queries: unknown) =>
+  (await sendForm({ queries: JSON.stringify(queries) })).json() as Promise<
+    Record<string, { result: Found[] }>
+  >;
+const best = async (query: string, properties: { pid: string; v: unknown }[] = []) =>
+  (await batch({ a: { query, properties } }))["a"]?.result[0];
+
+describe("a damaged name", () => {
+  test.each([
+    ["ST ANNES COMMUNITY CTR", "st-annes-center"],
+    ["Saint Anne's Comunity Center, Inc.", "st-annes-center"],
+    ["Voyaging Society, Pacific", "pacific-voyaging-society"],
+    ["Pacfic Voyaging Society", "pacific-voyaging-society"],
+    ["library of hawaii, friends of", "friends-of-the-library"],
+    ["Reef and Ocean Research Fdn", "reef-and-ocean"],
+    ["99-0305781", "hawaii-foodbank"],
+    ["hawaii-foodbank", "hawaii-foodbank"],
+  ])("%s stands for %s", async (name, slug) => {
+    expect(await best(name)).toMatchObject({ id: slug, match: true });
+  });
+
+  test.each([
+    ["Hilo", "knights-hilo"],
+    ["HONOLULU", "knights-honolulu"],
+  ])("of two namesakes is the one in %s", async (city, slug) => {
+    expect(await best("Knights of Columbus Council", [{ pid: "city", v: city }])).toMatchObject({
+      id: slug,
+      match: true,
+    });
+  });
+
+  test("of two namesakes is neither when nothing tells which, nor is a stranger one", async () => {
+    expect((await best("Knights of Columbus Council"))?.match).toBe(false);
+    expect((await best("Pacific Voyaging Society", [{ pid: "country", v: "Kenya" }]))?.match).toBe(
+      false,
+    );
+    expect((await best("Society of Ocean Lawyers"))?.match ?? false).toBe(false);
+  });
+
+  test("matters not beside a register number", async () => {
+    const found = await best("Quite another name", [{ pid: "org_id", v: "EIN 99 0305781" }]);
+    expect(found).toMatchObject({ id: "hawaii-foodbank", score: 100, match: true });
+  });
+
+  test("may have to be in a place", async () => {
+    const condition = { matchType: "property", propertyId: "city", propertyValue: "Hilo" };
+    const name = { matchType: "name", propertyValue: "Knights of Columbus Council" };
+    const queries = [{ conditions: [name, { ...condition, required: true }] }];
+    const answer = await service.post("/reconcile/v1/match", { queries });
+    const { results } = (await answer.json()) as { results: { candidates: Found[] }[] };
+    expect(results[0]?.candidates.map(({ id }) => id)).toEqual(["knights-hilo"]);
+  });
+});
+
+describe("what cannot be answered is refused in words:", () => {
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [at, { query: "x" }]));
+  const deep = `{"a": {"query": "x", "properties": ${"[".repeat(60)}${"]".repeat(60)}}}`;
+  test.each([
+    ["more than 50 names", { queries: JSON.stringify(many) }, 413, "batch_too_large"],
+    ["deep JSON", { queries: deep }, 400, "too_deep"],
+    ["no JSON", { queries: "{" }, 400, "invalid_json"],
+    ["a list", { queries: "[]" }, 400, "invalid_queries"],
+    ["another type", { queries: '{"a": {"query": 7}}' }, 400, "invalid_queries"],
+    ["nothing", {}, 400, "invalid_queries"],
+    [
+      "51 ids",
+      { extend: JSON.stringify({ ids: Object.keys(many), properties: [] }) },
+      400,
+      "invalid_queries",
+    ],
+    ["64 KiB", { queries: "x".repeat(65_537) }, 413, "body_too_large"],
+  ] as [string, Record<string, string>, number, string][])(
+    "%s",
+    async (_, fields, status, code) => {
+      const response = await sendForm(fields);
+      expect(response.status).toBe(status);
+      expect(await response.json()).toMatchObject({ code });
+    },
+  );
+
+  test("JSONP", async () => {
+    const response = await service.get("/reconcile?callback=alert");
+    expect(await response.json()).toMatchObject({ status: 400, code: "no_jsonp" });
+  });
+});
+
+test("keys of a batch come back as they were, whatever they are", async () => {
+  const text = '{"__proto__": {"query": "Hawaii Foodbank"}, "constructor": {"query": "zzz"}}';
+  const answer = await (await sendForm({ queries: text })).text();
+  expect(answer).toStartWith('{"__proto__":{"result":[{"id":"hawaii-foodbank"');
+  expect(Object.keys(JSON.parse(answer))).toEqual(["__proto__", "constructor"]);
+});
+
+test("a batch counts as one read for every five names", async () => {
+  const limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "12" } });
+  const queries = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [at, { query: "x" }]));
+  const ask = () =>
+    limited.get(`/reconcile?queries=${encodeURIComponent(JSON.stringify(queries))}`);
+  expect((await ask()).status).toBe(200);
+  const second = await ask();
+  expect([second.status, second.headers.get("retry-after")]).toEqual([429, expect.any(String)]);
+  limited.close();
+});
+
+describe("a preview", () => {
+  test("shows what strangers wrote as text, runs nothing and may be framed", async () => {
+    const response = await service.get("/reconcile/v1/preview?id=evil");
+    const text = await response.text();
+    const page = load(text);
+    expect(page("img, script").length).toBe(0);
+    expect(page("h1").text().trim()).toBe(`Evil ${evil}`);
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(response.headers.get("content-security-policy")).toContain("frame-ancestors *");
+    expect(response.headers.get("x-frame-options")).toBeNull();
+  });
+  test("of nobody is a 404 that repeats nothing", async () => {
+    const response = await service.get("/reconcile/v1/preview?id=<script>");
+    expect(response.status).toBe(404);
+    expect(await response.text()).not.toContain("<script>");
+  });
+});
+
+describe("a table", () => {
+  const table = (body: BodyInit, headers = {}) =>
+    service.app.handle(
+      new Request("http://localhost/reconcile/csv", { method: "POST", body, headers }),
+    );
+  const csv = `Organisation;Town;note\r\nKnights of Columbus Council;Hilo;=1+1\r\nNobody at all;;-5\r\n${evil};;"a;b"\r\n`;
+  const expected = [
+    "Organisation,Town,note,almoner_id,org_id,matched_name,score,match",
+    "Knights of Columbus Council,Hilo,'=1+1,knights-hilo,,Knights of Columbus Council,100,yes",
+  ];
+  test("comes back with ids, as a file of a form or by itself", async () => {
+    const form = new FormData();
+    form.set("table", new Blob([csv], { type: "text/csv" }), "names.csv");
+    for (const response of [await table(form), await table(csv, { "content-type": "text/csv" })]) {
+      expect(response.headers.get("content-type")).toStartWith("text/csv");
+      const lines = (await response.text()).split("\r\n");
+      expect(lines.slice(0, 2)).toEqual(expected);
+      expect(lines[2]).toStartWith("Nobody at all,,-5,,,");
+      expect(lines).toHaveLength(5);
+    }
+  });
+  test.each([
+    ["name\n", "invalid_table"],
+    ['name\n"open', "invalid_table"],
+    [`name\n${"x\n".repeat(501)}`, "invalid_table"],
+    [`name\n${"x\n".repeat(40_000)}`, "body_too_large"],
+  ])("%#: is refused in words", async (text, code) => {
+    const response = await table(text, { "content-type": "text/csv" });
+    expect(await response.json()).toMatchObject({ code });
+  });
+  test("of another kind is refused", async () => {
+    expect((await table("{}", { "content-type": "application/json" })).status).toBe(415);
+  });
+});
+
+describe("suggestions", () => {
+  test.each([
+    ["entity?prefix=pacific+voy", "pacific-voyaging-society"],
+    ["entity?prefix=hawaii-foodbank", "hawaii-foodbank"],
+    ["property?prefix=register", "org_id"],
+    ["type?prefix=", "nonprofit"],
+  ])("%s begin with %s", async (path, id) => {
+    const answer = await (await service.get(`/reconcile/v1/suggest/${path}`)).json();
+    expect(answer).toMatchObject({ result: [{ id }] });
+  });
+  test("of another kind are a 404", async () => {
+    expect((await service.get("/reconcile/v1/suggest/__proto__?prefix=a")).status).toBe(404);
+  });
+});
+
+const specs = join(import.meta.dirname, "../../../../shared/references/reconciliation");
+if (!existsSync(specs))
+  process.stderr.write("skipped: ../shared has no schemas to hold answers against\n");
+
+describe.skipIf(!existsSync(specs)).each(["0.2", "1.0-draft"])(
+  "the schemas of %s accept",
+  (version) => {
+    const folder = join(specs, version, "schemas");
+    const ajv = new Ajv({ strict: false, validateSchema: false });
+    addFormats(ajv);
+    // What a scheme of authentication looks like is said elsewhere; there is none here.
+    ajv.addSchema({
+      $id: "http://swagger.io/v2/schema.json",
+      definitions: { securityDefinitions: { additionalProperties: {} } },
+    });
+    for (const file of readdirSync(folder).filter((name) => name !== "openapi.json")) {
+      const { $schema: _, ...schema } = JSON.parse(readFileSync(join(folder, file), "utf8"));
+      ajv.addSchema({ ...schema, $id: `https://schemas.example/${file}` });
+    }
+    const holds = async (schema: string, answer: Response) => {
+      expect(answer.status).toBe(200);
+      const validate = ajv.getSchema(`https://schemas.example/${schema}.json`);
+      void validate?.(await answer.json());
+      expect(validate?.errors ?? null).toBe(null);
+      expect(validate).toBeDefined();
+    };
+    const isDraft = version !== "0.2";
+    const root = isDraft ? "/reconcile/v1" : "/reconcile";
+    const extend = {
+      ids: ["hawaii-foodbank", "no-one"],
+      properties: [{ id: "org_id" }, { id: "verified" }, { id: "causes" }],
+    };
+
+    test("the manifest", async () => holds("manifest", await service.get(root)));
+    test("results", async () => {
+      const queries = isDraft
+        ? [
+            {
+              type: "nonprofit",
+              limit: 3,
+              conditions: [{ matchType: "name", propertyValue: "Knights" }],
+            },
+            { conditions: [{ matchType: "id", propertyValue: { id: "evil" } }] },
+          ]
+        : {
+            q0: { query: "Knights", type: ["nonprofit"], type_strict: "any", limit: 3 },
+            q1: { properties: [{ pid: "org_id", v: [ein] }] },
+          };
+      const answer = isDraft
+        ? await service.post(`${root}/match`, { queries })
+        : await sendForm({ queries: JSON.stringify(queries) });
+      await holds("reconciliation-result-batch", answer);
+    });
+    test("data", async () =>
+      holds(
+        "data-extension-response",
+        isDraft
+          ? await service.post(`${root}/extend`, extend)
+          : await sendForm({ extend: JSON.stringify(extend) }),
+      ));
+    test.each([
+      ["data-extension-property-proposal", "extend/propose?type=nonprofit&limit=3"],
+      ["suggest-entities-response", "suggest/entity?prefix=kni"],
+      ["suggest-properties-response", "suggest/property?prefix=c"],
+      ["suggest-types-response", "suggest/type?prefix=n"],
+    ])("%s", async (schema, path) => holds(schema, await service.get(`/reconcile/v1/${path}`)));
+  },
+);

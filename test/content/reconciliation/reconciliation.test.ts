@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import { askedByDraft } from "#content/reconciliation/asked.ts";
+import { ranked } from "#content/reconciliation/match.ts";
+import { cellsOf, properties } from "#content/reconciliation/properties.ts";
+import { draftManifest, manifest } from "#content/reconciliation/manifest.ts";
+import { readTable, tableText, writtenTable } from "#content/reconciliation/table.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const names = (name: string, places = {}, ...candidates: { name: string; city?: string }[]) =>
+  ranked(
+    { name, places },
+    candidates.map((one) => ({ city: null, region: null, country_code: "US", ...one })),
+  ).map(({ found, score, match }) => [found.name, score, match]);
+
+describe("a name", () => {
+  test("is a match when it is near and nothing else is as near", () => {
+    expect(names("Smith Trust", {}, { name: "Smith Foundation" }, { name: "Smith Trust" })).toEqual(
+      [
+        ["Smith Trust", 100, true],
+        ["Smith Foundation", 92, false],
+      ],
+    );
+    expect(names("Smith", {}, { name: "Smith" }, { name: "Smith Inc" })[0]?.[2]).toBe(false);
+    expect(names("Smith", {})).toEqual([]);
+  });
+
+  test.each([
+    [{ city: ["São Paulo"] }, 100],
+    [{ city: ["Rio"] }, 85],
+    [{ country: ["United States"] }, 100],
+    [{ country: ["Atlantis"] }, 100],
+    [{ country: ["KE"], region: ["x"] }, 70],
+  ])("in %p scores %p", (places, score) => {
+    expect(names("Smith", places, { name: "Smith", city: "Sao Paulo" })[0]?.[1]).toBe(score);
+  });
+});
+
+test("a query of the draft is read by its conditions", () => {
+  const value = { required: false, matchQuantifier: "any" as const };
+  const asked = askedByDraft({
+    limit: 3,
+    conditions: [
+      { ...value, matchType: "name", propertyValue: " Smith " },
+      { ...value, matchType: "id", propertyValue: [{ id: "smith-trust" }, 7] },
+      { ...value, matchType: "property", propertyId: "org_id", propertyValue: ["99-0305781", "?"] },
+      {
+        ...value,
+        matchType: "property",
+        propertyId: "city",
+        propertyValue: "Hilo",
+        required: true,
+      },
+      { ...value, matchType: "property", propertyValue: true },
+    ],
+  });
+  expect(asked).toEqual({
+    name: "Smith",
+    ids: ["smith-trust", "7"],
+    orgIds: ["US-EIN-990305781"],
+    places: { country: [], region: [], city: ["Hilo"] },
+    required: ["city"],
+    limit: 3,
+  });
+});
+
+test("every property says its value, or nothing", () => {
+  const one = toDetail(
+    aNonprofit({ founded_year: 1998, annual_budget_usd: 1.5, city: "Hilo" }),
+    "https://a.example",
+  );
+  expect(properties.flatMap(({ id }) => cellsOf(one, id))).toEqual([
+    { str: "Kenya" },
+    { str: "Hilo" },
+    { str: one.name },
+    { int: 1998 },
+    { float: 1.5 },
+    { str: "listed" },
+    { str: "education" },
+  ]);
+  expect(cellsOf(one, "constructor")).toEqual([]);
+});
+
+test("both manifests name the same service", () => {
+  const [own, draft] = [manifest("https://a.example"), draftManifest("https://a.example")];
+  expect([own.versions, draft.versions]).toEqual([["0.2"], ["1.0-draft"]]);
+  expect(own.batchSize).toBe(draft.batchSize);
+});
+
+describe("a table", () => {
+  test.each([
+    ["\uFEFFEIN\tName\n99\tSmith\n", { query: "Smith", properties: [{ pid: "org_id", v: "99" }] }],
+    ["who,City\n Smith ,\n", { query: "Smith" }],
+    ["city\nHilo\n", { properties: [{ pid: "city", v: "Hilo" }] }],
+    ['"Charity name",name\nx,"a ""b"", c"\n', { query: 'a "b", c' }],
+  ])("%j is read", (text, query) => {
+    const read = readTable(text, 5);
+    expect(read.ok && read.value.queries).toEqual([{ ...query, limit: 1 }]);
+  });
+
+  test.each(["", "name", 'name\n"x', "name\n1\n2\n3\n4\n5\n6"])("%j is none", (text) => {
+    expect(readTable(text, 5)).toMatchObject({ ok: false, failure: expect.any(String) });
+  });
+
+  test.each([
+    ["=cmd()", "'=cmd()"],
+    [" @x", "' @x"],
+    ["\t=x", `"'\t=x"`],
+    ["+44 20", "'+44 20"],
+    ["-5.20", "-5.20"],
+    ['a "b", c', '"a ""b"", c"'],
+    ["=1;2", `"'=1;2"`],
+  ])("%j comes back as %j", (cell, written) => {
+    const table = { header: ["name"], rows: [[cell]], queries: [] };
+    expect(writtenTable(table, []).split("\r\n")[1]).toBe(`${written},,,,,no`);
+  });
+
+  test("names ids only where there is a match", () => {
+    const table = { header: ["name"], rows: [["a"], ["b"]], queries: [] };
+    const best = { id: "s", name: "S", description: "", type: [], score: 91, features: [] };
+    const found = [true, false].map((match) => ({ best: { ...best, match }, orgIds: ["X-1"] }));
+    expect(writtenTable(table, found).split("\r\n").slice(1, 3)).toEqual([
+      "a,s,X-1,S,91,yes",
+      "b,,,S,91,no",
+    ]);
+  });
+
+  test("may be in the letters of old Windows", () => {
+    expect(tableText(new Uint8Array([0x43, 0x61, 0x66, 0xe9]))).toBe("Café");
+    expect(tableText(new TextEncoder().encode("Café"))).toBe("Café");
+  });
+});
