@@ -4,7 +4,7 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { eraseRejectedContacts } from "#content/enrichment/erase-store.ts";
 import { contactKeptMs } from "#content/onboarding/store.ts";
 import { compactActivity } from "#content/operation/activity-store.ts";
-import { compactStore } from "#content/store/copy.ts";
+import { compactStore } from "#content/store/file-work.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";

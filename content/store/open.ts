@@ -5,9 +5,9 @@ import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { fetchWithin, retryWhileBusy } from "./busy.ts";
-import { checkpointApart } from "./checkpoints.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
-import { placeOf } from "./place.ts";
+import { storeFiles } from "./store-files.ts";
+import { checkpointApart } from "./file-work.ts";
 import { migrateAmongOthers, refuseDowngrade } from "./upgrade.ts";
 
 type Db = LibSQLDatabase;
@@ -119,16 +119,16 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
     embedded && options.checkpointsApart === true ? checkpointApart(address) : null;
   // A connection that has read keeps the log open, and in its place, until it is closed.
   if (embedded) await reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
-  const place = placeOf(embedded ? address : ":memory:");
+  const files = storeFiles(embedded ? address : ":memory:");
   const inPlace = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     try {
-      place.check();
+      files.check();
       const value = await work();
-      place.check();
+      files.check();
       return value;
     } catch (error) {
       // This connection still has the log, and no one else ever will.
-      if (place.lacksLog()) await writer.execute("PRAGMA wal_checkpoint(FULL)");
+      if (files.lacksLog()) await writer.execute("PRAGMA wal_checkpoint(FULL)");
       throw error;
     }
   };
@@ -139,7 +139,7 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
     checkpoints?.close();
     reader.close();
     if (writer !== reader) writer.close();
-    if (!migrated) place.leave();
+    if (!migrated) files.leave();
   };
   return {
     db: drizzle(reader),
@@ -159,7 +159,7 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
       return turn;
     },
     committed: () => committed,
-    assertInPlace: () => place.check(),
+    assertInPlace: () => files.check(),
     close,
     [Symbol.dispose]: close,
   };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { CopyFacts } from "#content/store/copy.ts";
+import { CopyFacts } from "#content/store/file-work.ts";
 import {
   openS3Target,
   type ObjectStore,

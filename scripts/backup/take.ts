@@ -2,7 +2,7 @@ import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { constants, createZstdCompress } from "node:zlib";
-import { checkCopy, copyStore } from "#content/store/copy.ts";
+import { checkCopy, copyStore } from "#content/store/file-work.ts";
 import { unpackStore } from "./bring-back.ts";
 import { openKeys, sealKeys, type Keys } from "./keys.ts";
 import {

@@ -3,7 +3,7 @@ import Database from "libsql";
 import { StoreLost } from "./busy.ts";
 
 /** The files that an embedded store is, by their inodes: its path may come to name others while it is in use. */
-export type Place = {
+export type StoreFiles = {
   /** Throws StoreLost once the file or its log is not the one that was opened. Takes microseconds. */
   check(): void;
   /** Whether the log alone is gone: what it held can still be brought into the file. */
@@ -12,8 +12,8 @@ export type Place = {
   leave(): void;
 };
 
-/** Remembers the place of a store whose log is open. One in memory has none. */
-export function placeOf(path: string): Place {
+/** Remembers the files of a store whose log is open. One in memory has none. */
+export function storeFiles(path: string): StoreFiles {
   if (path === ":memory:") return { check: () => {}, lacksLog: () => false, leave: () => {} };
   const log = `${path}-wal`;
   const inode = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino;
