@@ -13,7 +13,7 @@ import {
   batchMax,
   type ExtendAnswer,
   ExtendBody,
-  namesPerRead,
+  perRead,
   Query,
   tableRowsMax,
 } from "#content/contract/reconciliation.ts";
@@ -34,16 +34,18 @@ export const reconciliationRoutes = (context: Needed) => {
   const { store, activity } = context;
   const { baseUrl } = context.config;
   const [own, ofDraft] = [manifest(baseUrl), draftManifest(baseUrl)];
-  /** Counts what more than one name costs; the request itself was counted as a read before. */
-  const count = async (request: Request, names: number) => {
+  /** Counts what names cost; the request itself was counted as a read before. */
+  const count = async (request: Request, asked: readonly Asked[]) => {
     activity.count("query:search");
-    for (let more = namesPerRead; more < names; more += namesPerRead) {
+    const letters = asked.reduce((sum, { name }) => sum + name.length, 0);
+    const reads = Math.max(asked.length / perRead.names, letters / perRead.letters);
+    for (let more = 1; more < reads; more++) {
       const allowance = await context.limits.request("read", request);
       if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
     }
   };
   const answerBatch = async (request: Request, asked: readonly Asked[]) => {
-    await count(request, asked.length);
+    await count(request, asked);
     return reconcile(context, asked);
   };
   const answerForm = async (request: Request, { queries = "", extend = "" }: Form) => {
@@ -121,8 +123,8 @@ export const reconciliationRoutes = (context: Needed) => {
       async ({ request, body }) => {
         const read = readTable(body.table, tableRowsMax);
         if (!read.ok) return problem({ status: 400, code: "invalid_table", detail: read.failure });
-        await count(request, read.value.rows.length);
         const asked = read.value.queries.map((query) => askedBy(Query.parse(query)));
+        await count(request, asked);
         const best = (await reconcileMany(context, asked)).map(([first]) => first);
         const orgIds = await orgIdsBySlug(
           context,

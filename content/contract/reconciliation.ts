@@ -7,8 +7,8 @@ export const batchMax = 50;
 export const tableRowsMax = 500;
 /** Rows that the page /match sends batch by batch. */
 export const browserRowsMax = 20_000;
-/** A batch counts as a read for every so many names. */
-export const namesPerRead = 5;
+/** A batch counts as a read for every so many names, or letters where names are long: long ones take longest. */
+export const perRead = { names: 5, letters: 150 } as const;
 const candidates = { default: 5, max: 10 } as const;
 const textMax = 500;
 const listMax = 30;

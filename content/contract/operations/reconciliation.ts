@@ -42,7 +42,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     method: "post",
     path: "/reconcile",
     summary: "Find out which nonprofits names stand for, or fetch data of nonprofits (0.2)",
-    description: `\`queries\`: at most ${batchMax} names, each with properties if you like: org_id (any spelling of a register number) decides alone, country, region and city tell namesakes apart. A batch counts as one read for every five names.`,
+    description: `\`queries\`: at most ${batchMax} names, each with properties if you like: org_id (any spelling of a register number) decides alone, country, region and city tell namesakes apart. A batch counts as one read for every five names, or 150 letters where that is more.`,
     body: {
       shape: ReconciliationForm,
       refusal: "invalid_queries",

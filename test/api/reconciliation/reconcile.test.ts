@@ -140,9 +140,12 @@ test("keys of a batch come back as they were, whatever they are", async () => {
   expect(Object.keys(JSON.parse(answer))).toEqual(["__proto__", "constructor"]);
 });
 
-test("a batch counts as one read for every five names", async () => {
+test.each([
+  ["every five names", 50, "x"],
+  ["every 150 letters of long ones", 3, "long ".repeat(99)],
+])("a batch counts as one read for %s", async (_, length, query) => {
   const limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "12" } });
-  const queries = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [at, { query: "x" }]));
+  const queries = Object.fromEntries(Array.from({ length }, (__, at) => [at, { query }]));
   const ask = () =>
     limited.get(`/reconcile?queries=${encodeURIComponent(JSON.stringify(queries))}`);
   expect((await ask()).status).toBe(200);
