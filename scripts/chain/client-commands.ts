@@ -115,7 +115,7 @@ const looksMax = 100;
 const lookEveryMs = 100;
 
 /** Pays from a new wallet that the faucet filled, over the RPC as a wallet does, and waits until it is confirmed. */
-async function payAsDonor(url: string, gift: Payment & { usdc: string }) {
+export async function payAsDonor(url: string, gift: Payment & { usdc: string }) {
   const keypair = Keypair.generate();
   const donor = keypair.publicKey.toBase58();
   const body = JSON.stringify({ wallet: donor, sol: 0.1, usdc: gift.usdc });

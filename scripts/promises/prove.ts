@@ -45,7 +45,12 @@ function wordsOf(proof: Proof, quick: boolean): string[] {
   return ["test", "--timeout=60000", ...named, `./${proof.test}`];
 }
 
+const limitMs = 3_600_000;
+const tellEveryMs = 30_000;
+
+/** Runs a proof, at most an hour, and tells twice a minute what it said last: full counts take their time. */
 async function run(words: readonly string[], quick: boolean) {
+  const startedMs = performance.now();
   const child = Bun.spawn([process.execPath, ...words], {
     env: {
       ...process.env,
@@ -54,13 +59,31 @@ async function run(words: readonly string[], quick: boolean) {
       NO_COLOR: "1",
     },
     stdio: ["ignore", "pipe", "pipe"],
+    timeout: limitMs,
   });
+  let said = "";
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    let own = "";
+    for await (const piece of stream) {
+      const text = decoder.decode(piece, { stream: true });
+      own += text;
+      said = text.trim().split("\n").at(-1) || said;
+    }
+    return own;
+  };
+  const telling = setInterval(() => {
+    const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
+    console.error(`  ${minutes} min  ${words.join(" ")}  ${said}`);
+  }, tellEveryMs);
   const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
+    read(child.stdout),
+    read(child.stderr),
     child.exited,
   ]);
-  return { said: `${out}\n${err}`, code };
+  clearInterval(telling);
+  const late = child.signalCode === null ? "" : `measured: ended by ${child.signalCode}\n`;
+  return { said: `${out}\n${late}${err}`, code };
 }
 
 /** Reads what `bun test` printed. A run in which nothing passed proves nothing. */

@@ -122,7 +122,7 @@ function donors(at: DonatingService, context: DonateContext) {
   return { come, insist, refused: paidOut };
 }
 
-/** Issue 6 says a day: ALMONER_FULL_TESTS=1 runs it all (four minutes), else an hour of it. */
+/** Promise 8 says a day: ALMONER_FULL_TESTS=1 runs it all (four minutes), else an hour of it. */
 const hours = isFull ? 24 : 1;
 const stepMs = 90_000;
 
