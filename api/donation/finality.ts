@@ -41,7 +41,7 @@ async function settle(
   context: DonateContext,
   donation: Donation,
 ): Promise<"final" | "voided" | "waiting"> {
-  const { store, chain } = context;
+  const { store, chain, clock } = context;
   const { id, tx_signature, unknown } = donation;
   const landed = await chain.landed(tx_signature, "finalized");
   if (!landed.ok) return "waiting";
@@ -49,7 +49,7 @@ async function settle(
   if (found !== null && isAsRecorded(donation, found)) {
     const { slot, block_time } = found;
     const settled_at = block_time === null ? donation.settled_at : block_time * 1_000;
-    await batchedWrite(store, (tx) => markFinal(tx, id, { slot, settled_at }));
+    await batchedWrite(store, (tx) => markFinal(tx, donation, { slot, settled_at, now: clock() }));
     return "final";
   }
   if (found === null && !(await isGone(context, donation))) return "waiting";

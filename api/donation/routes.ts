@@ -17,7 +17,7 @@ import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import { historyOf } from "#content/donation/answers.ts";
+import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
 import { microUsdcOf } from "#content/contract/base/money.ts";
 import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
 import {
@@ -104,9 +104,6 @@ function readProof(headers: Headers, body: unknown): Result<DonateCall["proof"],
   return ok({ kind: "signature", tx_signature });
 }
 
-/** Source: the decisions of the spec, "recent_donations item". */
-const recentMax = 50;
-
 /**
  * GET /api/donations/{slug}, and /api/donations/{slug}/{id}: a donation with its evidence, signed by the directory. Also
  * of a withdrawn nonprofit, because what was given stays given.
@@ -124,7 +121,7 @@ export const donationRoutes = ({
       const target = await donateTarget(store, slug, clock());
       if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
       const totals = await donationTotals(store, target.id);
-      const recent = await recentDonations(store, target.id, recentMax);
+      const recent = await recentDonations(store, target.id, recentDonationsMax);
       const place = { cluster: chain.cluster, baseUrl };
       return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
     })

@@ -39,6 +39,9 @@ export function settlementOf(given: Given, { name, slug }: Nonprofit, place: Pla
   };
 }
 
+/** Source: the decisions of the spec, "recent_donations item". */
+export const recentDonationsMax = 50;
+
 /** GET /api/donations/{slug}. */
 export const historyOf = (
   { name, slug }: Nonprofit,

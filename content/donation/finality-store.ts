@@ -1,11 +1,10 @@
 import { and, count, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
-import { appendChanges } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { donationIntents as intents, donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { saveIntent } from "./intent-store.ts";
-import { type Donation, updateDonations } from "./store.ts";
+import { type Donation, tellOfDonations, updateDonations } from "./store.ts";
 
 /** A donation that is not final is looked at after 20 s, and then whenever half of its age has passed again. */
 const checkAgainMsMin = 20_000;
@@ -30,16 +29,17 @@ export const takeUnfinished = (
     [now.getTime(), network, limit],
   ).then((taken) => taken.filter((one) => one.network === network));
 
-/** Notes that a donation is final, with the slot and the instant that are. */
+/** Notes that a donation is final, with the slot and the instant that are, and tells readers of the feed. */
 export async function markFinal(
   tx: WriteTransaction,
-  id: string,
-  { slot, settled_at }: Pick<Donation, "slot" | "settled_at">,
+  { id, nonprofit_id }: Pick<Donation, "id" | "nonprofit_id">,
+  { slot, settled_at, now }: Pick<Donation, "slot" | "settled_at"> & { now: Date },
 ): Promise<void> {
-  await tx.db
+  const { rowsAffected } = await tx.db
     .update(donations)
     .set({ commitment: "finalized", check_at: null, slot, settled_at })
     .where(and(eq(donations.id, id), isNull(donations.voided_at)));
+  if (rowsAffected > 0) await tellOfDonations(tx, nonprofit_id, now);
 }
 
 /** Notes a clear answer that the chain does not hold it any more, or holds something else. */
@@ -75,15 +75,7 @@ export async function voidDonation(
     .where(and(eq(intents.nonprofit_id, nonprofit_id), inArray(intents.proof, proofs)));
   const waiting = { kind: "proof", proof: tx_signature, amount_micro_usdc: micro(0n) } as const;
   await saveIntent(tx, { ...waiting, nonprofit_id, recipient, now, check_at: at });
-  const [named] = await tx.db
-    .select({ slug: nonprofits.slug })
-    .from(nonprofits)
-    .where(eq(nonprofits.id, nonprofit_id));
-  const change = { kind: "changed", nonprofit_id, slug: named?.slug ?? null } as const;
-  await appendChanges(tx, [{ ...change, fields: ["donations"], moved_lists: [] }], {
-    origin: "chain",
-    now,
-  });
+  await tellOfDonations(tx, nonprofit_id, now);
   return true;
 }
 

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { InValue } from "@libsql/client";
-import { and, count, countDistinct, eq, sql } from "drizzle-orm";
+import { and, count, countDistinct, eq, gt, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
+import { donationsField } from "#content/nonprofit/changes-store.ts";
+import { appendChanges } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { columnNames, query, rowShape } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
@@ -70,7 +72,9 @@ export async function recordDonation(tx: WriteTransaction, given: NewDonation): 
             ON CONFLICT DO NOTHING`,
       args: columns.map((name) => donation[name]),
     });
-    return rowsAffected === 1 ? donation : null;
+    if (rowsAffected !== 1) return null;
+    if (isFinal) await tellOfDonations(tx, donation.nonprofit_id, new Date(given.recorded_at));
+    return donation;
   };
   const recorded = await insert({ ...fresh, id: idOf(given) });
   if (recorded !== null) return recorded;
@@ -83,6 +87,23 @@ export async function recordDonation(tx: WriteTransaction, given: NewDonation): 
   const again = there ?? (await insert({ ...fresh, id: idOf(given, all.length) }));
   if (again === null) throw new Error(`no donation came back for ${idOf(given)}`);
   return again;
+}
+
+/** Tells the publisher and readers of the feed that the final donations of a nonprofit are others. */
+export async function tellOfDonations(
+  tx: WriteTransaction,
+  nonprofit_id: number,
+  now: Date,
+): Promise<void> {
+  const [named] = await tx.db
+    .select({ slug: nonprofits.slug })
+    .from(nonprofits)
+    .where(eq(nonprofits.id, nonprofit_id));
+  const change = { kind: "changed", nonprofit_id, slug: named?.slug ?? null } as const;
+  await appendChanges(tx, [{ ...change, fields: [donationsField], moved_lists: [] }], {
+    origin: "chain",
+    now,
+  });
 }
 
 /** The same for every process that sees the transfer. 22 characters that stand in a path as they are. */
@@ -149,6 +170,55 @@ export async function donationTotals(
     donors: row?.donors ?? 0,
     total: micro(BigInt(row?.total ?? 0)),
   };
+}
+
+/**
+ * What is final of the donations of these nonprofits, by id, with the newest `limit` of each; a nonprofit without any is
+ * left out. Index: donations_by_nonprofit.
+ */
+export async function finalDonations(store: Queryable, ids: readonly number[], limit: number) {
+  const listed = JSON.stringify(ids);
+  const totals = await query(
+    store,
+    `SELECT n.id, n.slug, n.name, count(*) AS count, count(DISTINCT donor) AS donors,
+       CAST(sum(amount_micro_usdc) AS TEXT) AS total
+     FROM donations JOIN nonprofits AS n ON n.id = nonprofit_id
+     WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND ${isFinalHere}
+     GROUP BY n.id`,
+    [listed],
+    finalTotals,
+  );
+  return Promise.all(
+    totals.map(async (one) => {
+      const rest = `WHERE nonprofit_id = ? AND ${isFinalHere} ORDER BY settled_at DESC, id LIMIT ?`;
+      return { ...one, recent: await select(store, rest, [one.id, limit]) };
+    }),
+  );
+}
+
+const isFinalHere = `commitment = 'finalized' AND ${countsHere}`;
+const finalTotals = z.object({
+  id: z.number(),
+  slug: z.string(),
+  name: z.string(),
+  count: z.number(),
+  donors: z.number(),
+  total: z.string().transform((text) => micro(BigInt(text))),
+});
+
+/** Ids of nonprofits that were ever given to, in their order, after an id. Index: donations_by_nonprofit. */
+export async function givenToAfter(
+  store: Queryable,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await store.db
+    .selectDistinct({ id: donations.nonprofit_id })
+    .from(donations)
+    .where(gt(donations.nonprofit_id, after))
+    .orderBy(donations.nonprofit_id)
+    .limit(limit);
+  return rows.map(({ id }) => id);
 }
 
 /** The newest donations of a nonprofit, newest first. Index: donations_by_nonprofit. */

@@ -1,12 +1,10 @@
+import type { z } from "zod";
 import { and, count, desc, eq, getTableColumns, gt, like, ne, sql, sum } from "drizzle-orm";
-import {
-  type EnrichmentStats,
-  type Exemplars,
-  Leaderboard,
-} from "#content/contract/enrichment-answers.ts";
+import { EnrichmentStats, Exemplars, Leaderboard } from "#content/contract/enrichment-answers.ts";
 import {
   EnrichableField,
   enrichableFields,
+  exemplarsLimit,
   SubmissionStatus,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/base/time.ts";
@@ -143,36 +141,6 @@ async function newest(store: Queryable, limit: number, { testData }: { testData:
   }));
 }
 
-const name = "leaderboard";
-
-/**
- * Keeps the leaderboard as a fact of the directory: submissions come without a change of public data, and published
- * pages depend on such facts alone. Does nothing when it is as before; call it every few minutes.
- */
-export async function saveLeaderboard(store: Store, now: Date): Promise<void> {
-  const value = JSON.stringify(await leaderboard(store));
-  if ((await directoryFact(store, name)) === value) return;
-  await store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
-}
-
-/** The leaderboard as it was last stored, null before the first time. */
-export async function storedLeaderboard(store: Queryable): Promise<Leaderboard | null> {
-  const value = await directoryFact(store, name);
-  const board = value === null ? undefined : Leaderboard.safeParse(JSON.parse(value)).data;
-  if (board === undefined) return null;
-  // It may have been stored by a version that showed names as they came.
-  const shown = <One extends { agent_name: string }>(one: One): One => ({
-    ...one,
-    agent_name: shownName(one.agent_name),
-  });
-  const { top_agents, recent_activity } = board;
-  return {
-    ...board,
-    top_agents: top_agents.map(shown),
-    recent_activity: recent_activity.map(shown),
-  };
-}
-
 /** Fields whose applied values are public: e-mail addresses never are. */
 export const exemplarFields = enrichableFields.filter((field) => field !== "contact_email");
 
@@ -229,3 +197,48 @@ export async function exemplars(
     exemplars: newestFirst.map(({ row }) => row),
   };
 }
+
+/** What agents did, as answers that the bundle holds, too. */
+type Kept = { leaderboard: Leaderboard; enrichment_stats: EnrichmentStats; exemplars: Exemplars };
+const kept: {
+  [Name in keyof Kept]: {
+    shape: z.ZodType<Kept[Name]>;
+    of: (store: Queryable) => Promise<Kept[Name]>;
+  };
+} = {
+  leaderboard: { shape: Leaderboard, of: leaderboard },
+  enrichment_stats: { shape: EnrichmentStats, of: enrichmentStats },
+  exemplars: {
+    shape: Exemplars,
+    of: (store) => exemplars(store, { field: null, limit: exemplarsLimit.default }),
+  },
+};
+const names = Object.keys(kept) as (keyof Kept)[];
+
+/**
+ * Keeps these answers as facts of the directory: submissions come without a change of public data, and published files
+ * depend on such facts alone. Does nothing for one that is as before; call it every few minutes.
+ */
+export async function keepAgentAnswers(store: Store, now: Date): Promise<void> {
+  for (const name of names) {
+    const value = JSON.stringify(await kept[name].of(store));
+    if ((await directoryFact(store, name)) === value) continue;
+    await store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
+  }
+}
+
+/** Such an answer as it was last kept; as it is now before the first time. */
+export async function keptAnswer<Name extends keyof Kept>(
+  store: Queryable,
+  name: Name,
+): Promise<Kept[Name]> {
+  const { shape, of } = kept[name];
+  const value = await directoryFact(store, name);
+  return (
+    (value === null ? undefined : shape.safeParse(JSON.parse(value, shownNames)).data) ?? of(store)
+  );
+}
+
+/** They may have been kept by a version that showed names as they came. */
+const shownNames = (key: string, value: unknown): unknown =>
+  key === "agent_name" && typeof value === "string" ? shownName(value) : value;

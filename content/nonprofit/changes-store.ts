@@ -91,6 +91,13 @@ export async function newestChangeOf(
   return newest?.sequence ?? null;
 }
 
+/** What a change names whose news is that a nonprofit's donations are others: no field of its profile. */
+export const donationsField = "donations";
+
+/** Whether a change leaves the profile as it was. */
+export const isOfDonations = ({ fields }: Pick<Change, "fields">): boolean =>
+  fields.length === 1 && fields[0] === donationsField;
+
 const changesMax = 200;
 const agreedMax = 400;
 
@@ -133,7 +140,7 @@ const historiesSql = `SELECT n.id, n.slug, n.website,
         'sequence', sequence, 'kind', kind, 'fields', json(fields), 'origin', origin, 'changed_at', changed_at
       )) FROM (
         SELECT sequence, kind, fields, origin, changed_at FROM changes
-        WHERE nonprofit_id = n.id
+        WHERE nonprofit_id = n.id AND fields <> '["${donationsField}"]'
         ORDER BY sequence DESC
         LIMIT ${changesMax}
       )

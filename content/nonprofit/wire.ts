@@ -1,9 +1,10 @@
-import type {
-  NonprofitDetail,
-  NonprofitList,
-  NonprofitSummary,
+import {
+  listLimit,
+  type NonprofitDetail,
+  type NonprofitList,
+  type NonprofitSummary,
 } from "#content/contract/nonprofit.ts";
-import { browseParams, type BrowseQuery } from "#content/contract/browse.ts";
+import { browseParams, type BrowseQuery, staticPagesMax } from "#content/contract/browse.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { FacetCounts } from "./browse-columns.ts";
 import { causeName, facetsAnswer } from "./facets.ts";
@@ -148,7 +149,14 @@ export function listAnswer({
   facets?: FacetCounts;
 }): NonprofitList {
   const { limit, offset } = query;
+  const isWhole = limit === listLimit.default && browseParams(query).size === 0;
   const at = (start: number) => {
+    const page = start / limit + 1;
+    // The foremost pages of the whole list are files, for readers without the service, too.
+    if (isWhole && page === 1) return `${baseUrl}/api/nonprofits`;
+    if (isWhole && Number.isInteger(page) && page <= staticPagesMax) {
+      return `${baseUrl}/api/nonprofits/pages/${page}.json`;
+    }
     const params = browseParams(query);
     params.set("limit", String(limit));
     params.set("offset", String(start));

@@ -5,7 +5,7 @@ import { within } from "#content/runtime/with-timeout.ts";
 import type { Config } from "#api/config.ts";
 import { isJsonLog } from "#api/log.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
+import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { needsTotals } from "#content/enrichment/needs-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
@@ -171,7 +171,7 @@ const lookEveryMs = 30_000;
 
 /**
  * Writes what pages show by the day: the publication day, the counters and the head of the audit log as of its beginning,
- * and the leaderboard as it is. Each is a row of the store, so that a bundle stays a function of the store. Looks at once, then
+ * and what agents did as it is. Each is a row of the store, so that a bundle stays a function of the store. Looks at once, then
  * every 30 s.
  */
 async function keepDays(
@@ -183,7 +183,7 @@ async function keepDays(
   const look = async () => {
     try {
       await turnDay(store, signer, clock());
-      await saveLeaderboard(store, clock());
+      await keepAgentAnswers(store, clock());
     } finally {
       first.resolve();
     }

@@ -20,14 +20,9 @@ type OnServed = (urlPath: string, request: Request) => void;
 /** With a query these are questions to the service; without one the bundle holds the answer. */
 const asksWithQuery =
   /^\/(browse|api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats))\/?$/;
-/** Live counters and second opinions stand only in the service's answer; the bundle has those of the last checkpoint. */
-const alwaysLive: ReadonlySet<string> = new Set([
-  "/api/stats",
-  "/api/needs-enrichment",
-  "/healthz",
-  "/readyz",
-  "/metrics",
-]);
+/** Live counters, second opinions, credit and gifts stand only in the service's answer; the bundle has those of a while ago. */
+const alwaysLive =
+  /^\/(?:api\/(?:stats|needs-enrichment|agents\/[a-z]+|enrichments\/stats|donations\/[^/.]+)|healthz|readyz|metrics)$/;
 
 /** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
 const ofService = /^\/(api|mcp|desk|organisations|reconcile|healthz|readyz|metrics)(\/|$)/;
@@ -99,7 +94,7 @@ export function createBundleServer(
     answer: (request: Request): Response | null => {
       if (request.method !== "GET" && request.method !== "HEAD") return null;
       const { path, hasQuery } = splitUrl(request.url);
-      if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;
+      if (alwaysLive.test(path) || (hasQuery && asksWithQuery.test(path))) return null;
       const found = lookUp(path);
       const elsewhere = hasQuery || found === null ? atService(request.url) : null;
       if (elsewhere !== null || found === null) return elsewhere ?? standIn(path, request);

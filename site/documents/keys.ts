@@ -36,6 +36,8 @@ export const keyOf = {
   profileMarkdown: (id: number): DocumentKey => `profile-markdown ${id}`,
   /** GET /api/history/{slug}. */
   profileHistory: (id: number): DocumentKey => `profile-history ${id}`,
+  /** GET /api/donations/{slug}. */
+  donations: (id: number): DocumentKey => `donations ${id}`,
   listPage: (list: string, page: number): DocumentKey => `list-page ${list} ${page}`,
   page: (name: PageName): DocumentKey => `page ${name}`,
   discovery: (name: DiscoveryName): DocumentKey => `discovery ${name}`,
@@ -43,6 +45,10 @@ export const keyOf = {
   causes: "causes-json" as DocumentKey,
   /** GET /api/stats. */
   stats: "stats-json" as DocumentKey,
+  /** GET /api/agents/leaderboard, GET /api/agents/exemplars and GET /api/enrichments/stats. */
+  leaderboard: "leaderboard-json" as DocumentKey,
+  exemplars: "exemplars-json" as DocumentKey,
+  enrichmentStats: "enrichment-stats-json" as DocumentKey,
   /** The heads of the audit log by day. */
   auditHeads: "audit-heads" as DocumentKey,
   /** GET /api/needs-enrichment, without parameters. */

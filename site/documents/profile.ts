@@ -1,4 +1,7 @@
 import { changedIdsAfter, historiesOf, isChanged } from "#content/nonprofit/changes-store.ts";
+import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
+import { networks } from "#content/donation/network.ts";
+import { finalDonations, givenToAfter } from "#content/donation/store.ts";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes, toDetail } from "#content/nonprofit/wire.ts";
@@ -97,5 +100,22 @@ export const profileMarkdown = byNonprofit({
   filesOf: async (record, source) => {
     const text = markdownOf(record, source.baseUrl);
     return [await fileOf(source, "/nonprofits/[slug].md", text, `nonprofits/${record.slug}.md`)];
+  },
+});
+
+/**
+ * What was given to a nonprofit and is final, as GET /api/donations/{slug}; the service answers with what is not final yet,
+ * too. None where nothing was given. It follows in the list job. See docs/decisions/0163.
+ */
+export const donations = byNonprofit({
+  kind: "donations",
+  keyFor: keyOf.donations,
+  idsAfter: givenToAfter,
+  rowsOf: (store, ids) => finalDonations(store, ids, recentDonationsMax),
+  filesOf: async (row, source) => {
+    const place = { cluster: networks[source.network].cluster, baseUrl: source.baseUrl };
+    const text = answerBytes(historyOf(row, row, place));
+    const path = `api/donations/${row.slug}.json`;
+    return [await fileOf(source, "/api/donations/[slug].json", text, path)];
   },
 });

@@ -1,6 +1,5 @@
 import { feedPaths } from "#content/contract/feed.ts";
-import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
-import { storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
+import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
@@ -28,13 +27,6 @@ import { sitemapIndex, sitemapOfPages } from "./sitemap.ts";
 
 const nothing = () => ({});
 const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));
-const noAgentsYet: Leaderboard = {
-  message: "",
-  totals: { total_submissions: 0, total_applied: 0, unique_agents: 0, nonprofits_improved: 0 },
-  top_agents: [],
-  recent_activity: [],
-};
-
 /** A value as the service would answer it. */
 const json = (of: (source: Source) => unknown) => async (source: Source) =>
   answerBytes(await of(source));
@@ -59,7 +51,7 @@ export const pages: Singles = {
   [keyOf.page("methodology")]: single("/methodology", nothing),
   [keyOf.page("agents")]: single(
     "/agents",
-    async ({ store }) => ({ leaderboard: (await storedLeaderboard(store)) ?? noAgentsYet }),
+    async ({ store }) => ({ leaderboard: await keptAnswer(store, "leaderboard") }),
     // In its place in markdown is the guide.
     ["agents.html"],
   ),
@@ -116,6 +108,18 @@ export const answers = Object.entries({
   ),
   // The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store.
   [keyOf.stats]: single("/api/stats.json", json(statsOf)),
+  [keyOf.leaderboard]: single(
+    "/api/agents/leaderboard.json",
+    json(({ store }) => keptAnswer(store, "leaderboard")),
+  ),
+  [keyOf.exemplars]: single(
+    "/api/agents/exemplars.json",
+    json(({ store }) => keptAnswer(store, "exemplars")),
+  ),
+  [keyOf.enrichmentStats]: single(
+    "/api/enrichments/stats.json",
+    json(({ store }) => keptAnswer(store, "enrichment_stats")),
+  ),
   [keyOf.auditHeads]: auditHeads,
   [keyOf.needs]: single("/api/needs-enrichment.json", json(needsOf)),
   [keyOf.sitemapPages]: single("/sitemaps/pages.xml", sitemapOfPages),

@@ -1,5 +1,5 @@
 import { staticPagesMax } from "#content/contract/browse.ts";
-import type { Change } from "#content/nonprofit/changes-store.ts";
+import { type Change, isOfDonations } from "#content/nonprofit/changes-store.ts";
 import { summaryColumns } from "#content/nonprofit/wire.ts";
 import { keyOf } from "./keys.ts";
 import { pageOf, sitemapChunkOf, snapshotPartOf } from "./page-sizes.ts";
@@ -38,7 +38,7 @@ export function staleAtOnce(
   places: ReadonlyMap<string, number>,
   needs: ReadonlySet<string> | null,
 ): DocumentKey[] {
-  if (change.nonprofit_id === null) return [];
+  if (change.nonprofit_id === null || isOfDonations(change)) return [];
   const causes = keptPages(change, places).filter(([list]) => list.startsWith("cause:"));
   const keys = [keyOf.profile(change.nonprofit_id), ...causes.map(([, key]) => key)];
   const mayMove = change.moved_lists.includes("thin") || touches(change, needsOrder);
@@ -59,8 +59,11 @@ export function staleLater(
   places: ReadonlyMap<string, number>,
 ): { keys: DocumentKey[]; lists: string[] } {
   if (change.nonprofit_id === null) return { keys: directoryKeys, lists: [] };
+  if (isOfDonations(change)) return { keys: [keyOf.donations(change.nonprofit_id)], lists: [] };
   const moved = change.moved_lists.filter((list) => list !== "thin");
   const keys = [
+    // It names the nonprofit.
+    ...(change.fields.includes("name") ? [keyOf.donations(change.nonprofit_id)] : []),
     keyOf.profileMarkdown(change.nonprofit_id),
     keyOf.profileHistory(change.nonprofit_id),
     keyOf.snapshotPart(snapshotPartOf(change.nonprofit_id)),
@@ -98,6 +101,9 @@ const directoryKeys: DocumentKey[] = [
   keyOf.auditHeads,
   keyOf.stats,
   keyOf.needs,
+  keyOf.leaderboard,
+  keyOf.exemplars,
+  keyOf.enrichmentStats,
   ...(["llms", "agents", "security"] as const).map(keyOf.discovery),
   ...(["home", "causes", "countries", "statistics", "agents"] as const).map(keyOf.page),
 ];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { vouchedName } from "#content/enrichment/agent-key.ts";
 import { isHarmlessName, publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { saveLeaderboard, storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
+import { keepAgentAnswers, keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { originsOf } from "#site/parts/profile-facts.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -186,14 +186,14 @@ describe("a profile", () => {
 
   test("the page of agents is free of it, also where an older version stored it", async () => {
     const now = new Date();
-    await saveLeaderboard(service.store, now);
+    await keepAgentAnswers(service.store, now);
     await service.store.write((tx) =>
       tx.raw.execute({
         sql: "UPDATE directory_facts SET value = replace(value, 'agent_name\":\"one', ?) WHERE name = 'leaderboard'",
         args: [`agent_name":"${hostile}`],
       }),
     );
-    const board = await storedLeaderboard(service.store);
+    const board = await keptAnswer(service.store, "leaderboard");
     expect(board?.top_agents.length).toBeGreaterThan(0);
     expect(JSON.stringify(board)).not.toContain(wallet);
   });

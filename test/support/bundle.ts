@@ -69,6 +69,8 @@ export const sampleFiles: Record<string, string> = {
   "api/causes.json": json("Causes"),
   "api/stats.json": json("Stats at the last checkpoint"),
   "api/needs-enrichment.json": json("Help wanted"),
+  "api/agents/leaderboard.json": json("Credit of a while ago"),
+  "api/donations/water-for-all.json": json("Gifts that are final"),
   "llms.txt": "Almoner\n".repeat(200),
   "agents.md": "# For agents\n".repeat(200),
   "robots.txt": "User-agent: *\n",

@@ -8,10 +8,10 @@ const page = (offset: number, total = 120) =>
   listAnswer({ baseUrl, total, query: { ...asked, offset }, nonprofits: [] });
 
 test.each([
-  [0, "?limit=50&offset=50", null],
-  [50, "?limit=50&offset=100", "?limit=50&offset=0"],
-  [100, null, "?limit=50&offset=50"],
-  [20, "?limit=50&offset=70", "?limit=50&offset=0"],
+  [0, "/pages/2.json", null],
+  [50, "/pages/3.json", ""],
+  [100, null, "/pages/2.json"],
+  [20, "?limit=50&offset=70", ""],
   [999_999, null, "?limit=50&offset=70"],
 ])("from %d the next page is %s and the one before is %s", (offset, next, prev) => {
   const address = (params: string | null) =>

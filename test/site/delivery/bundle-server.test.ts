@@ -200,6 +200,15 @@ describe("the bundle's files over HTTP", () => {
   test("what the service must answer is left to it", () => {
     expect(ask("/api/stats")).toBeNull();
     expect(ask("/api/needs-enrichment")).toBeNull();
+    for (const path of [
+      "/api/agents/leaderboard",
+      "/api/agents/exemplars",
+      "/api/enrichments/stats",
+    ]) {
+      expect(ask(path)).toBeNull();
+      // The file is for readers of the bundle alone.
+      expect(ask(`${path}.json`)?.status).toBe(200);
+    }
     expect(ask("/api/nonprofits?limit=3")).toBeNull();
     expect(ask("/browse?city=Oslo")).toBeNull();
     expect(ask("/browse")?.status).toBe(200);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
+import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
@@ -117,7 +117,7 @@ test("every page that a page links to exists", async () => {
 const madeByOthers = ["/llms.txt", "/agents.md", "/openapi.json", "/.well-known/almoner-keys.json"];
 
 /** Of a profile that never changed the service tells the history: decision 0067. */
-const answeredByService = /^\/(?:|404|api\/search.*|api\/agents\/leaderboard|api\/history\/[^/]+)$/;
+const answeredByService = /^\/(?:|404|api\/search.*|api\/history\/[^/]+)$/;
 
 /** Every path of the bundle, as links name it. */
 async function rendered(): Promise<string[]> {
@@ -237,10 +237,10 @@ describe("the page of agents", () => {
 
   test("is kept again only when it differs", async () => {
     const now = new Date("2026-11-04T00:00:00Z");
-    await saveLeaderboard(site.store, now);
+    await keepAgentAnswers(site.store, now);
     expect((await site.page("page agents")).$("tbody").length).toBe(0);
     const before = await newestSequence(site.store);
-    await saveLeaderboard(site.store, now);
+    await keepAgentAnswers(site.store, now);
     expect(await newestSequence(site.store)).toBe(before);
   });
 });

@@ -1,0 +1,53 @@
+import { afterAll, expect, test } from "bun:test";
+import { micro } from "#content/contract/base/money.ts";
+import { markFinal } from "#content/donation/finality-store.ts";
+import { recordDonation } from "#content/donation/store.ts";
+import { changesAfter, historiesOf, newestSequence } from "#content/nonprofit/changes-store.ts";
+import { keyOf } from "#site/documents/keys.ts";
+import { staleAtOnce, staleLater } from "#site/documents/stale-paths.ts";
+import { aSite } from "#test/support/compiled-site.ts";
+
+const site = await aSite([{ slug: "well", name: "Well" }]);
+afterAll(() => site.close());
+
+const now = new Date("2026-06-01T12:00:00Z");
+const give = (sign: string, commitment: "confirmed" | "finalized") =>
+  site.store.write((tx) =>
+    recordDonation(tx, {
+      ...{ nonprofit_id: 1, amount_micro_usdc: micro(2_500_000n), network: "solana:x", slot: 1 },
+      ...{ commitment, recipient: "r", source: null, destination: "d", mint: "m", memo: null },
+      ...{
+        tx_signature: sign,
+        donor: "one",
+        settled_at: now.getTime(),
+        recorded_at: now.getTime(),
+      },
+    }),
+  );
+const file = async () => (await site.files(keyOf.donations(1)))["api/donations/well.json"] ?? null;
+
+test("what was given stands in the bundle once it is final, and makes nothing else stale", async () => {
+  const before = await newestSequence(site.store);
+  const given = await give("a", "confirmed");
+  expect([await newestSequence(site.store), await file()]).toEqual([before, null]);
+  const final = { slot: 2, settled_at: now.getTime(), now };
+  await site.store.write((tx) => markFinal(tx, given, final));
+  await give("b", "finalized");
+  const changes = await changesAfter(site.store, before, 9);
+  expect(changes.map(({ slug, fields }) => [slug, ...fields])).toEqual([
+    ["well", "donations"],
+    ["well", "donations"],
+  ]);
+  for (const change of changes) {
+    expect(staleAtOnce(change, new Map([["cause:education", 0]]), null)).toEqual([]);
+    expect(staleLater(change, new Map())).toEqual({ keys: [keyOf.donations(1)], lists: [] });
+  }
+  expect(JSON.parse((await file()) ?? "")).toMatchObject({
+    nonprofit: "Well",
+    total_donated_usdc: 5,
+    donation_count: 2,
+    donor_count: 1,
+    recent_donations: [{ amount_usdc: 2.5 }, { amount_usdc: 2.5 }],
+  });
+  expect((await historiesOf(site.store, [1])).get(1)?.changes).toHaveLength(1);
+});
