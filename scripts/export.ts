@@ -7,7 +7,10 @@ import { recordLine } from "#content/nonprofit/record-line.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { exportTables } from "#content/store/move.ts";
 import { type Queryable, queryable, type Store } from "#content/store/open.ts";
+import type { Config } from "#api/config.ts";
 import { configOrExit, openExistingStore, stopSignal, stopWith } from "./support/config.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { exportPlainSite } from "./export/plain-site.ts";
 import { startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
 
@@ -20,6 +23,11 @@ const args = {
     type: "boolean",
     description:
       "Every table, for moving the directory: picks, submissions, donations, log, holds, history and contacts, too. `import all` takes it",
+  },
+  site: {
+    type: "string",
+    description:
+      "plain: the published pages and files instead, in the folder --out, for a host that maps no addresses (python3 -m http.server)",
   },
   "with-contact-emails": {
     type: "boolean",
@@ -34,36 +42,62 @@ const command = defineCommand({
       "Writes the whole directory as NDJSON, one record per line. `import ndjson` into an empty store makes the same directory.",
   },
   args,
-  run: async ({ args: asked }) => {
+  run: ({ args: asked }) => {
     const config = configOrExit();
-    using store = await openExistingStore(config);
-    const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;
-    const out =
-      file === null ? process.stdout : createWriteStream(file, { flush: true, mode: 0o600 });
-    const progress = startProgress("exporting", 0);
-    let count = 0;
-    const onLines = (lines: number) => progress.at((count += lines));
-    const asks = { contactEmails: asked["with-contact-emails"] === true };
-    const signal = stopSignal();
-    const all = asked.all === true;
-    const texts = all ? exportAll(store, onLines) : exportRecords(store, asks, onLines);
-    const failure = await pipeline(texts, out, { signal, end: file !== null }).then(
-      () => null,
-      (error: Error) => error,
-    );
-    progress.end();
-    if (failure !== null) {
-      if (file !== null) rmSync(file, { force: true });
-      stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);
-    }
-    if (file !== null) renameSync(file, asked.out ?? file);
-    console.error(`${count.toLocaleString("en")} ${all ? "rows" : "records"}`);
-    if (all) {
-      console.error("Keys are not in it: copy the folder `secrets` of the data folder, too.");
-      if (!store.embedded) console.error(ofServer);
-    }
+    return asked.site === undefined
+      ? exportRows(config, asked)
+      : exportSite(config, asked.site, asked.out);
   },
 });
+
+type Asked = {
+  out?: string | undefined;
+  all?: boolean | undefined;
+  "with-contact-emails"?: boolean | undefined;
+};
+
+/** The records, or every row. */
+async function exportRows(config: Config, asked: Asked): Promise<void> {
+  using store = await openExistingStore(config);
+  const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;
+  const out =
+    file === null ? process.stdout : createWriteStream(file, { flush: true, mode: 0o600 });
+  const progress = startProgress("exporting", 0);
+  let count = 0;
+  const onLines = (lines: number) => progress.at((count += lines));
+  const asks = { contactEmails: asked["with-contact-emails"] === true };
+  const signal = stopSignal();
+  const all = asked.all === true;
+  const texts = all ? exportAll(store, onLines) : exportRecords(store, asks, onLines);
+  const failure = await pipeline(texts, out, { signal, end: file !== null }).then(
+    () => null,
+    (error: Error) => error,
+  );
+  progress.end();
+  if (failure !== null) {
+    if (file !== null) rmSync(file, { force: true });
+    stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);
+  }
+  if (file !== null) renameSync(file, asked.out ?? file);
+  console.error(`${count.toLocaleString("en")} ${all ? "rows" : "records"}`);
+  if (all) {
+    console.error("Keys are not in it: copy the folder `secrets` of the data folder, too.");
+    if (!store.embedded) console.error(ofServer);
+  }
+}
+
+/** The published site for a host that maps nothing. */
+function exportSite({ dataDir, baseUrl }: Config, form: string, folder: string | undefined): void {
+  if (form !== "plain" || folder === undefined)
+    stopWith("Write it so: bun run export --site plain --out folder", 2);
+  const { bundle, blobs } = publisherFolders(dataDir);
+  try {
+    const files = exportPlainSite({ bundle, blobs, folder, baseUrl });
+    console.error(`${files.toLocaleString("en")} files`);
+  } catch (error) {
+    stopWith(`export: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
 
 const ofServer =
   "What was written to the database server meanwhile may be in some tables only: stop what writes there, and export again.";

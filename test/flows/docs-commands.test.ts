@@ -23,6 +23,10 @@ const substitutions = (site: GivingSite, paid: string): [RegExp, string][] => [
 
 /** Commands that need what a test does not have. By how they begin, with the reason. */
 const outside: readonly [begins: RegExp, reason: string][] = [
+  [
+    /^python3 -m http.server /,
+    "a host that maps nothing: test/scripts/export-plain.test.ts runs it",
+  ],
   [/^npm install$/, "downloads packages; CI does it before every run"],
   [/^npm test$/, "runs this test"],
   [/^npm ci\b/, "downloads packages; CI does it before every run"],

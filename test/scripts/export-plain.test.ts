@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { load } from "cheerio";
+import { exportPlainSite, plainAddress } from "#scripts/export/plain-site.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+
+const baseUrl = "https://almoner.example";
+let directory: Directory;
+let folder: string;
+beforeAll(async () => {
+  directory = await aDirectory([
+    { slug: "oak", name: "Oak", causes: ["education"], country_code: "KE" },
+    { slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
+  ]);
+  await directory.edit("oak", { city: "Kisumu" });
+  await directory.publisher.buildAll({ processes: 1 });
+  folder = join(directory.dataDir, "plain");
+});
+afterAll(() => directory.close());
+
+const written = () => exportPlainSite({ ...publisherFolders(directory.dataDir), folder, baseUrl });
+
+test.each([
+  ["/", "/"],
+  ["/nonprofits/oak", "/nonprofits/oak/"],
+  ["/widget?nonprofit=oak#code", "/widget/?nonprofit=oak#code"],
+  ["/api/nonprofits/oak", "/api/nonprofits/oak.json"],
+  ["/api/nonprofits?cause=health", "https://almoner.example/api/nonprofits?cause=health"],
+  ["/agents.md", "/agents.md"],
+  ["/desk", "https://almoner.example/desk"],
+  ["//other.example/x", "//other.example/x"],
+])("a link to %s leads to %s", (link, plain) => {
+  const files = new Set(
+    "index nonprofits/oak widget".split(" ").map((name) => `${name}.html`),
+  ).union(new Set(["api/nonprofits/oak.json", "api/nonprofits.json", "agents.md"]));
+  expect(plainAddress(link, files, baseUrl)).toBe(plain);
+});
+
+test("every link of the plain site works on Python's server, and others lead to what only the service has", async () => {
+  expect(written()).toBeGreaterThan(100);
+  const server = Bun.spawn(["python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"], {
+    cwd: folder,
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const { value } = await server.stdout.getReader().read();
+  const url = /http:\/\/[\d.:]+/.exec(new TextDecoder().decode(value))?.[0] ?? "";
+  const seen = new Set(["/"]);
+  const away = new Set<string>();
+  const broken: string[] = [];
+  try {
+    for (const path of seen) {
+      const answer = await fetch(`${url}${path}`);
+      if (answer.status !== 200) broken.push(`${answer.status} ${path}`);
+      if (answer.headers.get("content-type")?.startsWith("text/html") !== true) continue;
+      const $ = load(await answer.text());
+      const links = $("[href], [src], [action]").map((_, { attribs }) => {
+        const { href, src, action } = attribs;
+        return href ?? src ?? action ?? "";
+      });
+      for (const link of links.get()) {
+        if (link.startsWith(`${baseUrl}/`)) away.add(link.slice(baseUrl.length));
+        const next = new URL(link, `${url}${path}`);
+        if (next.origin === url) seen.add(next.pathname);
+      }
+    }
+  } finally {
+    server.kill();
+    await server.exited;
+  }
+  expect(broken).toEqual([]);
+  for (const path of ["/nonprofits/oak/", "/donate/well/", "/api/history/oak.json", "/browse/"])
+    expect([path, seen.has(path)]).toEqual([path, true]);
+  expect([...away].filter((path) => existsSync(join(folder, path)))).toEqual([]);
+  // As the search box has it: such a host redirects to the folder.
+  expect(readFileSync(join(folder, "nonprofits/oak/index.html"), "utf8")).toContain("Oak");
+}, 30_000);
+
+test("a folder in use is left as it is, and a data folder without a site is told of", () => {
+  expect(written).toThrow("is not empty");
+  const nothing = { bundle: join(folder, "none"), blobs: "", folder: "none", baseUrl };
+  expect(() => exportPlainSite(nothing)).toThrow("Nothing was published");
+});
