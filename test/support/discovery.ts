@@ -11,8 +11,8 @@ export type TestDirectory = {
   listening: Listening;
   /** Its origin, without a trailing slash. */
   url: string;
-  /** The discovery files as they were at the beginning, by path. */
-  files: ReadonlyMap<string, string>;
+  /** The discovery files as they were at the beginning, by path; a test may add others. */
+  files: Map<string, string>;
   close(): Promise<void>;
 };
 
