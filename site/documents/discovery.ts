@@ -168,6 +168,22 @@ export const mcpCard = ({ baseUrl }: BaseUrl): object => ({
   resources: "dynamic",
 });
 
+/**
+ * The entry of this directory's MCP server in a registry, for its publisher to send. The name is the host's in reverse, of
+ * which registries want control proven. Source: MCP registry, schema of 2025-12-11.
+ */
+export const mcpRegistryEntry = ({ baseUrl }: BaseUrl): object => ({
+  $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+  name: `${new URL(baseUrl).hostname.split(".").reverse().join(".")}/almoner`,
+  title: "Almoner",
+  description:
+    "An open directory of nonprofits: search, profiles, picks with reasons, and donations",
+  version,
+  websiteUrl: `${baseUrl}/`,
+  icons: [{ src: `${baseUrl}/favicon.svg`, mimeType: "image/svg+xml", sizes: ["any"] }],
+  remotes: [{ type: "streamable-http", url: `${baseUrl}/mcp` }],
+});
+
 /** Everything is open to crawlers, models included, but for what only operators and callers use. */
 export const robotsText = ({ baseUrl }: BaseUrl): string =>
   [

@@ -27,7 +27,8 @@ type DiscoveryName =
   | "arazzo"
   | "catalog"
   | "plugin"
-  | "mcp";
+  | "mcp"
+  | "mcp-registry";
 
 /** How documents are named. Page numbers and chunk numbers count from 1. */
 export const keyOf = {

@@ -16,6 +16,7 @@ import {
   arazzo,
   llmsText,
   mcpCard,
+  mcpRegistryEntry,
   pluginManifest,
   publicationDay,
   robotsText,
@@ -86,6 +87,7 @@ export const discoveryFiles: Singles = {
     ".well-known/mcp.json",
     ".well-known/mcp/server-card.json",
   ]),
+  [keyOf.discovery("mcp-registry")]: single("/server.json", json(mcpRegistryEntry)),
 };
 export const discovery = singles("discovery", discoveryFiles);
 

@@ -54,7 +54,21 @@ test("all of them are there, each with its type", () => {
     ".well-known/ai-plugin.json": "application/json",
     ".well-known/mcp.json": "application/json",
     ".well-known/mcp/server-card.json": "application/json",
+    "server.json": "application/json",
   } as never);
+});
+
+test("server.json keeps the bounds of the registry's schema", () => {
+  const entry = JSON.parse(file("server.json")) as Record<string, unknown>;
+  expect(entry).toMatchObject({
+    $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    name: expect.stringMatching(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+    title: expect.stringMatching(/^.{1,100}$/),
+    description: expect.stringMatching(/^.{1,100}$/),
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    remotes: [{ type: "streamable-http", url: `${siteBaseUrl}/mcp` }],
+  });
+  expect(entry["name"]).toBe("example.almoner/almoner");
 });
 
 test("no place is left to fill, and no address is of another host", () => {
