@@ -202,8 +202,6 @@ function valuesOf(name: string, { labels, counts, sum }: Counted) {
   ];
 }
 
-export type Metrics = ReturnType<typeof openMetrics>;
-
 /** Asking the store and the chain takes longer than reading metrics may: what is read is at most about this old. */
 const factsForMs = 15_000;
 const factsWaitMs = 1_000;

@@ -4,8 +4,6 @@ export const durationBuckets = [0.001, 0.005, 0.02, 0.1, 0.3, 1, 3, 10] as const
 /** Durations that had the same labels: how many fell into each bucket and above the last, and their sum in seconds. */
 export type Counted = { labels: Readonly<Record<string, string>>; counts: number[]; sum: number };
 
-export type Durations = ReturnType<typeof countDurations>;
-
 /** Counts how long things took, in plain arrays: a tenth of what a histogram of prom-client takes. */
 export function countDurations() {
   const known = new Map<string, Counted>();

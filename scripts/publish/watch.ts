@@ -29,8 +29,7 @@ import {
 } from "#site/publisher/publish-loop.ts";
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
 import { heldMessage } from "./once.ts";
-import { scheduleImports } from "./scheduled-imports.ts";
-import { scheduleUpkeep } from "./scheduled-upkeep.ts";
+import { scheduleImports, scheduleUpkeep } from "./scheduled.ts";
 import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 
 const listDelayMs = 400;
