@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { queryIn, textIn } from "#api/http/query.ts";
 import { parametersOf } from "#api/http/route.ts";
@@ -10,6 +10,10 @@ import {
   offset,
   yesOrNo,
 } from "#content/contract/operations/query.ts";
+import { operations } from "#content/openapi/document.ts";
+import { describedParameter } from "#content/openapi/schemas.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
 
 const url = (search: string) => `http://localhost/api/search${search}`;
 const textOf = (search: string, lengthMax?: number) => textIn(url(search), "q", lengthMax);
@@ -122,4 +126,97 @@ test("a flag is set by 1 and true, absent as 0, false and empty, and nothing els
   for (const value of ["yes", "11"]) {
     expect(flagOf(value).error?.issues[0]?.message).toBe("f is one of 1, true, 0, false.");
   }
+});
+
+describe("every read of the service", () => {
+  const token = "0123456789abcdef0123456789abcdef";
+  let service: TestService;
+  beforeAll(async () => {
+    service = await aService({
+      env: { ALMONER_ADMIN_TOKENS: `ops:${token}`, ALMONER_READS_PER_MINUTE: "0" },
+      records: [aNonprofit({ slug: "oak", name: "Oak" })],
+    });
+    const city = { field: "city", value: "Bergen", agent_name: "Scout" };
+    for (const agent_id of ["scout-1", "scout-2"])
+      await service.post("/api/enrich/oak", { ...city, agent_id });
+    await service.post("/api/enrich/oak", { ...city, field: "region", agent_id: "scout-1" });
+  });
+  afterAll(() => service.close());
+
+  const reads = operations.filter(({ method }) => method === "get");
+  const filled = (path: string) =>
+    path.replace("{org_id}", "99-0305781").replaceAll(/\{\w+\}/g, "oak");
+  /** The same client each time, but for the limits. */
+  let clients = 0;
+  async function answerOf(path: string) {
+    const authorization = `Bearer ${token}`;
+    const answer = await service.get(path, {
+      authorization,
+      "x-forwarded-for": `10.0.0.${clients++ % 250}`,
+    });
+    const text = await answer.text();
+    return {
+      status: answer.status,
+      body: text.startsWith("{") ? (JSON.parse(text) as object) : {},
+    };
+  }
+  const outcome = async (path: string) => {
+    const { status, body } = await answerOf(path);
+    return [status, (body as { code?: string }).code];
+  };
+  const parameters = reads.flatMap((one) =>
+    Object.entries(one.query?.shape ?? {}).map(([name, shape]) => ({
+      path: filled(one.path),
+      name,
+      listed: (describedParameter(shape as z.ZodType)["schema"] as { enum?: string[] }).enum,
+    })),
+  );
+
+  test.each(reads.map(({ path }) => filled(path)))(
+    "%s ignores a parameter that it does not know",
+    async (path) => {
+      expect(await outcome(`${path}?nobody_knows_this=1`)).toEqual(await outcome(path));
+    },
+  );
+
+  test.each(parameters.map(({ path, name }) => [path, name] as const))(
+    "%s takes an empty %s as absent",
+    async (path, name) => {
+      expect(await outcome(`${path}?${name}=`)).toEqual(await outcome(path));
+    },
+  );
+
+  test.each(
+    parameters
+      .filter(({ listed }) => listed !== undefined)
+      .map(({ path, name }) => [path, name] as const),
+  )("%s refuses a %s outside its list, and names the list", async (path, name) => {
+    const { status, body } = await answerOf(`${path}?${name}=outside`);
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({ code: "invalid_parameter", parameter: name }),
+    ]);
+    expect((body as { detail: string }).detail).toContain(`${name} is one of`);
+  });
+
+  test("writes times as the contract does, and its own as ISO 8601 with Z", async () => {
+    // Exemplars were published with the contract's form.
+    const ofContract = new Set(["submitted_at", "rejected_at", "created_at", "last_seen"]);
+    const isOfContract = (name: string, path: string) =>
+      ofContract.has(name) || path === "/api/agents/exemplars";
+    const wrong: string[] = [];
+    const look = (value: unknown, name: string, path: string): void => {
+      if (value !== null && typeof value === "object") {
+        for (const [key, inner] of Object.entries(value))
+          look(inner, Array.isArray(value) ? name : key, path);
+      } else if (typeof value === "string" && /^\d{4}-\d\d-\d\d[T ]\d\d:/.test(value)) {
+        const form = isOfContract(name, path)
+          ? /^[\d-]{10} [\d:]{8}$/
+          : /^[\d-]{10}T[\d:]{8}(\.\d{3})?Z$/;
+        if (!form.test(value)) wrong.push(`${path} ${name}: ${value}`);
+      }
+    };
+    for (const { path } of reads) look((await answerOf(filled(path))).body, "", path);
+    expect(wrong).toEqual([]);
+  });
 });
