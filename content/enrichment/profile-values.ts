@@ -3,8 +3,7 @@ import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { isLinkShortener, shortenedLink } from "#content/nonprofit/link-shortener.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { isLinkShortener, safeLink, shortenedLink } from "#content/nonprofit/website.ts";
 import { itemFrom } from "./prose-rows.ts";
 import { checkLine, checkValue } from "./value.ts";
 

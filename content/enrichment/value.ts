@@ -8,13 +8,14 @@ import {
 } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
-import { isLinkShortener, shortenedLink } from "#content/nonprofit/link-shortener.ts";
 import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
 import {
   agreedWebsite,
   comparedWebsite,
+  isLinkShortener,
   isPublicHost,
   readWebsite,
+  shortenedLink,
 } from "#content/nonprofit/website.ts";
 import { itemFrom } from "./prose-rows.ts";
 

@@ -1,3 +1,5 @@
+import linkShorteners from "#content/editorial/link-shorteners.json";
+
 /** Query parameters that only track where a visitor came from. Source: spec, "Normalisation" ("and similar"). */
 const trackingParameter =
   /^(?:utm_\w+|ref|ref_src|ref_url|referrer|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|li_fat_id|mkt_tok|vero_id|srsltid)$/i;
@@ -221,3 +223,21 @@ export function linkHost(link: string): string {
   const [, host = link] = /^https?:\/\/(?:www\.)?([^/?#]+)/iu.exec(link) ?? [];
   return host.toLowerCase();
 }
+
+/**
+ * True for a public service that gives links other, shorter addresses, or that leads on to an address in its query: who
+ * made the link decides where it leads. The list names hosts, with all below them, and paths at one host.
+ */
+export function isLinkShortener(website: string): boolean {
+  const url = URL.parse(comparedWebsite(website));
+  if (url === null) return false;
+  const labels = url.hostname.split(".");
+  const page = url.hostname + url.pathname.replace(/\/$/, "");
+  return shorteners.has(page) || labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
+}
+
+/** What is said of a link of such a service. */
+export const shortenedLink = (field: string): string =>
+  `${field} is an address of a service that shortens links, and whoever made it can change where it leads. Follow it, and send the organisation's own address.`;
+
+const shorteners: ReadonlySet<string> = new Set(linkShorteners);

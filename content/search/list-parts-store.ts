@@ -26,51 +26,36 @@ export type NewestInPart = { list: string; residue: number; sequence: number };
 /** Which changes to ask about: after one sequence number, up to another. */
 export type ChangeSpan = { after: number; upTo: number };
 
+const touchedBy = {
+  all: "SELECT 'all' AS list, nonprofit_id, sequence FROM changed",
+  cause: `SELECT 'cause:' || cause_id AS list, nonprofit_id, sequence
+          FROM changed JOIN nonprofit_causes USING (nonprofit_id)
+          UNION ALL
+          SELECT value, nonprofit_id, sequence
+          FROM changed, json_each(moved_lists) WHERE value LIKE 'cause:%'`,
+};
+
 /**
- * The newest change of each part of each cause, among nonprofits that stand in it or left it: the span of changes is
- * grouped by the id's residue of `parts`.
+ * The newest change of each part of all nonprofits, or of each cause, among those that stand in it or left it: the span
+ * of changes is grouped by the id's residue of `parts`.
  */
-export async function newestByCausePart(
+export async function newestByPart(
   store: Queryable,
   { after, upTo }: ChangeSpan,
   parts: number,
+  lists: keyof typeof touchedBy,
 ): Promise<NewestInPart[]> {
   const { rows } = await store.raw.execute({
     sql: `WITH changed AS (
             SELECT nonprofit_id, moved_lists, sequence FROM changes
             WHERE sequence > ?1 AND sequence <= ?2 AND nonprofit_id IS NOT NULL
-          ), touched AS (
-            SELECT 'cause:' || cause_id AS list, nonprofit_id, sequence
-            FROM changed JOIN nonprofit_causes USING (nonprofit_id)
-            UNION ALL
-            SELECT value, nonprofit_id, sequence
-            FROM changed, json_each(moved_lists) WHERE value LIKE 'cause:%'
-          )
+          ), touched AS (${touchedBy[lists]})
           SELECT list, nonprofit_id % ?3 AS residue, max(sequence) AS sequence
           FROM touched GROUP BY 1, 2`,
     args: [after, upTo, parts],
   });
   return rows.map((row) => ({
     list: String(row["list"]),
-    residue: Number(row["residue"]),
-    sequence: Number(row["sequence"]),
-  }));
-}
-
-/** The newest change of each part of all nonprofits, by the id's residue of `parts`. */
-export async function newestByPart(
-  store: Queryable,
-  { after, upTo }: ChangeSpan,
-  parts: number,
-): Promise<NewestInPart[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT nonprofit_id % ?3 AS residue, max(sequence) AS sequence FROM changes
-          WHERE sequence > ?1 AND sequence <= ?2 AND nonprofit_id IS NOT NULL
-          GROUP BY 1`,
-    args: [after, upTo, parts],
-  });
-  return rows.map((row) => ({
-    list: "all",
     residue: Number(row["residue"]),
     sequence: Number(row["sequence"]),
   }));

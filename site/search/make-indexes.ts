@@ -2,12 +2,7 @@ import { close } from "pagefind";
 import causes from "#content/editorial/causes.json";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
-import {
-  countsByPart,
-  newestByCausePart,
-  newestByPart,
-  type NewestInPart,
-} from "#content/search/list-parts-store.ts";
+import { countsByPart, newestByPart, type NewestInPart } from "#content/search/list-parts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { HeldFile, Manifest, NewFile } from "#site/bundle/manifest.ts";
@@ -111,7 +106,7 @@ async function planLunrFiles(
     store,
     causes.map(({ id }) => `cause:${id}`),
   );
-  const newest = await newestByCausePart(store, within, lunrPartsMax);
+  const newest = await newestByPart(store, within, lunrPartsMax, "cause");
   const stale: DocumentKey[] = [];
   for (const [list, count] of counts) {
     const cause = list.slice("cause:".length);
@@ -135,7 +130,7 @@ async function planPagefind(
   if (!pagefind) return { stale: [], shards: [] };
   const counts = await countsByPart(store, "all", pagefindShards);
   const changed = newestOf(
-    await newestByPart(store, within, pagefindShards),
+    await newestByPart(store, within, pagefindShards, "all"),
     "all",
     pagefindShards,
   );
