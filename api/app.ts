@@ -210,6 +210,8 @@ const helped = [
 
 /** What to send instead, for anyone who sent something to these routes that they cannot take, or left out the slug. */
 function helpAt(path: string, { config }: Pick<Context, "config">): Record<string, unknown> {
+  // Clients read this member before they look at the status.
+  if (path === enrichmentOperations.findThinProfiles.path) return { nonprofits: [] };
   const operation = helped.find(({ path: template }) => {
     const [start = "", slug] = template.split("{");
     return slug === undefined ? path === start : `${path}/`.startsWith(start);

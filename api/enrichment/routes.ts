@@ -135,6 +135,7 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
         limit: query.limit,
         field: query.field ?? null,
         cause: query.cause ?? null,
+        country: query.country ?? null,
         pending: query.pending !== undefined,
       };
       const totals = await needsTotals(store);

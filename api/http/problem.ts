@@ -1,6 +1,6 @@
 import { ValidationError } from "elysia";
 import { type Log, requestIdOf } from "#api/log.ts";
-import { problemTitles, type Wrong } from "#content/contract/problem.ts";
+import { problemTitles, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
 import { isStoreAway, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
 /** What a client reads when a request is refused. `code` is our stable name of the failure. */
@@ -55,10 +55,7 @@ export function refusalOf<Failure extends { kind: string }>(
 /** The answer to a body whose members cannot be used: each is named, and nothing of it was stored. */
 export const unusableBody = (errors: Wrong[]): Omit<Refusal, "code"> => ({
   status: 400,
-  detail: `Nothing was stored. ${errors
-    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
-    .join(" ")
-    .slice(0, 1_000)}`,
+  detail: `Nothing was stored. ${wrongsInWords(errors).slice(0, 1_000)}`,
   errors,
 });
 
@@ -166,7 +163,10 @@ export function answerError(
     return problem({ ...refused.refusal, extra: { ...refused.refusal.extra, ...help } });
   if (code === "NOT_FOUND") return unknownPath();
   // Elysia answers 422; the contract says 400.
-  if (error instanceof ValidationError) return problem(invalidParameter(error));
+  if (error instanceof ValidationError) {
+    const refusal = invalidParameter(error);
+    return problem({ ...refusal, extra: { ...refusal.extra, ...help } });
+  }
   const request_id = request === undefined ? crypto.randomUUID() : requestIdOf(request);
   const refusal = storeRefusal(error);
   if (refusal !== null) log.warn({ code: refusal.code, request_id }, "the store refused");

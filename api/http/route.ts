@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { exampleOf } from "#content/contract/base/example.ts";
-import { wrongsOf } from "#content/contract/problem.ts";
+import { fitted } from "#content/contract/problem.ts";
 import { Refused, unusableBody } from "./problem.ts";
 
 /** "/api/nonprofits/{slug}" is "/api/nonprofits/:slug" where Elysia looks for it. */
@@ -42,9 +42,9 @@ const refusing = (shape: z.ZodObject, code: string, extra: Record<string, unknow
     version: 1,
     vendor: "zod",
     validate: (given: unknown) => {
-      const read = shape.safeParse(given);
-      if (read.success) return { value: read.data };
-      throw new Refused({ code, ...unusableBody(wrongsOf(read.error)), extra });
+      const read = fitted(shape, given);
+      if (read.ok) return { value: read.value };
+      throw new Refused({ code, ...unusableBody(read.failure), extra });
     },
   },
 });

@@ -10,9 +10,10 @@ import {
   ReadResourceRequestSchema,
   type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
+import type { z } from "zod";
 import { version } from "#content/contract/base/version.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
+import { fitted, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { dataNotice, type McpTool, mcpTools } from "#content/openapi/mcp-tools.ts";
@@ -69,9 +70,9 @@ const schemaOf = (shape: z.ZodObject, io: "input" | "output") =>
 async function callTool(ask: Ask, name: string, input: unknown): Promise<CallToolResult> {
   const tool = mcpTools.find((one) => one.name === name);
   if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, "There is no such tool.");
-  const read = tool.input.safeParse(input);
-  if (!read.success) return refused(badInput(read.error));
-  const answer = await asked(ask, callOf(tool.operation, read.data));
+  const read = fitted(tool.input, input);
+  if (!read.ok) return refused(badInput(read.failure));
+  const answer = await asked(ask, callOf(tool.operation, read.value));
   if (!answer.ok) return refused(answer.value);
   const value = marked(shown(tool, answer.value));
   return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
@@ -88,10 +89,11 @@ const refused = (problem: Record<string, unknown>): CallToolResult => ({
 
 const detailLengthMax = 1_000;
 
-const badInput = (error: z.ZodError) => ({
+const badInput = (errors: Wrong[]) => ({
   code: "invalid_parameter",
   status: 400,
-  detail: z.prettifyError(error).slice(0, detailLengthMax),
+  detail: wrongsInWords(errors).slice(0, detailLengthMax),
+  errors,
 });
 
 /** The array that the HTTP answer holds twice is given once. */

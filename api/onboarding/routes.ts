@@ -7,11 +7,7 @@ import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#ap
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import type { WalletChallenge } from "#content/contract/onboarding.ts";
-import {
-  idempotencyKeyReused,
-  invalidIdempotencyKey,
-  wrongsOf,
-} from "#content/contract/problem.ts";
+import { idempotencyKeyReused, invalidIdempotencyKey, fitted } from "#content/contract/problem.ts";
 import { onboardingByToken } from "#content/onboarding/store.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
@@ -58,13 +54,11 @@ export const onboardRoutes = (context: Context) => {
       return status === null ? problem(submissionNotFound) : encodedJson(status, "no-store");
     })
     .post(pathOf(operations.proveHostControl), async ({ body, request }) => {
-      const read = HostProofBody.safeParse(body ?? {});
-      if (!read.success) {
-        return problem({ ...unusableBody(wrongsOf(read.error)), code: "invalid_host_proof" });
-      }
+      const read = fitted(HostProofBody, body ?? {});
+      if (!read.ok) return problem({ ...unusableBody(read.failure), code: "invalid_host_proof" });
       const one = await onboardingByToken(store, digestIn(request));
       if (one === null) return problem(submissionNotFound);
-      const outcome = await proveHost(proving, one.id, read.data);
+      const outcome = await proveHost(proving, one.id, read.value);
       return outcome.ok
         ? encodedJson(outcome.value, "no-store")
         : refuse(hostProofAnswers, outcome.failure);

@@ -13,7 +13,7 @@ import type { Operation, ParamsOf } from "#content/contract/operations/operation
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import { pickOperations as picks } from "#content/contract/operations/recommendation.ts";
 import { profileOperations as profiles } from "#content/contract/operations/profile-change.ts";
-import { nonprofitNotFound, wrongsOf } from "#content/contract/problem.ts";
+import { nonprofitNotFound, fitted, type Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DecideManyBody, ReviewsDecided } from "#content/contract/review.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
@@ -65,10 +65,11 @@ const action = <Path extends string, Body extends z.ZodObject, Value>(
 ): Action<Path, Value> => ({
   operation,
   perform: async (context, { operator, params, body }) => {
-    const read = operation.body?.shape.safeParse(bodyless ? (body ?? {}) : body);
-    if (read?.success === false) return fail(invalidReview(read.error, help));
+    const shape = operation.body?.shape;
+    const read = shape && fitted(shape, bodyless ? (body ?? {}) : body);
+    if (read?.ok === false) return fail(invalidReview(read.failure, help));
     // An operation that takes no body is never asked for one.
-    const given = Object.assign({}, read?.data as z.output<Body>, params, { operator });
+    const given = Object.assign({}, read?.value as z.output<Body>, params, { operator });
     const outcome = await verb(context, given);
     return outcome.ok ? outcome : fail(refusalOf(refusals, outcome.failure));
   },
@@ -84,8 +85,7 @@ const reading = <Path extends string, Query extends z.ZodObject, Value>(
 });
 
 /** Why a body cannot be used; `help` says what to send. */
-function invalidReview(error: z.ZodError, help: string): Refusal {
-  const errors = wrongsOf(error);
+function invalidReview(errors: Wrong[], help: string): Refusal {
   const detail = `${help} ${errors[0]?.path ?? ""}: ${errors[0]?.message ?? ""}`;
   return { status: 400, code: "invalid_review", detail, errors };
 }

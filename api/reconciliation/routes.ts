@@ -8,7 +8,7 @@ import { problem, Refused } from "#api/http/problem.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { reconciliationOperations as operations } from "#content/contract/operations/reconciliation.ts";
-import { nonprofitNotFound, wrongsOf } from "#content/contract/problem.ts";
+import { nonprofitNotFound, fitted } from "#content/contract/problem.ts";
 import {
   batchMax,
   type ExtendAnswer,
@@ -180,9 +180,9 @@ function readBatch(text: string): [string, Query][] {
 const readExtend = (text: string): ExtendBody => checked(ExtendBody, parsedJson(text), "extend");
 
 function checked<Shape extends z.ZodType>(shape: Shape, value: unknown, name: string) {
-  const read = shape.safeParse(value);
-  if (read.success) return read.data;
-  const [wrong] = wrongsOf(read.error);
+  const read = fitted(shape, value);
+  if (read.ok) return read.value;
+  const [wrong] = read.failure;
   throw unusable(
     `${[name.slice(0, 40), wrong?.path].filter(Boolean).join(".")}: ${wrong?.message}`,
   );

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { optionalText, sourceUrlLengthMax, lengthMax } from "./enrichment.ts";
+import { countedText, optionalText, sourceUrlLengthMax, lengthMax } from "./enrichment.ts";
 import { onboardingStates } from "./onboarding.ts";
-import { otherType } from "./problem.ts";
 import { named } from "./base/shape.ts";
 
 /** Fields that an accepted correction sets, by their names in a profile. */
@@ -43,10 +42,10 @@ export const correctionLengthMax = {
   contact_email: lengthMax.contact_email,
 } as const;
 
-/** A body of more than this in one text is refused before it is counted in characters. */
-const textLengthMax = 20_000;
-const optional = (description: string) =>
-  optionalText(textLengthMax, z.string(otherType("This is a text."))).describe(description);
+const optional = (field: keyof typeof correctionLengthMax, description: string) => {
+  const most = correctionLengthMax[field];
+  return optionalText(most, countedText(most)).describe(description);
+};
 
 const whichField = `field is what is wrong: one of ${correctionFields.join(", ")}.`;
 
@@ -59,15 +58,17 @@ export const CorrectionBody = named(
       .describe(
         "The field of the profile that is wrong. other: anything else, for example a fact of a register, or that the organisation no longer exists",
       ),
-    what_is_wrong: z
-      .string(otherType("what_is_wrong says what is wrong, in a sentence or two."))
-      .max(textLengthMax)
-      .describe("What is wrong, and how one can tell; up to 1,000 characters. Never public"),
+    what_is_wrong: countedText(
+      correctionLengthMax.what_is_wrong,
+      "what_is_wrong says what is wrong, in a sentence or two.",
+    ).describe("What is wrong, and how one can tell. Never public"),
     suggested_value: optional(
+      "suggested_value",
       "What would be right, as the field holds it: a number, an address, ids of causes with commas. Absent: you know only that it is wrong",
     ),
-    source_url: optional("Where one can see it"),
+    source_url: optional("source_url", "Where one can see it"),
     contact_email: optional(
+      "contact_email",
       "Where the operator can ask you. Never public; erased 90 days after the decision",
     ),
   },

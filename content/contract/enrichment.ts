@@ -73,9 +73,17 @@ export const lengthMax: Readonly<Record<EnrichableField, number>> = {
   founded_year: 100, // The year may stand in a short phrase.
 };
 
-/** Fields by whose absence GET /api/needs-enrichment can be filtered. */
-export const needsFilters = ["mission", "description", "website", "contact_email"] as const;
-export type NeedsFilter = (typeof needsFilters)[number];
+/** The seven fields that needs-enrichment knows, in the order it reports them, and filters by. Source: spec, "Enrichment". */
+export const wantedFields = [
+  "description",
+  "website",
+  "city",
+  "region",
+  "mission",
+  "founded_year",
+  "contact_email",
+] as const;
+export type WantedField = (typeof wantedFields)[number];
 export const needsLimit = { default: 10, max: 50 } as const;
 export const exemplarsLimit = { default: 20, max: 100 } as const;
 
@@ -83,10 +91,19 @@ export const agentLengthMax = 128;
 export const sourceUrlLengthMax = 2_048;
 export const batchItemsMax = 20;
 
+/** No text of a request is longer than this, however it is counted. */
+const unitsMax = 20_000;
+
+/** A text of at most so many characters, which are counted where it is read: here a letter may be of two units. */
+export const countedText = (lengthMaxOfText: number, words = "This is a text.") =>
+  z
+    .string(otherType(words))
+    .max(unitsMax, `Send at most ${lengthMaxOfText.toLocaleString("en")} characters.`)
+    .meta({ maxLength: lengthMaxOfText });
+
 /** Absent, null and "" all mean that nothing was given. */
-export const optionalText = (lengthMaxOfText: number, shape = z.string()) =>
+export const optionalText = (lengthMaxOfText: number, shape = z.string().max(lengthMaxOfText)) =>
   shape
-    .max(lengthMaxOfText)
     .nullish()
     .transform((text) => (text === undefined || text === null || text.trim() === "" ? null : text));
 
@@ -96,7 +113,7 @@ const value = z
   .min(1)
   .describe("The data as text; for programme and impact_metric a JSON object in a string, or text");
 const source_url = optionalText(sourceUrlLengthMax).describe(
-  "http(s) address at which the data was found",
+  "http(s) address at which the data was found; beside `fields`, of all items without their own",
 );
 
 /** One item of a batch. */

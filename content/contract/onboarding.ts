@@ -1,9 +1,13 @@
 import { z } from "zod";
 import { named } from "./base/shape.ts";
-import { optionalText as optional } from "./enrichment.ts";
+import {
+  countedText,
+  lengthMax,
+  optionalText as optional,
+  sourceUrlLengthMax,
+} from "./enrichment.ts";
 import { NonprofitStatus } from "./nonprofit.ts";
 import { textAsItCame } from "./operations/query.ts";
-import { otherType } from "./problem.ts";
 
 export const onboardingTypes = ["claim", "registration", "change"] as const;
 export type OnboardingType = (typeof onboardingTypes)[number];
@@ -28,11 +32,8 @@ export const onboardingLengthMax = {
   wallet_challenge: 1_000,
 } as const;
 
-/** No text of a request is longer than this; each field has its own, smaller bound. */
-const textLengthMax = 20_000;
-
-const optionalText = (description: string) =>
-  optional(textLengthMax, z.string(otherType("This is a text."))).describe(description);
+const optionalText = (most: number, description: string) =>
+  optional(most, countedText(most)).describe(description);
 
 const namesInText = z.string().transform((text) =>
   text
@@ -66,17 +67,28 @@ export const OnboardingBody = z
   .object(
     {
       claim_slug: optionalText(
+        sourceUrlLengthMax,
         "Slug of the listing that is yours, or the address of its profile; absent: a new profile is registered",
       ),
-      name: optionalText("Name of the organisation; a registration needs it"),
-      contact_email: optionalText("Where the reviewer can reach you; always needed, never public"),
-      contact_name: optionalText("Who asks; never public"),
-      usdc_wallet: optionalText("Solana address that takes USDC: base58 of 32 bytes"),
-      mission: optionalText("What the organisation is for, up to 1,000 characters"),
-      website: optionalText("http(s) address of its own site"),
-      country: optionalText("English name or ISO 3166 code; a registration needs it"),
-      city: optionalText("City"),
+      name: optionalText(
+        onboardingLengthMax.name,
+        "Name of the organisation; a registration needs it",
+      ),
+      contact_email: optionalText(
+        lengthMax.contact_email,
+        "Where the reviewer can reach you; always needed, never public",
+      ),
+      contact_name: optionalText(onboardingLengthMax.contact_name, "Who asks; never public"),
+      usdc_wallet: optionalText(44, "Solana address that takes USDC: base58 of 32 bytes"),
+      mission: optionalText(lengthMax.mission, "What the organisation is for"),
+      website: optionalText(lengthMax.website, "http(s) address of its own site"),
+      country: optionalText(
+        onboardingLengthMax.country,
+        "English name or ISO 3166 code; a registration needs it",
+      ),
+      city: optionalText(lengthMax.city, "City"),
       registration_number: optionalText(
+        onboardingLengthMax.registration_number,
         "Number in a public register of charities, with or without its prefix",
       ),
       corrects: z
@@ -87,15 +99,22 @@ export const OnboardingBody = z
           "Those of mission, website, city and country whose live value is wrong: an approved claim replaces them by what it sends. An array, or a text with commas",
         ),
       wallet_challenge: optionalText(
+        onboardingLengthMax.wallet_challenge,
         "The text of GET /api/onboard/challenge that was signed; absent: those of the last 15 minutes are tried",
       ),
       wallet_signature: optionalText(
+        88,
         "Base58 Ed25519 signature of that text by the wallet: proof of control",
       ),
     },
     { error: whatToOnboard },
   )
-  .meta({ id: "OnboardingBody", examples: [claimExample, registrationExample] });
+  .meta({
+    id: "OnboardingBody",
+    examples: [claimExample, registrationExample],
+    required: ["contact_email"],
+    anyOf: [{ required: ["claim_slug"] }, { required: ["name", "country"] }],
+  });
 export type OnboardingBody = z.infer<typeof OnboardingBody>;
 
 export const hostProofStates = ["proven", "not_proven", "nothing_to_prove_against"] as const;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { fail, ok, type Result } from "./base/result.ts";
 
 /** RFC 9457: every refusal of the service. `error` repeats `detail`, because published clients read that name. */
 export const Problem = z
@@ -30,11 +31,54 @@ export const Problem = z
 /** What is wrong, and where. */
 export type Wrong = { path: string; message: string };
 
+export const wrongsInWords = (wrongs: readonly Wrong[]): string =>
+  wrongs.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(" ");
+
 /** A body that cannot be used names at most this many faults. */
 export const wrongsMax = 20;
 
+/** Reads a value by its shape. The failure names each fault in words for people, never in those of the validator. */
+export function fitted<Shape extends z.ZodType>(
+  shape: Shape,
+  given: unknown,
+): Result<z.output<Shape>, Wrong[]> {
+  const read = shape.safeParse(given, { error: inWords });
+  return read.success ? ok(read.data) : fail(wrongsOf(read.error));
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+};
+
+const units: Readonly<Record<string, string>> = { string: " characters", array: " items" };
+
+/** What to send instead, where a shape has no words of its own. */
+function inWords(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === "invalid_type") {
+    return `Send ${typeNames[issue.expected] ?? "a value of another type"}.`;
+  }
+  if (issue.code === "too_big") {
+    return `Send at most ${issue.maximum.toLocaleString("en")}${units[issue.origin] ?? ""}.`;
+  }
+  if (issue.code === "too_small") {
+    const isEmpty = issue.minimum === 1 && issue.origin === "string";
+    if (isEmpty) return "This is empty: send a text.";
+    return `Send at least ${issue.minimum.toLocaleString("en")}${units[issue.origin] ?? ""}.`;
+  }
+  if (issue.code === "invalid_value") return `Send one of ${issue.values.map(String).join(", ")}.`;
+  if (issue.code === "unrecognized_keys") {
+    return `Leave out ${issue.keys.join(", ")}: nothing is known by that name here.`;
+  }
+  return "This does not have the form that the description of the API shows.";
+}
+
 /** What a shape says of a body that does not fit it; places are written like "fields[2].value". */
-export const wrongsOf = ({ issues }: z.core.$ZodError): Wrong[] =>
+const wrongsOf = ({ issues }: z.core.$ZodError): Wrong[] =>
   issues.slice(0, wrongsMax).map(({ path, message }) => ({
     path: path
       .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))

@@ -5,7 +5,7 @@ import {
   type SettableByCorrection,
   settableByCorrection,
 } from "#content/contract/correction.ts";
-import { type Wrong, wrongsOf } from "#content/contract/problem.ts";
+import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
@@ -24,9 +24,9 @@ export function readCorrection(
   body: unknown,
   { thisYear }: { thisYear: number },
 ): Result<CorrectionBody, Wrong[]> {
-  const parsed = CorrectionBody.safeParse(body);
-  if (!parsed.success) return fail(wrongsOf(parsed.error));
-  const { field, ...sent } = parsed.data;
+  const parsed = fitted(CorrectionBody, body);
+  if (!parsed.ok) return parsed;
+  const { field, ...sent } = parsed.value;
   const wrongs: Wrong[] = [];
   const take = (path: keyof typeof sent, read: (text: string) => Read): string | null => {
     const text = sent[path];
@@ -115,9 +115,7 @@ export function correctedValue(
     return fail({ message: `${field} is a number, like 1200.` });
   }
   const value = text === null ? (field === "causes" ? [] : null) : typed(field, text);
-  const shaped = ProfileEdit.shape.values.safeParse({ [field]: value });
-  const read = shaped.success
-    ? readProfileValues(shaped.data, { thisYear })
-    : fail(wrongsOf(shaped.error));
+  const shaped = fitted(ProfileEdit.shape.values, { [field]: value });
+  const read = shaped.ok ? readProfileValues(shaped.value, { thisYear }) : shaped;
   return read.ok ? read : fail({ message: read.failure[0]?.message ?? "It cannot be used." });
 }

@@ -6,10 +6,10 @@ import {
   enrichableFields,
   isRowField,
   needsLimit,
-  type NeedsFilter,
+  type WantedField,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/base/time.ts";
-import { countryName } from "#content/nonprofit/country.ts";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -30,8 +30,10 @@ export type NeedsQuery = {
   /** "YYYY-MM-DD": equals rotate daily. */
   day: string;
   limit: number;
-  field: NeedsFilter | null;
+  field: WantedField | null;
   cause: string | null;
+  /** English name or ISO 3166 code. */
+  country: string | null;
   /** Only profiles that wait for a second agent. */
   pending: boolean;
 };
@@ -49,10 +51,10 @@ const examinedMax = 20_000;
  */
 export async function needsIds(store: Queryable, asked: NeedsQuery): Promise<number[]> {
   const { limit } = asked;
-  const cause = asked.cause?.trim().toLowerCase() ?? null;
-  if (cause !== null && !causeIds.includes(cause)) return [];
+  const lists = listsOf(asked);
+  if (lists === null) return [];
   const page = (range: Range | null, count: number) =>
-    places(store, { ...asked, cause }, range, count);
+    places(store, { ...asked, lists }, range, count);
   const head = await page(null, limit + 1);
   if (head.length === 0) return [];
   const pivot = await pivotOf(store, asked);
@@ -76,24 +78,25 @@ type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" 
 
 async function places(
   store: Queryable,
-  { field, cause, pending }: NeedsQuery,
+  { field, lists, pending }: Pick<NeedsQuery, "field" | "pending"> & { lists: readonly string[] },
   range: Range | null,
   count: number,
 ): Promise<Place[]> {
   const order = "ORDER BY list_order, tie_key, nonprofit_id";
-  const walk = pending ? pendingWalk(range) : listWalk(range, cause);
+  // The smallest list is walked, so that a small cause is no needle in the whole directory.
+  const [list = "thin", ...others] = pending ? ["", ...lists] : [...lists, "thin"];
+  const walk = pending ? pendingWalk(range) : listWalk(range, list);
   const filters = [
-    field === null
-      ? ""
-      : `AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND (${field} IS NULL OR ${field} = ''))`,
-    // A cause's own list is walked, so that a small cause is no needle in the whole directory.
-    cause === null || pending
-      ? ""
-      : "AND EXISTS (SELECT 1 FROM listings AS thin WHERE thin.nonprofit_id = walked.nonprofit_id AND thin.list = 'thin')",
-    cause === null || !pending
-      ? ""
-      : "AND EXISTS (SELECT 1 FROM nonprofit_causes AS c WHERE c.nonprofit_id = walked.nonprofit_id AND c.cause_id = ?)",
-  ].filter((filter) => filter !== "");
+    ...(field === null
+      ? []
+      : [
+          `AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND (${field} IS NULL OR ${field} = ''))`,
+        ]),
+    ...others.map(
+      () =>
+        "AND EXISTS (SELECT 1 FROM listings AS o WHERE o.nonprofit_id = walked.nonprofit_id AND o.list = ?)",
+    ),
+  ];
   const examined = filters.length === 0 ? count : examinedMax;
   // SQL, because the walk and its filters are put together from what was asked for.
   return query(
@@ -102,15 +105,23 @@ async function places(
      WHERE true ${filters.join(" ")}
      ${order}
      LIMIT ?`,
-    [...walk.args, ...(cause !== null && pending ? [cause] : []), count],
+    [...walk.args, ...others, count],
     Place,
   );
 }
 
 type Walk = { sql: string; args: (string | number)[] };
 
-/** The thin profiles, or a cause's, in their order. Index: listings_by_list_order. */
-function listWalk(range: Range | null, cause: string | null): Walk {
+/** The lists of a cause and of a country, the cause's first; null when one of them is unknown. */
+function listsOf({ cause, country }: NeedsQuery): string[] | null {
+  const id = cause?.trim().toLowerCase() ?? null;
+  const code = country === null ? null : countryCode(country);
+  if ((id !== null && !causeIds.includes(id)) || (country !== null && code === null)) return null;
+  return [...(id === null ? [] : [`cause:${id}`]), ...(code === null ? [] : [`country:${code}`])];
+}
+
+/** The profiles of a list in their order. Index: listings_by_list_order. */
+function listWalk(range: Range | null, list: string): Walk {
   const within =
     range === null ? "" : `AND list_order = ? AND (tie_key, nonprofit_id) ${range.side} (?, ?)`;
   const pivot =
@@ -118,7 +129,7 @@ function listWalk(range: Range | null, cause: string | null): Walk {
   return {
     sql: `SELECT list_order, tie_key, nonprofit_id FROM listings WHERE list = ? ${within}
           ORDER BY list_order, tie_key, nonprofit_id`,
-    args: [cause === null ? "thin" : `cause:${cause}`, ...pivot],
+    args: [list, ...pivot],
   };
 }
 
@@ -174,6 +185,7 @@ export const needsDefault = (day: string): NeedsQuery => ({
   limit: needsLimit.default,
   field: null,
   cause: null,
+  country: null,
   pending: false,
 });
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
+import { fitted, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
 import { objectIn } from "#content/contract/base/json-object.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 
@@ -58,16 +59,23 @@ export function itemFrom(field: "programme" | "impact_metric", value: string): R
   const object = objectIn(value);
   if (object === null) return { kind: "text" };
   if (field === "programme") {
-    const read = ProgramItem.safeParse(object);
-    if (read.success) return { kind: "programme", row: read.data };
+    const read = fitted(ProgramItem, object);
+    if (read.ok) return { kind: "programme", row: read.value };
     return {
       kind: "wrong",
-      message: wrong(field, "name (and description, beneficiaries_per_year, location)", read.error),
+      message: wrong(
+        field,
+        "name (and description, beneficiaries_per_year, location)",
+        read.failure,
+      ),
     };
   }
-  const read = MetricItem.safeParse(object);
-  if (read.success) return { kind: "impact_metric", row: read.data };
-  return { kind: "wrong", message: wrong(field, "name and value (and unit, period)", read.error) };
+  const read = fitted(MetricItem, object);
+  if (read.ok) return { kind: "impact_metric", row: read.value };
+  return {
+    kind: "wrong",
+    message: wrong(field, "name and value (and unit, period)", read.failure),
+  };
 }
 
 /**
@@ -104,5 +112,5 @@ export function rowInWords({ kind, row }: ProseRow): string {
     .replaceAll(/\s+/gu, " ");
 }
 
-const wrong = (field: string, fields: string, { issues: [issue] }: z.ZodError): string =>
-  `${field} as a JSON object has ${fields}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.trim();
+const wrong = (field: string, fields: string, faults: readonly Wrong[]): string =>
+  `${field} as a JSON object has ${fields}. ${wrongsInWords(faults.slice(0, 1))}`;

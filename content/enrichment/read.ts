@@ -36,7 +36,11 @@ export function readEnrichment(
   const { fields = [] } = body;
   const single = singleItem(body);
   if (!single.ok) return single;
-  const batch = fields.map((item, at) => ({ item, path: `fields[${at}]` }));
+  // What stands beside the batch is where all of its items were found that do not say otherwise.
+  const batch = fields.map((one, at) => {
+    const item = { ...one, source_url: one.source_url ?? body.source_url };
+    return { item, path: `fields[${at}]` };
+  });
   const given = [...single.value, ...batch];
   if (given.length === 0) {
     const message = "Send field and value, or fields: an array of {field, value, source_url}.";

@@ -1,3 +1,4 @@
+import { type WantedField, wantedFields } from "#content/contract/enrichment.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
@@ -97,18 +98,6 @@ export function searchRank({ impact_order, tie_key }: Omit<Listing, "list">): nu
   const coarse = 2 * (8 * octal.length + Number(octal[0])) + (impact % 2);
   return (511 - coarse) * 2 ** 12 + Math.floor(Number(tie_key.slice(0, standingDigits)) / 64);
 }
-
-/** The seven fields that needs-enrichment knows, in the order it reports them. Source: spec, "Enrichment". */
-export const wantedFields = [
-  "description",
-  "website",
-  "city",
-  "region",
-  "mission",
-  "founded_year",
-  "contact_email",
-] as const;
-export type WantedField = (typeof wantedFields)[number];
 
 /** A profile with this many empty wanted fields is thin. Source: spec, "Ranking weights". */
 export const thinFrom = 3;

@@ -9,7 +9,7 @@ import {
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
-import { type Wrong, wrongsMax, wrongsOf } from "#content/contract/problem.ts";
+import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkLine, checkValue } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/donation/wallet.ts";
@@ -43,9 +43,9 @@ export function readOnboarding(
   body: unknown,
   { thisYear }: { thisYear: number },
 ): Result<{ request: OnboardingRequest; proof: WalletProofSent | null }, Wrong[]> {
-  const parsed = OnboardingBody.safeParse(body);
-  if (!parsed.success) return fail(wrongsOf(parsed.error));
-  const sent = parsed.data;
+  const parsed = fitted(OnboardingBody, body);
+  if (!parsed.ok) return parsed;
+  const sent = parsed.value;
   const wrongs: Wrong[] = missing(sent);
   const take = (field: Field): string | null => {
     const text = sent[field];

@@ -209,6 +209,7 @@ const exampleCodes: Record<Refusal, string> = {
   401: "not_an_operator",
   403: "drafts_not_open",
   404: "nonprofit_not_found",
+  405: "method_not_allowed",
   409: "idempotency_key_reused",
   410: "nonprofit_withdrawn",
   413: "body_too_large",

@@ -211,7 +211,14 @@ const simulatedAgreed = ({ promotions }: Run): string[] =>
     .toSorted();
 
 async function opinionsIn(store: Store, mode: ConsensusMode): Promise<string[]> {
-  const query = { day: "2026-01-05", limit: 50, field: null, cause: null, pending: false };
+  const query = {
+    day: "2026-01-05",
+    limit: 50,
+    field: null,
+    cause: null,
+    country: null,
+    pending: false,
+  };
   const totals = { total_enrichments_received: 0, second_opinions_available: 0 };
   const shown = { baseUrl: "https://almoner.example", totals, secondOpinions: mode };
   const { nonprofits } = await needsAnswer(store, query, shown);

@@ -202,5 +202,8 @@ const bodyOf = ({ text }: Form) => ({
 const faultsOf = ({ errors = [] }: Refusal): string =>
   errors
     .slice(0, 3)
-    .map(({ path, message }) => `${path.replaceAll(/[[._\]]+/g, " ").trim()}: ${message}.`)
+    .map(
+      ({ path, message }) =>
+        `${path.replaceAll(/[[._\]]+/g, " ").trim()}: ${message.replace(/\.$/, "")}.`,
+    )
     .join(" ");

@@ -218,6 +218,7 @@ export const serviceOperations = operations("Service", {
     ok: { description: "The service answers", shape: Health },
     fresh: true,
     limited: false,
+    refusals: [405],
   },
   getReadiness: {
     method: "get",
@@ -228,5 +229,6 @@ export const serviceOperations = operations("Service", {
     ok: { description: "All parts work", shape: Ready },
     fresh: true,
     limited: false,
+    refusals: [405],
   },
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cause, choice, flag, limit } from "./query.ts";
+import { cause, choice, country, flag, limit } from "./query.ts";
 import {
   EnrichmentAnswer,
   EnrichmentStats,
@@ -11,8 +11,8 @@ import {
   EnrichmentBody,
   enrichableFields,
   exemplarsLimit,
-  needsFilters,
   needsLimit,
+  wantedFields,
 } from "#content/contract/enrichment.ts";
 import { AgentIdBody, AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
 import { operations } from "./operation.ts";
@@ -27,8 +27,9 @@ export const enrichmentOperations = operations("Enrichment", {
       "Claimed ones first, then by people reached, then a rotation that changes daily. `second_opinion_needed` lists values of one agent that wait for a second.",
     query: z.object({
       limit: limit(needsLimit.default, needsLimit.max),
-      field: choice("field", needsFilters, "Only profiles without this field", "website"),
+      field: choice("field", wantedFields, "Only profiles without this field", "website"),
       cause,
+      country,
       pending: flag(
         "pending",
         "Only profiles where a value of one agent waits for a second",

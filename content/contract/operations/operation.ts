@@ -97,6 +97,7 @@ export const refusals = {
   404: "There is nothing by this name",
   409: "It does not fit what is stored",
   410: "The nonprofit is withdrawn: it takes no more data and no donations",
+  405: "This method is not known here; Allow names those that are",
   413: "The body has more than 64 KiB, or a batch too many items",
   415: "The body is not sent as JSON",
   422: "This nonprofit, or this transfer, does not allow it; `code` says why. No 402, because paying again would not help",

@@ -252,6 +252,24 @@ describe("prose", () => {
 });
 
 describe("a batch", () => {
+  test("was found at the source_url beside it, but for items that name their own", async () => {
+    await send({
+      agent_id: "bot-sources",
+      source_url: "https://a.example/page",
+      fields: [
+        { field: "city", value: "Oslo" },
+        { field: "region", value: "Østlandet", source_url: "https://b.example/page" },
+      ],
+    });
+    const { rows } = await service.store.raw.execute(
+      "SELECT field, source_url FROM submissions WHERE agent_id = 'bot-sources' ORDER BY field",
+    );
+    expect(rows.map((row) => [row["field"], row["source_url"]])).toEqual([
+      ["city", "https://a.example/page"],
+      ["region", "https://b.example/page"],
+    ]);
+  });
+
   test("is stored as a whole, `field` beside `fields` is one more item", async () => {
     const response = await send({
       agent_id: "bot-a",

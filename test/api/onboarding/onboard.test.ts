@@ -487,7 +487,7 @@ describe("a form of a browser without a script", () => {
     expect([long.status, long.headers.get("content-type"), await long.text()]).toEqual([
       400,
       "text/plain; charset=utf-8",
-      "Nothing was stored. mission: Too big: expected string to have <=20000 characters\n\nGo back and correct it: what you typed is still there.\n",
+      "Nothing was stored. mission: Send at most 1,000 characters.\n\nGo back and correct it: what you typed is still there.\n",
     ]);
     const keyed = await sendForm(claim, { "idempotency-key": "a b" });
     expect([keyed.status, keyed.headers.get("content-type"), await keyed.text()]).toEqual([

@@ -278,7 +278,7 @@ describe("recommendations", () => {
       why_recommended: "",
     });
     expect(alerts(long)).toBe(
-      "recommended for 0: Too big: expected string to have <=320 characters. why recommended: Too small: expected string to have >=1 characters.",
+      "recommended for 0: Send at most 320 characters. why recommended: This is empty: send a text.",
     );
     const added = await ada.send(refused, "Recommend it", {
       why_recommended: "It keeps a library.",

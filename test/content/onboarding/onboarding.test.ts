@@ -13,7 +13,7 @@ import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { isSharedHost, siteKey } from "#content/nonprofit/website.ts";
 import { OnboardingBody } from "#content/contract/onboarding.ts";
-import { wrongsOf } from "#content/contract/problem.ts";
+import { fitted } from "#content/contract/problem.ts";
 import type { SetBy } from "#content/contract/nonprofit.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
@@ -25,9 +25,9 @@ const read = (body: object) => {
   return outcome.value;
 };
 const pathsOf = (body: unknown) => {
-  const sent = OnboardingBody.safeParse(body);
-  if (!sent.success) return wrongsOf(sent.error).map(({ path }) => path);
-  const outcome = readOnboarding(sent.data, { thisYear });
+  const sent = fitted(OnboardingBody, body);
+  if (!sent.ok) return sent.failure.map(({ path }) => path);
+  const outcome = readOnboarding(sent.value, { thisYear });
   return outcome.ok ? [] : outcome.failure.map(({ path }) => path);
 };
 const claim = { claim_slug: "a", contact_email: "a@b.example" };

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { checkPickText } from "#content/recommendation/pick-text.ts";
 import { readDraft } from "#content/recommendation/draft.ts";
 import { sensitiveClaims } from "#content/recommendation/wording-faults.ts";
-import { wrongsOf } from "#content/contract/problem.ts";
+import { fitted } from "#content/contract/problem.ts";
 import { DraftBody, draftExample } from "#content/contract/recommendation.ts";
 
 const faults = (given: object) => {
-  const body = DraftBody.safeParse({ ...draftExample, ...given });
-  if (!body.success) return wrongsOf(body.error).map((wrong) => ({ ...wrong, claims: false }));
-  const read = readDraft(body.data);
+  const body = fitted(DraftBody, { ...draftExample, ...given });
+  if (!body.ok) return body.failure.map((wrong) => ({ ...wrong, claims: false }));
+  const read = readDraft(body.value);
   return read.ok
     ? []
     : read.failure.map(({ path, message, claims }) => ({ path, message, claims }));

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
@@ -5,6 +8,8 @@ import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { clientFile, clientsInstalled } from "#test/support/clients.ts";
+import { runProgram } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 let site: TestSite;
@@ -47,6 +52,27 @@ const opened = (name: string) => {
   const [, key = name, folder] = /^(.+) (donate\/)$/.exec(name) ?? [];
   return site.page(key, folder);
 };
+
+test.skipIf(!clientsInstalled)(
+  "every page is valid HTML",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "almoner-html-"));
+    try {
+      for (const [at, key] of everyPage.entries()) {
+        const { html } = await opened(key);
+        writeFileSync(join(folder, `${at} ${key.replaceAll(/[/:]/g, "-")}.html`), html);
+      }
+      const program = clientFile("node_modules/html-validate/bin/html-validate.mjs");
+      // Scripts and styles are of this origin: no digest has to vouch for them.
+      const checks = ["--preset", "standard,document", "--rule", "require-sri:off"];
+      const { code, out, err } = await runProgram(["node", program, ...checks, folder]);
+      expect([out + err, code]).toEqual(["", 0]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  30_000,
+);
 
 describe.each(everyPage)("%s", (key) => {
   test("can be read by everyone", async () => {
