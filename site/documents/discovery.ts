@@ -28,11 +28,15 @@ function openGuide(name: string): (values: Readonly<Record<string, string>>) => 
 const llms = openGuide("llms.md");
 const agents = openGuide("agents.md");
 const workflows = openGuide("agents.arazzo.yaml");
+const receipts = openGuide("verify-receipt.md");
 
 type BaseUrl = Pick<Source, "baseUrl">;
 
 /** The Arazzo description of what agents do. */
 export const arazzo = ({ baseUrl }: BaseUrl): string => workflows({ base_url: baseUrl });
+
+/** How to check a receipt with nothing but the receipt and the directory's key. */
+export const receiptGuide = ({ baseUrl }: BaseUrl): string => receipts({ base_url: baseUrl });
 
 /** llms.txt: what the directory is, for models. */
 export async function llmsText({ store, baseUrl }: Source): Promise<string> {
@@ -174,7 +178,7 @@ export const mcpCard = ({ baseUrl }: BaseUrl): object => ({
  */
 export const mcpRegistryEntry = ({ baseUrl }: BaseUrl): object => ({
   $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
-  name: `${new URL(baseUrl).hostname.split(".").reverse().join(".")}/almoner`,
+  name: `${new URL(baseUrl).hostname.split(".").toReversed().join(".")}/almoner`,
   title: "Almoner",
   description:
     "An open directory of nonprofits: search, profiles, picks with reasons, and donations",

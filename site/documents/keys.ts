@@ -28,7 +28,8 @@ type DiscoveryName =
   | "catalog"
   | "plugin"
   | "mcp"
-  | "mcp-registry";
+  | "mcp-registry"
+  | "receipts";
 
 /** How documents are named. Page numbers and chunk numbers count from 1. */
 export const keyOf = {

@@ -19,6 +19,7 @@ import {
   mcpRegistryEntry,
   pluginManifest,
   publicationDay,
+  receiptGuide,
   robotsText,
   securityText,
 } from "./discovery.ts";
@@ -83,6 +84,7 @@ export const discoveryFiles: Singles = {
     ".well-known/api-catalog",
   ]),
   [keyOf.discovery("plugin")]: single("/.well-known/ai-plugin.json", json(pluginManifest)),
+  [keyOf.discovery("receipts")]: single("/verify-receipt.md", receiptGuide),
   [keyOf.discovery("mcp")]: single("/.well-known/mcp.json", json(mcpCard), [
     ".well-known/mcp.json",
     ".well-known/mcp/server-card.json",

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { correctionOf, receiptOf, signReceipt, signedAnswer } from "#content/donation/receipt.ts";
 import type { Receipt } from "#content/contract/donation.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
+import { receiptGuide } from "#site/documents/discovery.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import { runScript } from "#test/support/processes.ts";
+import { runProgram, runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 
@@ -187,6 +188,35 @@ describe("verify-receipt, with a network", () => {
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.said).key_from).toBe(`${issuer}/.well-known/almoner-keys.json`);
     expect((await verify([url])).code).toBe(3);
+  }, 40_000);
+
+  test("the program of the published guide says the same, without this repository", async () => {
+    const valid = JSON.parse(await textOf(aReceipt()));
+    const forged = JSON.parse(await textOf(aReceipt(), other));
+    const altered = { ...valid, receipt: { ...valid.receipt, amount_usdc: 9 } };
+    const answers: Record<string, object> = {
+      "/valid": valid,
+      "/void": { ...valid, correction: {} },
+      "/altered": altered,
+      "/forged": forged,
+      "/.well-known/almoner-keys.json": JSON.parse(keySetOf(signer)),
+    };
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => Response.json(answers[new URL(request.url).pathname]),
+    });
+    const baseUrl = server.url.origin;
+    const [, program = ""] = /```js\n([\s\S]*?)```/.exec(receiptGuide({ baseUrl })) ?? [];
+    const path = file("verify-receipt.mjs", program);
+    const said = async (name: string) =>
+      (await runProgram(["node", path, `${baseUrl}/${name}`])).out.split(" {")[0];
+    expect([
+      await said("valid"),
+      await said("void"),
+      await said("altered"),
+      await said("forged"),
+    ]).toEqual(["VALID", "VOID", "NOT VALID", "NOT VALID"]);
   }, 40_000);
 
   test("reads no file for an issuer that is no address", async () => {

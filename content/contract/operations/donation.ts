@@ -94,7 +94,7 @@ export const donationOperations = operations("Donation", {
     path: "/api/donations/{slug}/{donation_id}",
     summary: "Get the signed receipt of a donation",
     description:
-      "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`. If `correction` is not null, the receipt is void: the chain does not hold the transfer.",
+      "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline: /verify-receipt.md has a program. People read it at `page_url`. If `correction` is not null, the receipt is void: the chain does not hold the transfer.",
     ok: { description: "The receipt", shape: SignedReceipt },
     problems: receiptProblems,
   },

@@ -50,6 +50,7 @@ test("all of them are there, each with its type", () => {
     ".well-known/security.txt": "text/plain",
     "openapi.json": "application/json",
     "agents.arazzo.yaml": "application/yaml",
+    "verify-receipt.md": "text/markdown",
     ".well-known/api-catalog": "application/linkset+json",
     ".well-known/ai-plugin.json": "application/json",
     ".well-known/mcp.json": "application/json",

@@ -1,0 +1,1 @@
+export { GET } from "#site/parts/endpoint.ts";
