@@ -2,6 +2,8 @@ import { feedPaths } from "#content/contract/feed.ts";
 import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
+import { countryName } from "#content/nonprofit/country.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
 import {
@@ -10,6 +12,9 @@ import {
   storedCounters,
 } from "#content/operation/directory-facts-store.ts";
 import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
+import { curatedPicks } from "#content/recommendation/pick-store.ts";
+import type { Recommended } from "#site/parts/page-locals.ts";
+import { joined } from "#site/parts/words.ts";
 import {
   agentsGuide,
   apiCatalog,
@@ -29,6 +34,25 @@ import { sitemapIndex, sitemapOfPages } from "./sitemap.ts";
 
 const nothing = () => ({});
 const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));
+
+const recommendedOnHome = 3;
+
+/** The profiles that the operator picked or approved, those that were picked first before others. */
+async function recommended({ store }: Source): Promise<Recommended[]> {
+  const picks = (await curatedPicks(store, { phase: 2 })).slice(0, recommendedOnHome);
+  const records = await recordsById(
+    store,
+    picks.map(({ nonprofit_id }) => nonprofit_id),
+  );
+  const byId = new Map(records.map((record) => [record.id, record]));
+  return picks.flatMap(({ nonprofit_id, why_recommended: why, recommended_for }) => {
+    const record = byId.get(nonprofit_id);
+    if (record === undefined) return [];
+    const { slug, name, city, country_code } = record;
+    const place = joined([city, countryName(country_code)], ", ");
+    return [{ slug, name, place, why, intents: recommended_for.join("; ") }];
+  });
+}
 /** A value as the service would answer it. */
 const json = (of: (source: Source) => unknown) => async (source: Source) =>
   answerBytes(await of(source));
@@ -41,6 +65,7 @@ export const pages: Singles = {
     stats: await statsOf(source),
     causes: (await causeList(source.store)).causes,
     countries: await countryList(source.store),
+    picks: await recommended(source),
   })),
   [keyOf.page("causes")]: single("/causes", ({ store }) => causeList(store)),
   [keyOf.page("countries")]: single("/countries", async ({ store }) => ({

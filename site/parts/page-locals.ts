@@ -5,11 +5,20 @@ import type { CountryCount } from "#content/nonprofit/list-store.ts";
 import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
 import type { ListPageView } from "./list-view.ts";
 
+/** A recommended profile in a few words. */
+export type Recommended = {
+  slug: string;
+  name: string;
+  place: string;
+  why: string;
+  intents: string;
+};
+
 type Nothing = object;
 
 /** What only this page, named by its file under site/pages, is handed by its document. */
 export type PageLocals = {
-  "/": { stats: Stats; causes: Cause[]; countries: CountryCount[] };
+  "/": { stats: Stats; causes: Cause[]; countries: CountryCount[]; picks: Recommended[] };
   "/causes": { causes: Cause[] };
   "/causes/[id]/[...page]": { view: ListPageView };
   "/browse": { view: ListPageView };
