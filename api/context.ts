@@ -1,5 +1,5 @@
 import type { Browse, FoundList } from "#content/nonprofit/browse-store.ts";
-import type { SearchQuery } from "#content/contract/search.ts";
+import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
 import type { SearchPage } from "#content/search/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
@@ -74,8 +74,11 @@ export type Context = {
   readonly activity: Activity;
   /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
   readonly bundleHolds?: (urlPath: string) => boolean;
-  /** Draws a page of a list as the site does. Absent: no site is compiled beside the service. */
-  readonly drawList?: (found: FoundList, accept: string | null) => Promise<Response>;
+  /** Draws pages of lists and searches as the site does. Absent: no site is compiled beside the service. */
+  readonly draw?: {
+    list(found: FoundList, accept: string | null): Promise<Response>;
+    search(asked: SearchAsked, answer: SearchAnswer, accept: string | null): Promise<Response>;
+  };
   /**
    * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the
    * release that holds it, null when the wait ended first. Absent: nothing is published beside the service.

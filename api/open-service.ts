@@ -43,7 +43,7 @@ export type Given = Partial<
     | "waitForPublication"
     | "publication"
     | "bundleHolds"
-    | "drawList"
+    | "draw"
   >
 >;
 

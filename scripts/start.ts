@@ -24,7 +24,7 @@ import {
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
-import { openDrawList, openFrontDoor } from "./start/front-door.ts";
+import { openDrawing, openFrontDoor } from "./start/front-door.ts";
 import { type RunningChain, startLocalChain } from "./start/local-chain.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
@@ -86,7 +86,7 @@ const command = defineCommand({
       waitForPublication: waitForPublication(reader, profileOf, config.publishWaitMs),
       publication: () => publicationOf(reader),
       bundleHolds: (urlPath) => reader.find(urlPath) !== null,
-      drawList: openDrawList(config),
+      draw: openDrawing(config),
     });
     const frontDoor = await openFrontDoor(service.context, reader, (lost) =>
       publisher?.send({ lost }),

@@ -25,7 +25,7 @@ type DirectoryContext = Pick<
   | "secrets"
   | "recommendationLog"
   | "activity"
-  | "drawList"
+  | "draw"
 >;
 
 /** Reads of the directory: profiles, the list, causes, history and numbers. */
@@ -82,11 +82,11 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
 
 /** One page of such a list for people, as the site draws it. */
 async function listForPeople(
-  { store, search, drawList }: DirectoryContext,
+  { store, search, draw }: DirectoryContext,
   asked: QueryOf<typeof directory.browseNonprofits>,
   accept: string | null,
 ): Promise<Response> {
-  if (drawList === undefined) {
+  if (draw === undefined) {
     return problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
   }
   const { page: number = 1, ...narrowing } = asked;
@@ -95,7 +95,7 @@ async function listForPeople(
   const { ids, ...found } = await search.browse(query);
   const known = await listItemsById(store, ids);
   const items = ids.flatMap((id) => known.get(id) ?? []);
-  return drawList({ ...query, ...found, page: number, items }, accept);
+  return draw.list({ ...query, ...found, page: number, items }, accept);
 }
 
 const slugLengthMax = 200;

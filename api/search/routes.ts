@@ -1,30 +1,54 @@
 import { Elysia } from "elysia";
-import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
+import { problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
+import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
+import type { QueryOf } from "#content/contract/operations/operation.ts";
+import { SearchAnswer, searchLimitDefault, type SearchQuery } from "#content/contract/search.ts";
 
-type Needed = Pick<Context, "search" | "activity" | "log">;
+type Needed = Pick<Context, "search" | "activity" | "log" | "draw">;
 
-/** GET /api/search. */
-export const searchRoutes = ({ search, activity, log }: Needed) =>
-  new Elysia().get(
-    pathOf(operations.searchNonprofits),
-    async ({ request, query }) => {
-      activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
-      const asked = {
-        q: query.q ?? null,
-        cause: query.cause ?? null,
-        country: query.country ?? null,
-        ghd_aligned: query.ghd_aligned !== undefined,
-        accepts: query.accepts ?? null,
-        has_website: query.has_website === undefined ? null : query.has_website === "true",
-        literal: query.literal !== undefined,
-        limit: query.limit,
-        offset: query.offset,
-      };
-      log.debug({ asked }, "search");
-      return search.find(asked);
-    },
-    schemaOf(operations.searchNonprofits),
-  );
+/** GET /api/search, and the same as a page for people. */
+export const searchRoutes = ({ search, activity, log, draw }: Needed) =>
+  new Elysia()
+    .get(
+      pathOf(operations.searchNonprofits),
+      async ({ request, query: { limit, offset, ...asked } }) => {
+        activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
+        const query = { ...wordsAndFilters(asked), limit, offset };
+        log.debug({ asked: query }, "search");
+        return search.find(query);
+      },
+      schemaOf(operations.searchNonprofits),
+    )
+    .get(
+      pathOf(operations.searchForPeople),
+      async ({ query: asked, request }) => {
+        if (draw === undefined) {
+          return problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
+        }
+        activity.count("query:search");
+        const limit = searchLimitDefault;
+        const offset = ((asked.page ?? 1) - 1) * limit;
+        const found = await search.find({ ...wordsAndFilters(asked), limit, offset });
+        // The same bytes as a program gets, so that people and programs never see two answers.
+        const answer = SearchAnswer.parse(JSON.parse(decoder.decode(found.body)));
+        return draw.search(asked, answer, request.headers.get("accept"));
+      },
+      schemaOf(operations.searchForPeople),
+    );
+
+const decoder = new TextDecoder();
+
+type Asked = Omit<QueryOf<typeof operations.searchForPeople>, "page">;
+
+const wordsAndFilters = (asked: Asked): Omit<SearchQuery, "limit" | "offset"> => ({
+  q: asked.q ?? null,
+  cause: asked.cause ?? null,
+  country: asked.country ?? null,
+  ghd_aligned: asked.ghd_aligned !== undefined,
+  accepts: asked.accepts ?? null,
+  has_website: asked.has_website === undefined ? null : asked.has_website === "true",
+  literal: asked.literal !== undefined,
+});

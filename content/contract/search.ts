@@ -22,6 +22,17 @@ export type SearchQuery = {
   enough?: number;
 };
 
+/** What a person searches for: the query string of /search, where each parameter may be absent. */
+export type SearchAsked = {
+  q?: string | undefined;
+  cause?: string | undefined;
+  country?: string | undefined;
+  accepts?: "usdc" | undefined;
+  has_website?: "true" | "false" | undefined;
+  literal?: string | undefined;
+  page?: number | undefined;
+};
+
 export const searchLimitMax = 50;
 export const searchLimitDefault = 20;
 

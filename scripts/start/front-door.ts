@@ -5,7 +5,7 @@ import { discoveryHits } from "#content/operation/activity-store.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { drawnList } from "#site/documents/list-page.ts";
+import { type Drawing, drawnList, drawnSearch } from "#site/documents/list-page.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
@@ -72,20 +72,23 @@ export async function openFrontDoor(
   };
 }
 
-/** Draws lists that are in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
-export function openDrawList(
+/** Draws lists and searches that are in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
+export function openDrawing(
   config: Pick<Config, "dataDir" | "baseUrl" | "network">,
-): NonNullable<Context["drawList"]> {
+): NonNullable<Context["draw"]> {
   const { baseUrl, network } = config;
   let opening: Promise<Renderer> | null = null;
-  return async (found, accept) => {
+  const drawn = async (
+    accept: string | null,
+    draw: (source: Drawing, form: { markdown: boolean }) => Promise<string | Uint8Array>,
+  ) => {
     opening ??= openCompiled(config);
     const renderer = await opening.catch((error: unknown) => {
       opening = null;
       throw error;
     });
     const markdown = prefersMarkdown(accept);
-    const body = await drawnList({ renderer, baseUrl, network }, found, { markdown });
+    const body = await draw({ renderer, baseUrl, network }, { markdown });
     const { contentType, cacheControl, others } = headersOf(markdown ? "browse.md" : "browse.html");
     const headers = {
       ...others,
@@ -94,6 +97,11 @@ export function openDrawList(
       vary: "accept",
     };
     return new Response(typeof body === "string" ? body : new Uint8Array(body), { headers });
+  };
+  return {
+    list: (found, accept) => drawn(accept, (source, form) => drawnList(source, found, form)),
+    search: (asked, answer, accept) =>
+      drawn(accept, (source, form) => drawnSearch(source, asked, answer, form)),
   };
 }
 

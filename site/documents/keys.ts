@@ -16,6 +16,7 @@ type PageName =
   | "receipt"
   | "widget"
   | "not-found"
+  | "search"
   | "robots";
 
 /** The files by which programs find out about the directory, in ./single-pages.ts. */

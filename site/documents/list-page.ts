@@ -4,10 +4,12 @@ import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
+import type { SearchAnswer, SearchAsked } from "#content/contract/search.ts";
 import type { FoundList } from "#content/nonprofit/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listMarkdown, listPageView } from "#site/parts/list-view.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
+import { searchView } from "#site/parts/search-view.ts";
 import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
 import { folderOf, keyOf, listParts } from "./keys.ts";
 import { pageSizeOf, staticPages } from "./page-sizes.ts";
@@ -145,9 +147,24 @@ function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
   return page === 1 ? `${folderOf(list)}.html` : `${folderOf(list)}/${page}.html`;
 }
 
+/** What a page that is in no bundle is drawn with. */
+export type Drawing = Pick<Source, "renderer" | "baseUrl" | "network">;
+
+/** The page of a search: `answer` is what the service answers to a program that asks the same. */
+export async function drawnSearch(
+  { renderer, baseUrl, network }: Drawing,
+  asked: SearchAsked,
+  answer: SearchAnswer,
+  { markdown }: { markdown: boolean },
+): Promise<string | Uint8Array> {
+  const view = searchView(asked, answer);
+  if (markdown) return listMarkdown(view, baseUrl);
+  return renderer.render("/search", { baseUrl, network, view, answered: true });
+}
+
 /** A page of a list that is in no bundle, as its pages are, or in markdown: `found` is what the service found. */
 export async function drawnList(
-  { renderer, baseUrl, network }: Pick<Source, "renderer" | "baseUrl" | "network">,
+  { renderer, baseUrl, network }: Drawing,
   found: FoundList,
   { markdown }: { markdown: boolean },
 ): Promise<string | Uint8Array> {

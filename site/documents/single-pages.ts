@@ -14,6 +14,7 @@ import {
 import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import type { Recommended } from "#site/parts/page-locals.ts";
+import { searchView } from "#site/parts/search-view.ts";
 import { joined } from "#site/parts/words.ts";
 import {
   agentsGuide,
@@ -89,6 +90,10 @@ export const pages: Singles = {
   [keyOf.page("correction-status")]: single("/corrections/status", nothing),
   [keyOf.page("receipt")]: single("/receipt", nothing),
   [keyOf.page("widget")]: single("/widget", nothing),
+  [keyOf.page("search")]: single("/search", () => ({
+    view: searchView({}, null),
+    answered: false,
+  })),
   [keyOf.page("not-found")]: single("/404", nothing),
   [keyOf.page("robots")]: single("/robots.txt", robotsText),
 };

@@ -224,26 +224,34 @@ function entryOf(item: ListItem) {
     verified: item.verified === 1,
     note: joined([place, reach], " · "),
     text: clipped(item.text ?? "", 180),
+    gives: false,
   };
 }
-type Entry = ReturnType<typeof entryOf>;
+/** An entry of a list, or of the results of a search. */
+export type Entry = ReturnType<typeof entryOf>;
 
 /**
  * The entries of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with
- * each: written as text they cost a fifth of what a component for each would.
+ * each: written as text they cost a fifth of what a component for each would. What begins with one of the `words` is marked.
  */
-export const entriesHtml = (entries: readonly Entry[]): string =>
+export const entriesHtml = (entries: readonly Entry[], words: readonly string[] = []): string =>
   entries
-    .map(({ path, name, verified, note, text }) => {
-      const link = `<a href="${escaped(path)}" dir="auto">${escaped(name)}</a>`;
+    .map(({ path, name, verified, gives, note, text }) => {
+      const link = `<a href="${escaped(path)}" dir="auto">${marked(name, words)}</a>`;
       const mark = verified ? ' <span class="mark good">Verified</span>' : "";
-      const what = text === "" ? "" : `<p dir="auto">${escaped(text)}</p>`;
-      return `<li>${link}${mark}<p class="note">${escaped(note)}</p>${what}</li>`;
+      const gift = gives ? ' <span class="mark">Takes USDC</span>' : "";
+      const what = text === "" ? "" : `<p dir="auto">${marked(text, words)}</p>`;
+      return `<li>${link}${mark}${gift}<p class="note">${escaped(note)}</p>${what}</li>`;
     })
     .join("");
 
+type ListForModels = Pick<
+  ListPageView,
+  "name" | "page" | "intro" | "total" | "order" | "entries" | "next" | "json"
+>;
+
 /** The page of a list for models; its links lead to markdown. `baseUrl` has no trailing slash. */
-export function listMarkdown(view: ListPageView, baseUrl: string): string {
+export function listMarkdown(view: ListForModels, baseUrl: string): string {
   const entries = view.entries.map(({ path, name, verified, note, text }) => {
     const what = [verified ? "verified" : "", note, text].filter((part) => part !== "");
     return `- [${markdownLine(name)}](${baseUrl}${path}.md): ${what.map(markdownLine).join(" · ")}`;
@@ -258,6 +266,16 @@ export function listMarkdown(view: ListPageView, baseUrl: string): string {
     ],
     [...(next === null ? [] : [`Next page: ${baseUrl}${next}`]), `JSON: ${baseUrl}${view.json}`],
   );
+}
+
+/** A text as HTML in which what the words begin is marked. */
+function marked(text: string, words: readonly string[]): string {
+  if (words.length === 0) return escaped(text);
+  const any = words.map((word) => RegExp.escape(word)).join("|");
+  const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])((?:${any})[\\p{L}\\p{N}]*)`, "iu"));
+  return parts
+    .map((part, at) => (at % 2 === 1 ? `<mark>${escaped(part)}</mark>` : escaped(part)))
+    .join("");
 }
 
 const escaped = (text: string): string => Bun.escapeHTML(text);

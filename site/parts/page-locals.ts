@@ -4,6 +4,7 @@ import type { Stats } from "#content/contract/stats.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
 import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
 import type { ListPageView } from "./list-view.ts";
+import type { SearchView } from "./search-view.ts";
 
 /** A recommended profile in a few words. */
 export type Recommended = {
@@ -22,6 +23,7 @@ export type PageLocals = {
   "/causes": { causes: Cause[] };
   "/causes/[id]/[...page]": { view: ListPageView };
   "/browse": { view: ListPageView };
+  "/search": { view: SearchView; answered: boolean };
   "/countries": { countries: CountryCount[] };
   "/countries/[code]/[...page]": { view: ListPageView };
   "/nonprofits/[slug]": { view: ProfileView };

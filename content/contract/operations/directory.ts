@@ -62,6 +62,23 @@ const narrowing = {
   ),
 };
 
+/** What a search is made of. */
+const searching = {
+  q: text(
+    'Words looked for in name, tagline, mission and description, with a place if you like ("food bank honolulu"), or a register number; "in quotes" words are a phrase',
+    "clean water",
+  ),
+  cause,
+  country,
+  ghd_aligned: flag("ghd_aligned", "Only profiles aligned with global health and development", "1"),
+  ...giving,
+  literal: flag(
+    "literal",
+    "Takes q as it stands: no number, place or other spelling is read in it",
+    "1",
+  ),
+};
+
 /** What is asked of the directory. None needs a key. */
 export const directoryOperations = operations("Directory", {
   searchNonprofits: {
@@ -71,27 +88,29 @@ export const directoryOperations = operations("Directory", {
     description:
       "With `q`, ranked by full-text relevance (the name counts most), else by people reached. Words match by stem, the last one also by its beginning; all words first, any of them when all give too few. A register number gives that organisation alone. A place in `q` (a country, state or city) is a filter, words that no profile has are corrected: `understood`, `exact` and `note` say so, `literal=1` switches it off. Filters combine; with none, the whole directory answers. `next` leads to the end.",
     query: z.object({
-      q: text(
-        'Words looked for in name, tagline, mission and description, with a place if you like ("food bank honolulu"), or a register number; "in quotes" words are a phrase',
-        "clean water",
-      ),
-      cause,
-      country,
-      ghd_aligned: flag(
-        "ghd_aligned",
-        "Only profiles aligned with global health and development",
-        "1",
-      ),
-      ...giving,
-      literal: flag(
-        "literal",
-        "Takes q as it stands: no number, place or other spelling is read in it",
-        "1",
-      ),
+      ...searching,
       limit: limit(searchLimitDefault, searchLimitMax),
       offset,
     }),
     ok: { description: "One page of matches", shape: SearchAnswer },
+  },
+  searchForPeople: {
+    method: "get",
+    path: "/search",
+    summary: "Search nonprofits on a page for people",
+    description:
+      "The same search as a page that works without a script, 20 to a page. Programs ask GET /api/search.",
+    query: z.object({
+      ...searching,
+      page: number("page", "Page of the results, from 1", 1, pagesMax),
+    }),
+    ok: {
+      description: "The page",
+      mediaType: "text/html",
+      shape: "text",
+      example: "<!doctype html>\n",
+    },
+    refusals: [404],
   },
   listNonprofits: {
     method: "get",

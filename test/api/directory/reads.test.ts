@@ -155,12 +155,21 @@ describe("GET /api/nonprofits, narrowed", () => {
     expect((await service.get("/browse?city=Hilo")).status).toBe(404);
     const drawn = await aService({
       records: [aNonprofit({ name: "Hilo Aid", city: "Hilo" }), aNonprofit()],
-      context: { drawList: async (found) => Response.json(found) },
+      context: {
+        draw: {
+          list: async (found) => Response.json(found),
+          search: async (asked, answer) => Response.json({ asked, answer }),
+        },
+      },
     });
     const found = await (await drawn.get("/browse?city=hilo&page=1")).json();
     expect(found).toMatchObject({ total: 1, page: 1, sort: "relevance" });
     expect(found.items[0].name).toBe("Hilo Aid");
     expect((await drawn.get("/browse?sort=best")).status).toBe(400);
+    const search = await (await drawn.get("/search?q=aid&accepts=&page=1")).json();
+    expect(search).toMatchObject({ asked: { q: "aid", page: 1 }, answer: { total: 1, limit: 20 } });
+    expect((await drawn.get("/search?accepts=cash")).status).toBe(400);
+    expect((await service.get("/search?q=aid")).status).toBe(404);
     drawn.close();
   });
 });
