@@ -80,7 +80,7 @@ describe.each(everyPage)("%s", (key) => {
     expect($("html").attr("lang")).toBe("en");
     expect($("h1").length).toBe(1);
     expect($("main").length).toBe(1);
-    expect($("title").text().trim()).not.toBe("");
+    expect($("head title").text().trim()).not.toBe("");
     expect($("img:not([alt])").length).toBe(0);
     // Headings descend one step at a time.
     const levels = $("h1, h2, h3, h4")
@@ -113,7 +113,7 @@ describe.each(everyPage)("%s", (key) => {
     const description = $('meta[name="description"]').attr("content") ?? "";
     expect(description.length).toBeWithin(20, 201);
     expect($('meta[property="og:description"]').attr("content")).toBe(description);
-    expect($('meta[property="og:title"]').attr("content")).toBe($("title").text());
+    expect($('meta[property="og:title"]').attr("content")).toBe($("head title").text());
     expect(JSON.parse($('script[type="application/ld+json"]').text())).toHaveProperty("@type");
   });
 
