@@ -39,7 +39,7 @@ describe.skipIf(chromiumPath === null)("in a browser, a table of names", () => {
       await page.goto(`${site.origin}/match`);
       const strangers = Array.from({ length: 60 }, (_, at) => `Nobody ${at},<b>`);
       await choose(page, ['"Kitchen, Hope",=1+1', ...strangers]);
-      await page.click('button[type="submit"]');
+      await page.click('main button[type="submit"]');
       await page.waitForSelector("#match-result a");
       expect(await page.textContent("#match-said")).toBe("1 of 61 rows matched.");
       const { name, lines } = await downloaded(page, "#match-result a");
@@ -49,7 +49,7 @@ describe.skipIf(chromiumPath === null)("in a browser, a table of names", () => {
       // Twice: the batches, each with its numbers.
       expect(page.asked.filter((path) => path === "/reconcile")).toHaveLength(4);
       await choose(page, ['"open']);
-      await page.click('button[type="submit"]');
+      await page.click('main button[type="submit"]');
       await page.waitForSelector("#match-said:has-text('look for a quote')");
       expect(page.troubles).toEqual([]);
     },
@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === null)("in a browser, a table of names", () => {
       const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
       await page.goto(`${site.origin}/match`);
       await choose(page, ["HOPE KITCHEN INC.,x"]);
-      const { name, lines } = await downloaded(page, 'button[type="submit"]');
+      const { name, lines } = await downloaded(page, 'main button[type="submit"]');
       expect(name).toBe("matched.csv");
       expect(lines[1]).toStartWith("HOPE KITCHEN INC.,x,hope-kitchen,");
       await page.context().close();

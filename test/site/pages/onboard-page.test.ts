@@ -56,7 +56,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.waitForSelector("#onboard-proof:not([hidden])");
       const challenge = (await page.textContent("#onboard-challenge")) ?? "";
       await page.fill("#field-wallet_signature", wallet.sign(challenge));
-      await page.click('button[type="submit"]');
+      await page.click('main button[type="submit"]');
       const path = await statusPath(page);
       expect(await page.evaluate(() => document.activeElement?.id)).toBe("onboard-sent");
       const id = (
@@ -99,7 +99,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       expect(await page.inputValue("#field-slug")).toBe("kitchen");
       await page.selectOption("#field", "website");
       await page.fill("#field-what_is_wrong", "It belongs to another.");
-      await page.click('button[type="submit"]');
+      await page.click('main button[type="submit"]');
       await page.waitForSelector("#correction-facts:not([hidden])");
       expect(page.url()).toMatch(/\/corrections\/status#[\w-]{43}$/);
       expect(await page.textContent("#correction-facts")).toContain("Waits for an operator");
@@ -151,7 +151,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.waitForFunction(
         () => (document.querySelector("#field-wallet_signature") as HTMLInputElement).value !== "",
       );
-      await page.click('button[type="submit"]');
+      await page.click('main button[type="submit"]');
       const status = await opened(await statusPath(page));
       await status.waitForSelector("#status-proof:not([hidden])");
       expect(await status.textContent("#status-note")).toContain("names no website");
@@ -196,14 +196,14 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.fill("#field-name", "Harbour <b>Reading</b> Room");
       await page.fill("#field-country", "Atlantis");
       await page.fill("#field-contact_email", "office@reading.example");
-      await page.click('button[type="submit"]');
+      await page.click('main button[type="submit"]');
       expect(await page.textContent("body")).toContain(
         "country: No country has this name or code.",
       );
       await page.goBack();
       expect(await page.inputValue("#field-name")).toBe("Harbour <b>Reading</b> Room");
       await page.fill("#field-country", "Norway");
-      await page.click('button[type="submit"]');
+      await page.click('main button[type="submit"]');
       await page.waitForURL(/\/onboard\/status#[\w-]{43}$/);
       expect(await page.textContent("#status-message")).toContain("waits for review");
       const path = page.url().slice(site.origin.length);

@@ -170,19 +170,15 @@ describe("the home page", () => {
   test("tells numbers, causes and countries, without the withdrawn", async () => {
     const { $ } = await site.page("page home");
     const figures = $(".figures").text();
-    expect(figures).toContain("Nonprofits3");
-    expect(figures).toContain("Countries2");
-    expect(figures).toContain("People reached in a year12,350");
-    expect($('a[href="/causes/education"]').parent().text().replaceAll(/\s+/g, " ").trim()).toBe(
-      "Education 2",
-    );
+    expect(figures).toBe("nonprofits3countries2profiles that organisations claimed1");
+    expect($('a[href="/causes/education"]').text()).toBe("Education2");
     expect($('a[href="/countries/ke"]').length).toBe(1);
     expect($('a[href="/countries/fr"]').length).toBe(0);
   });
 
   test("has a search that works without a script", async () => {
     const { $ } = await site.page("page home");
-    expect($("#search").attr("action")).toBe("/api/search");
+    expect($("#search").attr("action")).toBe("/search");
     expect($("#search-words").attr("name")).toBe("q");
   });
 });
