@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { load } from "cheerio";
 import { exportPlainSite, plainAddress } from "#scripts/export/plain-site.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { clientFile, clientsInstalled } from "#test/support/clients.ts";
+import { freePort, untilAnswers } from "#test/support/processes.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 const baseUrl = "https://almoner.example";
@@ -38,45 +40,65 @@ test.each([
   expect(plainAddress(link, files, baseUrl)).toBe(plain);
 });
 
-test("every link of the plain site works on Python's server, and others lead to what only the service has", async () => {
+test("pages and files are written", () => {
   expect(written()).toBeGreaterThan(100);
-  const server = Bun.spawn(["python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"], {
-    cwd: folder,
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  const { value } = await server.stdout.getReader().read();
-  const url = /http:\/\/[\d.:]+/.exec(new TextDecoder().decode(value))?.[0] ?? "";
-  const seen = new Set(["/"]);
-  const away = new Set<string>();
-  const broken: string[] = [];
-  try {
-    for (const path of seen) {
-      const answer = await fetch(`${url}${path}`);
-      if (answer.status !== 200) broken.push(`${answer.status} ${path}`);
-      if (answer.headers.get("content-type")?.startsWith("text/html") !== true) continue;
-      const $ = load(await answer.text());
-      const links = $("[href], [src], [action]").map((_, { attribs }) => {
-        const { href, src, action } = attribs;
-        return href ?? src ?? action ?? "";
-      });
-      for (const link of links.get()) {
-        if (link.startsWith(`${baseUrl}/`)) away.add(link.slice(baseUrl.length));
-        const next = new URL(link, `${url}${path}`);
-        if (next.origin === url) seen.add(next.pathname);
+});
+
+const clientBin = (path: string) => ["node", clientFile(`node_modules/${path}`)];
+const hosts: [string, boolean, (port: string) => string[]][] = [
+  ["python3 -m http.server", true, (port) => ["python3", "-m", "http.server", port]],
+  ["serve", clientsInstalled, (port) => [...clientBin("serve/build/main.js"), "-L", "-p", port]],
+  [
+    "http-server",
+    clientsInstalled,
+    (port) => [...clientBin("http-server/bin/http-server"), "-p", port],
+  ],
+];
+const installed = hosts.filter(([, isThere]) => isThere);
+
+test.each(installed)(
+  "every link of the plain site works on %s, and others lead to what only the service has",
+  async (_name, _isThere, command) => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const server = Bun.spawn(command(String(port)), {
+      cwd: folder,
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    await untilAnswers(url, server);
+    const seen = new Set(["/"]);
+    const away = new Set<string>();
+    const broken: string[] = [];
+    try {
+      for (const path of seen) {
+        const answer = await fetch(`${url}${path}`);
+        if (answer.status !== 200) broken.push(`${answer.status} ${path}`);
+        if (answer.headers.get("content-type")?.startsWith("text/html") !== true) continue;
+        const $ = load(await answer.text());
+        const links = $("[href], [src], [action]").map((_, { attribs }) => {
+          const { href, src, action } = attribs;
+          return href ?? src ?? action ?? "";
+        });
+        for (const link of links.get()) {
+          if (link.startsWith(`${baseUrl}/`)) away.add(link.slice(baseUrl.length));
+          const next = new URL(link, `${url}${path}`);
+          if (next.origin === url) seen.add(next.pathname);
+        }
       }
+    } finally {
+      server.kill();
+      await server.exited;
     }
-  } finally {
-    server.kill();
-    await server.exited;
-  }
-  expect(broken).toEqual([]);
-  for (const path of ["/nonprofits/oak/", "/donate/well/", "/api/history/oak.json", "/browse/"])
-    expect([path, seen.has(path)]).toEqual([path, true]);
-  expect([...away].filter((path) => existsSync(join(folder, path)))).toEqual([]);
-  // As the search box has it: such a host redirects to the folder.
-  expect(readFileSync(join(folder, "nonprofits/oak/index.html"), "utf8")).toContain("Oak");
-}, 30_000);
+    expect(broken).toEqual([]);
+    for (const path of ["/nonprofits/oak/", "/donate/well/", "/api/history/oak.json", "/browse/"])
+      expect([path, seen.has(path)]).toEqual([path, true]);
+    expect([...away].filter((path) => existsSync(join(folder, path)))).toEqual([]);
+    // As the search box has it: such a host redirects to the folder.
+    expect(readFileSync(join(folder, "nonprofits/oak/index.html"), "utf8")).toContain("Oak");
+  },
+  30_000,
+);
 
 test("a folder in use is left as it is, and a data folder without a site is told of", () => {
   expect(written).toThrow("is not empty");
