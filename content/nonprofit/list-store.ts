@@ -1,4 +1,4 @@
-import { and, asc, between, count, eq, gt, gte, lt, max, ne, sql } from "drizzle-orm";
+import { and, asc, between, count, eq, gt, max, ne, sql } from "drizzle-orm";
 import type { CauseList } from "#content/contract/cause.ts";
 import causes from "#content/editorial/causes.json";
 import type { Queryable } from "#content/store/open.ts";
@@ -148,19 +148,13 @@ export async function causeList(store: Queryable): Promise<CauseList> {
 export type CountryCount = { code: string; name: string; count: number };
 
 /** The countries in which a nonprofit stands, by name. Index: listings_by_list_order. */
-export async function countryList(store: Queryable): Promise<CountryCount[]> {
-  const counts = await store.db
-    .select({ list: listings.list, count: count() })
-    .from(listings)
-    .where(and(gte(listings.list, "country:"), lt(listings.list, "country;")))
-    .groupBy(listings.list);
-  return counts
-    .map(({ list, count: found }) => {
-      const code = list.slice("country:".length);
-      return { code, name: countryName(code) ?? code, count: found };
+export const countryList = async (store: Queryable): Promise<CountryCount[]> =>
+  [...(await listCounts(store))]
+    .flatMap(([list, found]) => {
+      const [kind, code = ""] = list.split(":");
+      return kind === "country" ? { code, name: countryName(code) ?? code, count: found } : [];
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
-}
 
 /** A profile that search engines shall know. `updated_at` is in milliseconds since 1970. */
 export type SitemapEntry = { slug: string; updated_at: number };
