@@ -172,7 +172,7 @@ function callOf(
     const value = input[name];
     if (typeof value === "string" && value !== "") params.set(name, value.toWellFormed());
     else if (typeof value === "number") params.set(name, String(value));
-    else if (value === true) params.set(name, "1");
+    else if (typeof value === "boolean") params.set(name, value ? "1" : "0");
   }
   const sent = Object.entries(input).filter(([name]) => name in (body?.shape.shape ?? {}));
   return {

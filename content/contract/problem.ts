@@ -32,7 +32,9 @@ export const Problem = z
 export type Wrong = { path: string; message: string };
 
 export const wrongsInWords = (wrongs: readonly Wrong[]): string =>
-  wrongs.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(" ");
+  wrongs
+    .map(({ path, message }) => (message.startsWith(path) ? message : `${path}: ${message}`))
+    .join(" ");
 
 /** A body that cannot be used names at most this many faults. */
 export const wrongsMax = 20;

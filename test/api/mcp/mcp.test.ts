@@ -136,6 +136,16 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     expect(first?.text).toContain(reason);
   });
 
+  test.each([
+    ["search_nonprofits", { has_website: true, literal: false }],
+    ["list_nonprofits", { has_website: true, claimed: true }],
+  ])("%s takes yes and no as models send them: %o", async (name, input) => {
+    const of = async (given: object) =>
+      (await client.callTool({ name, arguments: { ...input, ...given } })).structuredContent;
+    expect(await of({})).toMatchObject({ nonprofits: [{ slug: "rich" }] });
+    expect(await of({ has_website: false, accepts: "usdc" })).toMatchObject({ total: 0 });
+  });
+
   test("a tool that is not there is refused", () =>
     expect(client.callTool({ name: "pay", arguments: {} })).rejects.toThrow("no such tool"));
 });
