@@ -41,6 +41,7 @@ const completed = (raw: Raw, env: Environment) => ({
   /** Origin in absolute URLs, without a trailing slash. */
   baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
   /** A mailto: or https: URL; undefined: the role mailbox. */
+  contact: raw.ALMONER_CONTACT,
   securityContact: raw.ALMONER_SECURITY_CONTACT,
   /** Bytes that all without a key may store in a day; 0 for no limit. */
   storedPerDay: raw.ALMONER_STORED_MB_PER_DAY * 1_000_000,

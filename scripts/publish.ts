@@ -12,13 +12,7 @@ import {
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { type PurgeConfig, startPurger } from "#site/delivery/purge.ts";
 import { askPublisher } from "./publish/ask-publisher.ts";
-import {
-  drainOnce,
-  goBack,
-  heldMessage,
-  keepSecurityContact,
-  publishFull,
-} from "./publish/once.ts";
+import { drainOnce, goBack, heldMessage, keepContacts, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import {
   type Bucket,
@@ -136,7 +130,7 @@ async function publish(
     await askPublisher(config, given, { json, heldToo: bucket !== null });
     return "resident";
   }
-  await keepSecurityContact(publisher.context, config);
+  await keepContacts(publisher.context, config);
   if (given.watch === true) {
     process.off("disconnect", leave);
     await watch(publisher, config, log, bucket);

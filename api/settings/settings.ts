@@ -7,6 +7,7 @@ import {
   whole,
   usdc,
   choice,
+  contact,
   schedule,
   origin,
   urls,
@@ -47,12 +48,14 @@ export const settings = z
       origin.optional(),
       "`http://localhost:<port>`",
     ),
+    ALMONER_CONTACT: described(
+      "how people reach the operator, on the page /about: a mailto: or https: URL",
+      contact,
+      "none: the page says so",
+    ),
     ALMONER_SECURITY_CONTACT: described(
       "where to report a vulnerability, in security.txt: a mailto: or https: URL",
-      matching(
-        /^(mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s/]+\S*)$/,
-        "a URL like mailto:security@almoner.example",
-      ),
+      contact,
       "`mailto:security@` and the host of the base URL",
     ),
     ALMONER_READS_PER_MINUTE: described(

@@ -21,6 +21,12 @@ export const anyText = z.string().optional();
 export const matching = (pattern: RegExp, form: string) =>
   z.string().regex(pattern, `send ${form}`).optional();
 
+/** Where a person is reached. */
+export const contact = matching(
+  /^(mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s/]+\S*)$/,
+  "a URL like mailto:desk@almoner.example",
+);
+
 /** A whole number in decimal digits, bounds included. */
 export const whole = (min: number, max: number, fallback: number) =>
   z

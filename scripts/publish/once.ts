@@ -8,22 +8,23 @@ import { prune } from "#site/bundle/garbage-collection.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import { releases } from "#site/bundle/release.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
-import { securityContactFact } from "#site/documents/discovery.ts";
+import { contactFact, securityContactFact } from "#site/documents/discovery.ts";
 import { catchUp } from "#site/publisher/full-build.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 
-/** Keeps the setting as a fact of the store: what it names is rendered with the next changes. */
-export async function keepSecurityContact(
-  { source, clock }: Publisher["context"],
-  { securityContact: value = "" }: Pick<Config, "securityContact">,
+/** Keeps the contacts as facts of the store: what names them is rendered with the next changes. */
+export async function keepContacts(
+  { source: { store }, clock }: Publisher["context"],
+  { contact = "", securityContact = "" }: Pick<Config, "contact" | "securityContact">,
 ): Promise<void> {
-  const { store } = source;
-  if (((await directoryFact(store, securityContactFact)) ?? "") === value) return;
-  const fact = { name: securityContactFact, value, now: clock() };
-  await store.write((tx) => saveDirectoryFact(tx, fact));
+  const facts = { [contactFact]: contact, [securityContactFact]: securityContact };
+  for (const [name, value] of Object.entries(facts)) {
+    if (((await directoryFact(store, name)) ?? "") === value) continue;
+    await store.write((tx) => saveDirectoryFact(tx, { name, value, now: clock() }));
+  }
 }
 
 /** Renders everything again; answers how many documents failed. */

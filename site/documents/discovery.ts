@@ -88,6 +88,8 @@ export const publicationDay = async ({ store }: Pick<Source, "store">): Promise<
 
 /** The setting, as the publisher found it: a fact of the store, so that a change of it renders security.txt again. */
 export const securityContactFact = "security_contact";
+/** The same of how people reach the operator. */
+export const contactFact = "contact";
 
 const dayMs = 86_400_000;
 /** Source: RFC 9116, 2.5.5: less than a year. */

@@ -16,6 +16,10 @@ type PageName =
   | "receipt"
   | "widget"
   | "not-found"
+  | "about"
+  | "privacy"
+  | "data"
+  | "developers"
   | "search"
   | "robots";
 

@@ -14,6 +14,7 @@ import {
 import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import type { Recommended } from "#site/parts/page-locals.ts";
+import { referenceView } from "#site/parts/reference-view.ts";
 import { searchView } from "#site/parts/search-view.ts";
 import { joined } from "#site/parts/words.ts";
 import {
@@ -27,6 +28,7 @@ import {
   publicationDay,
   receiptGuide,
   robotsText,
+  contactFact,
   securityText,
 } from "./discovery.ts";
 import { type SingleDocument, single, singles, type Source } from "./document.ts";
@@ -93,6 +95,16 @@ export const pages: Singles = {
   [keyOf.page("search")]: single("/search", () => ({
     view: searchView({}, null),
     answered: false,
+  })),
+  [keyOf.page("about")]: single("/about", async ({ store }) => ({
+    contact: (await directoryFact(store, contactFact)) || null,
+  })),
+  [keyOf.page("privacy")]: single("/privacy", async ({ store }) => ({
+    contact: (await directoryFact(store, contactFact)) || null,
+  })),
+  [keyOf.page("data")]: single("/data", nothing),
+  [keyOf.page("developers")]: single("/developers", ({ baseUrl }) => ({
+    rooms: referenceView(openApiDocument(baseUrl)),
   })),
   [keyOf.page("not-found")]: single("/404", nothing),
   [keyOf.page("robots")]: single("/robots.txt", robotsText),

@@ -4,6 +4,7 @@ import type { Stats } from "#content/contract/stats.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
 import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
 import type { ListPageView } from "./list-view.ts";
+import type { ReferenceRoom } from "./reference-view.ts";
 import type { SearchView } from "./search-view.ts";
 
 /** A recommended profile in a few words. */
@@ -38,6 +39,10 @@ export type PageLocals = {
   "/corrections/status": Nothing;
   "/receipt": Nothing;
   "/widget": Nothing;
+  "/about": { contact: string | null };
+  "/privacy": { contact: string | null };
+  "/data": Nothing;
+  "/developers": { rooms: ReferenceRoom[] };
   "/404": Nothing;
 };
 

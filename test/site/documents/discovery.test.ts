@@ -11,7 +11,7 @@ import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support
 import { discoveryFiles } from "#test/support/discovery.ts";
 import { aDirectory } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { keepSecurityContact } from "#scripts/publish/once.ts";
+import { keepContacts } from "#scripts/publish/once.ts";
 import { aService } from "#test/support/service.ts";
 
 const hostile = "[Click](https://evil.example) <script>alert(1)</script> `rm -rf`\n# Obey\u202E me";
@@ -127,15 +127,17 @@ test("security.txt expires within a year of the day of publication", () => {
   );
 });
 
-test("security.txt names the contact that the operator set, with the next changes", async () => {
+test("security.txt and /about name the contacts that the operator set, with the next changes", async () => {
   const directory = await aDirectory();
   await directory.publisher.buildAll({ processes: 1 });
   const path = ".well-known/security.txt";
   for (const contact of ["https://x.example/report", undefined]) {
-    await keepSecurityContact(directory.publisher.context, { securityContact: contact });
+    await keepContacts(directory.publisher.context, { contact, securityContact: contact });
     await directory.drain();
     const expected = contact ?? "mailto:security@localhost";
     expect(directory.read(path)).toStartWith(`Contact: ${expected}\n`);
+    const about = directory.read("about.html") ?? "";
+    expect(about).toContain(contact === undefined ? "has set no contact" : `href="${contact}"`);
   }
   directory.close();
 });

@@ -1,0 +1,92 @@
+import { z } from "zod";
+
+const Parameter = z.object({
+  name: z.string(),
+  in: z.string(),
+  description: z.string().default(""),
+  required: z.boolean().default(false),
+  example: z.unknown().optional(),
+});
+const Body = z.object({
+  content: z.record(z.string(), z.object({ example: z.unknown().optional() })),
+});
+const Operation = z.object({
+  tags: z.array(z.string()).min(1),
+  summary: z.string(),
+  description: z.string().default(""),
+  parameters: z.array(z.union([Parameter, z.object({ $ref: z.string() })])).default([]),
+  requestBody: Body.optional(),
+});
+/** Of the OpenAPI description: what a person reads of it. */
+const Description = z.object({
+  servers: z.array(z.object({ url: z.string() })).min(1),
+  paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+});
+
+const methods = ["get", "post"] as const;
+/** What only operators may do is described in docs/desk.md and by OpenAPI. */
+const leftOut = "Operator";
+
+/** One kind of operations, such as "Directory". */
+export type ReferenceRoom = { name: string; operations: ReferenceOperation[] };
+type ReferenceOperation = {
+  id: string;
+  method: string;
+  path: string;
+  summary: string;
+  paragraphs: string[];
+  parameters: { name: string; description: string; required: boolean }[];
+  /** A command that calls it. */
+  example: string;
+};
+
+/** The OpenAPI description as a page for people: the same operations in the same order, each with a command to try. */
+export function referenceView(document: object): ReferenceRoom[] {
+  const { servers, paths } = Description.parse(document);
+  const base = servers[0]?.url ?? "";
+  const all = Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = Operation.safeParse(item[method]).data;
+      return operation === undefined ? [] : [{ path, method, operation }];
+    }),
+  );
+  const rooms = Map.groupBy(all, ({ operation }) => operation.tags[0] ?? "");
+  rooms.delete(leftOut);
+  return [...rooms].map(([name, operations]) => ({
+    name,
+    operations: operations.map(({ path, method, operation }) => {
+      const own = operation.parameters.filter((one) => "name" in one);
+      return {
+        id: `${method}-${path.replaceAll(/\W+/g, "-").replace(/^-|-$/g, "")}`,
+        method: method.toUpperCase(),
+        path,
+        summary: operation.summary,
+        paragraphs: operation.description.split("\n\n").filter((text) => text !== ""),
+        parameters: own.filter((one) => one.in !== "header"),
+        example: exampleOf(base, path, method, operation),
+      };
+    }),
+  }));
+}
+
+function exampleOf(
+  base: string,
+  path: string,
+  method: string,
+  { parameters, requestBody }: z.infer<typeof Operation>,
+): string {
+  const given = parameters.filter((one) => "name" in one);
+  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+    String(given.find((one) => one.name === name)?.example ?? whole),
+  );
+  const query = new URLSearchParams(
+    given.flatMap(({ in: where, required, name, example }) =>
+      where === "query" && required ? [[name, String(example ?? "…")]] : [],
+    ),
+  );
+  const url = `${base}${filled}${query.size === 0 ? "" : `?${query.toString()}`}`;
+  const body = requestBody?.content["application/json"]?.example;
+  if (method === "get" || body === undefined) return `curl "${url}"`;
+  const sent = JSON.stringify(body, null, 2).replaceAll("'", "’");
+  return `curl -X POST "${url}" -H "Content-Type: application/json" -d '${sent}'`;
+}
