@@ -105,5 +105,7 @@ const directoryKeys: DocumentKey[] = [
   keyOf.exemplars,
   keyOf.enrichmentStats,
   ...(["llms", "agents", "security"] as const).map(keyOf.discovery),
-  ...(["home", "causes", "countries", "statistics", "agents"] as const).map(keyOf.page),
+  ...(["home", "about", "privacy", "causes", "countries", "statistics", "agents"] as const).map(
+    keyOf.page,
+  ),
 ];
