@@ -477,7 +477,7 @@ describe("a form of a browser without a script", () => {
     expect(response.status).toBe(400);
     expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(await response.text()).toContain("Nothing was stored. website: ");
+    expect(await response.text()).toContain("Nothing was stored. website is an http(s) address");
     const unknown = await sendForm({ ...claim, claim_slug: "nobody" });
     expect([unknown.status, await unknown.text()]).toEqual([
       404,
