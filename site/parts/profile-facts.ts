@@ -5,7 +5,7 @@ import {
   type RegisterFact,
 } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { registerById } from "#content/nonprofit/register-facts.ts";
+import { dateInWords, registerById } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { counted, grouped, joined, quoted } from "./words.ts";
 
@@ -18,8 +18,6 @@ export type Fact = {
   text: string;
   /** A link that `safeLink` let through; null for a value that is none. */
   href: string | null;
-  /** Where the value comes from: `originOf` puts it in words. Undefined: nothing is known of it. */
-  from: FieldProvenance | undefined;
 };
 
 type Field = Exclude<keyof NonprofitDetail, "provenance" | "register_facts">;
@@ -69,7 +67,7 @@ export function factsOf(detail: NonprofitDetail): Fact[] {
     const found = detail.status === "withdrawn" && ofOpen.has(field) ? null : words(detail);
     if (found === null) continue;
     const { text, href = null } = found;
-    facts.push({ field, label: labelOf(field), text, href, from: detail.provenance[field] });
+    facts.push({ field, label: labelOf(field), text, href });
   }
   return facts;
 }
@@ -98,16 +96,22 @@ export const registrationsOf = (record: NonprofitRecord, detail: NonprofitDetail
     linked: linked_by === undefined ? null : `linked: ${linkWords[linked_by]}`,
   }));
 
-/** Why a withdrawn profile is one, as the beginning of a sentence. */
+/** Why a withdrawn profile is one, since when and by which register, as the beginning of a sentence. */
 export function whyWithdrawn({ merged_into, provenance, register_facts }: NonprofitDetail): string {
   if (merged_into !== undefined) return "Another profile of this organisation stands in its place,";
-  if (provenance["status"]?.source === "operator") {
-    return "An operator of this directory withdrew it,";
+  const decided = provenance["status"];
+  if (decided?.source === "operator") {
+    const day = dateInWords(decided.applied_at.slice(0, 10));
+    return `An operator of this directory withdrew it on ${day},`;
   }
-  const isStillThere = register_facts.some(({ state }) => state === "registered");
-  return isStillThere
-    ? "Its register no longer has it among the organisations that this directory lists,"
-    : "This organisation is no longer in the register that listed it,";
+  const left = register_facts.find(({ state }) => state === "gone" || state === "removed");
+  const [register] = left === undefined ? register_facts : [left];
+  const removed = left?.fields.find(({ name }) => name === "removed")?.value;
+  const when = dateInWords(String(removed ?? register?.as_of));
+  const of = register === undefined ? "" : ` (${register.register_name}, ${when})`;
+  return register_facts.some(({ state }) => state === "registered")
+    ? `Its register${of} no longer has it among the organisations that this directory lists,`
+    : `This organisation is no longer in the register that listed it${of},`;
 }
 
 /** Whether the profile shows this text of a register already, as its mission or description. */
@@ -178,21 +182,37 @@ export function originOf(from: FieldProvenance): Origin {
   };
 }
 
+/** An origin with the fields whose values it gave: their names in the JSON, and in words. */
+export type FieldsOrigin = Origin & { mark: string; names: string[]; fields: string };
+
 /** The provenance of a profile by origin, in the order of the fields; values of one origin share a line. */
-export function originsOf(
-  provenance: NonprofitDetail["provenance"],
-): (Origin & { fields: string })[] {
-  const origins = new Map<string, Origin & { fields: string }>();
+export function originsOf(provenance: NonprofitDetail["provenance"]): FieldsOrigin[] {
+  const origins = new Map<string, FieldsOrigin>();
   for (const field in provenance) {
     const from = provenance[field];
     if (from === undefined) continue;
     const { source, source_url, rule = "", agents, corroborations = 0, applied_at } = from;
     const key = `${source} ${source_url} ${rule} ${agents.length === 0 ? "" : agents.join(" ")} ${corroborations} ${applied_at}`;
     const same = origins.get(key);
-    if (same === undefined) origins.set(key, { fields: fieldName(field), ...originOf(from) });
-    else same.fields += `, ${fieldName(field)}`;
+    if (same === undefined) {
+      const words = { names: [field], fields: fieldName(field), mark: markOf(from) };
+      origins.set(key, { ...originOf(from), ...words });
+      continue;
+    }
+    same.names.push(field);
+    same.fields += `, ${fieldName(field)}`;
   }
   return [...origins.values()];
+}
+
+/** Where a value comes from, in a word or two that stand beside it. */
+function markOf({ source, agents, corroborations = 0 }: FieldProvenance): string {
+  if (source === "operator") return "Operator";
+  if (source === "organisation") return "Organisation";
+  if (source !== "consensus") return source.startsWith("derived:") ? "Derived" : "Register";
+  const count = agents.length + corroborations;
+  // Agents of one name stand there once.
+  return count < 2 ? "Agents" : `${count} agents`;
 }
 
 /** "Derived by this directory: IRS NTEE code K31 → Food banks (IRS Business Master File)". */

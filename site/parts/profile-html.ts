@@ -1,35 +1,77 @@
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
-import { factInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
+import { dateInWords, factInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
-import { type Fact, isShownAlready, type originsOf } from "./profile-facts.ts";
+import { type Fact, fieldName, type FieldsOrigin, isShownAlready } from "./profile-facts.ts";
+
+/** The marks of a profile: beside each value a button that opens where it comes from. No script is needed. */
+export type Marks = ReturnType<typeof marksHtml>;
+
+/** Each origin is in the page once, however many values it gave. See docs/decisions/0172. */
+export function marksHtml(origins: readonly FieldsOrigin[]) {
+  const byField = new Map(
+    origins.flatMap(({ names, mark }, at) =>
+      names.map((name) => [storedNames[name] ?? name, { at: at + 1, mark }] as const),
+    ),
+  );
+  const marked = new Set<string>();
+  const of = (field: string): string => {
+    const found = byField.get(field);
+    if (found === undefined) return "";
+    marked.add(field);
+    const { at, mark } = found;
+    return ` <button class="from" popovertarget="from-${at}" aria-label="${mark}: source of ${escaped(fieldName(field))}">${mark}</button>`;
+  };
+  return {
+    of,
+    /** Of values that stand side by side: one mark for those of one origin. */
+    ofRow: (fields: readonly string[]): string[] =>
+      fields.map((field, at) => {
+        const next = byField.get(fields[at + 1] ?? "")?.at;
+        const own = of(field);
+        return byField.get(field)?.at === next ? "" : own;
+      }),
+    /** Values that the page does not show but that have a source: an e-mail address is never public. */
+    rest: (): string =>
+      [...byField.keys()]
+        .filter((field) => !marked.has(field))
+        .map((field) => `<span>${escaped(fieldName(field))}${of(field)}</span>`)
+        .join(", "),
+  };
+}
+const storedNames: Readonly<Record<string, string>> = { country_code: "country" };
 
 /** City, region and country with commas between them. */
-export const placeHtml = (facts: readonly Fact[]): string =>
-  facts
-    .filter(({ field }) => placeFields.has(field))
-    .map(({ field, text }) => `<span data-field="${field}">${escaped(text)}</span>`)
-    .join(", ");
+export function placeHtml(facts: readonly Fact[], marks: Marks): string {
+  const shown = facts.filter(({ field }) => placeFields.has(field));
+  const beside = marks.ofRow(shown.map(({ field }) => field));
+  return shown
+    .map(({ field, text }, at) => {
+      const comma = at === shown.length - 1 ? "" : ",";
+      return `<span data-field="${field}">${escaped(text)}</span>${comma}${beside[at]}`;
+    })
+    .join(" ");
+}
 const placeFields: ReadonlySet<string> = new Set(["city", "region", "country"]);
 
 /** The facts that the header and the ways to give do not show. */
-export function factsHtml(facts: readonly Fact[]): string {
+export function factsHtml(facts: readonly Fact[], marks: Marks): string {
   const rows = facts
     .filter(({ field }) => !shownElsewhere.has(field))
     .map(({ field, label, text, href }) => {
       const value = href === null ? escaped(text) : linkHtml(href, text);
-      return `<div data-field="${field}"><dt>${label}</dt><dd>${value}</dd></div>`;
+      return `<div data-field="${field}"><dt>${label}</dt><dd>${value}${marks.of(field)}</dd></div>`;
     });
   return rows.length === 0 ? "" : `<dl class="facts">${rows.join("")}</dl>`;
 }
 const shownElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
 
-/** Where the values of a profile come from. */
-export const originsHtml = (origins: ReturnType<typeof originsOf>): string => {
-  const rows = origins.map(({ fields, source, link, day }) => {
+/** What the marks open; a browser that knows no popovers shows all of them at the end of the page. */
+export const originsHtml = (origins: readonly FieldsOrigin[]): string => {
+  const rows = origins.map(({ fields, source, link, day }, at) => {
     const host = link === null ? "" : ` (${linkHtml(link.href, link.host)})`;
-    return `<li>${escaped(source)}${host}, ${day}: <span class="note">${escaped(fields)}</span></li>`;
+    return `<li popover id="from-${at + 1}">${escaped(source)}${host}, <time datetime="${day}">${dateInWords(day)}</time><span class="note">${escaped(fields)}</span></li>`;
   });
-  return `<ul class="plain">${rows.join("")}</ul>`;
+  return `<ul class="origins plain">${rows.join("")}</ul>`;
 };
 
 const linkHtml = (href: string, text: string): string =>
@@ -47,7 +89,7 @@ export function registerHtml(register: RegisterFacts, detail: NonprofitDetail): 
   const link = safeLink(register.record_url);
   const record =
     link === null ? "" : ` ${linkHtml(link, "The public record")} on ${escaped(linkHost(link))}.`;
-  return `<section class="register" data-register="${escaped(register.register)}" data-pagefind-ignore>
+  return `<section class="register" data-register="${escaped(register.register)}">
 <h2>Public register: ${escaped(register_name)}</h2>
 <p class="note"><span class="state">${escaped(stateInWords(register))}</span>.${record}</p>
 <dl class="facts">${rows.join("")}</dl>

@@ -2,6 +2,7 @@ import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
+import { dateInWords } from "#content/nonprofit/register-facts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import {
@@ -14,7 +15,8 @@ import {
   registrationsOf,
   whyWithdrawn,
 } from "./profile-facts.ts";
-import { factsHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
+import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
+import { nearbyOf, sentenceOf } from "./profile-sentence.ts";
 import { joined, metaText, oneOf, paragraphs } from "./words.ts";
 
 /** A profile as its page shows it. */
@@ -34,11 +36,18 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
   const giving = givingView(detail, facts, build);
   const place = joined([detail.city, detail.region, detail.country], ", ");
   const missing = withdrawn ? [] : thinFields(record);
-  return {
+  const marks = marksHtml(origins);
+  const sentence = sentenceOf(detail);
+  const shown = {
     slug,
     path,
     title: `${metaText(name, 90)} · Almoner`,
-    description: metaText(tagline ?? detail.mission ?? plainDescription(detail, place), 200),
+    description: metaText(
+      tagline ??
+        detail.mission ??
+        `${name}. ${sentence || "A profile in an open directory of nonprofits."}`,
+      200,
+    ),
     jsonLd: nonprofitJsonLd(
       detail,
       { facts, origins },
@@ -50,7 +59,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     name,
     tagline,
     place,
-    placeHtml: placeHtml(facts),
+    sentence,
+    placeHtml: placeHtml(facts, marks),
     verified: detail.verified === 1,
     withdrawn,
     whyWithdrawn: whyWithdrawn(detail),
@@ -58,12 +68,13 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       detail.merged_into === undefined
         ? null
         : { slug: detail.merged_into, path: `/nonprofits/${detail.merged_into}` },
-    facts,
-    factsHtml: factsHtml(facts),
+    factsHtml: factsHtml(facts, marks),
     texts: [
       { field: "mission", title: "Mission", paragraphs: paragraphs(detail.mission) },
       { field: "description", title: "About", paragraphs: paragraphs(detail.description) },
-    ].filter((text) => text.paragraphs.length > 0),
+    ]
+      .filter((text) => text.paragraphs.length > 0)
+      .map((text) => ({ ...text, mark: marks.of(text.field) })),
     programs: programsOf(detail),
     metrics: metricsOf(detail),
     registrations: registrationsOf(record, detail),
@@ -71,19 +82,28 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     registers: detail.register_facts.map((register) => registerHtml(register, detail)).join(""),
     causes: detail.causes.map((cause) => ({ href: `/causes/${cause.id}`, name: cause.name })),
     giving,
+    /** Marks of values that are more than a line each; as HTML. */
+    marks: {
+      name: marks.of("name"),
+      tagline: marks.of("tagline"),
+      causes: marks.of("causes"),
+      programs: marks.of("programs"),
+      metrics: marks.of("impact_metrics"),
+      page: marks.of("donation_url"),
+      wallet: marks.of("usdc_wallet"),
+      registrations: marks.of("registrations"),
+    },
+    nearby: nearbyOf(record, detail),
     /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
     missing: oneOf(missing.map(fieldName)),
     /** A command that adds the first missing value. */
     enrichExample: enrichExample(slug, missing[0] ?? "website", baseUrl),
-    origins,
     originsHtml: originsHtml(origins),
     updatedAt: detail.updated_at,
-    updatedDay: detail.updated_at.slice(0, 10),
+    updatedDay: dateInWords(detail.updated_at.slice(0, 10)),
   };
+  return { ...shown, alsoKnown: marks.rest() };
 }
-
-const plainDescription = (detail: NonprofitDetail, place: string): string =>
-  `${detail.name}${place === "" ? "" : `, ${place}`}: profile, registrations and ways to give in an open directory of nonprofits.`;
 
 const enrichExample = (slug: string, field: string, baseUrl: string): string =>
   `curl -X POST ${baseUrl}/api/enrich/${slug} -H "Content-Type: application/json" \\

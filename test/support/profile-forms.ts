@@ -119,9 +119,9 @@ export function ofHtml(html: string): Facts {
   const origins = listed(".origins li").flatMap((li) => {
     const fields = tidy(li.find(".note").text());
     const href = li.find("a").attr("href") ?? "";
-    li.find("a, .note").remove();
-    const [, source = "", day] =
-      /^(.*?)(?: \( ?\))? ?, (\d{4}-\d\d-\d\d):/.exec(tidy(li.text())) ?? [];
+    const day = li.find("time").attr("datetime");
+    li.find("a, .note, time").remove();
+    const [, source = ""] = /^(.*?)(?: \( ?\))? ?,$/.exec(tidy(li.text())) ?? [];
     return fields.split(", ").map((field) => [field, source, href, day]);
   });
   const facts: Facts = {

@@ -3,13 +3,30 @@ import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
+const nearby = (place: string) => `/browse?cause=education&country=KE${place}`;
+
 let site: TestSite;
 beforeAll(async () => {
   site = await aSite();
   await site.save([
     aRichNonprofit(), // 1
     aNonprofit({ slug: "bare", name: "Bare" }), // 2
-    aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [] }), // 3
+    aRichNonprofit({
+      slug: "gone",
+      status: "withdrawn",
+      registrations: [],
+      register_records: [
+        {
+          org_id: "GB-CHC-210184",
+          register: "ukcat",
+          name: "Gone",
+          as_of: "2026-04-14",
+          scope: "GB-CHC",
+          state: "removed",
+          facts: { removed: "2021-05-03" },
+        },
+      ],
+    }), // 3
   ]);
 });
 afterAll(() => site.close());
@@ -146,7 +163,8 @@ describe("a profile", () => {
   test("shows what the directory knows", async () => {
     const { $ } = await site.page("profile 1");
     expect($("h1").text()).toBe("Lantern School");
-    const text = $("main").text();
+    $(".from").remove();
+    const text = $("main").text().replaceAll(/ +/g, " ");
     for (const shown of [
       "Evening classes for working children",
       "We teach children who work by day.",
@@ -168,7 +186,40 @@ describe("a profile", () => {
     expect($('a[href="https://www.lantern-school.example/"]').text()).toBe(
       "lantern-school.example",
     );
-    expect($('a[href="/causes/education"]').text().trim()).toBe("Education");
+    expect($('.marks a[href="/causes/education"]').text().trim()).toBe("Education");
+  });
+
+  test("says in one sentence what the organisation is, and leads to its like", async () => {
+    const { $ } = await site.page("profile 1");
+    expect($(".sentence").text()).toBe(
+      "Education organisation in Kisumu, founded in 1998, reaching 12,345 people a year.",
+    );
+    const links = $(".nearby a")
+      .toArray()
+      .map((a) => [$(a).text().trim(), $(a).attr("href"), $(a).attr("rel")]);
+    expect(links).toEqual([
+      ["Education in Kisumu", nearby("&region=Nyanza&city=Kisumu"), "nofollow"],
+      ["Education in Nyanza", nearby("&region=Nyanza"), "nofollow"],
+      ["Education in Kenya", nearby(""), "nofollow"],
+      ["All of Education", "/causes/education", undefined],
+      ["All nonprofits in Kenya", "/countries/ke", undefined],
+    ]);
+  });
+
+  test("has beside each value a mark that opens its source, without a script", async () => {
+    const { $ } = await site.page("profile 1");
+    const marks = $("button.from")
+      .toArray()
+      .map((one) => [$(one).attr("aria-label"), $(one).text(), $(one).attr("popovertarget")]);
+    expect(marks).toEqual([
+      ["Register: source of city", "Register", "from-1"],
+      ["Register: source of name", "Register", "from-1"],
+      ["2 agents: source of website", "2 agents", "from-2"],
+    ]);
+    expect($("#from-1").text()).toContain(
+      "Business Master File (register.example), 1 October 2026",
+    );
+    expect($("#from-2[popover]").text()).toContain("Agreement of agents: “scout”, “lamp”");
   });
 
   test("never shows an e-mail address", async () => {
@@ -206,19 +257,23 @@ describe("a profile", () => {
 
   test("says what is missing and how to add it", async () => {
     const { $ } = await site.page("profile 2");
-    const text = $(".missing").text().replaceAll(/\s+/g, " ");
+    const text = $(".ending").text().replaceAll(/\s+/g, " ");
     expect(text).toContain(
       "no description, website, city, region, mission, founding year or contact e-mail address",
     );
     expect(text).toContain(`curl -X POST ${siteBaseUrl}/api/enrich/bare`);
-    expect((await site.page("profile 1")).$(".missing").length).toBe(0);
+    expect($("pre").closest("details:not([open])").length).toBe($("pre").length);
+    expect((await site.page("profile 1")).$(".ending pre").length).toBe(0);
   });
 
   test("of a withdrawn nonprofit stays, says so and asks for nothing", async () => {
     const { $ } = await site.page("profile 3");
     expect($('meta[name="robots"]').attr("content")).toBe("noindex");
     expect($(".notice").text()).toContain("Withdrawn");
-    expect($(".give, .missing").length).toBe(0);
+    expect($(".notice").text().replaceAll(/\s+/g, " ")).toContain(
+      "no longer in the register that listed it (Charity registers of the United Kingdom, 3 May 2021), so it is in no list",
+    );
+    expect($(".give, .ending pre").length).toBe(0);
     const files = await site.files("profile 3");
     expect(JSON.parse(files["api/nonprofits/gone.json"] ?? "").status).toBe("withdrawn");
     expect((await site.page("profile 1")).$('meta[name="robots"]').length).toBe(0);

@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { nearbyOf, sentenceOf } from "#site/parts/profile-sentence.ts";
+import { aRichNonprofit } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const said = (
+  register: string,
+  facts: RegisterRecord["facts"],
+  state: RegisterRecord["state"] = "registered",
+): RegisterRecord => {
+  const place = { as_of: "2026-04-14", scope: "x", name: "X" };
+  return { org_id: "US-EIN-530196605", register, state, facts, ...place };
+};
+const irs = { subsection: "03", deductibility: "1", ruling: "1994-07" };
+const thin = { country_code: null, causes: [] };
+const honolulu = { country_code: "US", region: "Hawaii", city: "Honolulu" };
+
+const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: string][] = [
+  ["nothing but a name", thin, ""],
+  ["a country", { causes: [], country_code: "GB" }, "Nonprofit in the United Kingdom."],
+  ["a cause", { ...thin, causes: ["veterans"] }, "Veterans’ organisation."],
+  ["a number of people", { ...thin, beneficiaries_per_year: 1 }, "Reaching 1 person a year."],
+  [
+    "the IRS",
+    { ...honolulu, causes: ["creative-arts"], register_records: [said("irs-bmf", irs)] },
+    "Arts organisation in Honolulu, tax-exempt since 1994; gifts are deductible from US tax.",
+  ],
+  [
+    "the IRS, which gives no date",
+    { ...thin, register_records: [said("irs-bmf", { subsection: "04", deductibility: "2" })] },
+    "Tax-exempt; gifts are not deductible from US tax.",
+  ],
+  [
+    "a list that knows of gifts alone",
+    { ...honolulu, city: null, register_records: [said("irs-pub78", { deductibility: "PC" })] },
+    "Education organisation in Hawaii; gifts are deductible from US tax.",
+  ],
+  [
+    "a revocation",
+    {
+      ...honolulu,
+      register_records: [
+        said("irs-bmf", irs),
+        said("irs-revocations", { revoked: "2019-05-15" }, "revoked"),
+      ],
+    },
+    "Education organisation in Honolulu, whose tax exemption was revoked in 2019.",
+  ],
+  [
+    "a register of charities",
+    {
+      country_code: "GB",
+      city: "Leeds",
+      register_records: [said("ukcat", { registered: "1990-08-02" })],
+    },
+    "Education organisation in Leeds, registered charity since 1990.",
+  ],
+  [
+    "a register that has it no more",
+    { ...honolulu, founded_year: 1950, register_records: [said("irs-bmf", irs, "gone")] },
+    "Education organisation in Honolulu, founded in 1950.",
+  ],
+  [
+    "much",
+    aRichNonprofit({ status: "withdrawn", register_records: [said("irs-bmf", irs)] }),
+    "Education organisation in Kisumu, founded in 1998, reaching 12,345 people a year.",
+  ],
+];
+
+test.each(sentences)("what %s says becomes one sentence", (_, parts, sentence) => {
+  expect(sentenceOf(toDetail(aNonprofit(parts), ""))).toBe(sentence);
+});
+
+const nearby: [about: string, parts: Partial<NonprofitRecord>, names: string[]][] = [
+  ["nothing", thin, []],
+  ["a cause", { ...thin, causes: ["health"] }, ["All of Health"]],
+  [
+    "a place",
+    { ...honolulu, causes: [] },
+    ["Nonprofits in Honolulu", "Nonprofits in Hawaii", "Nonprofits in the United States"],
+  ],
+  [
+    "a cause and a country",
+    {},
+    ["Education in Kenya", "All of Education", "All nonprofits in Kenya"],
+  ],
+];
+
+test.each(nearby)("the like of one of which %s is known are found in lists", (_, parts, names) => {
+  const record = aNonprofit(parts);
+  const found = nearbyOf(record, toDetail(record, ""));
+  expect(found.map(({ name }) => name)).toEqual(names);
+});
