@@ -92,7 +92,7 @@ export const removePick = (
 ) =>
   changing(context, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
     const { nonprofit_id, updated_at: at } = of.made;
-    if (!(await deletePick(of.tx, nonprofit_id))) return fail({ kind: "pick_not_found", slug });
+    if (!(await deletePick(of.tx, nonprofit_id, at))) return fail({ kind: "pick_not_found", slug });
     await rejectApplied(of.tx, nonprofit_id, { reason, decided_by: `operator:${operator}`, at });
     return ok(null);
   });

@@ -118,7 +118,7 @@ async function reverted(
   if (pick?.origin !== "consensus") return false;
   const stands = pick.draft_id !== id && (await agentsAgreed(tx, draft)) >= agentsNeeded;
   if (stands) return false;
-  await deletePick(tx, nonprofit_id);
+  await deletePick(tx, nonprofit_id, at);
   await rejectAgreed(tx, { nonprofit_id, normalised, id: null }, rejection);
   await logOperator(tx, {
     operator,

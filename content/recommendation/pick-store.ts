@@ -1,6 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, ne, type SQL } from "drizzle-orm";
 import { type GovernancePhase, StarterSet } from "#content/contract/recommendation.ts";
 import operatorsFile from "#content/editorial/starter-set.json";
+import { appendChanges } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { insertMany, inValues } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
@@ -47,25 +48,43 @@ export async function addPick(tx: WriteTransaction, pick: NewPick): Promise<bool
     .insert(picksTable)
     .values(pick)
     .onConflictDoNothing({ target: picksTable.nonprofit_id });
+  if (rowsAffected === 1) await tellPages(tx, pick.updated_at);
   return rowsAffected === 1;
 }
+
+/** Marks the pages that show what is recommended as changed. */
+const tellPages = (tx: WriteTransaction, at: number): Promise<unknown> =>
+  appendChanges(
+    tx,
+    [{ kind: "directory", nonprofit_id: null, slug: null, moved_lists: [], fields: ["picks"] }],
+    { origin: "directory", now: new Date(at) },
+  );
 
 /** Recommends a nonprofit, or replaces what is said of it; what is not given stays as it is. */
 export async function setPick(
   tx: WriteTransaction,
-  { nonprofit_id, ...said }: typeof picksTable.$inferInsert & { nonprofit_id: number },
+  {
+    nonprofit_id,
+    ...said
+  }: typeof picksTable.$inferInsert & Pick<NewPick, "nonprofit_id" | "updated_at">,
 ): Promise<void> {
   await tx.db
     .insert(picksTable)
     .values({ nonprofit_id, ...said })
     .onConflictDoUpdate({ target: picksTable.nonprofit_id, set: said });
+  await tellPages(tx, said.updated_at);
 }
 
-/** Takes a recommendation away. Answers false when there was none. */
-export async function deletePick(tx: WriteTransaction, nonprofit_id: number): Promise<boolean> {
+/** Takes a recommendation away, at a time in milliseconds since 1970. Answers false when there was none. */
+export async function deletePick(
+  tx: WriteTransaction,
+  nonprofit_id: number,
+  at: number,
+): Promise<boolean> {
   const { rowsAffected } = await tx.db
     .delete(picksTable)
     .where(eq(picksTable.nonprofit_id, nonprofit_id));
+  if (rowsAffected === 1) await tellPages(tx, at);
   return rowsAffected === 1;
 }
 

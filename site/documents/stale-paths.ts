@@ -17,6 +17,11 @@ const countedFields: ReadonlySet<string> = new Set([
   ...["usdc_wallet", "website", "register_records"],
 ]);
 
+/** Fields that the home page shows of a recommended nonprofit. */
+const recommendedFields: ReadonlySet<string> = new Set([
+  ...["slug", "name", "city", "country_code", "status"],
+]);
+
 const touches = (change: Change, fields: ReadonlySet<string>): boolean =>
   change.fields.some((field) => fields.has(field));
 
@@ -76,6 +81,8 @@ export function staleLater(
   if (touches(change, needsFields) || change.moved_lists.includes("thin")) {
     keys.push(keyOf.discovery("agents"));
   }
+  // It may be one of those that are recommended there.
+  if (touches(change, recommendedFields)) keys.push(keyOf.page("home"));
   const kept = keptPages(change, places).filter(([list]) => list !== "thin");
   keys.push(...kept.map(([, key]) => key));
   if (touches(change, countedFields)) {

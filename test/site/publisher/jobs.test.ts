@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { deletePick, setPick } from "#content/recommendation/pick-store.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { buildBundle } from "#site/publisher/full-build.ts";
 import { releases } from "#site/bundle/release.ts";
@@ -130,4 +132,25 @@ describe("a rollback", () => {
   test("to a release that is not kept is refused", () => {
     expect(rollBackTo(directory.publisher.context, 100_000)).toBeNull();
   });
+});
+
+test("the home page follows what is recommended, and what that is called", async () => {
+  const { store } = directory;
+  const home = () => directory.read("index.html") ?? "";
+  const nonprofit_id = (await recordBySlug(store, "trust-50"))?.id ?? 0;
+  const said = {
+    recommended_for: ["giving to schools"],
+    why_recommended: "The profile names its schools.",
+    updated_at: 0,
+  };
+  await store.write((tx) => setPick(tx, { nonprofit_id, ...said }));
+  await directory.drain();
+  expect(home()).toContain("The profile names its schools.");
+  await directory.edit("trust-50", { name: "Fifty Schools" });
+  await directory.drain();
+  expect(home()).toContain("Fifty Schools");
+  expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+  await store.write((tx) => deletePick(tx, nonprofit_id, 0));
+  await directory.drain();
+  expect(home()).not.toContain("Fifty Schools");
 });
