@@ -4,7 +4,7 @@ import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
-import type { SearchAnswer, SearchAsked } from "#content/contract/search.ts";
+import type { SearchAsked } from "#content/contract/search.ts";
 import type { FoundList } from "#content/nonprofit/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listMarkdown, listPageView } from "#site/parts/list-view.ts";
@@ -154,7 +154,7 @@ export type Drawing = Pick<Source, "renderer" | "baseUrl" | "network">;
 export async function drawnSearch(
   { renderer, baseUrl, network }: Drawing,
   asked: SearchAsked,
-  answer: SearchAnswer,
+  answer: Parameters<typeof searchView>[1],
   { markdown }: { markdown: boolean },
 ): Promise<string | Uint8Array> {
   const view = searchView(asked, answer);

@@ -10,7 +10,9 @@ import { clipped, counted, joined } from "./words.ts";
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
 export type SearchView = ReturnType<typeof searchView>;
 
-const unanswered: Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits"> = {
+type Found = Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits">;
+
+const unanswered: Found = {
   understood: { number: null, place: null, words: [] },
   note: null,
   total: 0,
@@ -18,7 +20,7 @@ const unanswered: Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofi
 };
 const filterNames = ["cause", "country", "accepts", "has_website"] as const;
 
-export function searchView(asked: SearchAsked, answer: SearchAnswer | null) {
+export function searchView(asked: SearchAsked, answer: Found | null) {
   const found = answer ?? unanswered;
   const q = asked.q ?? "";
   const { page = 1 } = asked;

@@ -416,7 +416,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
         grounds.push(found.ground);
       }
       expect(new Set(grounds)).toEqual(
-        new Set([colorScheme === "dark" ? "rgb(20, 25, 23)" : "rgb(251, 250, 247)"]),
+        new Set([colorScheme === "dark" ? "rgb(18, 23, 21)" : "rgb(252, 250, 245)"]),
       );
     }
   }, 120_000);

@@ -293,7 +293,7 @@ describe("the command", () => {
     expect(await new Response(child.stdout).json()).toMatchObject({ ok: true, behind: [] });
     expect(await child.exited).toBe(0);
     expect(differences()).toBe("");
-  }, 30_000);
+  }, 90_000);
   test("says in its exit code that it refused, and nothing of it on standard output", async () => {
     await mirrored();
     await publishEdit();

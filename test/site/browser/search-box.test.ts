@@ -46,7 +46,9 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
           asked.push(searchParams);
           return Response.json(fromService);
         }
-        return bundle.answer(request) ?? new Response(null, { status: 404 });
+        // A host of files alone does not look at the query.
+        const file = pathname === "/search" ? new Request(new URL(pathname, request.url)) : request;
+        return bundle.answer(file) ?? new Response(null, { status: 404 });
       },
     });
     browser = await openChromium();
@@ -107,6 +109,20 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL("**/nonprofits/wells-of-kisumu");
     expect(await page.textContent("h1")).toBe("Wells of Kisumu");
+    expect(unexpected(page)).toEqual([]);
+  });
+  test("has an address without a service, too, where the index answers and says what it cannot", async () => {
+    withService = false;
+    const page = await openPage(browser);
+    await page.goto(`http://127.0.0.1:${server.port}/search?q=kisumu%3Cb%3E`);
+    await page.waitForSelector("#search-list a");
+    expect(await page.textContent("#search-heading")).toBe("1 for “kisumu<b>”");
+    expect(await page.textContent(".notice")).toContain("has no search service");
+    await page.click("#search-list a");
+    await page.waitForURL("**/nonprofits/wells-of-kisumu");
+    await page.goBack();
+    await page.waitForSelector("#search-list a");
+    expect(await page.inputValue("#search-words")).toBe("kisumu<b>");
     expect(unexpected(page)).toEqual([]);
   });
 });

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { load } from "cheerio";
+import type { SearchAnswer, SearchAsked } from "#content/contract/search.ts";
+import { drawnSearch } from "#site/documents/list-page.ts";
+import { aSite, type TestSite } from "#test/support/compiled-site.ts";
+
+let site: TestSite;
+beforeAll(async () => {
+  site = await aSite();
+});
+afterAll(() => site.close());
+
+const summary: SearchAnswer["nonprofits"][number] = {
+  ...{ id: "1", slug: "wells", name: "Clean <b>Water</b> (Kenya)", tagline: null },
+  ...{ mission: "We clean water & repair wells.", country: "Kenya", city: "Kisumu", region: null },
+  ...{ website: null, donation_url: null, donate_url: null, logo_url: null, founded_year: null },
+  ...{ beneficiaries_per_year: 1, ghd_aligned: 0, verified: 1, causes: [] },
+  give_url: "https://almoner.example/api/donate/wells",
+};
+const answer: Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits"> = {
+  understood: { number: null, place: { name: "Kenya", shown: "Kenya" }, words: ["clean", "wat("] },
+  note: null,
+  total: 41,
+  nonprofits: [summary],
+};
+const drawn = async (asked: SearchAsked, found: typeof answer = answer) => {
+  const body = await drawnSearch(site, asked, found, { markdown: false });
+  return load(typeof body === "string" ? body : new TextDecoder().decode(body));
+};
+
+test("a search is a page: words marked, what it was narrowed by to take away, its own address", async () => {
+  const $ = await drawn({ q: "clean water kenya", accepts: "usdc", page: 2 });
+  expect($("h1").text()).toBe("41 nonprofits for “clean water kenya”");
+  expect($("#search-words").attr("value")).toBe("clean water kenya");
+  const item = $("#search-list li");
+  expect(item.find("a").text()).toBe("Clean <b>Water</b> (Kenya)");
+  expect(
+    item
+      .find("mark")
+      .map((_, mark) => $(mark).text())
+      .get(),
+  ).toEqual(["Clean", "clean"]);
+  expect(
+    item
+      .find(".mark")
+      .map((_, mark) => $(mark).text())
+      .get(),
+  ).toEqual(["Verified", "Takes USDC"]);
+  expect(
+    $(".chips a")
+      .map((_, chip) => $(chip).attr("href"))
+      .get(),
+  ).toEqual(["/search?q=clean+water+kenya&accepts=usdc&literal=1", "/search?q=clean+water+kenya"]);
+  expect($('[rel="next"]').attr("href")).toBe("/search?q=clean+water+kenya&accepts=usdc&page=3");
+  expect($("#search-list").attr("start")).toBe("21");
+  expect($('meta[name="robots"]').attr("content")).toBe("noindex");
+});
+
+test("what was typed is text, and nothing found is said", async () => {
+  const q = `"><script>alert(1)</script>`;
+  const $ = await drawn(
+    { q, country: "<i>" },
+    { ...answer, total: 0, nonprofits: [], note: "Guessed." },
+  );
+  expect($("h1").text()).toBe(`Nothing found for “${q}”`);
+  expect($("#search-words").attr("value")).toBe(q);
+  expect($("main script, main i").length).toBe(0);
+  expect($(".notice").text()).toBe("Guessed.");
+});
+
+test("is markdown for models", async () => {
+  const body = await drawnSearch(site, { q: "clean" }, answer, { markdown: true });
+  expect(String(body)).toContain("(https://almoner.example/nonprofits/wells.md)");
+  expect(String(body)).toContain("JSON: https://almoner.example/api/search?q=clean");
+});
