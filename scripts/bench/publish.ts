@@ -144,7 +144,7 @@ const randomEdit =
 const FullBuild = z.object({ differing: z.array(z.string()) });
 
 /** Random edits, adds and withdrawals; then everything again must give the same bytes. */
-async function sameAsFullBuild(bench: Bench): Promise<Figure> {
+async function sameAsFullBuild(bench: Bench): Promise<Figure[]> {
   for (let at = 0; at < 1_000; at++) {
     const dice = Math.random();
     await edited(bench, [anyId(bench)], randomEdit(dice));
@@ -153,11 +153,18 @@ async function sameAsFullBuild(bench: Bench): Promise<Figure> {
   await bench.published();
   await bench.stop();
   const script = join(import.meta.dirname, "../publish.ts");
-  const { out } = await timed([process.execPath, script, "--full", "--json"], bench.env);
+  const { out, seconds, peakMb } = await timed(
+    [process.execPath, script, "--full", "--json"],
+    bench.env,
+  );
   const { differing } = FullBuild.parse(JSON.parse(out));
   const examples = differing.slice(0, 3).join(" ");
   const what = `files that differ after 1,000 random changes and a full build ${examples}`.trim();
-  return figure(what, differing.length, "", { most: 0 });
+  return [
+    figure(what, differing.length, "", { most: 0 }),
+    figure("full build, search indexes included", seconds, "s"),
+    figure("most memory of one of its processes", peakMb, "MB"),
+  ];
 }
 
 async function addOne({ store }: Bench): Promise<void> {
@@ -181,7 +188,7 @@ await runBench({
       ...(await singleChanges(bench, edits)),
       await burst(bench),
       ...(await memory(bench)),
-      await sameAsFullBuild(bench),
+      ...(await sameAsFullBuild(bench)),
     ];
     return { title: `Publishing, ${profiles} profiles`, figures };
   },

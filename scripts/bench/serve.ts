@@ -9,7 +9,7 @@ const pathCount = 1_000;
 await runBench({
   name: "serve",
   description:
-    "The embedded server, nginx on the exported folder and a raw Bun file server, in turn on the same 1,000 files (needs wrk and nginx)",
+    "The embedded server and nginx on the exported folder, in turn on the same 1,000 files (needs wrk and nginx)",
   options: {
     ...serving,
     rounds: [5, "Rounds of each, in turn"],
@@ -29,8 +29,8 @@ await runBench({
       `/api/nonprofits/${slug}.json`,
     ]);
     const root = join(folder, "public");
-    const others = [startNginx(folder, root, port + 1), startRaw(root, port + 2)];
-    const rates: [number[], number[], number[]] = [[], [], []];
+    const nginx = startNginx(folder, root, port + 1);
+    const rates: [number[], number[]] = [[], []];
     try {
       for (let round = 0; round <= rounds; round++) {
         for (const [at, all] of rates.entries()) {
@@ -39,7 +39,7 @@ await runBench({
         }
       }
     } finally {
-      for (const other of others) other.kill();
+      nginx.kill();
     }
     return { title: `Serving ${pathCount} files of ${profiles} profiles`, figures: compare(rates) };
   },
@@ -62,19 +62,11 @@ function startNginx(folder: string, root: string, port: number): Bun.Subprocess 
   });
 }
 
-/** The raw limit: Bun sends the file that the path names, and knows nothing else. */
-function startRaw(root: string, port: number): Bun.Subprocess {
-  const code = `Bun.serve({ hostname: "127.0.0.1", port: ${port}, fetch: (request) => new Response(Bun.file(${JSON.stringify(root)} + request.url.slice(request.url.indexOf("/", 8)))) })`;
-  return Bun.spawn([process.execPath, "-e", code], { stdio: ["ignore", "ignore", "inherit"] });
-}
-
-function compare([ours, nginx, raw]: [number[], number[], number[]]): Figure[] {
-  const ratio = (others: number[]) => median(ours.map((one, at) => one / (others[at] ?? NaN)));
+function compare([ours, nginx]: [number[], number[]]): Figure[] {
+  const ratio = median(ours.map((one, at) => one / (nginx[at] ?? NaN)));
   return [
     figure("embedded server, median", median(ours), "/s"),
     figure("nginx, one worker, median", median(nginx), "/s"),
-    figure("raw Bun file server, median", median(raw), "/s"),
-    figure("ours ÷ nginx, median of rounds", ratio(nginx), "", { least: 0.8 }),
-    figure("ours ÷ raw Bun, median of rounds", ratio(raw), "", { least: 0.8 }),
+    figure("ours ÷ nginx, median of rounds", ratio, "", { least: 0.8 }),
   ];
 }

@@ -11,6 +11,17 @@ const rowsAtOnce = 10_000;
 
 const path = (number: string) => `/api/organisations/${number}`;
 
+const listsOf = (filter: string): string[] =>
+  Array.from({ length: 50 }, (_, page) => `/api/nonprofits?${filter}limit=20&offset=${20 * page}`);
+
+/** Other reads, to compare with. */
+const reads: Readonly<Record<string, readonly string[]>> = {
+  "list pages": listsOf(""),
+  "list pages of a cause": listsOf("cause=education&"),
+  causes: ["/api/causes"],
+  statistics: ["/api/stats"],
+};
+
 const inventedNumbers = (organisations: number): string[] =>
   Array.from({ length: organisations }, (_, at) =>
     String((at * 7_919_333 + 10_000_000) % 1_000_000_000).padStart(9, "0"),
@@ -48,7 +59,7 @@ async function addRegisters(store: Store, numbers: readonly string[]): Promise<v
 await runBench({
   name: "standing",
   description:
-    "Standing by register number: one at a time, many at once, and batches of 1,000 (needs wrk)",
+    "Standing by register number: one at a time, many at once, and batches of 1,000; list pages, causes and statistics beside it (needs wrk)",
   options: {
     ...serving,
     organisations: [41_000, "Numbers without a profile, two rows each"],
@@ -71,7 +82,12 @@ await runBench({
     const paths = requests.slice(4_000).map((request) => request.path);
     const every = await wrk(url, { paths, folder, seconds });
     const some = await wrk(url, { paths: paths.slice(0, 1_000), folder, seconds });
-    const compared = await wrk(url, { paths: ["/api/causes"], folder, seconds });
+    const compared: Figure[] = [];
+    for (const [what, asked] of Object.entries(reads)) {
+      await wrk(url, { paths: asked, folder, seconds: 1 });
+      const rate = await wrk(url, { paths: asked, folder, seconds });
+      compared.push(figure(what, rate, "/s", { least: 15_000 }));
+    }
     const batches = Array.from({ length: 20 }, (_, at) =>
       post("/api/organisations/standing", {
         ids: numbers.slice(at * batchSize, (at + 1) * batchSize),
@@ -82,7 +98,7 @@ await runBench({
       ...loadFigures("one at a time, every number new", one, { p99Ms: 5 }),
       figure(`${paths.length} numbers, over 32 connections`, every, "/s", { least: 10_000 }),
       figure("1,000 numbers, over 32 connections", some, "/s", { least: 10_000 }),
-      figure("for comparison: causes, from memory", compared, "/s"),
+      ...compared,
       ...loadFigures("batch of 1,000", batch, { p99Ms: 100 }),
       figure("most memory of the service", await peakMemoryMb(pid), "MB", { most: 300 }),
     ];
