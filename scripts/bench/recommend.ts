@@ -3,13 +3,11 @@ import { intents } from "#content/contract/recommendation.ts";
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { randomOf } from "../seed/random.ts";
-import { cpuMs, type Figure, figure, peakMemoryMb, runBench, serving } from "./support/harness.ts";
+import { figure, peakMemoryMb, runBench, serving } from "./support/harness.ts";
 import { loadFigures, type Request, send } from "./support/load.ts";
 import { column, serve } from "./support/serve.ts";
 
 const atOnce = 8;
-/** The service writes its log in batches. */
-const flushedWithinMs = 2_500;
 
 const wishes = [
   "clean water for villages",
@@ -40,13 +38,6 @@ async function pickMore(store: Store, curated: number): Promise<void> {
     why_recommended: "Reports each year what it does and what that costs.",
   }));
   await store.write((tx) => saveCuratedPicks(tx, picks));
-}
-
-/** The calls that the service has logged, once it has written all of them. */
-async function loggedCalls(store: Store): Promise<number> {
-  await Bun.sleep(flushedWithinMs);
-  const [calls] = await column(store, "SELECT count(*) FROM recommendation_log");
-  return Number(calls);
 }
 
 /** Words that stand in the texts of profiles. */
@@ -80,12 +71,11 @@ await runBench({
   options: {
     ...serving,
     curated: [500, "Recommended profiles"],
-    "data-dir": ["", "A filled data folder instead of a sample"],
     requests: [20_000, "Requests of each kind"],
   },
-  run: async ({ profiles, port, curated, requests, folder, "data-dir": dataDir }) => {
+  run: async ({ profiles, port, curated, requests, folder }) => {
     const prepare = (store: Store) => pickMore(store, curated);
-    await using service = await serve({ folder, dataDir, profiles, port, prepare });
+    await using service = await serve({ folder, profiles, port, prepare });
     const { url, pid, store } = service;
     const countries = await column(
       store,
@@ -97,25 +87,12 @@ await runBench({
       [pick(words), pick(words), pick(words)].join(" "),
     );
     await send(url, fresh.slice(requests), { atOnce });
-    const before = await loggedCalls(store);
-    const measure = async (what: string, all: readonly Request[]): Promise<Figure[]> => {
-      const beforeMs = await cpuMs(pid);
-      const load = await send(url, all, { atOnce });
-      const eachUs = (1_000 * ((await cpuMs(pid)) - beforeMs)) / all.length;
-      return [
-        ...loadFigures(what, load, { perSecond: 3_000, p99Ms: 8 }),
-        figure(`${what}: processor time`, eachUs, "µs a request"),
-      ];
-    };
+    const asked = { perSecond: 3_000, p99Ms: 8 };
     const figures = [
-      ...(await measure("mixed", mixed)),
-      ...(await measure("new words", fresh.slice(0, requests))),
-    ];
-    const logged = (await loggedCalls(store)) - before;
-    figures.push(
-      figure("calls logged", logged, "", { least: 2 * requests, most: 2 * requests }),
+      ...loadFigures("mixed", await send(url, mixed, { atOnce }), asked),
+      ...loadFigures("new words", await send(url, fresh.slice(0, requests), { atOnce }), asked),
       figure("most memory of the service", await peakMemoryMb(pid), "MB"),
-    );
+    ];
     const title = `Recommend, ${profiles} profiles, ${curated} curated, ${atOnce} at a time`;
     return { title, figures };
   },

@@ -6,16 +6,12 @@ import { readableName } from "#content/register/names.ts";
 import { tellingText } from "#content/search/understand.ts";
 import type { Store } from "#content/store/open.ts";
 import { type Random, randomOf } from "../seed/random.ts";
-import { stopWith } from "../support/config.ts";
 import { damaged } from "./reconcile/damage.ts";
-import { cpuMs, type Figure, figure, quantile, runBench, timed } from "./support/harness.ts";
+import { cpuMs, type Figure, figure, quantile, runBench } from "./support/harness.ts";
+import { importRegisters, registerFolder } from "./support/registers.ts";
 import { serve, type Served } from "./support/serve.ts";
 
-/** Files of real registers below ALMONER_REGISTER_DATA; names of Montana, which is not imported, are in no profile. */
-const sources: Readonly<Record<string, readonly string[]>> = {
-  "irs-bmf": ["hi", "vt", "ri", "ak", "nv", "nm"].map((state) => `irs_bmf/eo_${state}.csv.gz`),
-  ukcat: ["uk_ukcat/sample.csv.gz", "uk_ukcat/top2000.csv.gz"],
-};
+/** Of Montana, which is not imported: names that are in no profile. */
 const absentFrom = "irs_bmf/eo_mt.csv.gz";
 
 type Row = { id: string; name: string; city: string | null; country: string | null };
@@ -40,10 +36,10 @@ function damagedNames(all: readonly Row[], count: number): Case[] {
   return cases;
 }
 
-function absentNames(data: string, all: readonly Row[], count: number): Case[] {
+function absentNames(all: readonly Row[], count: number): Case[] {
   const random = randomOf(15, 10);
   const known = new Set(all.map(({ name }) => keyOf(name)));
-  const lines = gunzipSync(readFileSync(join(data, absentFrom)))
+  const lines = gunzipSync(readFileSync(join(registerFolder(), absentFrom)))
     .toString()
     .split("\n")
     .slice(1)
@@ -162,23 +158,14 @@ await runBench({
   options: {
     names: [20_000, "Damaged names; a fifth as many that the directory does not have follow"],
     port: [18_090, "Port of the service under test"],
-    "data-dir": ["", "A data folder into which the registers were imported before"],
     misses: [0, "So many wrong answers are printed"],
   },
-  run: async ({ names, port, folder, misses, "data-dir": dataDir }) => {
-    const data = process.env["ALMONER_REGISTER_DATA"] ?? "";
-    if (data === "") stopWith("Set ALMONER_REGISTER_DATA to a folder of registers.", 2);
-    const env = { ALMONER_DATA_DIR: folder, ALMONER_DATABASE_URL: "" };
-    for (const [format, files] of dataDir === "" ? Object.entries(sources) : []) {
-      const script = join(import.meta.dirname, "../import.ts");
-      const paths = files.map((file) => join(data, file));
-      await timed([process.execPath, script, format, "--as-of", "2026-05-12", ...paths], env);
-    }
-    const filled = dataDir === "" ? folder : dataDir;
-    await using service = await serve({ folder, dataDir: filled, profiles: 0, port });
+  run: async ({ names, port, folder, misses }) => {
+    await importRegisters(folder, ["hi", "vt", "ri", "ak", "nv", "nm"]);
+    await using service = await serve({ folder, profiles: 0, port });
     const all = await rowsOf(service.store);
     const cases = damagedNames(all, names);
-    const absent = absentNames(data, all, names / 5);
+    const absent = absentNames(all, names / 5);
     const present = await answersTo(service.url, cases);
     const others = await answersTo(service.url, absent);
     const both = [...present.answers, ...others.answers];

@@ -8,7 +8,8 @@ import { searchIn } from "#content/search/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { stopWith } from "../support/config.ts";
 import { kinds, type Labelled, labelledQueries } from "./relevance/queries.ts";
-import { type Figure, figure, runBench, timed } from "./support/harness.ts";
+import { type Figure, figure, runBench } from "./support/harness.ts";
+import { importRegisters } from "./support/registers.ts";
 
 /** What is asked of this search. Source: the project's figures. */
 const asked: Partial<Record<string, { mrr?: number; found?: number }>> = {
@@ -18,20 +19,9 @@ const asked: Partial<Record<string, { mrr?: number; found?: number }>> = {
   number: { mrr: 1 },
 };
 
-/** Files of real registers below ALMONER_REGISTER_DATA, by import format. */
-const sources: Readonly<Record<string, readonly string[]>> = {
-  "irs-bmf": ["hi", "vt", "ri", "ak"].map((state) => `irs_bmf/eo_${state}.csv.gz`),
-  ukcat: ["uk_ukcat/sample.csv.gz", "uk_ukcat/top2000.csv.gz"],
-};
-
-/** Imports the files as an operator would and answers all records. */
-async function imported(data: string, folder: string): Promise<[Store, NonprofitRecord[]]> {
-  const script = join(import.meta.dirname, "../import.ts");
-  const env = { ALMONER_DATA_DIR: folder, ALMONER_DATABASE_URL: "" };
-  for (const [format, files] of Object.entries(sources)) {
-    const paths = files.map((file) => join(data, file));
-    await timed([process.execPath, script, format, "--as-of", "2026-05-12", ...paths], env);
-  }
+/** Imports real registers and answers all records. */
+async function imported(folder: string): Promise<[Store, NonprofitRecord[]]> {
+  await importRegisters(folder, ["hi", "vt", "ri", "ak"]);
   const store = await openStore({ url: `file:${join(folder, "store.db")}` });
   const { rows } = await store.raw.execute("SELECT id FROM nonprofits ORDER BY id");
   const ids = rows.map((row) => Number(row["id"]));
@@ -156,10 +146,8 @@ await runBench({
     misses: [0, "1: print each query of which the first answer is wrong"],
   },
   run: async ({ queries: each, half, engines, misses, folder }) => {
-    const data = process.env["ALMONER_REGISTER_DATA"] ?? "";
-    if (data === "") stopWith("ALMONER_REGISTER_DATA names no folder of real registers.", 2);
-    const [store, records] = await imported(data, folder);
     if (half !== "tune" && half !== "report") stopWith("--half: report or tune.", 2);
+    const [store, records] = await imported(folder);
     const queries = labelledQueries(records, { each, half });
     const made: Record<string, () => Engine> = {
       almoner: () => almoner(store),

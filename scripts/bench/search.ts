@@ -145,12 +145,11 @@ await runBench({
     "GET /api/search over HTTP, 8 requests at a time, on a mixed list of queries; with --hostile, one after another: none may fail, none may be slow",
   options: {
     ...serving,
-    "data-dir": ["", "A filled data folder instead of a sample"],
     queries: [1_000, "Different queries"],
     hostile: [0, "The number of random and hostile searches to send instead"],
   },
-  run: async ({ profiles, port, queries, hostile, folder, "data-dir": dataDir }) => {
-    await using service = await serve({ folder, dataDir, profiles, port });
+  run: async ({ profiles, port, queries, hostile, folder }) => {
+    await using service = await serve({ folder, profiles, port });
     const figures =
       hostile > 0
         ? await hostileSearches(service, hostile)

@@ -28,7 +28,7 @@ const replaced = (name: string, word: string, other: string): string | null => {
 };
 
 /** One slip of the hand: a letter that is missing, doubled, wrong, or swapped with the next. */
-function mistaken(random: Random, word: string): string {
+export function mistaken(random: Random, word: string): string {
   const at = random.between(0, word.length - 2);
   const [before, letter, next, after] = [
     word.slice(0, at),

@@ -1,6 +1,7 @@
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { randomOf, type Random } from "../../seed/random.ts";
+import { mistaken } from "../reconcile/damage.ts";
 
 export const kinds = [
   "exact name",
@@ -129,23 +130,6 @@ const initials = (name: string): string =>
     .map((word) => word[0] ?? "")
     .join("")
     .toUpperCase();
-
-/** One slip of the hand: a letter that is missing, doubled, wrong, or swapped with the next. */
-function mistaken(random: Random, word: string): string {
-  const at = random.between(0, word.length - 2);
-  const [before, letter, next, after] = [
-    word.slice(0, at),
-    word[at] ?? "",
-    word[at + 1] ?? "",
-    word.slice(at + 2),
-  ];
-  return random.pick([
-    `${before}${next}${after}`,
-    `${before}${letter}${letter}${next}${after}`,
-    `${before}${random.pick("abcdefghijklmnopqrstuvwxyz".split(""))}${next}${after}`,
-    `${before}${next}${letter}${after}`,
-  ]);
-}
 
 const tellingFrom = 8;
 const tellingShareMin = 0.6;

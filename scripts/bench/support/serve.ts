@@ -9,9 +9,9 @@ const startWaitMs = 60_000;
 const publishWaitMs = 1_800_000;
 
 type ServeOptions = {
-  /** Takes the data folder, unless one that is filled is named. */
+  /** The data folder. */
   folder: string;
-  dataDir?: string;
+  /** Of the sample; 0 for a folder that is filled already. */
   profiles: number;
   port: number;
   /** Further settings. */
@@ -25,19 +25,18 @@ type ServeOptions = {
 export type Served = Awaited<ReturnType<typeof serve>>;
 
 /**
- * Serves the store in `dataDir`, or a sample directory, in a process of its own: the service alone, or what `script`
- * starts. Requests are not limited, and nothing but trouble is logged.
+ * Serves a sample directory in a process of its own: the service alone, or what `script` starts. Requests are not limited,
+ * and nothing but trouble is logged.
  */
 export async function serve(options: ServeOptions) {
-  const { folder, dataDir = "", profiles, port, prepare, script = "api/main.ts" } = options;
-  const data = dataDir === "" ? folder : dataDir;
-  const databaseUrl = `file:${join(data, "store.db")}`;
+  const { folder, profiles, port, prepare, script = "api/main.ts" } = options;
+  const databaseUrl = `file:${join(folder, "store.db")}`;
   const store = await openStore({ url: databaseUrl, synchronous: "NORMAL" });
-  if (dataDir === "") await seedDirectory(store, { profiles, seedNumber: 1 });
+  if (profiles > 0) await seedDirectory(store, { profiles, seedNumber: 1 });
   await prepare?.(store);
   await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   const env: Record<string, string> = {
-    ALMONER_DATA_DIR: data,
+    ALMONER_DATA_DIR: folder,
     ALMONER_DATABASE_URL: databaseUrl,
     ALMONER_PORT: String(port),
     ALMONER_READS_PER_MINUTE: "0",
@@ -61,13 +60,13 @@ export async function serve(options: ServeOptions) {
     await stop();
     store.close();
   };
-  return { url, pid: child.pid, store, data, env, stop, [Symbol.asyncDispose]: close };
+  return { url, pid: child.pid, store, env, stop, [Symbol.asyncDispose]: close };
 }
 
 /** The whole of a sample directory as an operator has it, publisher included, once all of it is published. */
 export async function serveWhole(options: ServeOptions) {
   const served = await serve({ ...options, script: "scripts/start.ts" });
-  const manifest = openManifest(join(served.data, "bundle"));
+  const manifest = openManifest(join(options.folder, "bundle"));
   /** Waits until the publisher has published all there is. */
   const published = async () => {
     const { rows } = await served.store.raw.execute("SELECT max(sequence) AS n FROM changes");
