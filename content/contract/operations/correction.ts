@@ -15,7 +15,6 @@ export const correctionOperations = operations("Enrichment", {
     refusals: [403, 404, 409, 410],
   },
   getCorrectionStatus: {
-    method: "get",
     path: "/api/corrections/status",
     summary: "Get the status of a correction",
     description:

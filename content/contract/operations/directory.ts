@@ -7,7 +7,7 @@ import { z } from "zod";
 import { cause, choice, country, flag, limit, number, offset, text, yesOrNo } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { Health, Ready, Stats } from "#content/contract/stats.ts";
-import { type Problems, operations } from "./operation.ts";
+import { htmlPage, operations, type Problems } from "./operation.ts";
 import {
   Organisation,
   OrganisationsAnswer,
@@ -82,7 +82,6 @@ const searching = {
 /** What is asked of the directory. None needs a key. */
 export const directoryOperations = operations("Directory", {
   searchNonprofits: {
-    method: "get",
     path: "/api/search",
     summary: "Search nonprofits by words, cause and country",
     description:
@@ -95,7 +94,6 @@ export const directoryOperations = operations("Directory", {
     ok: { description: "One page of matches", shape: SearchAnswer },
   },
   searchForPeople: {
-    method: "get",
     path: "/search",
     summary: "Search nonprofits on a page for people",
     description:
@@ -104,16 +102,10 @@ export const directoryOperations = operations("Directory", {
       ...searching,
       page: number("page", "Page of the results, from 1", 1, pagesMax),
     }),
-    ok: {
-      description: "The page",
-      mediaType: "text/html",
-      shape: "text",
-      example: "<!doctype html>\n",
-    },
+    ok: htmlPage,
     refusals: [404],
   },
   listNonprofits: {
-    method: "get",
     path: "/api/nonprofits",
     summary: "List nonprofits, narrowed by what registers and profiles say of them",
     description:
@@ -122,7 +114,6 @@ export const directoryOperations = operations("Directory", {
     ok: { description: "One page of the list", shape: NonprofitList },
   },
   browseNonprofits: {
-    method: "get",
     path: "/browse",
     summary: "Browse nonprofits on a page for people",
     description:
@@ -131,16 +122,10 @@ export const directoryOperations = operations("Directory", {
       ...narrowing,
       page: number("page", "Page of the list, from 1", 1, pagesMax),
     }),
-    ok: {
-      description: "The page",
-      mediaType: "text/html",
-      shape: "text",
-      example: "<!doctype html>\n",
-    },
+    ok: htmlPage,
     refusals: [404],
   },
   getNonprofit: {
-    method: "get",
     path: "/api/nonprofits/{slug}",
     summary: "Get the full profile of a nonprofit",
     description:
@@ -149,7 +134,6 @@ export const directoryOperations = operations("Directory", {
     refusals: [400],
   },
   getNonprofitHistory: {
-    method: "get",
     path: "/api/history/{slug}",
     summary: "Get the changes of a profile, with who made them and when",
     description: "Newest first, at most 200 changes.",
@@ -157,7 +141,6 @@ export const directoryOperations = operations("Directory", {
     refusals: [400],
   },
   getOrganisation: {
-    method: "get",
     path: "/api/organisations/{org_id}",
     summary: "Look up an organisation by its register number",
     description:
@@ -176,14 +159,12 @@ export const directoryOperations = operations("Directory", {
     ok: { description: "What is known of each", shape: OrganisationsAnswer },
   },
   listCauses: {
-    method: "get",
     path: "/api/causes",
     summary: "List the 29 cause areas",
     description: "Their ids are the values of the parameter `cause`.",
     ok: { description: "All causes", shape: CauseList },
   },
   getStats: {
-    method: "get",
     path: "/api/stats",
     summary: "Get the numbers of the directory",
     description: "Nonprofits, countries, people reached, queries and hits on the agent channels.",
@@ -194,7 +175,6 @@ export const directoryOperations = operations("Directory", {
 /** Files that follow the directory: they change with it and can be kept. */
 export const fileOperations = operations("Changes", {
   getNonprofitMarkdown: {
-    method: "get",
     path: "/nonprofits/{slug}.md",
     tag: "Directory",
     summary: "Get a profile as markdown",
@@ -208,7 +188,6 @@ export const fileOperations = operations("Changes", {
     limited: false,
   },
   getChangeState: {
-    method: "get",
     path: "/changes/state.json",
     summary: "Get the newest number of the change feed",
     description:
@@ -218,7 +197,6 @@ export const fileOperations = operations("Changes", {
     limited: false,
   },
   getChanges: {
-    method: "get",
     path: "/changes/{number}.json",
     summary: "Get a file of the change feed",
     description: "A published file never changes.",
@@ -230,7 +208,6 @@ export const fileOperations = operations("Changes", {
 /** What is asked of the service itself. */
 export const serviceOperations = operations("Service", {
   getHealth: {
-    method: "get",
     path: "/healthz",
     summary: "Ask whether the service answers",
     description: "Does not use the store.",
@@ -240,7 +217,6 @@ export const serviceOperations = operations("Service", {
     refusals: [405],
   },
   getReadiness: {
-    method: "get",
     path: "/readyz",
     summary: "Ask whether the directory works",
     description:

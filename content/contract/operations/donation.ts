@@ -58,7 +58,6 @@ const donating = {
 export const donationOperations = operations("Donation", {
   initiateDonation: {
     ...donating,
-    method: "get",
     summary: "Ask what to pay to a nonprofit, or pay it",
     refusals: [507],
   },
@@ -69,7 +68,6 @@ export const donationOperations = operations("Donation", {
     body: { shape: DonateBody, optional: true },
   },
   getDonationStatus: {
-    method: "get",
     path: "/api/donate/{slug}/status",
     summary: "Ask whether the transfer with a memo has arrived",
     description:
@@ -81,7 +79,6 @@ export const donationOperations = operations("Donation", {
     fresh: true,
   },
   getDonationHistory: {
-    method: "get",
     path: "/api/donations/{slug}",
     summary: "List the donations to a nonprofit",
     description:
@@ -90,7 +87,6 @@ export const donationOperations = operations("Donation", {
     problems: donationHistoryProblems,
   },
   getDonationReceipt: {
-    method: "get",
     path: "/api/donations/{slug}/{donation_id}",
     summary: "Get the signed receipt of a donation",
     description:

@@ -20,7 +20,6 @@ import { operations } from "./operation.ts";
 /** What agents can add, and what becomes of it. */
 export const enrichmentOperations = operations("Enrichment", {
   findThinProfiles: {
-    method: "get",
     path: "/api/needs-enrichment",
     summary: "Find profiles that lack data",
     description:
@@ -85,21 +84,18 @@ export const enrichmentOperations = operations("Enrichment", {
     agent: true,
   },
   getEnrichmentStats: {
-    method: "get",
     path: "/api/enrichments/stats",
     summary: "Get the numbers of enrichment",
     description: "By status and by field, with the ten newest submissions.",
     ok: { description: "The numbers", shape: EnrichmentStats },
   },
   getAgentLeaderboard: {
-    method: "get",
     path: "/api/agents/leaderboard",
     summary: "Get the agents whose values went live",
     description: "At most 50 agents and the 20 newest submissions.",
     ok: { description: "The leaderboard", shape: Leaderboard },
   },
   getAgentExemplars: {
-    method: "get",
     path: "/api/agents/exemplars",
     summary: "Get submissions that went live, as templates",
     description: "Newest first. E-mail addresses are never among them.",

@@ -34,7 +34,6 @@ export const onboardingOperations = operations("Onboarding", {
     refusals: [403, 404, 409, 410],
   },
   getWalletChallenge: {
-    method: "get",
     path: "/api/onboard/challenge",
     summary: "Get a text to sign, to prove control of a wallet",
     description:
@@ -44,7 +43,6 @@ export const onboardingOperations = operations("Onboarding", {
     ok: { description: "The text to sign", shape: WalletChallenge },
   },
   getOnboardingStatus: {
-    method: "get",
     path: "/api/onboard/status",
     summary: "Get the status of a request",
     description:

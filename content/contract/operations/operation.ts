@@ -79,16 +79,28 @@ export type ParamsOf<Path extends string> = string extends Path
 /** What the query of an operation is read as. */
 export type QueryOf<Asked extends { query: z.ZodObject }> = z.output<Asked["query"]>;
 
-/** Operations by their ids. The type checker knows the path, query, body and answer of each. */
+/** A page for people, in place of JSON. */
+export const htmlPage = {
+  description: "The page",
+  mediaType: "text/html",
+  shape: "text",
+  example: "<!doctype html>\n",
+} as const;
+
+/** Operations by their ids, GET unless said. The type checker knows the path, query, body and answer of each. */
 export const operations = <const Table extends Record<string, Declared>>(
   tag: Operation["tag"],
   table: Table,
 ) =>
   Object.fromEntries(
-    Object.entries(table).map(([operationId, one]) => [operationId, { operationId, tag, ...one }]),
-  ) as { [Id in keyof Table]: Table[Id] & Pick<Operation, "operationId" | "tag"> };
+    Object.entries(table).map(([operationId, one]) => [
+      operationId,
+      { operationId, tag, method: "get", ...one },
+    ]),
+  ) as { [Id in keyof Table]: Table[Id] & Named };
 
-type Declared = Omit<Operation, "operationId" | "tag"> & { tag?: Operation["tag"] };
+type Named = Pick<Operation, "operationId" | "tag" | "method">;
+type Declared = Omit<Operation, keyof Named> & Partial<Pick<Named, "tag" | "method">>;
 
 export const refusals = {
   400: "Something in the request cannot be used; the answer names it",

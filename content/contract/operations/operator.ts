@@ -40,7 +40,6 @@ const agentId = parameter(
 /** What only operators do. */
 export const operatorOperations = operations("Operator", {
   listReviews: {
-    method: "get",
     path: "/api/admin/reviews",
     summary: "List what waits for an operator",
     description: "The oldest first.",
@@ -52,14 +51,12 @@ export const operatorOperations = operations("Operator", {
     ok: { description: "The reviews", shape: ReviewList },
   },
   getReview: {
-    method: "get",
     path: "/api/admin/reviews/{id}",
     summary: "Get one thing that waits",
     description: "As in the list.",
     ok: { description: "It waits", shape: ReviewItem },
   },
   countReviews: {
-    method: "get",
     path: "/api/admin/queues",
     summary: "Count what waits, by kind",
     description: "Counting stops at 100,000.",
@@ -93,7 +90,6 @@ export const operatorOperations = operations("Operator", {
     ok: { description: "What was decided", shape: ReviewsDecided },
   },
   readAuditLog: {
-    method: "get",
     path: "/api/admin/audit",
     summary: "Read what operators did",
     description: "The newest first; log entries are never changed or deleted.",
@@ -116,7 +112,6 @@ export const operatorOperations = operations("Operator", {
     ok: { description: "Undone", shape: Reverted },
   },
   listAgentSubmissions: {
-    method: "get",
     path: "/api/admin/agents/submissions",
     summary: "List what an agent's agreement made live",
     description: "By number, as long as it stands: what revertAgent takes in `submissions`.",
@@ -146,7 +141,6 @@ export const operatorOperations = operations("Operator", {
     ok: { description: "Approved", shape: AgentNamed },
   },
   readWebhookLog: {
-    method: "get",
     path: "/api/admin/webhooks",
     summary: "Read what was sent to receivers of webhooks",
     description: "The newest first. Without ALMONER_WEBHOOK_URLS nothing is sent.",
@@ -174,14 +168,12 @@ export const operatorOperations = operations("Operator", {
     refusals: [409, 507],
   },
   getOperatorHealth: {
-    method: "get",
     path: "/api/admin/health",
     summary: "Get the health of the directory",
     description: "Asks the chain one question and waits for it at most 3 s.",
     ok: { description: "Its health", shape: OperatorHealth },
   },
   getDailyNumbers: {
-    method: "get",
     path: "/api/admin/numbers",
     summary: "Read what happened day by day",
     description: "Days are in UTC; the last one is today so far.",

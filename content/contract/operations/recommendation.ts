@@ -19,7 +19,6 @@ import { operations } from "./operation.ts";
 /** What donors' agents ask for, and what agents propose to recommend. */
 export const recommendationOperations = operations("Recommendation", {
   recommendNonprofits: {
-    method: "get",
     path: "/api/recommend",
     summary: "Recommend up to five nonprofits for a donor's intent",
     description: `Ranks profiles that the operator picked by hand; at least one of cause, country and q is required. Without a match, \`fallback\` leads to the search. Each item's \`explain\` adds up to its score:`,
@@ -49,7 +48,6 @@ export const recommendationOperations = operations("Recommendation", {
 /** The recommended profiles, for operators. */
 export const pickOperations = operations("Operator", {
   listPicks: {
-    method: "get",
     path: "/api/admin/picks",
     summary: "List the recommended profiles",
     description: "By slug. `in_file` names those of the operator's file, which wins.",

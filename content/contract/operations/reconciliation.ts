@@ -12,7 +12,7 @@ import {
   Suggestions,
   tableRowsMax,
 } from "#content/contract/reconciliation.ts";
-import { operations } from "./operation.ts";
+import { htmlPage, operations } from "./operation.ts";
 import { limit, offset, text } from "./query.ts";
 
 const lengthMax = 65_536;
@@ -22,7 +22,6 @@ const sentAsQuery = (what: string, example: string) =>
 /** The Reconciliation Service API, 0.2 at /reconcile and 1.0-draft at /reconcile/v1. Source: reconciliation-api.github.io. */
 export const reconciliationOperations = operations("Reconciliation", {
   getReconciliation: {
-    method: "get",
     path: "/reconcile",
     summary: "Get the manifest of the reconciliation service, version 0.2",
     description:
@@ -51,7 +50,6 @@ export const reconciliationOperations = operations("Reconciliation", {
     ok: { description: "Candidates by the keys of the queries", shape: KeyedAnswer },
   },
   getReconciliationDraft: {
-    method: "get",
     path: "/reconcile/v1",
     summary: "Get the manifest of the reconciliation service, version 1.0-draft",
     description: "What a client of the draft asks first.",
@@ -66,7 +64,6 @@ export const reconciliationOperations = operations("Reconciliation", {
     ok: { description: "Candidates of each query", shape: DraftAnswer },
   },
   suggestForReconciliation: {
-    method: "get",
     path: "/reconcile/v1/suggest/{kind}",
     summary: "Complete what somebody types: a nonprofit, a property or a type",
     description: "Nonprofits by name, register number or slug.",
@@ -78,21 +75,14 @@ export const reconciliationOperations = operations("Reconciliation", {
     ok: { description: "Suggestions", shape: Suggestions },
   },
   previewForReconciliation: {
-    method: "get",
     path: "/reconcile/v1/preview",
     summary: "Get a small page about a nonprofit, for a frame",
     description: "It has no script, and frames of any site may show it.",
     query: z.object({ id: text("Slug of the nonprofit", "hope-kitchen") }),
-    ok: {
-      description: "The page",
-      mediaType: "text/html",
-      shape: "text",
-      example: "<!doctype html>\n",
-    },
+    ok: htmlPage,
     refusals: [404],
   },
   proposeProperties: {
-    method: "get",
     path: "/reconcile/v1/extend/propose",
     summary: "List the data that can be fetched of nonprofits",
     description: "They are the same for every type.",
