@@ -1,3 +1,4 @@
+import registerColumns from "#content/editorial/register-columns.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { recordUrl } from "#content/nonprofit/register-facts.ts";
 import { readableName, readablePlace } from "#content/register/names.ts";
@@ -17,78 +18,7 @@ import {
 } from "./format.ts";
 
 // Misspellings are part of the format.
-const purposes = [
-  "Preventing_or_relieving_suffering_of_animals",
-  "Advancing_Culture",
-  "Advancing_Education",
-  "Advancing_Health",
-  "Promote_or_oppose_a_change_to_law__government_poll_or_prac",
-  "Advancing_natual_environment",
-  "Promoting_or_protecting_human_rights",
-  "Purposes_beneficial_to_ther_general_public_and_other_analogous",
-  "Promoting_reconciliation__mutual_respect_and_tolerance",
-  "Advancing_Religion",
-  "Advancing_social_or_public_welfare",
-  "Advancing_security_or_safety_of_Australia_or_Australian_public",
-  "Aboriginal_or_TSI",
-  "Adults",
-  "Aged_Persons",
-  "Children",
-  "Communities_Overseas",
-  "Early_Childhood",
-  "Ethnic_Groups",
-  "Families",
-  "Females",
-  "Financially_Disadvantaged",
-  "LGBTIQA+",
-  "General_Community_in_Australia",
-  "Males",
-  "Migrants_Refugees_or_Asylum_Seekers",
-  "Other_Beneficiaries",
-  "Other_Charities",
-  "People_at_risk_of_homelessness",
-  "People_with_Chronic_Illness",
-  "People_with_Disabilities",
-  "Pre_Post_Release_Offenders",
-  "Rural_Regional_Remote_Communities",
-  "Unemployed_Person",
-  "Veterans_or_their_families",
-  "Victims_of_crime",
-  "Victims_of_Disasters",
-  "Youth",
-  "animals",
-  "environment",
-] as const;
-
-const states = [
-  ["Operates_in_ACT", "Australian Capital Territory"],
-  ["Operates_in_NSW", "New South Wales"],
-  ["Operates_in_NT", "Northern Territory"],
-  ["Operates_in_QLD", "Queensland"],
-  ["Operates_in_SA", "South Australia"],
-  ["Operates_in_TAS", "Tasmania"],
-  ["Operates_in_VIC", "Victoria"],
-  ["Operates_in_WA", "Western Australia"],
-] as const;
-
-const columns = [
-  "ABN",
-  "Charity_Legal_Name",
-  "Address_Line_3",
-  "Town_City",
-  "State",
-  "Charity_Website",
-  "Registration_Date",
-  "Date_Organisation_Established",
-  "Charity_Size",
-  "Number_of_Responsible_Persons",
-  "Financial_Year_End",
-  ...states.map(([column]) => column),
-  "Operating_Countries",
-  "PBI",
-  "HPC",
-  ...purposes,
-] as const;
+const { columns, purposes, states } = registerColumns.acnc;
 
 /** The register of the Australian Charities and Not-for-profits Commission. */
 export const acnc: CsvFormat = {
@@ -97,7 +27,7 @@ export const acnc: CsvFormat = {
   lists: true,
   parts: { ofRow: () => "AU", fits: /^AU$/, ofProfile: () => "AU", onceEach: true },
   dates: ["Registration_Date", "Date_Organisation_Established"],
-  columns: [columns],
+  columns: [[...columns, ...Object.keys(states), ...purposes]],
   read: (row, mapping) => {
     const abn = cell(row, "ABN").replaceAll(" ", "");
     const name = readableName(cell(row, "Charity_Legal_Name"));
@@ -135,7 +65,7 @@ function acncFacts(row: Row) {
     size: cell(row, "Charity_Size"),
     responsible_people: amountOf(cell(row, "Number_of_Responsible_Persons")),
     year_end: cell(row, "Financial_Year_End").replace("-", " "),
-    states: states
+    states: Object.entries(states)
       .filter(([column]) => isMarked(row, column))
       .map(([, name]) => name)
       .join(", "),

@@ -1,3 +1,4 @@
+import registerColumns from "#content/editorial/register-columns.json";
 import { readableName } from "#content/register/names.ts";
 import { bad, cell, type CsvFormat, type RegisterParts, type Row, saidOf } from "./format.ts";
 
@@ -46,22 +47,7 @@ export const irsRevocations: CsvFormat = {
   lists: false,
   parts: whole,
   delimiter: "|",
-  columns: [
-    [
-      "EIN",
-      "Legal Name",
-      "Doing Business As Name",
-      "Organization Address",
-      "City",
-      "State",
-      "ZIP Code",
-      "Country",
-      "Exemption Type",
-      "Revocation Date",
-      "Revocation Posting Date",
-      "Exemption Reinstatement Date",
-    ],
-  ],
+  columns: [registerColumns["irs-revocations"]],
   read: (row) => {
     const named = organisationOf(row);
     if (typeof named === "string") return bad(named);

@@ -1,3 +1,4 @@
+import registerColumns from "#content/editorial/register-columns.json";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
 import { readableName } from "#content/register/names.ts";
 import { bmfForeign, bmfPart, bmfPlace } from "#content/register/places.ts";
@@ -17,30 +18,6 @@ import {
   websiteOf,
   yearOf,
 } from "./format.ts";
-
-const columns = [
-  "EIN",
-  "NAME",
-  "STREET",
-  "CITY",
-  "STATE",
-  "SUBSECTION",
-  "AFFILIATION",
-  "RULING",
-  "DEDUCTIBILITY",
-  "FOUNDATION",
-  "ACTIVITY",
-  "STATUS",
-  "TAX_PERIOD",
-  "FILING_REQ_CD",
-  "PF_FILING_REQ_CD",
-  "ACCT_PD",
-  "ASSET_AMT",
-  "INCOME_AMT",
-  "REVENUE_AMT",
-  "NTEE_CD",
-  "SORT_NAME",
-] as const;
 
 const sourceUrl =
   "https://www.irs.gov/charities-non-profits/exempt-organizations-business-master-file-extract-eo-bmf";
@@ -64,7 +41,7 @@ export const irsBmf: CsvFormat = {
     onceEach: true,
   },
   dates: ["RULING", "TAX_PERIOD"],
-  columns: [columns],
+  columns: [registerColumns["irs-bmf"]],
   read: (row, mapping) => {
     const ein = cell(row, "EIN");
     if (!/^\d{9}$/.test(ein)) return bad(`EIN is "${ein}", which is not nine digits`);

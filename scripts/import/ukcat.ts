@@ -1,3 +1,4 @@
+import registerColumns from "#content/editorial/register-columns.json";
 import { readableName, readablePlace } from "#content/register/names.ts";
 import { readOrgId, schemeOf } from "#content/register/org-id.ts";
 import { companyNumber } from "#content/register/same-organisation.ts";
@@ -17,34 +18,7 @@ import {
   websiteOf,
 } from "./format.ts";
 
-const published = [
-  "org_id",
-  "name",
-  "postcode",
-  "active",
-  "date_registered",
-  "activities",
-  "objects",
-  "income",
-  "spending",
-  "fye",
-  "company_number",
-  "web",
-  "UKCAT",
-  "ICNPTSO",
-];
-const extract = [
-  "org_id",
-  "name",
-  "postcode",
-  "date_registered",
-  "income",
-  "activities",
-  "objects",
-  "website",
-  "ukcat",
-  "icnptso",
-];
+const { published, extract } = registerColumns.ukcat;
 
 /** Of the three registers those that cover one region. */
 const regions = new Map([
