@@ -8,7 +8,6 @@ import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts"
 import { insertMany, inValues } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
-import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { recommendationFollowThroughs } from "#content/store/tables/recommendations.ts";
 import {
   type Counted,
@@ -17,6 +16,7 @@ import {
   directoryFact,
   donationCount,
   liveCounters,
+  noteFact,
 } from "./directory-facts-store.ts";
 
 /** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
@@ -247,11 +247,8 @@ export const saveHits = (
     const { [log.id]: _, ...others } = known;
     const kept = [...Object.entries(others), [log.id, log.to] as const].slice(-logsMax);
     // No page shows this fact, so it is no change of the directory.
-    const fact = { value: JSON.stringify(Object.fromEntries(kept)), updated_at: log.now.getTime() };
-    await tx.db
-      .insert(directoryFacts)
-      .values({ name: factName, ...fact })
-      .onConflictDoUpdate({ target: directoryFacts.name, set: fact });
+    const value = JSON.stringify(Object.fromEntries(kept));
+    await noteFact(tx, { name: factName, value, now: log.now });
     return true;
   });
 
