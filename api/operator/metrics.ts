@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { LRUCache } from "lru-cache";
 import { Counter, Gauge, Registry } from "prom-client";
 import { filePathOf } from "#content/store/embedded-client.ts";
+import helps from "#content/editorial/metrics.json";
 import type { OperatorHealth } from "#content/contract/operator.ts";
 import { type Counted, countDurations, durationBuckets } from "#content/runtime/durations.ts";
 import { operatorHealth } from "./health.ts";
@@ -24,121 +25,47 @@ type Facts = {
 /** One number, or one for each value of a label; null or undefined: not known, and left out. */
 type Value = number | boolean | null | undefined | Readonly<Record<string, number>>;
 
-type Metric = readonly [name: string, help: string, value: (facts: Facts) => Value, label?: string];
+/** Every gauge, with its help in content/editorial/metrics.json. The dashboard and the alerts in scripts/monitoring name nothing else, which a test holds. */
+const gauges: Readonly<Record<keyof typeof helps, (facts: Facts) => Value>> = {
+  almoner_unready: unreadyParts,
+  almoner_release: (f) => f.health?.publication?.release,
+  almoner_publishing_held: (f) => f.health?.publication?.held,
+  almoner_profiles_behind: (f) => f.health?.publication?.profiles_behind,
+  almoner_lists_behind: (f) => f.health?.publication?.lists_behind,
+  almoner_publication_lag_seconds: ({ health }) =>
+    health?.publication && (health.publication.oldest_waiting_s ?? 0),
+  almoner_publisher_seen_timestamp_seconds: ({ seenAtMs }) => seenAtMs && seenAtMs / 1_000,
+  almoner_publisher_resident_memory_bytes: (f) => f.publisherBytes,
+  almoner_render_failures: (f) => f.health?.publication?.failures,
+  almoner_newest_change: (f) => f.health?.store.newest_change,
+  almoner_store_bytes: (f) => f.health?.store.bytes,
+  almoner_store_wal_bytes: (f) => f.walBytes,
+  almoner_disk_free_bytes: (f) => f.health?.store.free_bytes,
+  almoner_backup_age_seconds: (f) => f.health?.backup?.age_s,
+  almoner_queue_waiting: waitingIn,
+  almoner_webhooks_pending: (f) => f.health?.webhooks.pending,
+  almoner_webhooks_failed: (f) => f.health?.webhooks.failed,
+  almoner_webhook_lag_seconds: ({ health }) => health && (health.webhooks.oldest_pending_s ?? 0),
+  almoner_rpc_up: (f) => f.health?.chain?.answers,
+  almoner_rpc_latency_seconds: ({ health }) => health?.chain && health.chain.took_ms / 1_000,
+  almoner_rpc_disagreements: (f) => f.health?.chain?.disagreements,
+  almoner_sponsor_balance_lamports: (f) => f.health?.sponsor?.balance_lamports,
+  almoner_sponsor_spent_lamports: (f) => f.health?.sponsor?.spent_lamports,
+  almoner_sponsor_runway_days: (f) => f.health?.sponsor?.runway_days,
+  almoner_donations_voided: (f) => f.health?.donations.voided,
+  almoner_failed_sign_ins: (f) => f.health?.access.failed_sign_ins,
+  almoner_register_fetches_failed: (f) =>
+    f.health?.registers.filter(({ problem }) => problem !== null).length,
+  process_resident_memory_bytes: ({ residentBytes }) => residentBytes,
+  process_cpu_seconds_total: () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
+  process_start_time_seconds: () => (Date.now() - performance.now()) / 1_000,
+};
 
-/** Every gauge. The dashboard and the alerts in scripts/monitoring name nothing else, which a test holds. */
-const gauges: readonly Metric[] = [
-  ["almoner_unready", "1 for a part that does not work, as /readyz says", unreadyParts, "part"],
-  ["almoner_release", "Number of the published release", (f) => f.health?.publication?.release],
-  ["almoner_publishing_held", "1: a rollback holds publishing", (f) => f.health?.publication?.held],
-  [
-    "almoner_profiles_behind",
-    "Changes that published profiles do not show yet",
-    (f) => f.health?.publication?.profiles_behind,
-  ],
-  [
-    "almoner_lists_behind",
-    "Changes that published lists do not show yet",
-    (f) => f.health?.publication?.lists_behind,
-  ],
-  [
-    "almoner_publication_lag_seconds",
-    "How long the oldest change has waited to be published; 0: none waits",
-    ({ health }) => health?.publication && (health.publication.oldest_waiting_s ?? 0),
-  ],
-  [
-    "almoner_publisher_seen_timestamp_seconds",
-    "When the publisher last gave a sign of life; 0: it does not run",
-    ({ seenAtMs }) => seenAtMs && seenAtMs / 1_000,
-  ],
-  [
-    "almoner_publisher_resident_memory_bytes",
-    "Memory of the publisher's process; absent: it does not run, or the system does not tell",
-    (f) => f.publisherBytes,
-  ],
-  [
-    "almoner_render_failures",
-    "Pages that could not be rendered",
-    (f) => f.health?.publication?.failures,
-  ],
-  ["almoner_newest_change", "Number of the newest change", (f) => f.health?.store.newest_change],
-  ["almoner_store_bytes", "Size of the store", (f) => f.health?.store.bytes],
-  ["almoner_store_wal_bytes", "Size of the store's write-ahead log", (f) => f.walBytes],
-  [
-    "almoner_disk_free_bytes",
-    "Free space on the disk of the data folder",
-    (f) => f.health?.store.free_bytes,
-  ],
-  [
-    "almoner_backup_age_seconds",
-    "Age of the newest backup; absent: none is known",
-    (f) => f.health?.backup?.age_s,
-  ],
-  ["almoner_queue_waiting", "Reviews that wait for an operator", waitingIn, "queue"],
-  ["almoner_webhooks_pending", "Webhooks to be sent", (f) => f.health?.webhooks.pending],
-  ["almoner_webhooks_failed", "Webhooks that were given up", (f) => f.health?.webhooks.failed],
-  [
-    "almoner_webhook_lag_seconds",
-    "How long the oldest webhook has waited",
-    ({ health }) => health && (health.webhooks.oldest_pending_s ?? 0),
-  ],
-  ["almoner_rpc_up", "1: the chain answered a question", (f) => f.health?.chain?.answers],
-  [
-    "almoner_rpc_latency_seconds",
-    "How long it took to answer",
-    ({ health }) => health?.chain && health.chain.took_ms / 1_000,
-  ],
-  [
-    "almoner_rpc_disagreements",
-    "How often nodes contradicted each other in 24 hours",
-    (f) => f.health?.chain?.disagreements,
-  ],
-  [
-    "almoner_sponsor_balance_lamports",
-    "What the sponsor of network fees has",
-    (f) => f.health?.sponsor?.balance_lamports,
-  ],
-  [
-    "almoner_sponsor_spent_lamports",
-    "What it spent in 24 hours",
-    (f) => f.health?.sponsor?.spent_lamports,
-  ],
-  [
-    "almoner_sponsor_runway_days",
-    "How long its balance lasts at the pace of the last week",
-    (f) => f.health?.sponsor?.runway_days,
-  ],
-  [
-    "almoner_donations_voided",
-    "Recorded gifts that vanished from the chain in 30 days",
-    (f) => f.health?.donations.voided,
-  ],
-  [
-    "almoner_failed_sign_ins",
-    "Failed sign-ins of operators in 24 hours",
-    (f) => f.health?.access.failed_sign_ins,
-  ],
-  [
-    "almoner_register_fetches_failed",
-    "Registers whose newest fetch failed",
-    (f) => f.health?.registers.filter(({ problem }) => problem !== null).length,
-  ],
-  [
-    "process_resident_memory_bytes",
-    "Memory of the service's process",
-    ({ residentBytes }) => residentBytes,
-  ],
-  [
-    "process_cpu_seconds_total",
-    "Processor time of the service's process",
-    () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
-  ],
-  [
-    "process_start_time_seconds",
-    "When the process was started",
-    () => (Date.now() - performance.now()) / 1_000,
-  ],
-];
+/** What the values of one that has several are told apart by. */
+const labelOf: Readonly<Partial<Record<string, string>>> = {
+  almoner_unready: "part",
+  almoner_queue_waiting: "queue",
+};
 
 function unreadyParts({ unready }: Facts): Value {
   const parts = ["store", "chain", "publisher"] as const;
@@ -152,15 +79,16 @@ function waitingIn({ queues }: Facts): Value {
 }
 
 /** Shows what is known when it is read, and nothing of what is not. */
-const gaugeOf = ([name, help, read, label]: Metric, known: () => Facts | null): Gauge =>
-  new Gauge({
+function gaugeOf(name: keyof typeof helps, known: () => Facts | null): Gauge {
+  const label = labelOf[name];
+  return new Gauge({
     name,
-    help,
+    help: helps[name],
     labelNames: label === undefined ? [] : [label],
     registers: [],
     collect() {
       const facts = known();
-      const value = facts === null ? null : read(facts);
+      const value = facts === null ? null : gauges[name](facts);
       this.reset();
       if (typeof value === "object" && value !== null) {
         for (const [of, number] of Object.entries(value)) this.set({ [label ?? ""]: of }, number);
@@ -169,6 +97,7 @@ const gaugeOf = ([name, help, read, label]: Metric, known: () => Facts | null): 
       else if (label === undefined) this.remove();
     },
   });
+}
 
 /** Written as a histogram, though its numbers are given like those of a gauge. */
 class Histogram extends Gauge {
@@ -231,7 +160,8 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
     registers,
   });
   let known: Facts | null = null;
-  for (const metric of gauges) registry.registerMetric(gaugeOf(metric, () => known));
+  for (const name of Object.keys(helps) as (keyof typeof helps)[])
+    registry.registerMetric(gaugeOf(name, () => known));
   const facts = new LRUCache<"all", Facts>({
     max: 1,
     ttl: factsForMs,
