@@ -2,7 +2,7 @@ import { insertMany } from "#content/store/query.ts";
 import { registerRecords, registerScopes } from "#content/store/tables/nonprofits.ts";
 import type { Store } from "#content/store/open.ts";
 import { type Figure, figure, peakMemoryMb, runBench, serving } from "./support/harness.ts";
-import { loadFigures, needTools, post, send, wrk } from "./support/load.ts";
+import { loadFigures, post, send, wrk } from "./support/load.ts";
 import { column, serve } from "./support/serve.ts";
 
 const atOnce = 8;
@@ -66,7 +66,6 @@ await runBench({
     seconds: [5, "How long the rate is measured"],
   },
   run: async ({ profiles, port, organisations, seconds, folder }) => {
-    needTools("wrk");
     const invented = inventedNumbers(organisations);
     const prepare = (store: Store) => addRegisters(store, invented);
     await using service = await serve({ folder, profiles, port, prepare });

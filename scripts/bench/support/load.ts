@@ -87,14 +87,6 @@ export const loadFigures = (
   figure(`${what}: p99`, quantile(timesMs, 0.99), "ms", { most: asked.p99Ms }),
 ];
 
-/** Throws when one of these commands is not installed. */
-export function needTools(...tools: readonly string[]): void {
-  for (const tool of tools) {
-    if (Bun.which(tool) === null)
-      throw new Error(`${tool} is missing (Debian: apt-get install ${tool})`);
-  }
-}
-
 /**
  * Requests in a second over 32 connections, by wrk, which asks for the paths in turn; every answer must be of the 200s or
  * 300s. `folder` takes a script.
@@ -103,6 +95,7 @@ export async function wrk(
   origin: string,
   { paths, seconds, folder }: { paths: readonly string[]; seconds: number; folder: string },
 ): Promise<number> {
+  if (Bun.which("wrk") === null) throw new Error("wrk is missing (Debian: apt-get install wrk)");
   const script = join(folder, "paths.lua");
   const list = paths.map((path) => JSON.stringify(path)).join(",");
   writeFileSync(
