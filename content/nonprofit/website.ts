@@ -1,3 +1,4 @@
+import hosts from "#content/editorial/hosts.json";
 import linkShorteners from "#content/editorial/link-shorteners.json";
 
 /** Query parameters that only track where a visitor came from. Source: spec, "Normalisation" ("and similar"). */
@@ -143,31 +144,7 @@ function decoded(encoded: string): string {
 }
 
 /** Sites at which many organisations have a page each: the same host says nothing there, the same page does. */
-const sharedHosts = new Set([
-  "facebook.com",
-  "m.facebook.com",
-  "instagram.com",
-  "twitter.com",
-  "x.com",
-  "linkedin.com",
-  "youtube.com",
-  "tiktok.com",
-  "linktr.ee",
-  "sites.google.com",
-  "docs.google.com",
-  "forms.gle",
-  "gofundme.com",
-  "justgiving.com",
-  "givebutter.com",
-  "paypal.com",
-  "eventbrite.com",
-  "meetup.com",
-  "medium.com",
-  "github.com",
-  "wa.me",
-  "t.me",
-  "guidestar.org",
-]);
+const sharedHosts: ReadonlySet<string> = new Set(hosts.shared);
 
 /** Which stored websites are the same site: those equal to one of `same`, or with a path below `below`. */
 export type SiteKey = { same: string[]; below: string | null };

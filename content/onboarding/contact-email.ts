@@ -1,44 +1,9 @@
 import { blacklist } from "mailchecker";
+import hosts from "#content/editorial/hosts.json";
 import { isSharedHost, linkHost } from "#content/nonprofit/website.ts";
 
 /** Hosts at which anybody can have an address: one there says nothing about an organisation. */
-const freeMailHosts = new Set([
-  "gmail.com",
-  "googlemail.com",
-  "yahoo.com",
-  "yahoo.co.uk",
-  "yahoo.fr",
-  "ymail.com",
-  "outlook.com",
-  "hotmail.com",
-  "hotmail.co.uk",
-  "live.com",
-  "msn.com",
-  "icloud.com",
-  "me.com",
-  "aol.com",
-  "gmx.net",
-  "gmx.de",
-  "gmx.com",
-  "web.de",
-  "proton.me",
-  "protonmail.com",
-  "mail.com",
-  "yandex.com",
-  "yandex.ru",
-  "mail.ru",
-  "zoho.com",
-  "qq.com",
-  "163.com",
-  "126.com",
-  "comcast.net",
-  "sbcglobal.net",
-  "verizon.net",
-  "att.net",
-  "btinternet.com",
-  "t-online.de",
-  "orange.fr",
-]);
+const freeMailHosts: ReadonlySet<string> = new Set(hosts.free_mail);
 
 /** What the host of an e-mail address says: of the organisation's own site, of anybody's, or thrown away tomorrow. */
 export type EmailHost = "own_site" | "free_mail" | "disposable" | "other";
