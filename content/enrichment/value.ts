@@ -12,11 +12,10 @@ import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/tex
 import {
   agreedWebsite,
   comparedWebsite,
-  isLinkShortener,
   isPublicHost,
   readWebsite,
-  shortenedLink,
 } from "#content/nonprofit/website.ts";
+import { isLinkShortener, shortenedLink } from "./link-shorteners.ts";
 import { itemFrom } from "./prose-rows.ts";
 
 /** Text in one Unicode form, with single spaces. */

@@ -1,5 +1,4 @@
 import hosts from "#content/editorial/hosts.json";
-import linkShorteners from "#content/editorial/link-shorteners.json";
 
 /** Query parameters that only track where a visitor came from. Source: spec, "Normalisation" ("and similar"). */
 const trackingParameter =
@@ -200,21 +199,3 @@ export function linkHost(link: string): string {
   const [, host = link] = /^https?:\/\/(?:www\.)?([^/?#]+)/iu.exec(link) ?? [];
   return host.toLowerCase();
 }
-
-/**
- * True for a public service that gives links other, shorter addresses, or that leads on to an address in its query: who
- * made the link decides where it leads. The list names hosts, with all below them, and paths at one host.
- */
-export function isLinkShortener(website: string): boolean {
-  const url = URL.parse(comparedWebsite(website));
-  if (url === null) return false;
-  const labels = url.hostname.split(".");
-  const page = url.hostname + url.pathname.replace(/\/$/, "");
-  return shorteners.has(page) || labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
-}
-
-/** What is said of a link of such a service. */
-export const shortenedLink = (field: string): string =>
-  `${field} is an address of a service that shortens links, and whoever made it can change where it leads. Follow it, and send the organisation's own address.`;
-
-const shorteners: ReadonlySet<string> = new Set(linkShorteners);

@@ -81,7 +81,7 @@ function pagerOf(list: ListPage) {
   return {
     pages: numbers.map((number) => ({ href: listPath(list, number), number })),
     next: page < pageCount ? listPath(list, page + 1) : null,
-    prev: page === 1 ? null : listPath(list, page - 1),
+    prev: page === 1 ? null : listPath(list, Math.min(page - 1, pageCount)),
   };
 }
 
@@ -259,8 +259,8 @@ export function listMarkdown(view: ListForModels, baseUrl: string): string {
   const next = view.next?.includes("?") === false ? `${view.next}.md` : view.next;
   return enclosed(
     [
-      `# ${view.name}${view.page > 1 ? `, page ${view.page}` : ""}`,
-      view.intro ?? "",
+      `# ${markdownLine(view.name)}${view.page > 1 ? `, page ${view.page}` : ""}`,
+      markdownLine(view.intro ?? ""),
       view.total === null ? "" : `${view.total}, ${view.order}.`,
       entries.length === 0 ? "No nonprofits here." : entries.join("\n"),
     ],

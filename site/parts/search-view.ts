@@ -25,7 +25,7 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
   const q = asked.q ?? "";
   const { page = 1 } = asked;
   const place = found.understood.place;
-  const pageCount = Math.ceil(found.total / searchLimitDefault);
+  const pageCount = Math.max(1, Math.ceil(found.total / searchLimitDefault));
   const pathOf = (number: number) => searchPath({ ...asked, page: number });
   return {
     q,
@@ -58,12 +58,12 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
     country: asked.country ?? "",
     start: (page - 1) * searchLimitDefault + 1,
     page,
-    pages: pageNumbers(page, Math.max(1, pageCount)).map((number) => ({
+    pages: pageNumbers(page, pageCount).map((number) => ({
       number,
       href: pathOf(number),
     })),
     next: page < pageCount ? pathOf(page + 1) : null,
-    prev: page > 1 ? pathOf(page - 1) : null,
+    prev: page > 1 ? pathOf(Math.min(page - 1, pageCount)) : null,
     entries: found.nonprofits.map(entryOf),
     /** What is marked where it stands in an entry, or begins a word there. */
     words: found.understood.words,

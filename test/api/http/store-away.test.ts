@@ -31,6 +31,7 @@ const bodies: Record<string, unknown> = {
 /** These ask nothing of the store, or are refused before. */
 const withoutStore = [
   "browseNonprofits",
+  "searchForPeople",
   "getHealth",
   "getReadiness",
   "getWalletChallenge",
