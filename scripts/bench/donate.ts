@@ -85,32 +85,6 @@ async function settlements(
   ];
 }
 
-const posts = 1_000;
-
-/** One signature, a thousand times at once: all hear of one donation. */
-async function thousandfold(bench: Bench): Promise<Figure[]> {
-  const { url, store } = bench.service;
-  const { path, body = "", headers = {} } = await proof(bench, "signature", 0);
-  const beganMs = performance.now();
-  const answers = await Promise.all(
-    Array.from({ length: posts }, async () => {
-      const init = { method: "POST", headers: { ...headers, ...newClient() }, body };
-      const response = await fetch(url + path, init);
-      return `${response.status} ${await response.text()}`;
-    }),
-  );
-  const tookMs = performance.now() - beganMs;
-  const [donations] = await column(store, "SELECT count(*) FROM donations WHERE tx_signature = ?", [
-    String(JSON.parse(body).tx_signature),
-  ]);
-  const one = { least: 1, most: 1 };
-  return [
-    figure(`${posts} posts of one signature at once`, tookMs, "ms", { most: 2_000 }),
-    figure("donations of it", Number(donations), "", one),
-    figure("different answers", new Set(answers).size, "", one),
-  ];
-}
-
 /** A node of the chain that is as far away as hosted ones are: this long for each answer. */
 const nodeFarAway = (chain: LocalChain, answerMs: number) =>
   Bun.serve({
@@ -161,7 +135,7 @@ async function quorum(chain: LocalChain, count: number, answerMs: number): Promi
 await runBench({
   name: "donate",
   description:
-    "Demands for payment, donations recorded and one signature a thousand times, on a local chain, its own work included",
+    "Demands for payment, donations recorded and nodes that have to agree, on a local chain, its own work included",
   options: {
     ...serving,
     profiles: [2_000, "Profiles of the sample directory"],
@@ -187,7 +161,6 @@ await runBench({
         await demands(bench, given.demands),
         ...(await settlements(bench, "signature", given.settlements)),
         ...(await settlements(bench, "sponsored", given.settlements)),
-        ...(await thousandfold(bench)),
         ...(await quorum(chain, given.settlements, given.node)),
       ];
       return { title: "Donations on the local chain", figures };
