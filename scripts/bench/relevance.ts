@@ -38,7 +38,7 @@ const bestOf = 10;
 /** Answers the ids of the best ten. */
 type Engine = { name: string; find: (query: string) => Promise<number[]> };
 
-function almoner(store: Store): Engine {
+function withAlmoner(_: readonly NonprofitRecord[], store: Store): Engine {
   const search = searchIn(store);
   const none = {
     cause: null,
@@ -142,22 +142,15 @@ await runBench({
   options: {
     queries: [100, "Queries of each kind"],
     half: ["report", "report or tune"],
-    engines: ["almoner,MiniSearch,lunr", "Which, with commas between"],
     misses: [0, "1: print each query of which the first answer is wrong"],
   },
-  run: async ({ queries: each, half, engines, misses, folder }) => {
+  run: async ({ queries: each, half, misses, folder }) => {
     if (half !== "tune" && half !== "report") stopWith("--half: report or tune.", 2);
     const [store, records] = await imported(folder);
     const queries = labelledQueries(records, { each, half });
-    const made: Record<string, () => Engine> = {
-      almoner: () => almoner(store),
-      MiniSearch: () => withMiniSearch(records),
-      lunr: () => withLunr(records),
-    };
     const figures: Figure[] = [];
-    for (const name of engines.split(",")) {
-      const engine = made[name]?.() ?? stopWith(`--engines: there is no ${name}.`, 2);
-      figures.push(...(await scores(engine, queries, misses > 0)));
+    for (const engineOf of [withAlmoner, withMiniSearch, withLunr]) {
+      figures.push(...(await scores(engineOf(records, store), queries, misses > 0)));
     }
     store.close();
     const title = `${queries.length} labelled queries among ${records.length} organisations, half ${half}`;
