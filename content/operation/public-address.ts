@@ -1,27 +1,10 @@
 import { BlockList, isIP } from "node:net";
+import networks from "#content/editorial/special-networks.json";
 
 /** Networks that are no part of the public internet. Source: IANA special-purpose address registries. */
 const notPublic = new BlockList();
-for (const network of [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/3",
-])
-  addTo(notPublic, network, "ipv4");
-for (const network of ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]) {
-  addTo(notPublic, network, "ipv6");
-}
+for (const network of networks.ipv4) addTo(notPublic, network, "ipv4");
+for (const network of networks.ipv6) addTo(notPublic, network, "ipv6");
 
 /** All of IPv6 that is given to anybody to be reached at. */
 const given = new BlockList();
