@@ -17,9 +17,13 @@ import { nonprofitNotFound, fitted, type Wrong } from "#content/contract/problem
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DecideManyBody, ReviewsDecided } from "#content/contract/review.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
-import { type ProfileFailure, restoreProfile, withdrawProfile } from "./change-profile.ts";
+import {
+  mergeProfile,
+  type ProfileFailure,
+  restoreProfile,
+  withdrawProfile,
+} from "./change-profile.ts";
 import { editProfile } from "./edit-profile.ts";
-import { mergeProfile } from "./merge-profile.ts";
 import { dailyNumbers, operatorHealth } from "./health.ts";
 import {
   approveAgentName,

@@ -2,12 +2,12 @@ import type { ProfileChange } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { restored, withdrawnBy } from "#content/nonprofit/operator-changes.ts";
+import { restored, whyNotMerged, withdrawnBy } from "#content/nonprofit/operator-changes.ts";
 import { publicFields } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import { type Link, linkThatTook, unlinkSaves } from "#content/register/links-store.ts";
+import { type Link, linkSaves, linkThatTook, unlinkSaves } from "#content/register/links-store.ts";
 import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
@@ -127,3 +127,27 @@ async function unlinked(
     detail: { merged_into: kept, fields },
   };
 }
+
+/**
+ * Withdraws a profile in favour of another, which gets what it lacks. Wallet, contact address, claim, donations and
+ * submissions stay where they are: what was given to whom never changes, and no organisation gets another's wallet.
+ */
+export const mergeProfile = (
+  context: ProfileContext,
+  { into: other, ...asked }: Operated<{ into: string }>,
+) =>
+  changeProfile(context, { ...asked, change: "merged" }, async (tx, before, now) => {
+    const into = await recordBySlug(tx, other);
+    if (into === null) return fail({ kind: "nonprofit_not_found", slug: other });
+    const why = whyNotMerged(before, into);
+    if (why !== null) return conflict(why);
+    const { operator, reason } = asked;
+    const link = { source: "operator", set_by: operator, reason, now } as const;
+    const { saves, fields } = await linkSaves(tx, { gone: before, into }, link);
+    return ok({
+      saves,
+      fields,
+      message: `Merged: its page leads to ${other}, which got ${fields.length === 0 ? "nothing that it lacked" : fields.join(", ")}. Donations and submissions stay on record where they were made.`,
+      detail: { into: other, fields },
+    });
+  });

@@ -5,7 +5,7 @@ import { onboardingKeys } from "#api/onboarding/keys.ts";
 import { onboard } from "#api/onboarding/onboard.ts";
 import { correct } from "#api/correction/correct.ts";
 import { editProfile } from "#api/operator/edit-profile.ts";
-import { mergeProfile } from "#api/operator/merge-profile.ts";
+import { mergeProfile } from "#api/operator/change-profile.ts";
 import { restoreProfile, withdrawProfile } from "#api/operator/change-profile.ts";
 import { decideReview } from "#api/operator/review-queues.ts";
 import { revokeVerification } from "#api/operator/revoke-verification.ts";

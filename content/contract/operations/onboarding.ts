@@ -9,8 +9,6 @@ import {
   RevokeAnswer,
   RevokeBody,
   WalletChallenge,
-} from "#content/contract/onboarding.ts";
-import {
   ChallengeParameters,
   claimExample,
   registrationExample,
