@@ -1,26 +1,10 @@
 import type { Random } from "../../seed/random.ts";
+import abbreviations from "./abbreviations.json";
 
 /** What becomes of a name on its way into a spreadsheet. Null: this name cannot be damaged so. */
 type Damage = (name: string, random: Random) => string | null;
 
 const legalEnd = /[\s,]+(?:inc|incorporated|ltd|limited|llc|corp|corporation|co)\.?$/i;
-
-const abbreviations: readonly (readonly [whole: string, short: readonly string[]])[] = [
-  ["Foundation", ["Fdn", "Fndn", "Found."]],
-  ["Association", ["Assn", "Assoc", "Assoc."]],
-  ["International", ["Intl", "Int'l"]],
-  ["National", ["Natl", "Nat'l"]],
-  ["Saint", ["St", "St."]],
-  ["Center", ["Ctr", "Centre"]],
-  ["University", ["Univ"]],
-  ["Society", ["Soc"]],
-  ["Community", ["Comm"]],
-  ["Department", ["Dept"]],
-  ["Organization", ["Org", "Organisation"]],
-  ["Institute", ["Inst"]],
-  ["Mount", ["Mt"]],
-  ["First", ["1st"]],
-];
 
 const replaced = (name: string, word: string, other: string): string | null => {
   const found = new RegExp(String.raw`(?<![\p{L}'])${word}(?![\p{L}'])`, "iu");
@@ -64,7 +48,7 @@ const damages: Readonly<Record<string, Damage>> = {
     return pick([`${words.slice(1).join(" ")}, ${words[0]}`, swapped.join(" ")]);
   },
   abbreviation: (name, { pick }) => {
-    const made = abbreviations.flatMap(
+    const made = Object.entries(abbreviations).flatMap(
       ([whole, short]) =>
         replaced(name, whole, pick(short)) ?? replaced(name, short[0] ?? "", whole) ?? [],
     );
