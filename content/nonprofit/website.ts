@@ -5,21 +5,7 @@ const trackingParameter =
   /^(?:utm_\w+|ref|ref_src|ref_url|referrer|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|li_fat_id|mkt_tok|vero_id|srsltid)$/i;
 
 /** Endings that no public site has. `.example` stays: the sample directory lives there. */
-const privateEndings = new Set([
-  "localhost",
-  "local",
-  "localdomain",
-  "internal",
-  "intranet",
-  "lan",
-  "home",
-  "corp",
-  "arpa",
-  "test",
-  "invalid",
-  "onion",
-  "alt",
-]);
+const privateEndings: ReadonlySet<string> = new Set(hosts.private_endings);
 
 /** A website as it may go live: with a scheme, without tracking parameters, its path in the letter case given. */
 export type Website = { live: string; url: URL };
