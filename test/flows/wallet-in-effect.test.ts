@@ -22,7 +22,7 @@ import { aWallet, type TestWallet } from "#test/support/wallets.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 
 /** Promise 9 says 10,000: ALMONER_FULL_TESTS=1 plays them all, else fewer. */
-const interleavings = isFull ? 10_000 : 300;
+const interleavings = isFull ? 10_000 : 60;
 const hold = 72 * 3_600_000;
 const someWallets = () => Array.from({ length: 3 }, () => aWallet());
 let wallets = someWallets();

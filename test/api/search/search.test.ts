@@ -178,7 +178,7 @@ describe("answers that are kept", () => {
         }
         service.close();
       }),
-      { numRuns: 12 },
+      { numRuns: 5 },
     );
   }, 60_000);
 
