@@ -15,7 +15,7 @@ export const takesTable = (path: string): boolean => path === "/reconcile/csv";
 export async function tableBody(request: Request): Promise<{ table: string }> {
   const type = request.headers.get("content-type") ?? "";
   const bytes = new Uint8Array(await readBody(request));
-  if (/^text\/(?:csv|plain)\b/i.test(type)) return { table: tableText(bytes) };
+  if (/^text\/(?:csv|plain|tab-separated-values)\b/i.test(type)) return { table: tableText(bytes) };
   try {
     const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
     const given = form.get("table") ?? "";

@@ -53,9 +53,9 @@ export function refusalOf<Failure extends { kind: string }>(
 }
 
 /** The answer to a body whose members cannot be used: each is named, and nothing of it was stored. */
-export const unusableBody = (errors: Wrong[]): Omit<Refusal, "code"> => ({
+export const unusableBody = (errors: Wrong[], storesNothing = false): Omit<Refusal, "code"> => ({
   status: 400,
-  detail: `Nothing was stored. ${wrongsInWords(errors).slice(0, 1_000)}`,
+  detail: `${storesNothing ? "" : "Nothing was stored. "}${wrongsInWords(errors).slice(0, 1_000)}`,
   errors,
 });
 

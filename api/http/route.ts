@@ -27,9 +27,7 @@ export const schemaOf = <Query extends z.ZodObject, Body extends z.ZodObject>(
   transform: (context: { request: Request; query: unknown }) => {
     context.query = parametersOf(context.request.url);
   },
-  body: (body?.refusal === undefined
-    ? undefined
-    : refusing(body.shape, body.refusal, help)) as BodySchema<Body>,
+  body: (body?.refusal === undefined ? undefined : refusing(body, help)) as BodySchema<Body>,
 });
 
 type BodySchema<Shape extends z.ZodObject> = {
@@ -37,14 +35,17 @@ type BodySchema<Shape extends z.ZodObject> = {
 };
 
 /** The shape as Elysia takes it, which refuses in our words. */
-const refusing = (shape: z.ZodObject, code: string, extra: Record<string, unknown>) => ({
+const refusing = (
+  { shape, refusal = "", storesNothing }: NonNullable<Operation["body"]>,
+  extra: Record<string, unknown>,
+) => ({
   "~standard": {
     version: 1,
     vendor: "zod",
     validate: (given: unknown) => {
       const read = fitted(shape, given);
       if (read.ok) return { value: read.value };
-      throw new Refused({ code, ...unusableBody(read.failure), extra });
+      throw new Refused({ code: refusal, ...unusableBody(read.failure, storesNothing), extra });
     },
   },
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { named } from "./base/shape.ts";
+import { otherType } from "./problem.ts";
 
 /** Names in one batch, and organisations in one request for their data. Source: docs/decisions/0168. */
 export const batchMax = 50;
@@ -14,16 +15,27 @@ const textMax = 500;
 const listMax = 30;
 
 const text = z.string().max(textMax);
-const Value = z.union([text, z.number(), z.boolean(), z.object({ id: text })]);
-const Values = z.union([Value, z.array(Value).max(listMax)]);
+/** What a cell holds: a long one is cut, so that it does not refuse the names beside it. */
+const cell = z.string().overwrite((given) => given.slice(0, textMax).toWellFormed());
+const Value = z.union([cell, z.number(), z.boolean(), z.object({ id: cell })]);
+const Values = z.union([Value, z.array(Value).max(listMax)], {
+  error: `Send a text, a number, true or false, {"id": "..."}, or a list of at most ${listMax} of them.`,
+});
+const limitError = `limit is a whole number from 1; above ${candidates.max} it is capped.`;
 const limit = z
-  .number()
-  .transform((given) => Math.min(Math.max(Math.trunc(given), 1), candidates.max))
+  .int({ error: limitError })
+  .min(1, { error: limitError })
+  .overwrite((given) => Math.min(given, candidates.max))
   .default(candidates.default);
+const typeError = { error: 'There is one type here: send "nonprofit", or leave type out.' };
+const oneType = z.literal(["nonprofit", ""], typeError);
+/** What kind of thing is meant, which is always the same. */
+const type = z.union([oneType, z.array(oneType)], typeError).nullish();
 
-/** A query of version 0.2. Types are all the same here, and are not looked at. */
+/** A query of version 0.2. */
 export const Query = z.object({
-  query: text.optional(),
+  query: cell.optional(),
+  type,
   limit,
   properties: z
     .array(z.object({ pid: text, v: Values }))
@@ -35,6 +47,7 @@ export type Query = z.output<typeof Query>;
 
 /** A query of 1.0-draft. */
 export const DraftQuery = z.object({
+  type,
   limit,
   conditions: z
     .array(
@@ -48,7 +61,7 @@ export const DraftQuery = z.object({
           .default("any"),
       }),
     )
-    .min(1)
+    .min(1, 'Send at least one condition: {"matchType": "name", "propertyValue": "a name"}.')
     .max(listMax),
 });
 
@@ -57,30 +70,47 @@ export type DraftQuery = z.output<typeof DraftQuery>;
 const Batch = z
   .array(DraftQuery)
   .max(batchMax, `A batch has at most ${batchMax} queries: send more batches.`);
-export const DraftBatch = named("ReconciliationBatch", { queries: Batch });
+export const DraftBatch = z
+  .object(
+    { queries: Batch },
+    otherType(
+      'Send {"queries": [{"conditions": [{"matchType": "name", "propertyValue": "a name"}]}]}.',
+    ),
+  )
+  .meta({ id: "ReconciliationBatch" });
 
 /** What is asked for the data of organisations. */
-export const ExtendBody = named("ReconciliationExtendBody", {
-  ids: z
-    .array(text)
-    .max(batchMax, `Send at most ${batchMax} ids at a time.`)
-    .meta({ examples: [["hope-kitchen"]] }),
-  properties: z
-    .array(z.object({ id: text }))
-    .max(listMax)
-    .meta({ examples: [[{ id: "org_id" }, { id: "website" }]] }),
-});
+export const ExtendBody = z
+  .object(
+    {
+      ids: z
+        .array(text)
+        .max(batchMax, `Send at most ${batchMax} ids at a time.`)
+        .meta({ examples: [["hope-kitchen"]] }),
+      properties: z
+        .array(z.object({ id: text }))
+        .max(listMax)
+        .meta({ examples: [[{ id: "org_id" }, { id: "website" }]] }),
+    },
+    otherType('Send {"ids": ["hope-kitchen"], "properties": [{"id": "org_id"}]}.'),
+  )
+  .meta({ id: "ReconciliationExtendBody" });
 export type ExtendBody = z.infer<typeof ExtendBody>;
 
 /** What a form sends: one of both, as JSON. */
-export const ReconciliationForm = named("ReconciliationForm", {
-  queries: z
-    .string()
-    .optional()
-    .meta({ examples: ['{"q0": {"query": "Hope Kitchen"}}'] })
-    .describe("A batch of queries of version 0.2, as JSON"),
-  extend: z.string().optional().describe("A data extension query, as JSON"),
-});
+export const ReconciliationForm = z
+  .object(
+    {
+      queries: z
+        .string()
+        .optional()
+        .meta({ examples: ['{"q0": {"query": "Hope Kitchen"}}'] })
+        .describe("A batch of queries of version 0.2, as JSON"),
+      extend: z.string().optional().describe("A data extension query, as JSON"),
+    },
+    otherType('Send a form: queries={"q0": {"query": "a name"}}, or extend.'),
+  )
+  .meta({ id: "ReconciliationForm" });
 
 const Item = z.object({ id: z.string(), name: z.string(), description: z.string().optional() });
 

@@ -22,11 +22,15 @@ const headings = new Map(
   }).flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
 );
 
-/** What a cell counts in a query at most. */
+/** What a cell counts in a query at most, and how many cells beside the name. */
 const cellMax = 500;
+const cellsMax = 10;
 
-/** Spreadsheets save UTF-8, or what Windows had before it. */
+/** Spreadsheets save UTF-8, UTF-16 with a mark at its start ("Unicode text"), or what Windows had before both. */
 export function tableText(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string {
+  const [first, second] = new Uint8Array(bytes);
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -39,6 +43,8 @@ export function tableText(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string 
  * first holds the names. A failure says what to send instead.
  */
 export function readTable(text: string, rowsMax: number): Result<Table, string> {
+  if (text.includes("\0"))
+    return fail("This is no text: save the table as CSV in UTF-8, and send that file.");
   let records: string[][];
   try {
     records = parse(text, {
@@ -79,12 +85,22 @@ function delimiterOf(text: string): string {
 
 function queryOf(row: readonly string[], kinds: readonly (string | undefined)[]): TableQuery {
   const said = row.flatMap((cell, at) => {
-    const [v, pid] = [cell.trim().slice(0, cellMax), kinds[at]];
+    const [v, pid] = [cell.trim().slice(0, cellMax).toWellFormed(), kinds[at]];
     return v === "" || pid === undefined ? [] : [{ pid, v }];
   });
   const name = said.find(({ pid }) => pid === "name");
-  const properties = said.filter(({ pid }) => pid !== "name");
+  const properties = said.filter(({ pid }) => pid !== "name").slice(0, cellsMax);
   return { ...(name && { query: name.v }), ...(properties.length > 0 && { properties }), limit: 1 };
+}
+
+/** How many of the next queries fit `bytesMax` bytes of a form; at least one, whose cells are cut to fit. */
+export function batchFitting(queries: readonly TableQuery[], bytesMax: number): number {
+  let bytes = 0;
+  const over = queries.findIndex((query) => {
+    bytes += new URLSearchParams({ q: `"q00":${JSON.stringify(query)},` }).toString().length;
+    return bytes > bytesMax;
+  });
+  return over === -1 ? queries.length : Math.max(over, 1);
 }
 
 /** What is added to each row: ids of what is a match, else only the nearest name. */
@@ -98,13 +114,18 @@ const addedTo = ({ best, orgIds }: Found): string[] =>
       ? [best.id, orgIds.join(" "), best.name, String(best.score), "yes"]
       : ["", "", best.name, String(best.score), "no"];
 
-/** The table with what was found, as CSV that a spreadsheet opens without running anything in it. */
+/**
+ * The table with what was found, as CSV that a spreadsheet opens without running anything in it. Cells beyond the header
+ * stay, below empty titles.
+ */
 export function writtenTable({ header, rows }: Table, found: readonly Found[]): string {
+  const width = rows.reduce((most, row) => Math.max(most, row.length), header.length);
+  const whole = (row: readonly string[]) => Array.from({ length: width }, (_, at) => row[at] ?? "");
   const lines = rows.map((row, at) => [
-    ...header.map((_, column) => row[column] ?? ""),
+    ...whole(row),
     ...addedTo(found[at] ?? { best: undefined, orgIds: [] }),
   ]);
-  return [[...header, ...added], ...lines]
+  return [[...whole(header), ...added], ...lines]
     .map((cells) => `${cells.map(written).join(",")}\r\n`)
     .join("");
 }

@@ -1,5 +1,6 @@
 import type { Candidate } from "#content/contract/reconciliation.ts";
 import {
+  batchFitting,
   type Found,
   readTable,
   type Table,
@@ -11,6 +12,8 @@ import { el, part } from "./dom.ts";
 
 const bytesMax = 10_000_000;
 const triesMax = 5;
+/** The service takes 64 KiB, in which a letter that is not Latin counts nine. */
+const bodyBytesMax = 60_000;
 
 const form = part("#match") as HTMLFormElement;
 const input = part("#match-table") as HTMLInputElement;
@@ -59,7 +62,8 @@ async function matched(file: File): Promise<string> {
   while (found.length < queries.length) {
     bar.value = found.length;
     said.textContent = `${found.length} of ${queries.length} rows`;
-    found.push(...(await foundFor(queries.slice(found.length, found.length + Number(batchMax)))));
+    const open = queries.slice(found.length, found.length + Number(batchMax));
+    found.push(...(await foundFor(open.slice(0, batchFitting(open, bodyBytesMax)))));
   }
   offer(read.value, found, file.name);
   const count = found.filter(({ best }) => best?.match === true).length;

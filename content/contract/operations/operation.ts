@@ -34,6 +34,8 @@ export type Operation<
     shape: Body;
     refusal?: string;
     optional?: true;
+    /** The request only asks: its refusal does not say that nothing was stored. */
+    storesNothing?: true;
     /** Absent: JSON. */
     mediaType?: string;
     /** By name, when one example does not show all. */

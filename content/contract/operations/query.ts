@@ -35,13 +35,15 @@ export const limit = (fallback: number, max: number) =>
     fallback,
   );
 
-/** Items to leave out from the start. */
-export const offset = parameter(
-  whole,
-  capped(0, 2 ** 40, "offset is a whole number from 0.").default(0),
-  "Number of items to skip; default 0",
-  0,
-);
+/** Items to leave out from the start, by the name of the parameter. */
+export const skipped = (name: string) =>
+  parameter(
+    whole,
+    capped(0, 2 ** 40, `${name} is a whole number from 0.`).default(0),
+    "Number of items to skip; default 0",
+    0,
+  );
+export const offset = skipped("offset");
 
 /** A whole number from 1; above `max` it is capped. */
 export const number = (

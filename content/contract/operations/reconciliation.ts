@@ -13,7 +13,7 @@ import {
   tableRowsMax,
 } from "#content/contract/reconciliation.ts";
 import { htmlPage, operations } from "./operation.ts";
-import { limit, offset, text } from "./query.ts";
+import { choice, limit, skipped, text } from "./query.ts";
 
 const lengthMax = 65_536;
 const sentAsQuery = (what: string, example: string) =>
@@ -45,6 +45,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     body: {
       shape: ReconciliationForm,
       refusal: "invalid_queries",
+      storesNothing: true,
       mediaType: "application/x-www-form-urlencoded",
     },
     ok: { description: "Candidates by the keys of the queries", shape: KeyedAnswer },
@@ -60,7 +61,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     path: "/reconcile/v1/match",
     summary: "Find out which nonprofits names stand for (1.0-draft)",
     description: "As reconcileNames, in the order of the queries.",
-    body: { shape: DraftBatch, refusal: "invalid_queries" },
+    body: { shape: DraftBatch, refusal: "invalid_queries", storesNothing: true },
     ok: { description: "Candidates of each query", shape: DraftAnswer },
   },
   suggestForReconciliation: {
@@ -70,7 +71,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     query: z.object({
       prefix: text("What was typed", "hope ki"),
       limit: limit(10, 20),
-      cursor: offset,
+      cursor: skipped("cursor"),
     }),
     ok: { description: "Suggestions", shape: Suggestions },
   },
@@ -87,7 +88,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     summary: "List the data that can be fetched of nonprofits",
     description: "They are the same for every type.",
     query: z.object({
-      type: text("The type; there is one", "nonprofit"),
+      type: choice("type", ["nonprofit"], "The type; there is one", "nonprofit"),
       limit: limit(50, 50),
     }),
     ok: { description: "The properties", shape: Proposal },
@@ -97,7 +98,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     path: "/reconcile/v1/extend",
     summary: "Fetch data of nonprofits by their ids (1.0-draft)",
     description: `At most ${batchMax} nonprofits at a time; an id that no nonprofit has gets no values.`,
-    body: { shape: ExtendBody, refusal: "invalid_extend" },
+    body: { shape: ExtendBody, refusal: "invalid_extend", storesNothing: true },
     ok: { description: "The data", shape: ExtendAnswer },
   },
   matchTable: {
@@ -113,6 +114,7 @@ export const reconciliationOperations = operations("Reconciliation", {
           examples: [{ table: "name,country\nHope Kitchen,Kenya\n" }],
         }),
       refusal: "invalid_table",
+      storesNothing: true,
       mediaType: "application/x-www-form-urlencoded",
     },
     ok: {

@@ -127,6 +127,58 @@ describe("what cannot be answered is refused in words:", () => {
     },
   );
 
+  const said = (detail: string) => expect.stringMatching(new RegExp(`^${RegExp.escape(detail)}`));
+  const condition = { matchType: "name", propertyValue: "x" };
+  const oneOf = (query: object) => ({ queries: [{ conditions: [condition], ...query }] });
+  const wrongLimit = "limit is a whole number from 1";
+  const wrongType = "There is one type here";
+  test.each([
+    [{ query: "x", limit: 0 }, `a.limit: ${wrongLimit}`],
+    [{ query: "x", limit: -1 }, `a.limit: ${wrongLimit}`],
+    [{ query: "x", limit: 1.5 }, `a.limit: ${wrongLimit}`],
+    [{ query: "x", type: "person" }, `a.type: ${wrongType}`],
+    [{ query: "x", type: ["nonprofit", "person"] }, "a.type"],
+  ])("%j", async (query, detail) => {
+    const answer = await sendForm({ queries: JSON.stringify({ a: query }) });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { detail: said(detail) }]);
+  });
+  test.each([
+    ["/reconcile", undefined, "Send a form: queries="],
+    ["/reconcile/v1/match", undefined, 'Send {"queries": ['],
+    ["/reconcile/v1/extend", undefined, 'Send {"ids": ['],
+    ["/reconcile/v1/match", oneOf({ limit: 0 }), `queries[0].limit: ${wrongLimit}`],
+    ["/reconcile/v1/match", oneOf({ type: "person" }), `queries[0].type: ${wrongType}`],
+    ["/reconcile/v1/match", oneOf({ conditions: [] }), "queries[0].conditions: Send at least one"],
+    [
+      "/reconcile/v1/match",
+      oneOf({ conditions: [{ matchType: "name" }] }),
+      "queries[0].conditions[0].propertyValue: Send a text",
+    ],
+  ])("%s of %j", async (path, body, detail) => {
+    const text = body && JSON.stringify(body);
+    const request = new Request(`http://localhost${path}`, {
+      method: "POST",
+      ...(text && { body: text, headers: { "content-type": "application/json" } }),
+    });
+    const answer = await service.app.handle(request);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { detail: said(detail) }]);
+  });
+  test.each([
+    ["suggest/entity?cursor=-1", "cursor is a whole number"],
+    ["extend/propose?type=person", "type is one of nonprofit"],
+  ])("%s", async (path, detail) => {
+    const answer = await service.get(`/reconcile/v1/${path}`);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { detail: said(detail) }]);
+  });
+
+  test("but one long cell is cut, and the names beside it are answered", async () => {
+    const queries = { a: { query: "x".repeat(501) }, b: { query: "Hawaii Foodbank" } };
+    expect((await batch(queries))["b"]?.result[0]).toMatchObject({ id: "hawaii-foodbank" });
+    const long = { matchType: "name", propertyValue: ["y".repeat(501)] };
+    const answer = await service.post("/reconcile/v1/match", oneOf({ conditions: [long] }));
+    expect(answer.status).toBe(200);
+  });
+
   test("JSONP", async () => {
     const response = await service.get("/reconcile?callback=alert");
     expect(await response.json()).toMatchObject({ status: 400, code: "no_jsonp" });
@@ -193,7 +245,21 @@ describe("a table", () => {
       expect(lines).toHaveLength(5);
     }
   });
+  test("keeps what stands beyond its header, and may be Excel's Unicode text", async () => {
+    const utf16 = Buffer.from("\uFEFFname\tcity\nHawaii Foodbank\tHilo\tx\t=1\n", "utf16le");
+    for (const bytes of [utf16, Buffer.from(utf16).swap16()]) {
+      const answer = await table(bytes, { "content-type": "text/tab-separated-values" });
+      const [header, row] = (await answer.text()).split("\r\n");
+      expect(header).toBe("name,city,,,almoner_id,org_id,matched_name,score,match");
+      expect(row).toStartWith(`Hawaii Foodbank,Hilo,x,'=1,hawaii-foodbank,${ein},`);
+    }
+  });
+  test("may have one kind of column again and again", async () => {
+    const csvOf = `name${",city".repeat(40)}\nHawaii Foodbank${",Hilo".repeat(40)}\n`;
+    expect((await table(csvOf, { "content-type": "text/csv" })).status).toBe(200);
+  });
   test.each([
+    ["n\0a\0m\0e\0\n\0x\0", "invalid_table"],
     ["name\n", "invalid_table"],
     ['name\n"open', "invalid_table"],
     [`name\n${"x\n".repeat(501)}`, "invalid_table"],

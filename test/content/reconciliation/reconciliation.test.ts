@@ -3,7 +3,7 @@ import { askedByDraft } from "#content/reconciliation/asked.ts";
 import { ranked } from "#content/reconciliation/match.ts";
 import { cellsOf, properties } from "#content/reconciliation/properties.ts";
 import { draftManifest, manifest } from "#content/reconciliation/manifest.ts";
-import { readTable, tableText, writtenTable } from "#content/reconciliation/table.ts";
+import { batchFitting, readTable, tableText, writtenTable } from "#content/reconciliation/table.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -98,9 +98,12 @@ describe("a table", () => {
     expect(read.ok && read.value.queries).toEqual([{ ...query, limit: 1 }]);
   });
 
-  test.each(["", "name", 'name\n"x', "name\n1\n2\n3\n4\n5\n6"])("%j is none", (text) => {
-    expect(readTable(text, 5)).toMatchObject({ ok: false, failure: expect.any(String) });
-  });
+  test.each(["", "name", "name\n\0", 'name\n"x', "name\n1\n2\n3\n4\n5\n6"])(
+    "%j is none",
+    (text) => {
+      expect(readTable(text, 5)).toMatchObject({ ok: false, failure: expect.any(String) });
+    },
+  );
 
   test.each([
     ["=cmd()", "'=cmd()"],
@@ -123,6 +126,20 @@ describe("a table", () => {
       "a,s,X-1,S,91,yes",
       "b,,,S,91,no",
     ]);
+  });
+
+  test.each([
+    ["a", 50, 50],
+    ["名".repeat(500), 13, 13],
+    ["名".repeat(500), 50, 13],
+    ["名".repeat(20_000), 1, 1],
+  ])("goes in batches that fit a form: %#", (query, count, fitting) => {
+    expect(
+      batchFitting(
+        Array.from({ length: count }, () => ({ query, limit: 1 })),
+        60_000,
+      ),
+    ).toBe(fitting);
   });
 
   test("may be in the letters of old Windows", () => {
