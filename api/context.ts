@@ -2,6 +2,7 @@ import type { Browse, FoundList } from "#content/nonprofit/browse-store.ts";
 import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
 import type { SearchPage } from "#content/search/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
+import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Activity } from "#content/operation/activity-store.ts";
@@ -74,10 +75,11 @@ export type Context = {
   readonly activity: Activity;
   /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
   readonly bundleHolds?: (urlPath: string) => boolean;
-  /** Draws pages of lists and searches as the site does. Absent: no site is compiled beside the service. */
+  /** Draws pages of lists, searches and histories as the site does. Absent: no site is compiled beside the service. */
   readonly draw?: {
     list(found: FoundList, accept: string | null): Promise<Response>;
     search(asked: SearchAsked, answer: SearchAnswer, accept: string | null): Promise<Response>;
+    history(found: FoundHistory, accept: string | null): Promise<Response>;
   };
   /**
    * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the

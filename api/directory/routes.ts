@@ -9,6 +9,10 @@ import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract
 import { directoryOperations as directory } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
+import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
+import { networks } from "#content/donation/network.ts";
+import { finalDonations } from "#content/donation/store.ts";
+import { contestedOf } from "#content/enrichment/contested-store.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
 import { causeList, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
@@ -55,6 +59,14 @@ export const directoryRoutes = (context: DirectoryContext) => {
         const answer = await historyAnswer(store, params.slug);
         return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
       })
+      .get(pathOf(directory.historyForPeople), ({ params: { slug }, request }) =>
+        historyForPeople(context, slug, request.headers.get("accept")),
+      )
+      // Beside the profile, which is a file, nothing can be a folder.
+      .get("/nonprofits/:slug/history", ({ params }) => {
+        const location = `/history/${encodeURIComponent(params.slug)}`;
+        return new Response(null, { status: 308, headers: { location } });
+      })
       // Its address until 0.3: beside it the profile would be both a file and a folder.
       .get("/api/nonprofits/:slug/history", ({ params }) => {
         const location = `/api/history/${encodeURIComponent(params.slug)}`;
@@ -64,6 +76,26 @@ export const directoryRoutes = (context: DirectoryContext) => {
       .get(pathOf(directory.getStats), () => numbers(context))
   );
 };
+
+/** The history with what is open and what was given, as the site draws it. */
+async function historyForPeople(
+  { store, draw, config: { baseUrl, network } }: DirectoryContext,
+  slug: string,
+  accept: string | null,
+): Promise<Response> {
+  if (draw === undefined) return noPages();
+  const record = await recordBySlug(store, slug);
+  const history = record === null ? null : await historyAnswer(store, slug);
+  if (record === null || history === null) return unknownSlug();
+  const [given] = await finalDonations(store, [record.id], recentDonationsMax);
+  const place = { cluster: networks[network].cluster, baseUrl };
+  const gifts = given === undefined ? null : historyOf(given, given, place);
+  const contested = await contestedOf(store, record);
+  return draw.history({ name: record.name, history, contested, gifts }, accept);
+}
+
+const noPages = (): Response =>
+  problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });
 
@@ -86,9 +118,7 @@ async function listForPeople(
   asked: QueryOf<typeof directory.browseNonprofits>,
   accept: string | null,
 ): Promise<Response> {
-  if (draw === undefined) {
-    return problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
-  }
+  if (draw === undefined) return noPages();
   const { page: number = 1, ...narrowing } = asked;
   const offset = (number - 1) * entriesPerPage;
   const query = browseQuery({ ...narrowing, limit: entriesPerPage, offset });

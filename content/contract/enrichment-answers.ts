@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { named } from "./base/shape.ts";
+import type { DonationHistory } from "./donation.ts";
 import { EnrichableField, FieldType, SubmissionStatus } from "./enrichment.ts";
 
 const wireTimeText = z.string().describe("YYYY-MM-DD HH:MM:SS, UTC");
@@ -162,6 +163,14 @@ export const History = named("History", {
         .enum(["agents", "operator", "organisation", "register", "directory"])
         .describe("Who decided it"),
       changed_at: z.string().describe("ISO 8601, UTC"),
+      values: z
+        .array(
+          z.object({ field: z.string(), old: z.string().nullable(), new: z.string().nullable() }),
+        )
+        .optional()
+        .describe(
+          "What fields of one value were before and after, at most 300 characters of each; absent of changes before 0.4",
+        ),
       agreed: z
         .array(
           z.object({
@@ -181,3 +190,11 @@ export const History = named("History", {
   ),
 });
 export type History = z.infer<typeof History>;
+
+/** What the page of a history shows. Values wait for a second agent or for a person, each with who sent it. */
+export type FoundHistory = {
+  name: string;
+  history: History;
+  contested: { field: string; values: { value: string; agents: string[] }[] }[];
+  gifts: DonationHistory | null;
+};

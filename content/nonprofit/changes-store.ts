@@ -8,7 +8,7 @@ import { jsonOf, jsonText, query } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { publicName, shownSource } from "./public-name.ts";
-import { publicFields, publicValue } from "./wire.ts";
+import { publicFields, publicValue, tracedFields, tracedValues } from "./wire.ts";
 
 /** One appended change of public data. `changed_at` is in milliseconds since 1970. */
 export type Change = typeof changes.$inferSelect;
@@ -107,6 +107,7 @@ const Change = z.object({
   fields: z.array(z.string()),
   origin: z.string(),
   changed_at: z.number(),
+  was: z.record(z.string(), z.string().nullable()).nullable(),
 });
 
 const Agreed = z.object({
@@ -124,6 +125,8 @@ const Found = z.object({
   id: z.number(),
   slug: z.string(),
   website: z.string().nullable(),
+  /** What the fields hold now that are traced. */
+  live: jsonText(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
   changes: jsonText(z.array(Change)),
   agreed: jsonText(z.array(Agreed)),
 });
@@ -134,12 +137,13 @@ const agreedColumns = Object.keys(Agreed.shape);
 /** What went live where that is not what the agent sent: what was agreed on, or what a reviewer made of it. */
 const liveValue = "coalesce(winning_value, value)";
 
-const historiesSql = `SELECT n.id, n.slug, n.website,
+const historiesSql = `SELECT n.id, n.slug, n.website, ${jsonOf(tracedFields)} AS live,
     (
       SELECT json_group_array(json_object(
-        'sequence', sequence, 'kind', kind, 'fields', json(fields), 'origin', origin, 'changed_at', changed_at
+        'sequence', sequence, 'kind', kind, 'fields', json(fields), 'origin', origin, 'changed_at', changed_at,
+        'was', json(was)
       )) FROM (
-        SELECT sequence, kind, fields, origin, changed_at FROM changes
+        SELECT sequence, kind, fields, origin, changed_at, was FROM changes
         WHERE nonprofit_id = n.id AND fields <> '["${donationsField}"]'
         ORDER BY sequence DESC
         LIMIT ${changesMax}
@@ -205,12 +209,20 @@ export async function historyAnswer(store: Queryable, slug: string): Promise<His
 }
 
 /** A submission goes live in the transaction of its change: the instant and the field tell which that is. */
-function historyOf({ slug, website, changes: appended, agreed }: Found): History {
+function historyOf({ slug, website, live: current, changes: appended, agreed }: Found): History {
+  const later = tracedValues(current, tracedFields) ?? {};
   const agreedAt = Map.groupBy(
     agreed,
     ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`,
   );
-  const shown = appended.map(({ sequence, kind, fields, origin, changed_at }) => {
+  // Newest first: what a field became is what the change after it found there.
+  const shown = appended.map(({ sequence, kind, fields, origin, changed_at, was }) => {
+    const values = Object.entries(was ?? {}).map(([field, old]) => ({
+      field: publicFields([field])[0] ?? field,
+      old,
+      new: later[field] ?? null,
+    }));
+    Object.assign(later, was);
     const live = fields.flatMap((field) => agreedAt.get(`${changed_at} ${field}`) ?? []);
     return {
       sequence,
@@ -219,6 +231,7 @@ function historyOf({ slug, website, changes: appended, agreed }: Found): History
       origin,
       by: deciderOf(origin),
       changed_at: isoTime(changed_at),
+      ...(values.length === 0 ? {} : { values }),
       ...(live.length === 0 ? {} : { agreed: live.map((one) => agreedOf(one, live, website)) }),
     };
   });

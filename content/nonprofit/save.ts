@@ -13,6 +13,7 @@ import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { searchFacets } from "./search-facets.ts";
 import { refreshPending } from "./pending-submissions-store.ts";
 import type { Change } from "./changes-store.ts";
+import { tracedValues } from "./wire.ts";
 
 /** A nonprofit as it was (null: new) and as it shall be. */
 export type Save = { before: NonprofitRecord | null; after: NonprofitRecord };
@@ -75,6 +76,7 @@ export async function saveNonprofits(
       slug: one.after.slug,
       fields: one.shown,
       moved_lists: movedLists(one, listingsFor),
+      was: one.before === null ? null : tracedValues(one.before, one.shown),
     })),
     { origin, now },
   );
@@ -107,7 +109,8 @@ export async function saveDirectoryFact(
   });
 }
 
-type NewChange = Pick<Change, "kind" | "nonprofit_id" | "slug" | "fields" | "moved_lists">;
+type NewChange = Pick<Change, "kind" | "nonprofit_id" | "slug" | "fields" | "moved_lists"> &
+  Partial<Pick<Change, "was">>;
 
 /** Tells readers of the feed and the publisher what changed; also what is no field of a profile. */
 export async function appendChanges(

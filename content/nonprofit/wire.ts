@@ -133,6 +133,39 @@ export function maskEmail(address: string): string {
 export const publicValue = (field: string, value: string): string =>
   field === "contact_email" ? maskEmail(value) : value;
 
+/** Fields of one value each: of these a history says what they were and became. */
+export const tracedFields: readonly string[] = [
+  ...["name", "tagline", "mission", "description", "country_code", "region", "city"],
+  ...["website", "donation_url", "contact_email", "usdc_wallet", "beneficiaries_per_year"],
+  ...["founded_year", "annual_budget_usd", "team_size"],
+];
+const traced: ReadonlySet<string> = new Set(tracedFields);
+const tracedLengthMax = 300;
+
+/** A value of such a field as a history shows it: public, and no longer than 300 characters. Null for none. */
+export function tracedValue(field: string, value: string | number | null): string | null {
+  if (value === null) return null;
+  const text = publicValue(field, String(value));
+  if (field === "country_code") return countryName(text);
+  // Half of a surrogate pair is no character.
+  return text.length > tracedLengthMax
+    ? `${text.slice(0, tracedLengthMax - 1).replace(/[\uD800-\uDBFF]$/, "")}…`
+    : text;
+}
+
+/** What these fields hold, of those that are traced; null for none of them. */
+export function tracedValues(
+  record: Readonly<Record<string, unknown>>,
+  fields: readonly string[],
+): Record<string, string | null> | null {
+  const held = fields.filter((field) => traced.has(field));
+  const valueOf = (value: unknown) =>
+    typeof value === "string" || typeof value === "number" ? value : null;
+  return held.length === 0
+    ? null
+    : Object.fromEntries(held.map((field) => [field, tracedValue(field, valueOf(record[field]))]));
+}
+
 /** One page of GET /api/nonprofits: the same bytes from the service and from the bundle, by `answerBytes`. */
 export function listAnswer({
   baseUrl,

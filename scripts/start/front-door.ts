@@ -5,7 +5,7 @@ import { discoveryHits } from "#content/operation/activity-store.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { type Drawing, drawnList, drawnSearch } from "#site/documents/list-page.ts";
+import { type Drawing, drawnHistory, drawnList, drawnSearch } from "#site/documents/list-page.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
@@ -72,7 +72,7 @@ export async function openFrontDoor(
   };
 }
 
-/** Draws lists and searches that are in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
+/** Draws lists, searches and histories that are in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
 export function openDrawing(
   config: Pick<Config, "dataDir" | "baseUrl" | "network">,
 ): NonNullable<Context["draw"]> {
@@ -102,6 +102,7 @@ export function openDrawing(
     list: (found, accept) => drawn(accept, (source, form) => drawnList(source, found, form)),
     search: (asked, answer, accept) =>
       drawn(accept, (source, form) => drawnSearch(source, asked, answer, form)),
+    history: (found, accept) => drawn(accept, (source, form) => drawnHistory(source, found, form)),
   };
 }
 

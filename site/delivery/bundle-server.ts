@@ -25,7 +25,8 @@ const alwaysLive =
   /^\/(?:api\/(?:stats|needs-enrichment|agents\/[a-z]+|enrichments\/stats|donations\/[^/.]+)|healthz|readyz|metrics)$/;
 
 /** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
-const ofService = /^\/(api|mcp|desk|organisations|reconcile|healthz|readyz|metrics)(\/|$)/;
+const ofService =
+  /^\/(?:(?:api|mcp|desk|history|organisations|reconcile|healthz|readyz|metrics)(?:\/|$)|nonprofits\/[^/]+\/history$)/;
 
 /** What is cached in memory. */
 const cachedBytesMax = 64 * 1024 * 1024;

@@ -5,13 +5,16 @@ import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import type { SearchAsked } from "#content/contract/search.ts";
+import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import type { FoundList } from "#content/nonprofit/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listMarkdown, listPageView } from "#site/parts/list-view.ts";
-import { markdownPathOf } from "#site/parts/markdown.ts";
+import { historyView } from "#site/parts/history-view.ts";
+import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
 import { searchView } from "#site/parts/search-view.ts";
 import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
 import { folderOf, keyOf, listParts } from "./keys.ts";
+import { pageMarkdown } from "./page-markdown.ts";
 import { pageSizeOf, staticPages } from "./page-sizes.ts";
 
 const itemsPerBatch = 1_000;
@@ -160,6 +163,17 @@ export async function drawnSearch(
   const view = searchView(asked, answer);
   if (markdown) return listMarkdown(view, baseUrl);
   return renderer.render("/search", { baseUrl, network, view, answered: true });
+}
+
+/** The history of a profile as a page. */
+export async function drawnHistory(
+  { renderer, baseUrl, network }: Drawing,
+  found: FoundHistory,
+  { markdown }: { markdown: boolean },
+): Promise<string | Uint8Array> {
+  const view = historyView(found);
+  const page = await renderer.render("/history/[slug]", { baseUrl, network, view });
+  return markdown ? enclosed([pageMarkdown(new TextDecoder().decode(page), baseUrl)], []) : page;
 }
 
 /** A page of a list that is in no bundle, as its pages are, or in markdown: `found` is what the service found. */

@@ -57,7 +57,8 @@ export function markdownOf(record: NonprofitRecord, baseUrl: string): string {
  * profile's, and that of /agents the guide for agents. See docs/decisions/0162.
  */
 export function markdownPathOf(path: string): string | null {
-  if (!path.endsWith(".html") || path === "404.html") return null;
+  // A history is in no bundle.
+  if (!path.endsWith(".html") || path === "404.html" || path.startsWith("history/")) return null;
   return `${path.slice(0, -".html".length).replace(/^donate\//, "nonprofits/")}.md`;
 }
 

@@ -5,6 +5,7 @@ import type { CountryCount } from "#content/nonprofit/list-store.ts";
 import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
 import type { ListPageView } from "./list-view.ts";
 import type { ReferenceRoom } from "./reference-view.ts";
+import type { HistoryView } from "./history-view.ts";
 import type { SearchView } from "./search-view.ts";
 
 /** A recommended profile in a few words. */
@@ -24,6 +25,7 @@ export type PageLocals = {
   "/causes": { causes: Cause[] };
   "/causes/[id]/[...page]": { view: ListPageView };
   "/browse": { view: ListPageView };
+  "/history/[slug]": { view: HistoryView };
   "/search": { view: SearchView; answered: boolean };
   "/countries": { countries: CountryCount[] };
   "/countries/[code]/[...page]": { view: ListPageView };

@@ -145,6 +145,9 @@ const labelOf = (field: string): string => {
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 
+/** A source for people. */
+export const sourceName = (source: string): string => sourceNames[source] ?? source;
+
 const sourceNames: Record<string, string> = {
   consensus: "Agreement of agents",
   operator: "The operator of this directory",
@@ -170,7 +173,7 @@ export type Origin = {
 /** Puts in words where a value comes from. */
 export function originOf(from: FieldProvenance): Origin {
   const { source, source_url, rule, agents, corroborations = 0, applied_at } = from;
-  const name = rule === undefined ? (sourceNames[source] ?? source) : derivedFrom(source, rule);
+  const name = rule === undefined ? sourceName(source) : derivedFrom(source, rule);
   const named = source === "consensus" ? ": " : "; also from agents: ";
   const names = agents.length === 0 ? "" : `${named}${agents.map(quoted).join(", ")}`;
   const others = corroborations === 0 ? "" : `; found by ${corroborations} more`;

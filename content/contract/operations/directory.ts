@@ -140,6 +140,19 @@ export const directoryOperations = operations("Directory", {
     ok: { description: "The changes", shape: History },
     refusals: [400],
   },
+  historyForPeople: {
+    path: "/history/{slug}",
+    summary: "Read the changes of a profile on a page for people",
+    description:
+      "The same changes as a page, with values that agents disagree on and with gifts. Programs ask GET /api/history/{slug}.",
+    ok: {
+      description: "The page",
+      mediaType: "text/html",
+      shape: "text",
+      example: "<!doctype html>\n",
+    },
+    refusals: [400],
+  },
   getOrganisation: {
     path: "/api/organisations/{org_id}",
     summary: "Look up an organisation by its register number",

@@ -16,6 +16,8 @@ export const changes = sqliteTable(
     moved_lists: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
     origin: text().notNull(), // For example import:irs-bmf, consensus, review, seed.
     changed_at: integer().notNull(),
+    // What changed fields of one value held before, as public; null: nothing before, or not known.
+    was: text({ mode: "json" }).$type<Record<string, string | null>>(),
   },
   (c) => [index("changes_by_nonprofit").on(c.nonprofit_id, c.sequence)],
 );

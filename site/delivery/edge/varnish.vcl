@@ -47,8 +47,9 @@ sub vcl_recv {
   if ((req.method != "GET" && req.method != "HEAD") || req.http.Authorization) {
     return (pass);
   }
-  if (req.url ~ "^/(mcp|healthz|readyz|desk|organisations|reconcile)(/|\?|$)"
+  if (req.url ~ "^/(mcp|healthz|readyz|desk|history|organisations|reconcile)(/|\?|$)"
       || req.url ~ "^/api/(search|recommend|stats|needs-enrichment|enrich|corrections|donate|donations|onboard|admin)(/|\?|$)"
+      || req.url ~ "^/nonprofits/[^/?]+/history"
       || req.url ~ "^/(browse|api/(nonprofits|agents/[a-z]+|enrichments/stats))/?\?.") {
     return (pass);
   }

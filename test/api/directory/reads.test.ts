@@ -154,11 +154,12 @@ describe("GET /api/nonprofits, narrowed", () => {
   test("is drawn for people by the site, where there is one", async () => {
     expect((await service.get("/browse?city=Hilo")).status).toBe(404);
     const drawn = await aService({
-      records: [aNonprofit({ name: "Hilo Aid", city: "Hilo" }), aNonprofit()],
+      records: [aNonprofit({ slug: "aid", name: "Hilo Aid", city: "Hilo" }), aNonprofit()],
       context: {
         draw: {
           list: async (found) => Response.json(found),
           search: async (asked, answer) => Response.json({ asked, answer }),
+          history: async (found) => Response.json(found),
         },
       },
     });
@@ -170,6 +171,61 @@ describe("GET /api/nonprofits, narrowed", () => {
     expect(search).toMatchObject({ asked: { q: "aid", page: 1 }, answer: { total: 1, limit: 20 } });
     expect((await drawn.get("/search?accepts=cash")).status).toBe(400);
     expect((await service.get("/search?q=aid")).status).toBe(404);
+    const moved = await drawn.get("/nonprofits/aid/history");
+    expect([moved.status, moved.headers.get("location")]).toEqual([308, "/history/aid"]);
+    expect(await (await drawn.get("/history/aid")).json()).toMatchObject({
+      name: "Hilo Aid",
+      history: { slug: "aid", count: 1 },
+      contested: [],
+      gifts: null,
+    });
+    expect((await drawn.get("/history/nobody")).status).toBe(404);
+    expect((await service.get("/history/aid")).status).toBe(404);
+    drawn.close();
+  });
+
+  test("a history tells of both sides where agents disagree", async () => {
+    const drawn = await aService({
+      records: [aNonprofit({ slug: "aid", city: "Hilo" })],
+      context: {
+        draw: {
+          list: async () => Response.json({}),
+          search: async () => Response.json({}),
+          history: async ({ contested }) => Response.json(contested),
+        },
+      },
+    });
+    const send = (agent_id: string, field: string, value: string) =>
+      drawn.post("/api/enrich/aid", { agent_id, field, value });
+    await send("ant", "website", "https://hilo-aid.org");
+    await send("bee", "website", "https://aid-hilo.org");
+    await send("ant", "founded_year", "1999");
+    await send("ant", "contact_email", "jane@hilo-aid.org");
+    await send("bee", "contact_email", "joe@hilo-aid.org");
+    for (const agent of ["ant", "bee"]) await send(agent, "city", "Kona");
+    expect(await (await drawn.get("/history/aid")).json()).toEqual([
+      {
+        field: "website",
+        values: [
+          { value: "https://hilo-aid.org", agents: ["ant"] },
+          { value: "https://aid-hilo.org", agents: ["bee"] },
+        ],
+      },
+      {
+        field: "contact_email",
+        values: [
+          { value: "j…@hilo-aid.org", agents: ["ant"] },
+          { value: "j…@hilo-aid.org", agents: ["bee"] },
+        ],
+      },
+      {
+        field: "city",
+        values: [
+          { value: "Hilo", agents: [] },
+          { value: "Kona", agents: ["ant", "bee"] },
+        ],
+      },
+    ]);
     drawn.close();
   });
 });

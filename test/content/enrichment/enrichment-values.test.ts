@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { agentFlags, foldAgentId } from "#content/enrichment/agent.ts";
-import { maskEmail, publicValue } from "#content/nonprofit/wire.ts";
+import { maskEmail, publicValue, tracedValue, tracedValues } from "#content/nonprofit/wire.ts";
 import { promotionNote } from "#content/enrichment/consensus.ts";
 import { rowFrom } from "#content/enrichment/prose-rows.ts";
 import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
@@ -155,6 +155,14 @@ test("an e-mail address is masked wherever it could be public", () => {
   expect(maskEmail("jane@oak.example")).toBe("j…@oak.example");
   expect(maskEmail("odd")).toBe("o…");
   expect(publicValue("contact_email", "jane@oak.example")).toBe("j…@oak.example");
+  expect(tracedValue("contact_email", "jane@oak.example")).toBe("j…@oak.example");
+  expect(tracedValue("mission", "a".repeat(400))).toBe(`${"a".repeat(299)}…`);
+  expect(tracedValue("mission", `${"a".repeat(298)}😀😀`)).toBe(`${"a".repeat(298)}…`);
+  expect(tracedValues({ city: null, team_size: 3, causes: [] }, ["causes", "city"])).toEqual({
+    city: null,
+  });
+  expect(tracedValues({ team_size: 3 }, ["team_size"])).toEqual({ team_size: "3" });
+  expect(tracedValues({}, ["causes"])).toBeNull();
   expect(publicValue("city", "a@b.example")).toBe("a@b.example");
 });
 

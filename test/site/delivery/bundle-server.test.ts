@@ -175,6 +175,9 @@ describe("the bundle's files over HTTP", () => {
     ]);
     expect(ask("/nowhere")).toBeNull();
     expect(ask("/api/nonprofits/none", { headers: { accept: "text/html" } })).toBeNull();
+    for (const path of ["/history/oak-trust", "/nonprofits/oak-trust/history"]) {
+      expect(ask(path, { headers: { accept: "text/html" } })).toBeNull();
+    }
   });
 
   test("a page for donations is there with the wallet; before and after, the profile stands in", async () => {

@@ -248,6 +248,7 @@ describe("what makes them stale", () => {
     moved_lists: [],
     origin: "test",
     changed_at: 0,
+    was: null,
     ...parts,
   });
   const keys = (parts: Partial<Change>) => staleLater(change(parts), new Map()).keys;

@@ -60,6 +60,7 @@ test("stands in the bundle for every profile that is not as it was added, and fo
     moved_lists: [],
     origin: "corroboration",
     changed_at: 0,
+    was: null,
   };
   expect(staleLater(change, new Map()).keys).toContain(keyOf.profileHistory(2));
 });
@@ -73,4 +74,19 @@ test("tells the newest 200 changes, and of them alone who agreed", async () => {
   const told = JSON.parse(await served("fir")) as { count: number; changes: { kind: string }[] };
   expect(told.count).toBe(200);
   expect(told.changes.every(({ kind }) => kind === "changed")).toBe(true);
+});
+
+test("says of single values what they were and what they became", async () => {
+  const [made] = await site.save([aNonprofit({ slug: "yew", city: "Reno" })]);
+  if (made === undefined) throw new Error("yew is missing");
+  const moved = { ...made, city: "Sparks", contact_email: "jane@yew.example", causes: ["health"] };
+  const [second] = await site.save([moved], [made]);
+  await site.save([{ ...moved, id: made.id, city: null, country_code: "NO" }], second && [second]);
+  const told = JSON.parse(await served("yew")) as { changes: { values?: object[] }[] };
+  const [last = [], first = [], added] = told.changes.map(({ values }) => values);
+  expect(last).toContainEqual({ field: "city", old: "Sparks", new: null });
+  expect(last).toContainEqual({ field: "country", old: "Kenya", new: "Norway" });
+  expect(first).toContainEqual({ field: "city", old: "Reno", new: "Sparks" });
+  expect(first).toContainEqual({ field: "contact_email", old: null, new: "j…@yew.example" });
+  expect([first.length, last.length, added]).toEqual([2, 2, undefined]);
 });

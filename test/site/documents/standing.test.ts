@@ -145,6 +145,7 @@ describe("a shard goes stale", () => {
     moved_lists: [],
     origin: "review",
     changed_at: 0,
+    was: null,
     ...parts,
   });
   const aProfile = (number: string) => {

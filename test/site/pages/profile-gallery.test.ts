@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { brotliCompressSync, constants } from "node:zlib";
+import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
+import { load } from "cheerio";
+import { drawnHistory } from "#site/documents/list-page.ts";
+import { aRichNonprofit, aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
+import { hostileMarkup } from "#test/support/hostile-markup.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const scripts = "Žluťoučký Ωμέγα Пример עברית العربية हिन्दी ไทย 中文 日本語 한국어 አማርኛ ქართული";
+const emoji = "🌍👩🏽‍🚒 Help 🐘🏳️‍🌈";
+const attack = hostileMarkup.join(" ");
+const long = "We help people who need help. ".repeat(167).slice(0, 5_000);
+const numbers = Array.from({ length: 10 }, (_, at) => ({
+  country_code: "US",
+  type: "EIN",
+  registration_number: `53-019660${at}`,
+  org_id: `US-EIN-53019660${at}`,
+}));
+const named = (name: string) => ({ name, tagline: name, mission: name, city: name, region: name });
+
+/** What a page has to bear. */
+const gallery = [
+  aNonprofit({ slug: "name-only", name: "Bare", country_code: null, causes: [] }),
+  aNonprofit({ slug: "long", mission: long }),
+  aNonprofit({ slug: "ten", registrations: numbers }),
+  aRichNonprofit({ slug: "scripts", ...named(scripts), registrations: [] }),
+  aRichNonprofit({ slug: "emoji", ...named(emoji), registrations: [] }),
+  aNonprofit({ slug: "no-cause", causes: [], city: "Reno" }),
+  aRichNonprofit({
+    slug: "hostile",
+    ...named(attack),
+    website: attack,
+    registrations: [],
+    provenance: {
+      [attack]: {
+        set_by: "consensus",
+        source: attack,
+        source_url: attack,
+        agents: [attack],
+        applied_at: 0,
+      },
+      city: { set_by: "operator", source: "operator", source_url: null, agents: [], applied_at: 0 },
+    },
+  }),
+];
+
+let site: TestSite;
+beforeAll(async () => {
+  site = await aSite();
+  await site.save(gallery);
+});
+afterAll(() => site.close());
+
+test.each(gallery.map(({ slug, name }, at) => [slug, name, at + 1] as const))(
+  "the profile %s is whole",
+  async (slug, name, id) => {
+    const { $, html } = await site.page(`profile ${id}`);
+    expect($("h1").text()).toBe(name);
+    expect($("main .asks")).toHaveLength(2);
+    expect($(`a[href="/history/${slug}"]`)).toHaveLength(1);
+    expect($("pre").closest("details:not([open])")).toHaveLength(
+      new Set($("pre").closest("details").toArray()).size,
+    );
+    expect(
+      $("h2")
+        .toArray()
+        .filter((one) => $(one).text().trim() === ""),
+    ).toEqual([]);
+    const ids = $("[id]")
+      .toArray()
+      .map((one) => $(one).attr("id"));
+    expect(new Set(ids).size).toBe(ids.length);
+    const opened = $("[popovertarget]")
+      .toArray()
+      .map((one) => $(one).attr("popovertarget"));
+    expect(opened.filter((one) => !ids.includes(one))).toEqual([]);
+    // Each origin can be opened.
+    expect(new Set(opened).size).toBe($("[popover]").length);
+    expect(brotliBytes(html)).toBeLessThan(15_000);
+    expectHarmless(html);
+  },
+);
+
+test("a name alone makes no sentence and no list", async () => {
+  const { $ } = await site.page("profile 1");
+  expect($(".sentence, .nearby, .facts, .from")).toHaveLength(0);
+  expect($('meta[name="description"]').attr("content")).toStartWith("Bare. A profile in");
+  expect((await site.page("profile 3")).$("[data-field=registrations] li")).toHaveLength(10);
+});
+
+test("a history tells who changed what, and from which to which value; nothing in it is markup", async () => {
+  const change = { sequence: 2, fields: ["city", "causes", "provenance"], origin: "consensus" };
+  const found: FoundHistory = {
+    name: attack,
+    history: {
+      slug: "hostile",
+      count: 2,
+      changes: [
+        {
+          ...change,
+          kind: "changed",
+          by: "agents",
+          changed_at: "2026-11-02T10:00:00Z",
+          values: [{ field: "city", old: attack, new: scripts }],
+          agreed: [
+            { field: "city", value: attack, agent_name: attack, source_url: "https://a.example/x" },
+          ],
+        },
+        {
+          ...change,
+          kind: "added",
+          by: "register",
+          origin: "import:irs-bmf",
+          changed_at: "2026-11-01T10:00:00Z",
+        },
+      ],
+    },
+    contested: [
+      {
+        field: "founded_year",
+        values: [
+          { value: "1999", agents: [] },
+          { value: attack, agents: ["ant"] },
+        ],
+      },
+    ],
+    gifts: null,
+  };
+  const html = textOf(await drawnHistory(site, found, { markdown: false }));
+  const $ = load(html);
+  expect($("h1").text()).toBe("History");
+  expect($("del").text()).toBe(attack);
+  expect($("ins").text()).toBe(scripts);
+  const text = $("main").text().replaceAll(/\s+/g, " ");
+  for (const words of [
+    "2 November 2026",
+    "Agreement of agents",
+    "Also changed: causes",
+    "Added to the directory",
+    "US Internal Revenue Service, Business Master File",
+    "1999 on the profile",
+    "says “ant”",
+  ]) {
+    expect(text).toContain(words);
+  }
+  expectHarmless(html);
+  const markdown = textOf(await drawnHistory(site, found, { markdown: true }));
+  expect(markdown).toContain("# History");
+  expect(markdown).not.toMatch(/(?<!\\)<(?!\/?third-party-data>)/);
+});
+
+/** The only scripts are ours, and nothing that a stranger wrote became an element, a handler or a link. */
+function expectHarmless(html: string): void {
+  const $ = load(html);
+  const loaded = $("script")
+    .toArray()
+    .map((one) => $(one).attr("src") ?? $(one).attr("type"));
+  expect(
+    loaded.filter((one) => !/^(?:application\/ld\+json|\/_astro\/.*)$/.test(one ?? "")),
+  ).toEqual([]);
+  expect(
+    $("img, iframe, object, embed, style, math, base, [onerror], [onload], [onfocus]"),
+  ).toHaveLength(0);
+  const links = $("a[href]")
+    .toArray()
+    .map((one) => $(one).attr("href") ?? "");
+  expect(links.filter((href) => !/^(?:\/(?!\/)|#|https:\/\/)/.test(href))).toEqual([]);
+}
+
+const brotliBytes = (text: string): number =>
+  brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }).byteLength;
