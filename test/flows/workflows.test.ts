@@ -56,8 +56,13 @@ const respect = (workflow: string, input: Record<string, string | number>) =>
 const passedOf = (output: string) =>
   [...output.matchAll(/✓ (?:GET|POST) \S+ - step (\w+)/g)].map(([, step]) => step);
 
+type Retry = { retryAfter: number; retryLimit: number; criteria: { condition: string }[] };
 type Workflows = {
-  workflows: { workflowId: string; steps: { stepId: string; operationId?: string }[] }[];
+  workflows: {
+    workflowId: string;
+    steps: { stepId: string; operationId?: string; onFailure?: Retry[] }[];
+    outputs: Record<string, string>;
+  }[];
 };
 const workflows = () =>
   (parse(directory.files.get("agents.arazzo.yaml") ?? "") as Workflows).workflows;
@@ -93,6 +98,8 @@ describe("the workflows run against the service", () => {
   };
   const lamp = { agent_id: "lamp-2", agent_name: "Lamp", source_url: "https://register.example/2" };
   const city = { slug: "thin-trust", field: "city", value: "Kisumu" };
+  // As few inputs as the contract needs.
+  const region = { slug: "thin-trust", field: "region", value: "Nyanza", agent_id: "aa9" };
   // The order matters: each finds what the one before it left.
   const runs: [string, Record<string, string>, string[]][] = [
     ["discover-via-recommend", { cause: "education" }, ["recommend", "search"]],
@@ -103,6 +110,8 @@ describe("the workflows run against the service", () => {
     ["discover-and-enrich", { ...scout, ...city }, ["findThin", "readProfile", "submit"]],
     ["second-opinion", {}, ["findPending"]],
     ["second-opinion", { ...lamp, ...city }, ["findPending", "submitOpinion"]],
+    ["discover-and-enrich", region, ["findThin", "readProfile", "submit"]],
+    ["second-opinion", { ...region, agent_id: "bb7" }, ["findPending", "submitOpinion"]],
     ["confirm-leaderboard-credit", { agent_name: "Lamp" }, ["stats", "leaderboard"]],
   ];
 
@@ -115,18 +124,21 @@ describe("the workflows run against the service", () => {
     60_000,
   );
 
-  test("and change one thing: the value is live, agreed on by both", async () => {
+  test("and change what they say: the values are live, agreed on by both", async () => {
     const { rows } = await directory.service.store.raw.execute(
       "SELECT slug, field, value, agent_id FROM submissions JOIN nonprofits n ON n.id = nonprofit_id ORDER BY submissions.id",
     );
     expect(rows.map((row) => [row["slug"], row["field"], row["value"], row["agent_id"]])).toEqual([
       ["thin-trust", "city", "Kisumu", "scout-1"],
       ["thin-trust", "city", "Kisumu", "lamp-2"],
+      ["thin-trust", "region", "Nyanza", "aa9"],
+      ["thin-trust", "region", "Nyanza", "bb7"],
     ]);
     const profile = await (await fetch(`${directory.url}/api/nonprofits/thin-trust`)).json();
     expect(profile).toMatchObject({
       city: "Kisumu",
-      provenance: { city: { source: "consensus" } },
+      region: "Nyanza",
+      provenance: { city: { source: "consensus" }, region: { source: "consensus" } },
     });
   });
 
@@ -164,6 +176,17 @@ describe("the workflows run against the service", () => {
       recent_donations: [{ tx_signature: payment.signature }],
     });
   }, 40_000);
+
+  test("name the profile that was completed, and wait as long as a final answer may take", () => {
+    const byId = Object.fromEntries(workflows().map((one) => [one.workflowId, one]));
+    for (const id of ["discover-and-enrich", "second-opinion"]) {
+      expect(byId[id]?.outputs).toMatchObject({ submitted_slug: "$inputs.slug" });
+    }
+    const settle = byId["donate-x402"]?.steps.find(({ stepId }) => stepId === "settle");
+    const [retry] = settle?.onFailure ?? [];
+    expect(retry?.criteria).toEqual([{ condition: "$statusCode == 202 || $statusCode == 503" }]);
+    expect((retry?.retryAfter ?? 0) * (retry?.retryLimit ?? 0)).toBeGreaterThanOrEqual(600);
+  });
 
   test("there is no workflow that these tests leave out", () => {
     const ran = new Set([...runs.map(([workflow]) => workflow), "donate-x402"]);
