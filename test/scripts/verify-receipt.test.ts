@@ -194,7 +194,10 @@ describe("verify-receipt, with a network", () => {
     const valid = JSON.parse(await textOf(aReceipt()));
     const forged = JSON.parse(await textOf(aReceipt(), other));
     const altered = { ...valid, receipt: { ...valid.receipt, amount_usdc: 9 } };
+    const unknown = { ...forged, signature: forged.signature.replace(/^[^.]+/, aHeader("nope")) };
     const answers: Record<string, object> = {
+      "/unknown-key": unknown,
+      "/no-receipt": {},
       "/valid": valid,
       "/void": { ...valid, correction: {} },
       "/altered": altered,
@@ -204,19 +207,28 @@ describe("verify-receipt, with a network", () => {
     using server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: (request) => Response.json(answers[new URL(request.url).pathname]),
+      fetch: ({ url }) => {
+        const answer = answers[new URL(url).pathname];
+        return Response.json(answer ?? { code: "donation_not_found" }, {
+          status: answer === undefined ? 404 : 200,
+        });
+      },
     });
     const baseUrl = server.url.origin;
     const [, program = ""] = /```js\n([\s\S]*?)```/.exec(receiptGuide({ baseUrl })) ?? [];
     const path = file("verify-receipt.mjs", program);
-    const said = async (name: string) =>
-      (await runProgram(["node", path, `${baseUrl}/${name}`])).out.split(" {")[0];
-    expect([
-      await said("valid"),
-      await said("void"),
-      await said("altered"),
-      await said("forged"),
-    ]).toEqual(["VALID", "VOID", "NOT VALID", "NOT VALID"]);
+    const said = async (name: string) => {
+      const { code, out, err } = await runProgram(["node", path, `${baseUrl}/${name}`]);
+      return [code, `${out}${err}`.split(" {")[0]?.trim()];
+    };
+    expect(await said("valid")).toEqual([0, "VALID"]);
+    expect(await said("void")).toEqual([0, "VOID"]);
+    expect(await said("altered")).toEqual([1, "NOT VALID: the key did not sign this"]);
+    const { kid } = other.publicKey;
+    expect(await said("forged")).toEqual([1, `NOT VALID: the directory has no key ${kid}`]);
+    expect(await said("unknown-key")).toEqual([1, "NOT VALID: the directory has no key nope"]);
+    expect(await said("nope")).toEqual([1, `NOT VALID: ${baseUrl}/nope answers 404`]);
+    expect(await said("no-receipt")).toEqual([1, expect.stringMatching(/^NOT VALID: /)]);
   }, 40_000);
 
   test("reads no file for an issuer that is no address", async () => {
@@ -270,6 +282,9 @@ describe("verify-receipt, with a network", () => {
     expect((await ask(paid, "http://127.0.0.1:1")).code).toBe(3);
   }, 60_000);
 });
+
+const aHeader = (kid: string) =>
+  Buffer.from(JSON.stringify({ alg: "EdDSA", kid })).toString("base64url");
 
 const withEvidence = (receipt: Receipt, evidence: Partial<Receipt["evidence"]>): Receipt => ({
   ...receipt,
