@@ -60,9 +60,11 @@ export function isSameName(one: string, other: string): boolean {
 }
 
 const tellingWords = (name: string): string[] =>
-  wordsOf(name.replaceAll(/[()]/g, " "))
-    .map((word) => spelled.get(word) ?? word)
-    .filter((word) => !articles.has(word));
+  spelledWords(name.replaceAll(/[()]/g, " ")).filter((word) => !articles.has(word));
+
+/** The words of a name without what stands in brackets, abbreviations as their long forms: "1" for "First". */
+export const spelledWords = (name: string): string[] =>
+  wordsOf(name).map((word) => spelled.get(word) ?? word);
 
 /** A pair of neighbouring UTF-16 units as one number: a substring for each would cost more than the comparing. */
 const pairAt = (text: string, at: number): number =>
@@ -78,6 +80,8 @@ type NameForm = {
 };
 
 const silent = new Set(words.silent);
+/** Whether a word says so little that names have it or leave it out: articles, and all legal forms. */
+export const isSilent = (word: string): boolean => silent.has(word);
 const telling = new Set(words.telling);
 const articles = new Set(words.articles);
 const spelled = new Map(Object.entries(words.spelled));

@@ -3,6 +3,7 @@ import { isSameName, similarTo } from "#content/nonprofit/near-name.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { tellingText } from "#content/search/understand.ts";
+import { areToldApart } from "./told-apart.ts";
 
 export const places = ["country", "region", "city"] as const;
 export type Place = (typeof places)[number];
@@ -16,6 +17,7 @@ type Candidate = Pick<NonprofitRecord, "name" | "city" | "region" | "country_cod
 export const featureNames = {
   name_similarity: "How similar the names are",
   same_name: "The names are one, but for spelling and legal form",
+  same_words: "Each word of one name has its like in the other, and the legal forms agree",
   same_country: "The country is the same",
   same_region: "The region is the same",
   same_city: "The city is the same",
@@ -30,9 +32,10 @@ export type Match<One> = { found: One; score: number; features: Features; match:
 export const matchFrom = 80;
 export const matchAhead = 4;
 
-/** What a name counts, and what it keeps when a place is another one. */
+/** What a name counts, and what it keeps when a place is another one, or words or legal forms are. */
 const shares = { similar: 92, same: 8 };
-const kept: Record<Place, number> = { country: 0.7, region: 0.9, city: 0.85 };
+const kept: Record<Place, number> = { country: 0.7, region: 0.9, city: 0.75 };
+const keptToldApart = 0.8;
 
 /** The candidates by score, among equals as they came; at most one of them is a match. */
 export function ranked<One extends Candidate>(
@@ -45,8 +48,10 @@ export function ranked<One extends Candidate>(
     .map((found): Match<One> => {
       const name_similarity = similarity(found.name);
       const same_name = isSameName(own, tellingText(found.name)) ? 1 : 0;
-      const features: Features = { name_similarity, same_name };
+      const same_words = same_name === 1 || !areToldApart(wanted.name, found.name) ? 1 : 0;
+      const features: Features = { name_similarity, same_name, same_words };
       let score = shares.similar * name_similarity + shares.same * same_name;
+      if (same_words === 0) score *= keptToldApart;
       for (const place of places) {
         const agrees = isIn(place, wanted.places[place], found);
         if (agrees === null) continue;

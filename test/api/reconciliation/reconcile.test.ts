@@ -296,6 +296,8 @@ describe.skipIf(!existsSync(specs)).each(["0.2", "1.0-draft"])(
   "the schemas of %s accept",
   (version) => {
     const folder = join(specs, version, "schemas");
+    // The tests are skipped then, but this is run.
+    if (!existsSync(folder)) return;
     const ajv = new Ajv({ strict: false, validateSchema: false });
     addFormats(ajv);
     // What a scheme of authentication looks like is said elsewhere; there is none here.

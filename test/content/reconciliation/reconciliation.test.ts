@@ -18,7 +18,7 @@ describe("a name", () => {
     expect(names("Smith Trust", {}, { name: "Smith Foundation" }, { name: "Smith Trust" })).toEqual(
       [
         ["Smith Trust", 100, true],
-        ["Smith Foundation", 92, false],
+        ["Smith Foundation", 73.6, false],
       ],
     );
     expect(names("Smith", {}, { name: "Smith" }, { name: "Smith Inc" })[0]?.[2]).toBe(false);
@@ -26,8 +26,39 @@ describe("a name", () => {
   });
 
   test.each([
+    ["Tenth Community Garden of Springfield", "Ninth Community Garden of Springfield", false],
+    ["Veterans of Foreign Wars Post VII", "Veterans of Foreign Wars Post VIII", false],
+    ["Springfield Garden Trust", "Springfield Garden Foundation", false],
+    ["Springfield Garden Fund", "Springfield Garden Fdn", false],
+    ["Springfield Garden Stiftung", "Springfield Garden Foundation", true],
+    ["Springfield Garden", "Springfield Garden Foundation Inc", true],
+    [
+      "International Association of Botanical Gardeners and Landscape Designers, Kimberley Chapter",
+      "International Association of Botanical Gardeners and Landscape Designers",
+      false,
+    ],
+    [
+      "International Association of Botanical Gardeners and Landscape Designers",
+      "International Association of Botanical Gardeners and Landscape Designers, Kimberley Chapter",
+      false,
+    ],
+    ["Friends of Gardens (Kenya)", "Friends of Gardens (Uganda)", false],
+    ["Friends of Gardens (FoG)", "Friends of Gardens", true],
+    ["Springfeild Gardn Clb", "Springfield Garden Club", false],
+    ["Springfield Comunity Foodbank", "Springfield Community Food Bank", true],
+    ["Tri-Cities J.P. Garden", "Tricities J P Gardn", true],
+  ])("%s is %s: %p", (one, other, match) => {
+    for (const [asked, name] of [
+      [one, other],
+      [other, one],
+    ] as const)
+      expect(names(asked, {}, { name })[0]?.[2]).toBe(match);
+  });
+
+  test.each([
     [{ city: ["São Paulo"] }, 100],
-    [{ city: ["Rio"] }, 85],
+    [{ city: ["Rio"] }, 75],
+    [{ city: ["São Paulo", "Rio"] }, 100],
     [{ country: ["United States"] }, 100],
     [{ country: ["Atlantis"] }, 100],
     [{ country: ["KE"], region: ["x"] }, 70],
