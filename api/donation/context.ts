@@ -1,13 +1,10 @@
-import { caip2Of, networks } from "#content/donation/network.ts";
+import { offeredCaip2Of } from "#content/donation/network.ts";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#api/http/batcher.ts";
 import type { MemoSeal } from "#content/donation/memo.ts";
 import { LRUCache } from "lru-cache";
 import { openSponsorship } from "./sponsorship.ts";
 import { type DonateTarget, donateTargets } from "#content/donation/store.ts";
-
-/** x402 clients know only Solana's own networks, so the local chain borrows the name of devnet. */
-const devnet = caip2Of(networks["solana-devnet"]);
 
 /** One look at the chain serves all who wait for a memo, for this long: less than the 3 s after which they ask again. */
 const lookSharedMs = 2_500;
@@ -41,7 +38,9 @@ export function donateContext({
       perf: { now: () => clock().getTime() },
     }),
     /** CAIP-2 id under which the chain is offered to x402 clients of version 2: one that they know. See decision 0053. */
-    offeredNetwork: chain.cluster === "local" ? devnet : chain.caip2,
+    offeredNetwork: offeredCaip2Of(chain.cluster, chain.caip2),
+    /** Where the local chain listens, for those who try a gift; null on every other network. */
+    localRpcUrl: chain.cluster === "local" ? (config.solanaRpcUrls[0] ?? null) : null,
     /** Without a trailing slash. */
     baseUrl: config.baseUrl,
     /** From here on a landed transfer counts. */

@@ -77,6 +77,7 @@ export async function demandPayment(
     solana_pay: solanaPayLink(link),
     expires_in: expiresInSeconds,
     status_url: `${donateUrl}/status?memo=${memo}`,
+    local_chain: localChainOf(context),
     ...why,
     x402Version: 1,
     accepts,
@@ -110,6 +111,15 @@ export async function demandPayment(
     },
   };
 }
+
+/** How to try a gift where no money is real. */
+const localChainOf = ({ localRpcUrl }: DonateContext): PaymentRequirements["local_chain"] =>
+  localRpcUrl === null
+    ? null
+    : {
+        rpc_url: localRpcUrl,
+        test_money: `POST ${localRpcUrl}/faucet with {"wallet": "<your wallet>", "sol": 1, "usdc": 100} creates the wallet's USDC account and fills it.`,
+      };
 
 /** What x402 clients need to sign. Without a fee payer they stop, rather than sign what cannot land. */
 async function extraOf(

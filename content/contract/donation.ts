@@ -80,6 +80,13 @@ export const PaymentRequirements = named("PaymentRequirements", {
     .int()
     .describe("Seconds in which to sign; a transfer with the memo counts after that, too"),
   status_url: z.string().describe("GET it to see whether the transfer has been found"),
+  local_chain: z
+    .object({
+      rpc_url: z.string().describe("JSON-RPC of the chain, on the directory's own machine"),
+      test_money: z.string().describe("How to get SOL and USDC that are worth nothing"),
+    })
+    .nullable()
+    .describe("How to try a gift where `cluster` is local; null on every other network"),
   code: z.string().describe("payment_required, or why the payment was refused; no money has moved"),
   error: z.string().describe("The same in words"),
   x402Version: z.literal(1),
@@ -211,7 +218,11 @@ export type DonationHistory = z.infer<typeof DonationHistory>;
 /** What the chain showed of a transfer: enough for anybody to look it up again. */
 export const DonationEvidence = named("DonationEvidence", {
   cluster: Cluster,
-  network: z.string().describe("CAIP-2: solana: and the first 32 characters of the genesis hash"),
+  network: z
+    .string()
+    .describe(
+      "CAIP-2, as `accepts` says it: solana: and the first 32 characters of the genesis hash. The local chain borrows devnet's; older receipts of it have its own",
+    ),
   tx_signature: z.string().describe("Signature of the transaction, base58"),
   slot: z.int().min(0).describe("Slot of the transaction on the chain"),
   commitment: z.enum(["confirmed", "finalized"]).describe("How final it is known to be"),

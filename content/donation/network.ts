@@ -57,6 +57,13 @@ const caip2HashLength = 32;
 export const caip2Of = ({ genesis }: Pick<Network, "genesis">): string =>
   `solana:${genesis.slice(0, caip2HashLength)}`;
 
+/**
+ * The CAIP-2 id that clients and receipts read for a chain. x402 clients know only Solana's own networks, so the local
+ * chain borrows devnet's. See decision 0053.
+ */
+export const offeredCaip2Of = (cluster: Cluster, caip2: string): string =>
+  cluster === "local" ? caip2Of(networks["solana-devnet"]) : caip2;
+
 /** What people call a chain with this genesis hash. */
 export const nameOf = (genesis: string): string =>
   found((one) => one.genesis === genesis)?.cluster ?? "an unknown chain";

@@ -16,7 +16,7 @@ import {
   type Signer,
   verifyDetached,
 } from "#content/feed/signing-keys.ts";
-import { clusterOfChain, explorerUrl } from "./network.ts";
+import { clusterOfChain, explorerUrl, offeredCaip2Of } from "./network.ts";
 import type { Donation } from "./store.ts";
 import { usdcNumber } from "#content/contract/base/money.ts";
 
@@ -35,6 +35,7 @@ export function receiptOf(
   baseUrl: string,
 ): Receipt {
   const cluster = clusterOfChain(given.network);
+  const network = offeredCaip2Of(cluster, given.network);
   return {
     type: "almoner-donation-receipt/1",
     id: given.id,
@@ -45,7 +46,7 @@ export function receiptOf(
     currency: "USDC",
     settled_at: isoTime(given.settled_at),
     recorded_at: isoTime(given.recorded_at),
-    evidence: DonationEvidence.parse({ ...given, cluster }),
+    evidence: DonationEvidence.parse({ ...given, cluster, network }),
   };
 }
 

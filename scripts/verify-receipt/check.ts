@@ -5,7 +5,7 @@ import type { Receipt } from "#content/contract/donation.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { donationNetworks, type Landed } from "#content/contract/transfer.ts";
-import { networks } from "#content/donation/network.ts";
+import { networks, offeredCaip2Of } from "#content/donation/network.ts";
 import {
   type ClaimedReceipt,
   readReceipt,
@@ -216,8 +216,10 @@ function factsOf(
   const credit = credits.find((one) => one.destination === destination) ?? noCredit;
   const shownMemo = memo === null || memos.includes(memo) ? memo : memos.join(", ");
   const seconds = Date.parse(settled_at) / 1_000;
+  const offered = offeredCaip2Of(evidence.cluster, caip2);
   return [
-    ["chain", evidence.network, caip2],
+    // Older receipts of the local chain name it by its own id.
+    ["chain", evidence.network, evidence.network === caip2 ? caip2 : offered],
     ["failed", false, failed],
     ["slot", evidence.slot, slot],
     ["mint", evidence.mint, mint],

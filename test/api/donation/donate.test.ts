@@ -1,3 +1,4 @@
+import { donateContext } from "#api/donation/context.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { readMemo } from "#content/donation/memo.ts";
@@ -141,6 +142,18 @@ describe("the one 402", () => {
         expect(exposed).toContain(name);
       }
     }
+  });
+
+  test("says on the local chain where that is, and how to fill a wallet", async () => {
+    const { local_chain } = await at.demand();
+    expect(local_chain?.rpc_url).toBe(at.chain.url);
+    const [, url = "", body = ""] =
+      /^POST (\S+) with (\{.+?\})/.exec(local_chain?.test_money ?? "") ?? [];
+    const wallet = at.chain.wallet();
+    await fetch(url, { method: "POST", body: body.replace("<your wallet>", wallet) });
+    expect(at.chain.usdcOf(wallet)).toBe(100_000_000n);
+    const elsewhere = { ...at.service.context.chain, cluster: "devnet" } as const;
+    expect(donateContext({ ...at.service.context, chain: elsewhere }).localRpcUrl).toBeNull();
   });
 
   test("carries the intent in its memo, and stores nothing", async () => {

@@ -125,6 +125,8 @@ describe("the receipt of a donation", () => {
     const onLocal = await record("lantern", "sig-3", { network: "solana:anything" });
     const local = await receiptAt(`lantern/${onLocal.id}`);
     expect([local.receipt.evidence.cluster, local.explorer_url]).toEqual(["local", null]);
+    // As `accepts` and PAYMENT-RESPONSE say it.
+    expect(local.receipt.evidence.network).toBe(devnet.receipt.evidence.network);
   });
 
   test("is exact for the largest and the smallest gift", async () => {
