@@ -216,7 +216,8 @@ function helpAt(path: string, { config }: Pick<Context, "config">): Record<strin
     const [start = "", slug] = template.split("{");
     return slug === undefined ? path === start : `${path}/`.startsWith(start);
   });
-  return operation === undefined ? {} : helpFor(operation, config.baseUrl);
+  const slug = path.split("/")[3];
+  return operation === undefined ? {} : helpFor(operation, config.baseUrl, slug);
 }
 
 const badPath = (): Response =>

@@ -28,12 +28,13 @@ export const correctionRoutes = (context: Context) => {
     baseUrl,
     statusToken: (id: string) => statusToken(`correction ${id}`),
   };
-  const answers = answersTo(baseUrl);
   return new Elysia()
     .post(pathOf(operations.correctNonprofit), async ({ params: { slug }, body, request }) => {
       const isForm = isSentByForm(request);
+      const named = isForm ? slugOfForm(body, slug) : slug;
+      const answers = answersTo(baseUrl, named);
       const outcome = await correct(verb, {
-        slug: isForm ? slugOfForm(body, slug) : slug,
+        slug: named,
         body,
         idempotencyKey: request.headers.get("idempotency-key"),
         network: networkHash(request, context),
@@ -57,10 +58,11 @@ const slugOfForm = (body: unknown, slug: string): string => {
   return slugIn(named);
 };
 
-const answersTo = (baseUrl: string) => {
+const answersTo = (baseUrl: string, slug: string) => {
+  const filled = helpFor(operations.correctNonprofit, baseUrl, slug);
   const extra = helpFor(operations.correctNonprofit, baseUrl);
   return {
-    invalid_correction: ({ errors }) => ({ ...unusableBody(errors), extra }),
+    invalid_correction: ({ errors }) => ({ ...unusableBody(errors), extra: filled }),
     nonprofit_not_found: { ...nonprofitNotFound, extra },
     nonprofit_withdrawn: ({ merged_into }) => ({
       status: 410,
@@ -71,7 +73,7 @@ const answersTo = (baseUrl: string) => {
     }),
     nothing_to_correct: ({ field }) => ({
       status: 409,
-      detail: `Nothing was stored: the profile says exactly this of its ${field} already, or nothing. What is empty is filled with POST ${baseUrl}/api/enrich/{slug}.`,
+      detail: `Nothing was stored: the profile says exactly this of its ${field} already, or nothing. What is empty is filled with POST ${baseUrl}/api/enrich/${slug}.`,
     }),
     correction_queue_full: {
       status: 409,

@@ -29,12 +29,11 @@ import { enrich, type EnrichFailure } from "./enrich.ts";
 export const enrichRoutes = (context: Context) => {
   const { config, activity, waitForPublication, publication } = context;
   const verb = { ...proposalContext(context), waitForPublication, publication };
-  const answers = answersTo(config.baseUrl);
   return new Elysia().post(
     pathOf(operations.submitEnrichment),
     async ({ params: { slug }, body, request }) => {
       const outcome = await enrich(verb, { ...proposalCall(context, request), slug, body });
-      if (!outcome.ok) return refuse(answers, outcome.failure);
+      if (!outcome.ok) return refuse(answersTo(config.baseUrl, slug), outcome.failure);
       const { submissions } = outcome.value;
       const live = submissions.filter(({ status }) => status === "applied").length;
       activity.count("enrich:submitted", submissions.length);
@@ -45,7 +44,8 @@ export const enrichRoutes = (context: Context) => {
   );
 };
 
-const answersTo = (baseUrl: string) => {
+const answersTo = (baseUrl: string, sentTo: string) => {
+  const filled = helpFor(operations.submitEnrichment, baseUrl, sentTo);
   const extra = helpFor(operations.submitEnrichment, baseUrl);
   const whereToLook = `GET ${baseUrl}/api/needs-enrichment lists slugs that need data; GET ${baseUrl}/api/search?q=name finds one.`;
   return {
@@ -64,9 +64,9 @@ const answersTo = (baseUrl: string) => {
     field_queue_full: ({ fields }) => ({
       status: 409,
       detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer makes room, and a website, place, year or address gives way to a new one after ${placeDays} days.`,
-      extra,
+      extra: filled,
     }),
-    invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extra }),
+    invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extra: filled }),
     ...agentRefusals,
   } as const satisfies FailureTable<EnrichFailure>;
 };

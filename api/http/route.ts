@@ -50,14 +50,15 @@ const refusing = (
   },
 });
 
-/** What to send to an operation, for anyone who sent what it cannot take: as it stands, but for the slug. */
+/** What to send to an operation, for anyone who sent what it cannot take: as it stands, but for a slug that they did not send. */
 export const helpFor = (
   { method, path, body }: Pick<Operation, "method" | "path" | "body">,
   baseUrl: string,
+  slug = "",
 ): Record<string, unknown> => ({
   example: {
     method: method.toUpperCase(),
-    url: `${baseUrl}${path}`,
+    url: `${baseUrl}${/^[a-z0-9-]+$/.test(slug) ? path.replace("{slug}", slug) : path}`,
     headers: { "content-type": "application/json" },
     body: body && exampleOf(body.shape),
   },

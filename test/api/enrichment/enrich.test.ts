@@ -383,6 +383,15 @@ describe("a bad request says what to send instead", () => {
     expect(await withdrawn.text()).toContain("research-bot-7");
   });
 
+  test("a refused body shows an example at the address that was meant", async () => {
+    for (const path of [`/api/enrich/${slug}`, `/api/corrections/${slug}`]) {
+      for (const body of [{}, { field: "nothing", value: "x", agent_id: "a" }]) {
+        const refused = await (await service.post(path, body)).json();
+        expect(refused).toMatchObject({ example: { url: `https://almoner.example${path}` } });
+      }
+    }
+  });
+
   test("no slug at all, and another method", async () => {
     for (const [response, status] of [
       [await service.post("/api/enrich", ok), 404],
