@@ -39,6 +39,7 @@ const withoutStore = [
   "getReadiness",
   "getReconciliationDraft",
   "getWalletChallenge",
+  "historyForPeople",
   "proposeProperties",
   "searchForPeople",
   "testWebhooks",
