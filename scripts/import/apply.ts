@@ -110,7 +110,8 @@ function countSave(report: ImportReport, save: Save): void {
 const transactionMs = 140;
 const sizeMin = 10;
 const sizeMax = 1_500;
-const pauseMs = 4;
+/** As long as others wait between two looks for the lock, on the whole: a shorter pause they would meet by luck alone. */
+const pauseMs = 30;
 
 /** Finds the number of organisations that fit into one short transaction, and leaves room between two. */
 function startPace() {
@@ -124,7 +125,6 @@ function startPace() {
       // Half the way toward the size that would have taken the time wanted: one slow commit is no trend.
       size = Math.round((size + size * Math.min(transactionMs / tookMs, 2)) / 2);
       size = Math.min(Math.max(size, sizeMin), sizeMax);
-      // Others get the lock now; without a pause they would only find it free by luck.
       await Bun.sleep(pauseMs);
       return value;
     },

@@ -250,7 +250,7 @@ describe("while the origin moves on", () => {
       await publishEdit("trust-8");
       return null;
     };
-    expect(await sync({ patienceMs: 5_000 })).toMatchObject({ ok: true, value: { behind: [] } });
+    expect(await sync({ patienceMs: 30_000 })).toMatchObject({ ok: true, value: { behind: [] } });
     expect(moved).toBe(true);
     expect(differences()).toBe("");
   });

@@ -65,4 +65,4 @@ test("a killed run is completed by the same command", async () => {
   expect((await run("--profiles", String(profiles))).code).toBe(0);
   expect(await store.db.$count(nonprofits)).toBe(profiles);
   store.close();
-}, 30_000);
+}, 90_000);
