@@ -93,7 +93,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       wallet: marks.of("usdc_wallet"),
       registrations: marks.of("registrations"),
     },
-    nearby: nearbyOf(record, detail),
+    // Its country may have no list any more.
+    nearby: withdrawn ? [] : nearbyOf(record, detail),
     /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
     missing: oneOf(missing.map(fieldName)),
     /** A command that adds the first missing value. */
