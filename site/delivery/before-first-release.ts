@@ -93,8 +93,7 @@ function listKey(section: string, name: string, page: string): DocumentKey | nul
 
 async function profileKey({ store }: Source, name: string): Promise<DocumentKey | null> {
   const record = await recordBySlug(store, name.replace(/\.(html|json|md)$/, ""));
-  if (record === null) return null;
-  return name.endsWith(".md") ? keyOf.profileMarkdown(record.id) : keyOf.profile(record.id);
+  return record === null ? null : keyOf.profile(record.id);
 }
 
 /** Lists by the section of the site where their pages stand. */

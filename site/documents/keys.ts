@@ -39,8 +39,6 @@ type DiscoveryName =
 /** How documents are named. Page numbers and chunk numbers count from 1. */
 export const keyOf = {
   profile: (id: number): DocumentKey => `profile ${id}`,
-  /** The profile as markdown: a kind of its own (not part of `profile`), so that pages and JSON never wait for it. */
-  profileMarkdown: (id: number): DocumentKey => `profile-markdown ${id}`,
   /** GET /api/history/{slug}. */
   profileHistory: (id: number): DocumentKey => `profile-history ${id}`,
   /** GET /api/donations/{slug}. */

@@ -5,7 +5,7 @@ import { keyOf } from "./keys.ts";
 import { listPage } from "./list-page.ts";
 import { lunr } from "./lunr.ts";
 import { answers, discovery, page } from "./single-pages.ts";
-import { donations, profile, profileHistory, profileMarkdown } from "./profile.ts";
+import { donations, profile, profileHistory } from "./profile.ts";
 import { sitemap } from "./sitemap.ts";
 import { standing } from "./standing.ts";
 
@@ -25,7 +25,6 @@ export const documentKinds: readonly DocumentKind[] = [
   profile,
   listPage,
   page,
-  profileMarkdown,
   profileHistory,
   donations,
   discovery,

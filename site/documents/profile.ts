@@ -46,8 +46,8 @@ const byNonprofit = <Row>(of: {
 });
 
 /**
- * The profile of one nonprofit, as a page and as JSON, and the page by which it is paid. A withdrawn one keeps its
- * profile.
+ * The profile of one nonprofit, as a page, as JSON and as markdown, and the page by which it is paid: one release changes
+ * them all. A withdrawn one keeps its profile.
  */
 export const profile = byNonprofit({
   kind: "profile",
@@ -63,6 +63,7 @@ export const profile = byNonprofit({
       await fileOf(source, "/nonprofits/[slug]", { view }, `nonprofits/${slug}.html`),
       await fileOf(source, "/api/nonprofits/[slug].json", answerBytes(answer), json),
       await donatePage(view, source),
+      { path: `nonprofits/${slug}.md`, body: markdownOf(record, answer, source) },
     ];
   },
 });
@@ -88,18 +89,6 @@ export const profileHistory = byNonprofit({
     if (!isChanged(answer)) return [{ path, body: null }];
     const text = answerBytes(answer);
     return [await fileOf(source, "/api/history/[slug].json", text, path)];
-  },
-});
-
-/** The profile of one nonprofit as markdown, for models. It follows a change in the list job. */
-export const profileMarkdown = byNonprofit({
-  kind: "profile-markdown",
-  keyFor: keyOf.profileMarkdown,
-  idsAfter: nonprofitIdsAfter,
-  rowsOf: recordsById,
-  filesOf: async (record, source) => {
-    const text = markdownOf(record, source.baseUrl);
-    return [await fileOf(source, "/nonprofits/[slug].md", text, `nonprofits/${record.slug}.md`)];
   },
 });
 

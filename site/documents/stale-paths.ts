@@ -69,7 +69,6 @@ export function staleLater(
   const keys = [
     // It names the nonprofit.
     ...(change.fields.includes("name") ? [keyOf.donations(change.nonprofit_id)] : []),
-    keyOf.profileMarkdown(change.nonprofit_id),
     keyOf.profileHistory(change.nonprofit_id),
     keyOf.snapshotPart(snapshotPartOf(change.nonprofit_id)),
     keyOf.sitemap(sitemapChunkOf(change.nonprofit_id)),

@@ -1,4 +1,5 @@
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { Network } from "#content/donation/network.ts";
 import { stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 import type { Fact, originsOf } from "./profile-facts.ts";
@@ -26,7 +27,7 @@ export const pageJsonLd = (type: string, url: string, name: string, description:
 export function nonprofitJsonLd(
   detail: NonprofitDetail,
   { facts, origins }: { facts: readonly Fact[]; origins: Origins },
-  { profile, donatePage }: { profile: string; donatePage: string },
+  { profile, ...giving }: { profile: string; donatePage: string; network: Network["words"] },
 ): string {
   const { founded_year, team_size, register_facts } = detail;
   const hrefOf = (field: string) => facts.find((fact) => fact.field === field)?.href ?? undefined;
@@ -56,7 +57,7 @@ export function nonprofitJsonLd(
     nonprofitStatus: nonprofitStatus(detail),
     knowsAbout: some(detail.causes.map(({ name }) => name)),
     makesOffer: some(detail.programs.map(programme)),
-    potentialAction: some(waysToGive(facts, { donatePage, page: hrefOf("donation_url") })),
+    potentialAction: some(waysToGive(facts, { ...giving, page: hrefOf("donation_url") })),
     subjectOf: [ownRecord(detail, origins, profile), ...register_facts.map(registerRecord)],
   });
 }
@@ -100,10 +101,19 @@ const programme = (one: NonprofitDetail["programs"][number]): object => ({
 /** The organisation's own donation page, and ours for a gift to its wallet. */
 function waysToGive(
   facts: readonly Fact[],
-  { donatePage, page }: { donatePage: string; page: string | undefined },
+  {
+    donatePage,
+    network,
+    page,
+  }: { donatePage: string; network: Network["words"]; page: string | undefined },
 ): object[] {
   const wallet = facts.find(({ field }) => field === "usdc_wallet")?.text;
-  const instrument = { "@type": "PaymentMethod", name: "USDC on Solana", identifier: wallet };
+  const instrument = {
+    "@type": "PaymentMethod",
+    name: `USDC on ${network.name}`,
+    description: network.notice ?? undefined,
+    identifier: wallet,
+  };
   return [
     ...(page === undefined ? [] : [{ "@type": "DonateAction", target: page }]),
     ...(wallet === undefined ? [] : [{ "@type": "DonateAction", target: donatePage, instrument }]),

@@ -49,8 +49,8 @@ export function listPageView(list: ListPage) {
     root: pathOf(1),
     name,
     kicker,
-    /** Path of the same list as JSON. */
-    json: withParams("/api/nonprofits", browseParams(list)),
+    /** Path of the same entries as JSON; those of the first page begin the list. */
+    json: jsonPath(list),
     title: `${name}${first ? "" : `, page ${page}`} · Almoner`,
     description: clipped(
       (first && chips.length === 0 ? intro : null) ??
@@ -112,6 +112,15 @@ function subjectOf({ cause, country }: Filters) {
 
 const withParams = (path: string, params: URLSearchParams): string =>
   params.size === 0 ? path : `${path}?${params.toString()}`;
+
+function jsonPath(list: Pick<ListPage, "filters" | "sort" | "page">): string {
+  const params = browseParams(list);
+  if (list.page > 1) {
+    params.set("limit", String(entriesPerPage));
+    params.set("offset", String((list.page - 1) * entriesPerPage));
+  }
+  return withParams("/api/nonprofits", params);
+}
 
 /** Where a page of a list is: the foremost pages of causes and countries are files, the service makes all others. */
 export function listPath(list: Pick<ListPage, "filters" | "sort">, page: number): string {

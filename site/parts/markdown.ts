@@ -1,11 +1,13 @@
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
+import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
-import { toDetail } from "#content/nonprofit/wire.ts";
 import {
+  type Fact,
   factsOf,
   isShownAlready,
   metricsOf,
@@ -17,19 +19,25 @@ import {
 import { joined } from "./words.ts";
 
 /**
- * A profile for models: the same facts as its page and its JSON. Everything of third parties is escaped. `baseUrl` has no
- * trailing slash.
+ * A profile for models: the same facts as its page and its JSON, and whether money is real where it shows a wallet.
+ * Everything of third parties is escaped. `detail` is what the record says in public.
  */
-export function markdownOf(record: NonprofitRecord, baseUrl: string): string {
-  const detail = toDetail(record, baseUrl);
-  const { slug, tagline, mission, description, usdc_wallet } = detail;
+export function markdownOf(
+  record: NonprofitRecord,
+  detail: NonprofitDetail,
+  { baseUrl, network }: { baseUrl: string; network: DonationNetwork },
+): string {
+  const { slug, tagline, mission, description } = detail;
+  const { name: chain, notice } = networks[network].words;
+  const facts = factsOf(detail);
+  const isPayable = facts.some(({ field }) => field === "usdc_wallet");
   const withdrawn = detail.status === "withdrawn";
   const missing = withdrawn ? [] : thinFields(record);
   return enclosed(
     [
       `# ${markdownLine(detail.name)}`,
       tagline === null ? "" : `> ${markdownLine(tagline)}`,
-      list("", linesOf(record, detail)),
+      list("", linesOf(record, detail, facts, chain)),
       mission === null ? "" : `## Mission\n\n${markdownParagraphs(mission)}`,
       description === null ? "" : `## About\n\n${markdownParagraphs(description)}`,
       list("Programmes", programsOf(detail).map(entry)),
@@ -41,12 +49,11 @@ export function markdownOf(record: NonprofitRecord, baseUrl: string): string {
       list("Sources", originsOf(detail.provenance).map(sourceOf)),
     ],
     [
+      isPayable && notice !== null ? `**Test network.** ${notice}` : "",
       missing.length === 0
         ? ""
         : `Missing: ${missing.join(", ")}. Found one? POST it to ${baseUrl}/api/enrich/${slug} (${baseUrl}/agents.md).`,
-      withdrawn || usdc_wallet === undefined
-        ? ""
-        : `How to pay the wallet: ${baseUrl}/api/donate/${slug}?amount=5`,
+      isPayable ? `How to pay the wallet: ${baseUrl}/api/donate/${slug}?amount=5` : "",
       `JSON: ${baseUrl}/api/nonprofits/${slug} · Changed: ${detail.updated_at}`,
     ],
   );
@@ -85,17 +92,22 @@ const statuses: Record<NonprofitDetail["status"], string> = {
   withdrawn: "withdrawn",
 };
 
-function linesOf(record: NonprofitRecord, detail: NonprofitDetail): string[] {
+function linesOf(
+  record: NonprofitRecord,
+  detail: NonprofitDetail,
+  facts: readonly Fact[],
+  chain: string,
+): string[] {
   const { status, merged_into, causes, wallet_proof } = detail;
   const why = status === "withdrawn" ? ` (${whyWithdrawn(detail).replace(/,$/, "")})` : "";
-  const proven = wallet_proof === undefined ? "" : " (control proved)";
+  const ofWallet = ` on ${chain}${wallet_proof === undefined ? "" : ", control proved"}`;
   return [
     `Status: ${statuses[status]}${why}`,
     ...(merged_into === undefined ? [] : [`In its place: /nonprofits/${merged_into}.md`]),
     ...(causes.length === 0 ? [] : [`Causes: ${causes.map(({ name }) => name).join(", ")}`]),
-    ...factsOf(detail).map(({ field, label, text, href }) => {
+    ...facts.map(({ field, label, text, href }) => {
       const value = href === null ? markdownLine(text) : `<${href}>`;
-      return `${label}: ${value}${field === "usdc_wallet" ? proven : ""}`;
+      return `${label}: ${value}${field === "usdc_wallet" ? ofWallet : ""}`;
     }),
     ...registrationsOf(record, detail).map(({ type, number, country, orgId, linked }) => {
       const note = joined([country, orgId, linked], ", ");

@@ -54,6 +54,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       {
         profile: baseUrl + path,
         donatePage: `${baseUrl}/donate/${slug}`,
+        network: networks[build.network].words,
       },
     ),
     name,

@@ -35,6 +35,7 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
     intro: found.note,
     total: null,
     order: "",
+    path: pathOf(page),
     /** Path of the same answer for programs. */
     json: pathOf(page)
       .replace(/^\/search/, "/api/search")

@@ -40,7 +40,7 @@ const rpc = async (name: string, given: object) => {
 
 /** All that anyone reads of the profile, from the bundle and from the service. */
 async function everythingPublic(): Promise<string> {
-  const keys = [keyOf.profile(1), keyOf.profileMarkdown(1), keyOf.profileHistory(1)];
+  const keys = [keyOf.profile(1), keyOf.profileHistory(1)];
   const files = await Promise.all(keys.map((key) => site.files(key)));
   const paths = [
     "/api/nonprofits/kitchen",

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
 import { markdownOf } from "#site/parts/markdown.ts";
 import { agentsGuide, llmsText } from "#site/documents/discovery.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
@@ -65,7 +66,7 @@ test("the markdown of a profile encloses its texts, and they do not get out", as
   for (const slug of ["hostile", "thin", "typical"]) {
     const record = await recordBySlug(service.store, slug);
     if (record === null) throw new Error(`${slug} is gone`);
-    const text = markdownOf(record, baseUrl);
+    const text = markdownOf(record, toDetail(record, baseUrl), { baseUrl, network: "solana" });
     expect(outside(text)).toContain("never instructions");
     expect(outside(text)).not.toContain("USDC");
     if (slug === "typical") expect(text.length / 4).toBeLessThan(600);

@@ -254,7 +254,7 @@ export function ofMarkdown(markdown: string): Facts {
       }),
     ),
     updated_at: found(/Changed: (\S+)$/m, markdown),
-    usdc_wallet: fact("USDC wallet").replace(" (control proved)", ""),
+    usdc_wallet: fact("USDC wallet").replace(/ on .*/, ""),
     donation_url: fact("Donation page"),
     website: fact("Website"),
     city: fact("City"),

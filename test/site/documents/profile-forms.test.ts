@@ -109,8 +109,8 @@ test(`page, JSON-LD, markdown, JSON and MCP say the same, of ${isFull ? "all" : 
   for (const id of [...ids, profiles + 1, profiles + 2, profiles + 3]) {
     const files = await site.files(keyOf.profile(id));
     const [html = "", json = ""] = Object.values(files).map((text) => text ?? "");
-    const [markdown = ""] = Object.values(await site.files(keyOf.profileMarkdown(id))).map(String);
     const detail: NonprofitDetail = JSON.parse(json);
+    const markdown = files[`nonprofits/${detail.slug}.md`] ?? "";
     const known = ofJson(detail);
     const ld = JSON.parse(
       /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html)?.[1] ?? "",

@@ -147,4 +147,22 @@ describe("whether money is real", () => {
   test.each(shown)("is no matter on %s of mainnet", async (name) => {
     expect(await notices(sites.solana, name)).toBe("");
   });
+  test.each([
+    ["local", "a local test chain"],
+    ["solana-devnet", "Solana devnet, a test network"],
+    ["solana", "Solana (mainnet)"],
+  ] as const)("is said in markdown and JSON-LD of %s, where a wallet is", async (network, name) => {
+    const isTest = network !== "solana";
+    const files = await sites[network].files("profile 1");
+    const markdown = files["nonprofits/lantern-school.md"] ?? "";
+    expect(markdown).toContain(`USDC wallet: ${wallet} on ${name}`);
+    const ours = markdown.slice(markdown.indexOf("</third-party-data>"));
+    expect(/\*\*Test network\.\*\* .*Never send real USDC/.test(ours)).toBe(isTest);
+    const { $ } = await sites[network].page("profile 1");
+    const ways = JSON.parse($('script[type="application/ld+json"]').text()).potentialAction;
+    expect(ways.at(-1).instrument.name).toBe(`USDC on ${name}`);
+    expect("description" in ways.at(-1).instrument).toBe(isTest);
+    const without = (await sites[network].files("profile 6"))["nonprofits/bad-0.md"] ?? "";
+    expect(without).not.toMatch(/Test network|How to pay/);
+  });
 });

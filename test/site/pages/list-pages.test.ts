@@ -164,6 +164,13 @@ describe("a list that was narrowed", () => {
     ]);
   });
 
+  test.each([
+    [1, "/api/nonprofits?cause=education&region=%3CHawaii%3E&sort=name"],
+    [3, "/api/nonprofits?cause=education&region=%3CHawaii%3E&sort=name&limit=100&offset=200"],
+  ])("names the JSON of its own page %d", (page, json) => {
+    expect(narrowed({ page }).json).toBe(json);
+  });
+
   test("goes back to the files where it can", () => {
     const whole = { filters: { ...noFilters, country: "KE" }, sort: "relevance" } as const;
     expect([1, 10, 11].map((page) => listPath(whole, page))).toEqual([

@@ -106,7 +106,7 @@ describe("what registers say", () => {
   });
 
   test("stands in the markdown, in few words", async () => {
-    const files = await thinSite.files("profile-markdown 1");
+    const files = await thinSite.files("profile 1");
     const text = files["nonprofits/thin.md"] ?? "";
     for (const words of said.filter((one) => !one.includes("million"))) {
       expect(text.replaceAll("\\", "")).toContain(words);
@@ -144,12 +144,13 @@ describe("what registers say", () => {
 });
 
 describe("a profile", () => {
-  test("has a page and the same as JSON", async () => {
+  test("has a page and the same as JSON and markdown", async () => {
     const files = await site.files("profile 1");
     expect(Object.keys(files)).toEqual([
       "nonprofits/lantern-school.html",
       "api/nonprofits/lantern-school.json",
       "donate/lantern-school.html",
+      "nonprofits/lantern-school.md",
     ]);
     const json = files["api/nonprofits/lantern-school.json"] ?? "";
     expect(json.endsWith("}\n")).toBe(true);
@@ -244,7 +245,10 @@ describe("a profile", () => {
       areaServed: ["Kisumu"],
       potentialAction: [
         { "@type": "DonateAction", target: "https://lantern-school.example/give" },
-        { target: `${siteBaseUrl}/donate/lantern-school`, instrument: { name: "USDC on Solana" } },
+        {
+          target: `${siteBaseUrl}/donate/lantern-school`,
+          instrument: { name: "USDC on a local test chain" },
+        },
       ],
     });
     expect($('link[rel="canonical"]').attr("href")).toBe(

@@ -54,6 +54,11 @@ test("a search is a page: words marked, what it was narrowed by to take away, it
   expect($('[rel="next"]').attr("href")).toBe("/search?q=clean+water+kenya&accepts=usdc&page=3");
   expect($("#search-list").attr("start")).toBe("21");
   expect($('meta[name="robots"]').attr("content")).toBe("noindex");
+  const alternates = $('link[rel="alternate"]').map((_, link) => $(link).attr("href"));
+  // A file of the bundle knows no question: /search.md would be the page without one.
+  expect(alternates.get()).toEqual([
+    "https://almoner.example/api/search?q=clean+water+kenya&accepts=usdc&offset=20",
+  ]);
 });
 
 test("what was typed is text, and nothing found is said", async () => {

@@ -51,6 +51,7 @@ describe("a change that keeps its place", () => {
     expect(await runProfileJob(directory.publisher.context)).toBe(1);
     expect(directory.read("nonprofits/trust-7.html")).toContain("Every child at school");
     expect(directory.read("api/nonprofits/trust-7.json")).toContain("Every child at school");
+    expect(directory.read("nonprofits/trust-7.md")).toContain("Every child at school");
     expect(inFolder("nonprofits/trust-7.html")).toContain("Every child at school");
     const [newest] = releases(directory.publisher.context.manifest, 1);
     expect(newest?.changed_files).toBeLessThanOrEqual(12);

@@ -1,1 +1,0 @@
-export { GET } from "#site/parts/endpoint.ts";
