@@ -1,7 +1,10 @@
-/** "1,234,567" of a whole number. Intl would take ten times as long, and differ between versions. */
+/**
+ * "1,234,567"; "1,234.50" of what is no whole number, as amounts are written. Intl would take ten times as long, and differ
+ * between versions.
+ */
 export function grouped(count: number): string {
-  if (count < 1_000) return String(count);
-  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+  const figures = Number.isInteger(count) ? String(count) : count.toFixed(2);
+  return Math.abs(count) < 999 ? figures : figures.replaceAll(/\B(?=(?:\d{3})+(?:\.|$))/g, ",");
 }
 
 /** "1 nonprofit", "1,234 nonprofits". */

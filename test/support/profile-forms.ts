@@ -17,7 +17,7 @@ const lines = (items: readonly unknown[]): string =>
     .toSorted()
     .join("\n");
 const digits = (text: string): string =>
-  `${text.startsWith("−") ? "-" : ""}${text.replaceAll(",", "").match(/\d+/)?.[0] ?? ""}`;
+  `${text.startsWith("−") ? "-" : ""}${text.replaceAll(",", "").match(/\d+(?:\.\d+)?/)?.[0] ?? ""}`;
 const addresses: readonly string[] = ["website", "donation_url"];
 const numbers: readonly string[] = [
   "beneficiaries_per_year",

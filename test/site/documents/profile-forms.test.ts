@@ -41,6 +41,7 @@ const record = {
 const registered = aNonprofit({
   slug: "thin",
   name: "Friends of the Sparks Library",
+  annual_budget_usd: 1_234_567.89,
   country_code: "US",
   region: "Nevada",
   city: "Sparks",
