@@ -4,6 +4,7 @@ import { readJson } from "./http/body.ts";
 import { formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/form.ts";
 import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
+import { refusalForPeople } from "./http/refusal-page.ts";
 import { correctionRoutes } from "./correction/routes.ts";
 import { directoryRoutes } from "./directory/routes.ts";
 import { organisationRoutes } from "./directory/organisations.ts";
@@ -123,6 +124,7 @@ export function createApp(context: Context): App {
     const known = (method === "GET" ? methodsOfRoutes : methodsAt)(path);
     return [noSuchPath(method, known, helpAt(path, context)), allowance];
   };
+  const onTrouble = (err: unknown) => context.log.warn({ err }, "a refusal could not be drawn");
   const answered = new WeakSet<Request>();
   // The request that called a tool was counted as a read: that is the first call of its batch. Writes have limits of their own.
   const allowanceOf = (request: Request, client: Request, policy: Policy | null) => {
@@ -164,6 +166,7 @@ export function createApp(context: Context): App {
       } catch (error) {
         response = answerError(context.log, error, "UNKNOWN", { request: asked });
       }
+      response = await refusalForPeople({ draw: context.draw, onTrouble }, response, asked);
       addHeaders(response, asked.method, allowance);
       const trace = asked.headers.get("traceparent");
       if (trace !== null && traceOf(asked) !== null) response.headers.set("traceparent", trace);

@@ -3,6 +3,7 @@ import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/s
 import type { SearchPage } from "#content/search/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
+import type { FormPage } from "#content/contract/form-pages.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Activity } from "#content/operation/activity-store.ts";
@@ -75,11 +76,13 @@ export type Context = {
   readonly activity: Activity;
   /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
   readonly bundleHolds?: (urlPath: string) => boolean;
-  /** Draws pages of lists, searches and histories as the site does. Absent: no site is compiled beside the service. */
+  /** Draws pages of lists, searches, histories and forms as the site does. Absent: no site is compiled beside the service. */
   readonly draw?: {
     list(found: FoundList, accept: string | null): Promise<Response>;
     search(asked: SearchAsked, answer: SearchAnswer, accept: string | null): Promise<Response>;
     history(found: FoundHistory, accept: string | null): Promise<Response>;
+    /** A page that is of one reader and one moment: no cache keeps it. `status`: 200 unless given. */
+    form(page: FormPage, status?: number): Promise<Response>;
   };
   /**
    * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the

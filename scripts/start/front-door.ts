@@ -5,6 +5,7 @@ import { discoveryHits } from "#content/operation/activity-store.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
+import { drawnForm } from "#site/documents/form-page.ts";
 import { type Drawing, drawnHistory, drawnList, drawnSearch } from "#site/documents/list-page.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
@@ -72,23 +73,27 @@ export async function openFrontDoor(
   };
 }
 
-/** Draws lists, searches and histories that are in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
+/** Draws what is in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
 export function openDrawing(
   config: Pick<Config, "dataDir" | "baseUrl" | "network">,
+  open: () => Promise<Renderer> = () => openCompiled(config),
 ): NonNullable<Context["draw"]> {
   const { baseUrl, network } = config;
   let opening: Promise<Renderer> | null = null;
-  const drawn = async (
-    accept: string | null,
-    draw: (source: Drawing, form: { markdown: boolean }) => Promise<string | Uint8Array>,
-  ) => {
-    opening ??= openCompiled(config);
+  const source = async (): Promise<Drawing> => {
+    opening ??= open();
     const renderer = await opening.catch((error: unknown) => {
       opening = null;
       throw error;
     });
+    return { renderer, baseUrl, network };
+  };
+  const drawn = async (
+    accept: string | null,
+    draw: (source: Drawing, form: { markdown: boolean }) => Promise<string | Uint8Array>,
+  ) => {
     const markdown = prefersMarkdown(accept);
-    const body = await draw({ renderer, baseUrl, network }, { markdown });
+    const body = await draw(await source(), { markdown });
     const { contentType, cacheControl, others } = headersOf(markdown ? "browse.md" : "browse.html");
     const headers = {
       ...others,
@@ -99,10 +104,16 @@ export function openDrawing(
     return new Response(typeof body === "string" ? body : new Uint8Array(body), { headers });
   };
   return {
-    list: (found, accept) => drawn(accept, (source, form) => drawnList(source, found, form)),
+    list: (found, accept) => drawn(accept, (from, form) => drawnList(from, found, form)),
     search: (asked, answer, accept) =>
-      drawn(accept, (source, form) => drawnSearch(source, asked, answer, form)),
-    history: (found, accept) => drawn(accept, (source, form) => drawnHistory(source, found, form)),
+      drawn(accept, (from, form) => drawnSearch(from, asked, answer, form)),
+    history: (found, accept) => drawn(accept, (from, form) => drawnHistory(from, found, form)),
+    form: async (page, status = 200) => {
+      const body = await drawnForm(await source(), page);
+      const { contentType, others } = headersOf("browse.html");
+      const headers = { ...others, "content-type": contentType, "cache-control": "no-store" };
+      return new Response(new Uint8Array(body), { status, headers });
+    },
   };
 }
 

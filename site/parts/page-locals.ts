@@ -6,6 +6,7 @@ import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
 import type { ListPageView } from "./list-view.ts";
 import type { ReferenceRoom } from "./reference-view.ts";
 import type { HistoryView } from "./history-view.ts";
+import type { refusalView } from "./refusal-view.ts";
 import type { SearchView } from "./search-view.ts";
 
 /** A recommended profile in a few words. */
@@ -46,6 +47,7 @@ export type PageLocals = {
   "/data": Nothing;
   "/developers": { rooms: ReferenceRoom[] };
   "/404": Nothing;
+  "/refusal": { view: ReturnType<typeof refusalView> };
 };
 
 /** What a document hands to a page, or to an endpoint: the text of its file. */

@@ -160,6 +160,7 @@ describe("GET /api/nonprofits, narrowed", () => {
           list: async (found) => Response.json(found),
           search: async (asked, answer) => Response.json({ asked, answer }),
           history: async (found) => Response.json(found),
+          form: async ({ detail }, status = 200) => Response.json({ detail }, { status }),
         },
       },
     });
@@ -192,6 +193,7 @@ describe("GET /api/nonprofits, narrowed", () => {
           list: async () => Response.json({}),
           search: async () => Response.json({}),
           history: async ({ contested }) => Response.json(contested),
+          form: async () => Response.json({}),
         },
       },
     });

@@ -1,0 +1,47 @@
+import type { z } from "zod";
+import type { FormPage } from "#content/contract/form-pages.ts";
+import type { Problem } from "#content/contract/problem.ts";
+import { requestPath } from "./route.ts";
+
+/** What programs call: a browser that opens such an address is shown what they get. The desk answers in its own hand. */
+const ofPrograms = /^\/(?:api|mcp|reconcile|healthz|readyz|metrics|desk)(?:\/|$)/;
+const sentByForm = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
+
+/** Whether a person waits for the answer: a browser opens a page or sends a form. Scripts of pages ask for any type. */
+function asksForPage({ method, headers, url }: Request): boolean {
+  if (headers.get("accept")?.includes("text/html") !== true) return false;
+  const path = requestPath(url);
+  if (method !== "POST") return !ofPrograms.test(path);
+  return sentByForm.test(headers.get("content-type") ?? "") && !path.startsWith("/desk");
+}
+
+type Draws = {
+  /** Absent: there is no site beside the service. */
+  draw: { form(page: FormPage, status: number): Promise<Response> } | undefined;
+  onTrouble: (error: unknown) => void;
+};
+
+/** Every refusal passes here once, whatever refused: for a person it becomes a page. */
+export async function refusalForPeople(
+  { draw, onTrouble }: Draws,
+  response: Response,
+  request: Request,
+): Promise<Response> {
+  const isProblem = response.headers.get("content-type") === "application/problem+json";
+  if (!isProblem || draw === undefined || !asksForPage(request)) return response;
+  const { status, code, detail } = (await response.clone().json()) as z.output<typeof Problem>;
+  const waitS = Number(response.headers.get("retry-after")) || null;
+  const sent = request.method === "POST";
+  try {
+    const page = await draw.form({ page: "/refusal", status, code, detail, waitS, sent }, status);
+    for (const name of ["retry-after", "allow"]) {
+      const value = response.headers.get(name);
+      if (value !== null) page.headers.set(name, value);
+    }
+    return page;
+  } catch (error) {
+    // What cannot be drawn is still said.
+    onTrouble(error);
+    return response;
+  }
+}
