@@ -6,7 +6,7 @@ import { filePathsFor } from "#site/delivery/http-headers.ts";
 
 /**
  * Writes the published files for a host that maps nothing: a page is a folder with index.html, so that its address works
- * as it stands; links to JSON name the file, and links to what only the service answers lead to the directory itself.
+ * as it stands; links to JSON name the file, and links to what only the service does lead to the directory itself.
  * `folder` must be empty or absent. Answers the number of files; throws with a sentence for the operator.
  */
 export function exportPlainSite({
@@ -31,9 +31,12 @@ export function exportPlainSite({
       manifest.db
         .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files")
         .all()
+        .filter(({ path }) => !ofService.test(path))
         .map(({ path, digest }) => [path, digest]),
     );
-    const links = new HTMLRewriter();
+    const links = new HTMLRewriter().on(".giving", {
+      element: (box) => void box.setAttribute("data-directory", baseUrl),
+    });
     for (const attribute of ["href", "action"]) {
       links.on(`[${attribute}^="/"]`, {
         element: (found) => {
@@ -53,6 +56,10 @@ export function exportPlainSite({
     manifest.close();
   }
 }
+
+/** Pages that do nothing without the service: links lead to its own. */
+const ofService =
+  /^(?:donate\/.+|onboard|corrections|(?:onboard|corrections)\/status|receipt|widget|match)\.html$/;
 
 const isPage = (path: string): boolean =>
   path.endsWith(".html") && path !== "index.html" && path !== "404.html";

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "cheerio";
 import { exportPlainSite, plainAddress } from "#scripts/export/plain-site.ts";
+import { openBundleReader } from "#site/delivery/bundle-reader.ts";
+import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
-import { freePort, untilAnswers } from "#test/support/processes.ts";
+import { freePort, runProgram, untilAnswers } from "#test/support/processes.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 const baseUrl = "https://almoner.example";
@@ -15,6 +17,7 @@ beforeAll(async () => {
   directory = await aDirectory([
     { slug: "oak", name: "Oak", causes: ["education"], country_code: "KE" },
     { slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
+    ...Array.from({ length: 100 }, (_, at) => ({ slug: `n-${at}`, causes: ["education"] })),
   ]);
   await directory.edit("oak", { city: "Kisumu" });
   await directory.publisher.buildAll({ processes: 1 });
@@ -43,6 +46,9 @@ test.each([
 test("pages and files are written", () => {
   expect(written()).toBeGreaterThan(100);
 });
+
+const isFile = (path: string): boolean =>
+  statSync(join(folder, path), { throwIfNoEntry: false })?.isFile() === true;
 
 const clientBin = (path: string) => ["node", clientFile(`node_modules/${path}`)];
 const hosts: [string, boolean, (port: string) => string[]][] = [
@@ -83,7 +89,8 @@ test.each(installed)(
         for (const link of links.get()) {
           if (link.startsWith(`${baseUrl}/`)) away.add(link.slice(baseUrl.length));
           const next = new URL(link, `${url}${path}`);
-          if (next.origin === url) seen.add(next.pathname);
+          // One of the many is enough.
+          if (next.origin === url && !/\/n-[1-9]/.test(next.pathname)) seen.add(next.pathname);
         }
       }
     } finally {
@@ -91,11 +98,63 @@ test.each(installed)(
       await server.exited;
     }
     expect(broken).toEqual([]);
-    for (const path of ["/nonprofits/oak/", "/donate/well/", "/api/history/oak.json", "/browse/"])
+    for (const path of [
+      "/nonprofits/oak/",
+      "/causes/education-2/",
+      "/api/history/oak.json",
+      "/browse/",
+    ])
       expect([path, seen.has(path)]).toEqual([path, true]);
-    expect([...away].filter((path) => existsSync(join(folder, path)))).toEqual([]);
+    expect([...away].filter(isFile)).toEqual([]);
+    for (const path of ["/donate/well", "/onboard", "/corrections", "/match"])
+      expect([path, away.has(path), isFile(`${path}/index.html`)]).toEqual([path, true, false]);
+    // What the script of a profile asks the service.
+    const payable = readFileSync(join(folder, "nonprofits/well/index.html"), "utf8");
+    expect(payable).toContain(`data-directory="${baseUrl}"`);
     // As the search box has it: such a host redirects to the folder.
     expect(readFileSync(join(folder, "nonprofits/oak/index.html"), "utf8")).toContain("Oak");
+  },
+  30_000,
+);
+
+/** Pages that are folders, too: a copy without extensions keeps what lies in them. */
+const foldersToo = ["causes", "countries"];
+
+test.skipIf(Bun.which("wget") === null)(
+  "wget --mirror loses no page but two that are folders, and none with --adjust-extension",
+  async () => {
+    const reader = openBundleReader(join(directory.dataDir, "bundle"));
+    const bundle = createBundleServer(reader);
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => bundle.answer(request) ?? new Response(null, { status: 404 }),
+    });
+    const pages = directory.publisher.context.manifest.db
+      .query<{ path: string }, []>("SELECT path FROM files WHERE path LIKE '%.html'")
+      .all()
+      .map(({ path }) => path.slice(0, -".html".length))
+      // Nothing links to these, or they are files by this name.
+      .filter(
+        (path) => !/^(?:404|index|(?:onboard|corrections)\/status|receipt|search)$/.test(path),
+      );
+    const lost = async (extension: string, ...options: string[]) => {
+      const copy = mkdtempSync(join(directory.dataDir, "copy-"));
+      await runProgram(["wget", "--mirror", "-nH", "-q", ...options, server.url.href], {
+        cwd: copy,
+      });
+      return pages.filter(
+        (path) =>
+          !(statSync(join(copy, path + extension), { throwIfNoEntry: false })?.isFile() ?? false),
+      );
+    };
+    expect(await lost("")).toEqual(foldersToo);
+    expect(await lost(".html", "--adjust-extension")).toEqual([]);
+    expect((await fetch(`${server.url.href}causes/education/2`)).url).toEndWith(
+      "/causes/education-2",
+    );
+    await server.stop(true);
+    reader.close();
   },
   30_000,
 );

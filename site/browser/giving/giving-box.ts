@@ -6,7 +6,7 @@ for (const box of document.querySelectorAll<HTMLElement>(".giving")) enhance(box
 
 /** Without this script the box shows the address and what to do; everything that needs it is hidden until now. */
 function enhance(box: HTMLElement): void {
-  const { slug = "", wallet = "" } = box.dataset;
+  const { slug = "", wallet = "", directory = "" } = box.dataset;
   const ask = part(".ask", box) as HTMLFormElement;
   const amount = part("#give-amount", box) as HTMLInputElement;
   const panel = openPanel(
@@ -21,11 +21,11 @@ function enhance(box: HTMLElement): void {
       again: part(".again", box) as HTMLButtonElement,
     },
     {
-      service: openGivingService("", slug),
+      service: openGivingService(directory, slug),
       wallet,
       afterwards: ({ donation_id, explorer_url }) => {
         const query = new URLSearchParams({ nonprofit: slug, id: donation_id });
-        const receipt = el("a", { href: `/receipt?${query}` }, ["Receipt"]);
+        const receipt = el("a", { href: `${directory}/receipt?${query}` }, ["Receipt"]);
         if (explorer_url?.startsWith("https://") !== true) return [receipt];
         return [receipt, " · ", el("a", { href: explorer_url }, ["Transaction"])];
       },

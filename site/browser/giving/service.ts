@@ -19,7 +19,7 @@ export type Outcome =
 
 export type GivingService = ReturnType<typeof openGivingService>;
 
-/** A directory's service for one nonprofit. `origin` is "" on the directory's own pages. Nothing here throws. */
+/** A directory's service for one nonprofit. `origin` is "" on the pages of the service itself. Nothing here throws. */
 export function openGivingService(origin: string, slug: string) {
   const path = `${origin}/api/donate/${encodeURIComponent(slug)}`;
   const donate = (amount: string) => `${path}?${new URLSearchParams({ amount })}`;
