@@ -126,8 +126,11 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     oldestRelease: (): number => oldest.get()?.id ?? 0,
     /** Paths that releases after this one removed. */
     removedSince: (release: number): string[] => removing.all(release).map(({ path }) => path),
-    /** The files under a folder (named with its slash) that are not about to go, by path. */
-    under: (path: string): HeldFile[] => listing.all(path, `${path.slice(0, -1)}0`), // "0" follows "/".
+    /** The files whose paths begin so (a folder is named with its slash) and that are not about to go, by path. */
+    under: (start: string): HeldFile[] => {
+      const after = String.fromCodePoint((start.codePointAt(start.length - 1) ?? 0) + 1);
+      return listing.all(start, start.slice(0, -1) + after);
+    },
     /** Copies the log into the file as far as no reader needs it: tens of milliseconds on a busy disk. */
     checkpoint: () => db.run("PRAGMA wal_checkpoint(PASSIVE)"),
     close: () => db.close(),

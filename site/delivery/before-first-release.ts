@@ -86,8 +86,9 @@ async function keyFor(source: Source, pathname: string): Promise<DocumentKey | n
 }
 
 function listKey(section: string, name: string, page: string): DocumentKey | null {
-  const list = listsOf.get(section)?.(name.replace(/\.md$/, ""));
-  const number = /^(\d{1,6})(?:\.md|\.json)?$/.exec(page)?.[1];
+  const [, value = "", own = page] = /^(.*?)(?:-(\d+))?(?:\.md)?$/.exec(name) ?? [];
+  const list = listsOf.get(section)?.(value);
+  const number = /^(\d{1,6})(?:\.json)?$/.exec(own)?.[1];
   return list === undefined || number === undefined ? null : keyOf.listPage(list, Number(number));
 }
 

@@ -72,7 +72,8 @@ export function createBundleServer(
   const atService = (url: string): Response | null => {
     const browsed = browseAddressOf(url);
     if (browsed === null || lookUp(browsed.list) === null) return null;
-    return new Response(null, { status: 302, headers: { location: browsed.location } });
+    const { status, location } = browsed;
+    return new Response(null, { status, headers: { location } });
   };
   const standIn = (path: string, request: Request): Response | null =>
     lost(path) ?? redirected(path) ?? givenAtProfile(path) ?? missing(path, request);

@@ -112,7 +112,7 @@ function contentTypeOf(path: string): string {
 }
 
 const profilePath = /^(?:api\/)?(?:nonprofits|donate)\/([^/]+)\.[a-z]+$/;
-const listPath = /^(causes|countries)\/([^/]+?)(?:\/(\d+))?\.(?:html|md)$/;
+const listPath = /^(causes|countries)\/([^/]+?)(?:-(\d+))?\.(?:html|md)$/;
 const wholeListPath = /^api\/nonprofits(?:\/pages\/(\d+))?\.json$/;
 
 /** Answers that say that nothing is there: a release that adds a page makes them wrong. */
@@ -181,23 +181,28 @@ export function givingProfileOf(
   return { profile, location: `${profile}#give`, page: `donate/${slug}.html` };
 }
 
-const listAddress = /^[^/]*\/\/[^/]+(\/(causes|countries)\/([^/?#.]+))(?:\/(\d+))?(?:\?([^#]*))?/;
+const listAddress =
+  /^[^/]*\/\/[^/]+(\/(causes|countries)\/([^/?#.]+?))(?:([-/])(\d+))?(?:\?([^#]*))?(?:#|$)/;
 const pageParameters: ReadonlySet<string> = new Set([...facetNames, "sort", "page"]);
 
 /**
  * Where the service shows a part of a list that the URL of a cause or a country asks for: narrowed, sorted, or a page
- * that is no file. `list` is the path of the list's first page. Null for any other URL.
+ * that is no file; and where a page is now that was at /causes/education/2. `list` is the path of the list's first page.
+ * Null for any other URL.
  */
-export function browseAddressOf(url: string): { list: string; location: string } | null {
-  const [, list = "", kind, value = "", page, query] = listAddress.exec(url) ?? [];
+export function browseAddressOf(
+  url: string,
+): { list: string; location: string; status: 302 | 308 } | null {
+  const [, list = "", kind, value = "", mark, page, query] = listAddress.exec(url) ?? [];
   if (kind === undefined) return null;
   const asked = [...new URLSearchParams(query)].filter(([name]) => pageParameters.has(name));
   const number = Number(page ?? 1);
-  if (asked.length === 0 && number <= staticPagesMax) return null;
+  if (asked.length === 0 && number <= staticPagesMax)
+    return mark === "/" ? { list, location: `${list}-${number}`, status: 308 } : null;
   const params = new URLSearchParams(asked);
   params.set(kind === "causes" ? "cause" : "country", value);
   if (number > 1) params.set("page", String(number));
-  return { list, location: `/browse?${params.toString()}` };
+  return { list, location: `/browse?${params.toString()}`, status: 302 };
 }
 
 /** The URL paths at which a file of the bundle is found, the canonical one first. */

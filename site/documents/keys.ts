@@ -78,8 +78,9 @@ export function listParts(list: string): { kind: string; value: string } {
   return { kind, value };
 }
 
-/** Where the pages of a list lie, without a leading slash. */
-export function folderOf(list: string): string {
+/** Where a page of a list lies, without a leading slash: "causes/health", "causes/health-2". See docs/decisions/0192. */
+export function pageAddress(list: string, page: number): string {
   const { kind, value } = listParts(list);
-  return kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
+  const first = kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
+  return page === 1 ? first : `${first}-${page}`;
 }

@@ -13,7 +13,7 @@ import { historyView } from "#site/parts/history-view.ts";
 import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
 import { searchView } from "#site/parts/search-view.ts";
 import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
-import { folderOf, keyOf, listParts } from "./keys.ts";
+import { pageAddress, keyOf, listParts } from "./keys.ts";
 import { pageMarkdown } from "./page-markdown.ts";
 import { pageSizeOf, staticPages } from "./page-sizes.ts";
 
@@ -131,12 +131,7 @@ async function shownPage(
     facets,
     items: ids.flatMap((id) => items.get(id) ?? []),
   });
-  const page =
-    list === "all"
-      ? "/browse"
-      : kind === "cause"
-        ? "/causes/[id]/[...page]"
-        : "/countries/[code]/[...page]";
+  const page = list === "all" ? "/browse" : kind === "cause" ? "/causes/[id]" : "/countries/[code]";
   const path = list === "all" ? "browse.html" : pathOf(place);
   const html = await fileOf(source, page, { view }, path);
   const markdown = markdownPathOf(path) ?? "";
@@ -147,7 +142,7 @@ function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
   if (list === "all") {
     return page === 1 ? "api/nonprofits.json" : `api/nonprofits/pages/${page}.json`;
   }
-  return page === 1 ? `${folderOf(list)}.html` : `${folderOf(list)}/${page}.html`;
+  return `${pageAddress(list, page)}.html`;
 }
 
 /** What a page that is in no bundle is drawn with. */

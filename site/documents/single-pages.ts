@@ -79,12 +79,9 @@ export const pages: Singles = {
     publicationDay: await directoryFact(source.store, "publication_day"),
   })),
   [keyOf.page("methodology")]: single("/methodology", nothing),
-  [keyOf.page("agents")]: single(
-    "/agents",
-    async ({ store }) => ({ leaderboard: await keptAnswer(store, "leaderboard") }),
-    // In its place in markdown is the guide.
-    ["agents.html"],
-  ),
+  [keyOf.page("agents")]: single("/agents", async ({ store }) => ({
+    leaderboard: await keptAnswer(store, "leaderboard"),
+  })),
   [keyOf.page("match")]: single("/match", nothing),
   [keyOf.page("onboard")]: single("/onboard", nothing),
   [keyOf.page("onboard-status")]: single("/onboard/status", nothing),

@@ -2,7 +2,7 @@ import { isoTime } from "#content/contract/base/time.ts";
 import causes from "#content/editorial/causes.json";
 import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
 import { type DocumentKind, fileOf, oneByOne, type Source } from "./document.ts";
-import { folderOf, keyOf } from "./keys.ts";
+import { pageAddress, keyOf } from "./keys.ts";
 import { sitemapChunkSize, staticPages } from "./page-sizes.ts";
 
 /** The profiles of one run of ids. */
@@ -60,10 +60,8 @@ export async function sitemapOfPages({ store, baseUrl }: Source): Promise<string
   ];
   const countries = [...counts.keys()].filter((list) => list.startsWith("country:"));
   for (const list of [...causes.map(({ id }) => `cause:${id}`), ...countries]) {
-    const root = `/${folderOf(list)}`;
     const pageCount = staticPages(list, counts.get(list) ?? 0);
-    paths.push(root);
-    for (let number = 2; number <= pageCount; number++) paths.push(`${root}/${number}`);
+    for (let page = 1; page <= pageCount; page++) paths.push(`/${pageAddress(list, page)}`);
   }
   const items = paths.slice(0, urlsMax).map((path) => ({ address: baseUrl + path }));
   return sitemapXml("urlset", items);

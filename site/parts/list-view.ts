@@ -127,7 +127,7 @@ export function listPath(list: Pick<ListPage, "filters" | "sort">, page: number)
   const params = browseParams(list);
   const [only] = [...params];
   const root = params.size === 1 && only !== undefined ? folders[only[0]]?.(only[1]) : undefined;
-  if (root !== undefined && page <= staticPagesMax) return page === 1 ? root : `${root}/${page}`;
+  if (root !== undefined && page <= staticPagesMax) return page === 1 ? root : `${root}-${page}`;
   if (page > 1) params.set("page", String(page));
   return withParams("/browse", params);
 }

@@ -61,11 +61,12 @@ export function markdownOf(
 
 /**
  * The file that says in markdown what a page says, null for a file that is no page. That of a page for donations is the
- * profile's, and that of /agents the guide for agents. See docs/decisions/0162.
+ * profile's; agents.md is the guide for agents, so that /agents has another name. See docs/decisions/0162.
  */
 export function markdownPathOf(path: string): string | null {
   // A history is in no bundle.
   if (!path.endsWith(".html") || path === "404.html" || path.startsWith("history/")) return null;
+  if (path === "agents.html") return "leaderboard.md";
   return `${path.slice(0, -".html".length).replace(/^donate\//, "nonprofits/")}.md`;
 }
 

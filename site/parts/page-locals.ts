@@ -24,12 +24,12 @@ type Nothing = object;
 export type PageLocals = {
   "/": { stats: Stats; causes: Cause[]; countries: CountryCount[]; picks: Recommended[] };
   "/causes": { causes: Cause[] };
-  "/causes/[id]/[...page]": { view: ListPageView };
+  "/causes/[id]": { view: ListPageView };
   "/browse": { view: ListPageView };
   "/history/[slug]": { view: HistoryView };
   "/search": { view: SearchView; answered: boolean };
   "/countries": { countries: CountryCount[] };
-  "/countries/[code]/[...page]": { view: ListPageView };
+  "/countries/[code]": { view: ListPageView };
   "/nonprofits/[slug]": { view: ProfileView };
   "/donate/[slug]": { view: DonateView };
   "/statistics": { stats: Stats; publicationDay: string | null };

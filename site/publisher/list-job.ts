@@ -5,7 +5,7 @@ import { publishInSlices } from "#site/bundle/export-release.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
-import { folderOf, keyOf } from "#site/documents/keys.ts";
+import { keyOf, pageAddress } from "#site/documents/keys.ts";
 import { snapshotPartOf, staticPages } from "#site/documents/page-sizes.ts";
 import { patchedPart, snapshotLines } from "#site/documents/feed.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";
@@ -129,9 +129,10 @@ async function staleKeys(
 /** All pages of a list, and those beyond its end that an earlier release still holds. */
 function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
   if (list === "thin") return [];
+  const start = list === "all" ? "api/nonprofits/pages/" : `${pageAddress(list, 1)}-`;
   const held = manifest
-    .under(list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`)
-    .filter(({ path }) => !path.endsWith(".md"));
+    .under(start)
+    .filter(({ path }) => /^\d+\.(?:html|json)$/.test(path.slice(start.length)));
   const pages = Math.max(staticPages(list, count), held.length + 1);
   return Array.from({ length: pages }, (_, at) => keyOf.listPage(list, at + 1));
 }

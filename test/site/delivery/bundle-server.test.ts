@@ -35,6 +35,7 @@ test.each([
   ["/causes/education?region=Hawaii&utm_source=x", "/browse?region=Hawaii&cause=education"],
   ["/causes/education?cause=health&page=2", "/browse?cause=education&page=2"],
   ["/countries/ke?sort=name", "/browse?sort=name&country=ke"],
+  ["/causes/education-11", "/browse?cause=education&page=11"],
   ["/causes/education/11", "/browse?cause=education&page=11"],
 ])("%s is narrowed or further down, at %s", (path, location) => {
   const answer = ask(path);
@@ -42,6 +43,15 @@ test.each([
   expect(ask("/causes/education?utm_source=x")?.status).toBe(200);
   expect(ask("/causes/nothing/11")).toBeNull();
 });
+
+test.each(["/causes/education/2", "/countries/ke/3?utm_source=x"])(
+  "%s is where it was once",
+  (path) => {
+    const answer = ask(path);
+    const found = path.replace(/\/(\d).*/, "-$1");
+    expect([answer?.status, answer?.headers.get("location")]).toEqual([308, found]);
+  },
+);
 
 describe("markdown in the place of a page", () => {
   const form = (path: string, accept: string) =>
@@ -70,7 +80,7 @@ describe("markdown in the place of a page", () => {
     ["/corrections", "corrections.md", "# "],
     ["/receipt", "receipt.md", "# "],
     ["/widget", "widget.md", "# "],
-    ["/agents", "agents.md", "# "],
+    ["/agents", "leaderboard.md", "# Agents"],
     ["/nonprofits/oak-trust", "nonprofits/oak-trust.md", "# Oak Trust"],
   ])("%s is %s, and names it to who reads the page", async (path, file, title) => {
     const answer = found(path, { accept: "text/markdown" });

@@ -16,7 +16,7 @@ test.each(Object.keys(sampleFiles))("every address of %s leads to its key", (pat
 });
 
 test("country codes may be written in any letter case", () => {
-  expect(ask("/countries/KE/2").uri).toBe("/countries/ke/2.html");
+  expect(ask("/countries/KE-2").uri).toBe("/countries/ke-2.html");
 });
 
 test("a slash at the end is sent to the address without, and nowhere else", () => {

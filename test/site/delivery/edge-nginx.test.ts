@@ -114,7 +114,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       ["/browse", "browse.md"],
       ["/causes/education", "causes/education.md"],
       ["/countries/KE", "countries/ke.md"],
-      ["/agents", "agents.md"],
+      ["/agents", "leaderboard.md"],
       ["/donate/water-for-all", "nonprofits/water-for-all.md"],
     ])("%s is %s, which no cache keeps", async (url, path) => {
       const answer = await get(url, { accept: "text/markdown" });
@@ -145,8 +145,13 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       const answer = await get(`/countries/${code}`);
       expect(await answer.text()).toBe(sampleFiles["countries/ke.html"] ?? "");
       expect(answer.headers.get("xkey")).toBe("list:country:ke/1 list:country:ke lists all");
-      const second = await get(`/countries/${code}/2`);
-      expect(await second.text()).toBe(sampleFiles["countries/ke/2.html"] ?? "");
+      const second = await get(`/countries/${code}-2`);
+      expect(await second.text()).toBe(sampleFiles["countries/ke-2.html"] ?? "");
+      const before = await get(`/countries/${code}/2`);
+      expect([before.status, before.headers.get("location")]).toEqual([
+        308,
+        `/countries/${code}-2`,
+      ]);
     });
 
     test.each([
@@ -161,7 +166,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     test.each([
       ["/causes/education?region=Hawaii&page=2", "/browse?cause=education&region=Hawaii&page=2"],
       ["/countries/ke?cause=health", "/browse?country=ke&cause=health"],
-      ["/causes/education/11", "/browse?cause=education&page=11"],
+      ["/causes/education-11", "/browse?cause=education&page=11"],
     ])("%s is narrowed or further down, at %s", async (url, found) => {
       const answer = await get(url);
       expect([answer.status, answer.headers.get("location")]).toEqual([302, found]);
@@ -169,7 +174,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect((await get("/browse")).status).toBe(200);
     });
 
-    test.each(["/nothing", "/nonprofits/nobody", "/countries/XX", "/causes/education/9"])(
+    test.each(["/nothing", "/nonprofits/nobody", "/countries/XX", "/causes/education-9"])(
       "%s is not found, with a page that says so",
       async (url) => {
         const answer = await get(url);

@@ -113,7 +113,7 @@ describe("a later upload", () => {
     expect(await upload(target)).toMatchObject({ release: 1, uploaded: 0, removed: 0 });
     expect(asked).toEqual([]);
     bundle.publish({
-      "causes/education/2.html": null,
+      "causes/education-2.html": null,
       "causes/education.html": "<!doctype html><p>One page now",
       "nonprofits/water-for-all.html": "<!doctype html><p>New words",
     });
@@ -121,15 +121,15 @@ describe("a later upload", () => {
     expect(asked).toEqual([
       "put nonprofits/water-for-all.html",
       "put causes/education.html",
-      "remove causes/education/2.html",
+      "remove causes/education-2.html",
     ]);
     expect(outcome).toMatchObject({ release: 2, uploaded: 2, removed: 1 });
     expect(outcome.touched.sort()).toEqual([
+      "causes/education-2.html",
       "causes/education.html",
-      "causes/education/2.html",
       "nonprofits/water-for-all.html",
     ]);
-    expect(await store.find(`site-${prefix}/causes/education/2.html`)).toBeNull();
+    expect(await store.find(`site-${prefix}/causes/education-2.html`)).toBeNull();
   });
 
   test("remembers each target on its own", async () => {

@@ -42,8 +42,8 @@ describe("a cause", () => {
       "causes/education.md",
     ]);
     expect(Object.keys(await site.files("list-page cause:education 3"))).toEqual([
-      "causes/education/3.html",
-      "causes/education/3.md",
+      "causes/education-3.html",
+      "causes/education-3.md",
     ]);
     const pages = [1, 2, 3].map((page) => linksOf(`list-page cause:education ${page}`));
     const links = (await Promise.all(pages)).flat();
@@ -56,12 +56,12 @@ describe("a cause", () => {
       first(".pager a")
         .toArray()
         .map((a) => first(a).attr("href")),
-    ).toEqual(["/causes/education/2", "/causes/education/3", "/causes/education/2"]);
+    ).toEqual(["/causes/education-2", "/causes/education-3", "/causes/education-2"]);
     expect(first('.pager [aria-current="page"]').text()).toBe("1");
     const last = (await site.page("list-page cause:education 3")).$;
     expect(last('a[rel="next"]').length).toBe(0);
-    expect(last('a[rel="prev"]').attr("href")).toBe("/causes/education/2");
-    expect(last('link[rel="canonical"]').attr("href")).toBe(`${siteBaseUrl}/causes/education/3`);
+    expect(last('a[rel="prev"]').attr("href")).toBe("/causes/education-2");
+    expect(last('link[rel="canonical"]').attr("href")).toBe(`${siteBaseUrl}/causes/education-3`);
   });
 
   test("tells its total on the first page alone, so that others need not change with it", async () => {
@@ -91,12 +91,12 @@ describe("a cause", () => {
 
 test("pages beyond the end of a list must not exist", async () => {
   expect(await site.files("list-page cause:education 4")).toEqual({
-    "causes/education/4.html": null,
-    "causes/education/4.md": null,
+    "causes/education-4.html": null,
+    "causes/education-4.md": null,
   });
   expect(await site.files("list-page country:KE 4")).toEqual({
-    "countries/ke/4.html": null,
-    "countries/ke/4.md": null,
+    "countries/ke-4.html": null,
+    "countries/ke-4.md": null,
   });
   expect(await site.files("list-page country:NO 1")).toEqual({
     "countries/no.html": null,
@@ -175,7 +175,7 @@ describe("a list that was narrowed", () => {
     const whole = { filters: { ...noFilters, country: "KE" }, sort: "relevance" } as const;
     expect([1, 10, 11].map((page) => listPath(whole, page))).toEqual([
       "/countries/ke",
-      "/countries/ke/10",
+      "/countries/ke-10",
       "/browse?country=KE&page=11",
     ]);
   });
@@ -221,7 +221,7 @@ describe("the sitemap", () => {
     const pages = (await site.files("sitemap-pages"))["sitemaps/pages.xml"] ?? "";
     for (const path of [
       "/",
-      "/causes/education/3",
+      "/causes/education-3",
       "/causes/animals",
       "/countries/ke",
       "/agents",
