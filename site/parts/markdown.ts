@@ -46,7 +46,10 @@ export function markdownOf(
         metricsOf(detail).map(({ name, value, note }) => entry({ name, text: value, note })),
       ),
       ...detail.register_facts.map((register) => registerOf(register, detail)),
-      list("Sources", originsOf(detail.provenance).map(sourceOf)),
+      list(
+        "Sources",
+        originsOf(detail.provenance).map((origin) => sourceOf(origin, detail)),
+      ),
     ],
     [
       isPayable && notice !== null ? `**Test network.** ${notice}` : "",
@@ -127,16 +130,25 @@ function registerOf(register: RegisterFacts, detail: NonprofitDetail): string {
   const href = safeLink(register.record_url);
   const facts = register.fields.filter((fact) => !isShownAlready(fact, detail));
   const heading = `## ${register.register_name}\n\n${stateInWords(register)}${href === null ? "" : `: <${href}>`}`;
-  const licence = `${register.attribution}; ${register.licence.name}`;
-  return `${heading}\n\n${list("", [...facts.map(lineOf), `Licence: ${licence}`])}`;
+  const { attribution, licence } = register;
+  const terms = attribution.includes(licence.name) ? [] : [licence.name];
+  return `${heading}\n\n${list("", [...facts.map(lineOf), `Licence: ${[attribution, ...terms].join("; ")}`])}`;
 }
 
 /** Amounts are our own words, and no model has to undo their rounding. */
 const lineOf = (fact: RegisterFact): string =>
   fact.currency === undefined ? markdownLine(factLine(fact)) : factLine(fact);
 
-const sourceOf = ({ fields, source, link, day }: ReturnType<typeof originsOf>[number]): string =>
-  `${markdownLine(source)}${link === null ? "" : ` <${link.href}>`}, ${day}: ${fields}`;
+/** Where all registers have one link, it stands with what they say, and not again. */
+function sourceOf(
+  { fields, source, link, day }: ReturnType<typeof originsOf>[number],
+  { register_facts }: NonprofitDetail,
+): string {
+  const links = new Set(register_facts.map(({ record_url }) => record_url));
+  const isAbove = link !== null && links.size === 1 && links.has(link.href);
+  const where = link === null ? "" : isAbove ? " (link above)" : ` <${link.href}>`;
+  return `${markdownLine(source)}${where}, ${day}: ${fields}`;
+}
 
 // Bare addresses become links in most dialects, so the colon of "https://" and the dot of "www." count too.
 const active = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./gi;

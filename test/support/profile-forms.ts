@@ -248,8 +248,9 @@ export function ofMarkdown(markdown: string): Facts {
     ),
     provenance: lines(
       items(body("Sources")).flatMap((item) => {
-        const [, source = "", , href = "", day = "", fields = ""] =
-          /^(.*?)( <(.*)>)?, (\d{4}-\d\d-\d\d): (.*)$/.exec(item) ?? [];
+        const [, source = "", , above, own = "", day = "", fields = ""] =
+          /^(.*?)( (\(link above\))?(?:<(.*)>)?)?, (\d{4}-\d\d-\d\d): (.*)$/.exec(item) ?? [];
+        const href = above === undefined ? own : found(/^In.* as of .*<(.*)>$/m, markdown);
         return fields.split(", ").map((field) => [field, plain(source), href, day]);
       }),
     ),
@@ -280,7 +281,9 @@ function registerInMarkdown(section: string) {
       currency === undefined ? value : amount(digits(value), currency, periodOf(value)),
     ];
   });
-  return [state, href, all.at(-1)?.replace(/^Licence: (.*); .*$/, "$1"), facts];
+  // The name of the licence follows where the attribution does not have it.
+  const licence = /^Licence: (.*?)(?:; (?:Public domain .*|CC BY \S+ AU))?$/.exec(all.at(-1) ?? "");
+  return [state, href, licence?.[1], facts];
 }
 
 /** A node of JSON-LD, with the properties that are read here. */
