@@ -232,6 +232,10 @@ export const settings = z
       "whether to build a search index for people, in the background: `on` or `off`",
       choice(["on", "off"]).default("on"),
     ),
+    ALMONER_PICTURES: described(
+      "whether to draw the pictures that other sites show of a shared page, in the background: `on` or `off`",
+      choice(["on", "off"]).default("on"),
+    ),
     ALMONER_S3_URL: described(
       "bucket that every release is uploaded to: `s3://bucket/prefix`",
       matching(/^s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/.*)?$/, "s3://bucket or s3://bucket/prefix"),

@@ -107,6 +107,7 @@ const writtenByOthers = [
   feedPaths.state,
   feedPaths.keys,
   "pagefind/",
+  "og/",
   "search/index.json",
 ];
 

@@ -14,6 +14,7 @@ import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "./markdown.ts";
+import { causePicture, countryPicture, homePicture } from "./page-picture.ts";
 import { clipped, counted, grouped, joined } from "./words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
@@ -58,6 +59,7 @@ export function listPageView(list: ListPage) {
       200,
     ),
     intro: first ? intro : null,
+    picture: pictureOfList(filters),
     /** Narrowed lists are without number: search engines know the whole ones. */
     noindex: narrowed,
     /** "101–200": the places of this page. */
@@ -108,6 +110,12 @@ function subjectOf({ cause, country }: Filters) {
   if (country === null) return { ...whole, kicker: null, intro: null };
   const kicker = { name: "Countries", href: "/countries" };
   return { name: countryName(countryCode(country)) ?? country, kicker, intro: null };
+}
+
+function pictureOfList({ cause, country }: Filters): string {
+  if (cause !== null && causeIntros.has(cause)) return causePicture(cause);
+  const code = country === null ? null : countryCode(country);
+  return code === null ? homePicture : countryPicture(code);
 }
 
 const withParams = (path: string, params: URLSearchParams): string =>

@@ -17,6 +17,7 @@ import {
 } from "./profile-facts.ts";
 import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
 import { nearbyOf, sentenceOf } from "./profile-sentence.ts";
+import { pictureOf } from "./page-picture.ts";
 import { joined, metaText, oneOf, paragraphs } from "./words.ts";
 
 /** A profile as its page shows it. */
@@ -56,6 +57,10 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
         donatePage: `${baseUrl}/donate/${slug}`,
         network: networks[build.network].words,
       },
+    ),
+    picture: pictureOf(
+      { ...record, cause: record.causes[0] ?? null },
+      build.holds ?? (() => false),
     ),
     name,
     tagline,
@@ -115,7 +120,7 @@ const enrichExample = (slug: string, field: string, baseUrl: string): string =>
 export type DonateView = NonNullable<ReturnType<typeof donateView>>;
 
 /** What the page says, or null for a nonprofit without a wallet: its profile then names other ways to give. */
-export function donateView({ name, place, giving }: ProfileView) {
+export function donateView({ name, place, giving, picture }: ProfileView) {
   const { wallet, slug } = giving;
   if (wallet === null) return null;
   return {
@@ -123,6 +128,7 @@ export function donateView({ name, place, giving }: ProfileView) {
     title: `${metaText(`Give to ${name}`, 90)} · Almoner`,
     description: metaText(`Give USDC on Solana straight to the wallet of ${name}.`, 200),
     place,
+    picture,
     giving,
     wallet,
   };
@@ -162,4 +168,6 @@ export type BuildInputs = {
   readonly baseUrl: string;
   /** Pages that show a wallet say plainly when no real money moves there. */
   readonly network: DonationNetwork;
+  /** Whether the bundle holds a path: a page names no picture that is not made yet. Absent: it holds none. */
+  readonly holds?: (path: string) => boolean;
 };

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { type Child, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
-import { makeIndexes } from "#site/search/make-indexes.ts";
+import { drawPictures, type PictureTask } from "#site/pictures/wanted.ts";
+import { type IndexTask, makeIndexes } from "#site/search/make-indexes.ts";
 import type {
   BackgroundWork,
   PublisherContext,
@@ -94,30 +95,35 @@ export function openWorker(settings: WorkerSettings, { behind }: { behind: boole
     draftFeed: (job) => run("draftFeed", job),
     makeIndexes: (job) => run("makeIndexes", job),
     renderBatch: (keys) => run("renderBatch", keys),
+    drawPictures: (task) => run("drawPictures", task),
     close,
   };
 }
 
-const indexingWaitMs = 600_000;
+const slowestWaitMs = 600_000;
 
-/** Background work in processes of its own: lists and feed in one, indexes, which take longest, in another. */
+/** Background work in processes of its own: lists and feed in one, what takes longest in others that end with it. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
   const worker = openWorker(settings, { behind: true });
-  return {
-    ...worker,
-    makeIndexes: async (job, signal) => {
-      // Pagefind leaves much memory behind: its process ends with the job.
+  /** Pagefind and pictures leave much memory behind. */
+  const alone =
+    <Input, Made>(work: (own: Worker, input: Input) => Promise<Made>) =>
+    async (input: Input, signal?: AbortSignal): Promise<Made> => {
       const own = openWorker(settings, { behind: true });
-      const timeout = AbortSignal.timeout(indexingWaitMs);
+      const timeout = AbortSignal.timeout(slowestWaitMs);
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
       limit.addEventListener("abort", own.close);
       try {
-        return await own.makeIndexes(job);
+        return await work(own, input);
       } finally {
         limit.removeEventListener("abort", own.close);
         own.close();
       }
-    },
+    };
+  return {
+    ...worker,
+    makeIndexes: alone((own, job: IndexTask) => own.makeIndexes(job)),
+    drawPictures: alone((own, task: PictureTask) => own.drawPictures(task)),
   };
 }
 
@@ -128,6 +134,7 @@ export const workHere = (
   makeLists: (job) => makeLists(context, job),
   draftFeed: (job) => draftFeed(context, job),
   makeIndexes: (job) => makeIndexes({ ...context, store: context.source.store }, job),
+  drawPictures: (task) => drawPictures(context, task),
   close: () => {},
 });
 

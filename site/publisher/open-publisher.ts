@@ -23,6 +23,7 @@ import { isManifestDamaged, manifestPath, openManifest } from "#site/bundle/mani
 import { detectRestoredStore } from "./detect-restored-store.ts";
 import { openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
 import type { PublisherContext } from "./context.ts";
+import { openPictureJob } from "./picture-job.ts";
 import { workApart, workHere } from "./background-worker.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 
@@ -46,6 +47,8 @@ export type PublisherSettings = {
   precompress?: boolean;
   /** Whether there is a search index for people; default no. */
   searchIndex?: boolean;
+  /** Whether there are pictures of pages for other sites; default no. */
+  pictures?: boolean;
   /** Whether slow work is done in a process of its own, for a publisher that others wait for; default no. */
   apart?: boolean;
   log: PublisherContext["log"];
@@ -74,7 +77,7 @@ export type Publisher = Awaited<ReturnType<typeof openPublisher>>;
  */
 export async function openPublisher(settings: PublisherSettings) {
   const folders = publisherFolders(settings.dataDir);
-  const { precompress = false, searchIndex: pagefind = false } = settings;
+  const { precompress = false, searchIndex: pagefind = false, pictures = false } = settings;
   mkdirSync(folders.bundle, { recursive: true });
   const signer = await openSigner(settings.signingKey);
   const onDamaged = (file: string) => settings.log(damagedMessage, { error: "damaged", file });
@@ -92,14 +95,16 @@ export async function openPublisher(settings: PublisherSettings) {
     bundleFolder: folders.bundle,
     exportFolder: null,
   };
+  const manifest = openDisposable(
+    manifestPath(folders.bundle),
+    () => openManifest(folders.bundle, { checkpointsApart: apart }),
+    onDamaged,
+  );
+  const holds = (path: string) => manifest.find(path) !== null;
   const made = {
-    source: { store, lists: openListIndex(store), renderer, baseUrl, network },
+    source: { store, lists: openListIndex(store), renderer, baseUrl, network, holds },
     kinds: documentKinds,
-    manifest: openDisposable(
-      manifestPath(folders.bundle),
-      () => openManifest(folders.bundle, { checkpointsApart: apart }),
-      onDamaged,
-    ),
+    manifest,
     blobs: openBlobs(folders.blobs),
   };
   const context: PublisherContext = {
@@ -122,6 +127,7 @@ export async function openPublisher(settings: PublisherSettings) {
   const feedJob = openFeedJob(context, signer, { listValidDays });
   const { makeIndexes } = context.background;
   const searchJob = openSearchJob(context, { pagefind, makeIndexes });
+  const pictureJob = openPictureJob(context, { pictures });
   return {
     context,
     signer,
@@ -129,6 +135,8 @@ export async function openPublisher(settings: PublisherSettings) {
     feedJob,
     /** What keeps search indexes in step; to run when no one waits. */
     searchJob,
+    /** Makes the pictures that other sites show of pages; to run when no one waits. */
+    pictureJob,
     /** Renders everything again. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
     buildAll: (options: BuildOptions = {}): Promise<FullBuildOutcome> =>
       buildBundle({ context, feedJob, searchJob }, options),

@@ -25,6 +25,8 @@ export type LoopOptions = {
   onRelease?: () => void;
 };
 
+type LoopJobs = Pick<Publisher, "context" | "feedJob" | "searchJob" | "pictureJob">;
+
 const afterFailureMs = 1_000;
 const afterFailedBuildMs = 10_000;
 const sameFailureEveryMs = 60_000;
@@ -38,7 +40,7 @@ const afterFailedSearchMs = 300_000;
  * the manifest is damaged.
  */
 export async function runPublishLoop(
-  { context, feedJob, searchJob }: Pick<Publisher, "context" | "feedJob" | "searchJob">,
+  { context, feedJob, searchJob, pictureJob }: LoopJobs,
   { signal, work, listDelayMs, releasesKept, buildAll, onRelease }: LoopOptions,
 ): Promise<void> {
   const { manifest, log } = context;
@@ -132,12 +134,15 @@ export async function runPublishLoop(
         "search",
         async () => {
           const committed = await searchJob.run({ signal });
-          if (committed === null) return;
-          log("search indexes are up to date", { release: committed.release });
+          const pictures = await pictureJob.run({ signal });
+          if (pictures > 0) log("pictures of pages are up to date", { made: pictures });
+          if (committed !== null)
+            log("search indexes are up to date", { release: committed.release });
+          if (committed === null && pictures === 0) return;
           times.searchAfterMs = performance.now() + searchGapMs;
         },
         (error) => {
-          log("search indexes could not be built; trying again later", {
+          log("search indexes or pictures could not be made; trying again later", {
             error: error instanceof Error ? error.message : "unknown",
           });
           times.searchAfterMs = performance.now() + afterFailedSearchMs;

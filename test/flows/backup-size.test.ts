@@ -27,6 +27,7 @@ test.skipIf(!isFull)(
           ALMONER_DATA_DIR: join(folder, dataDir),
           ALMONER_BACKUP_PASSPHRASE: "correct horse battery staple",
           ALMONER_SEARCH_INDEX: "off",
+          ALMONER_PICTURES: "off",
           ALMONER_LOG_LEVEL: "silent",
         },
         stdio: ["ignore", "pipe", "inherit"],

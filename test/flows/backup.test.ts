@@ -220,7 +220,11 @@ describe("the commands", () => {
   test("bring a destroyed data folder back, rows and bytes, from a backup under load", async () => {
     const dataDir = join(folder, "doomed");
     const to = join(folder, "of-doomed");
-    const settings = { ALMONER_SEARCH_INDEX: "off", ALMONER_BACKUP_PASSPHRASE: passphrase };
+    const settings = {
+      ALMONER_SEARCH_INDEX: "off",
+      ALMONER_PICTURES: "off",
+      ALMONER_BACKUP_PASSPHRASE: passphrase,
+    };
     const env = { ALMONER_DATA_DIR: dataDir, ...settings };
     const store = await openStore({ url: urlIn(dataDir) });
     let writing = true;

@@ -18,6 +18,7 @@ async function run(...command: string[]): Promise<void> {
     ALMONER_LOG_LEVEL: "silent",
     ALMONER_WEBHOOK_URLS: "http://127.0.0.1:9/",
     ALMONER_SEARCH_INDEX: "off",
+    ALMONER_PICTURES: "off",
   };
   const child = Bun.spawn([process.execPath, ...command], {
     env,

@@ -54,6 +54,7 @@ const spawn = (args: string[], env: Record<string, string> = {}) =>
       ALMONER_DATA_DIR: dataDir,
       ALMONER_LOG_LEVEL: "silent",
       ALMONER_SEARCH_INDEX: "off",
+      ALMONER_PICTURES: "off",
       ALMONER_PURGE_URLS: `http://127.0.0.1:${cache.port}`,
       ALMONER_PURGE_MODE: "xkey",
       ...env,

@@ -46,7 +46,7 @@ export type Directory = {
 /** A directory of its own in a temporary folder, with real store, renderer and publisher, not built yet. */
 export async function aDirectory(
   nonprofits: Partial<NonprofitRecord>[] = [],
-  { searchIndex = false }: { searchIndex?: boolean } = {},
+  { searchIndex = false, pictures = false }: { searchIndex?: boolean; pictures?: boolean } = {},
 ): Promise<Directory> {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
   const databaseUrl = `file:${join(dataDir, "store.db")}`;
@@ -63,6 +63,7 @@ export async function aDirectory(
     compiledFolder: compiledSites,
     signingKey: aSigningKey(),
     searchIndex,
+    pictures,
     log: () => {},
   } as const;
   let publisher = await openPublisher(settings);
