@@ -9,6 +9,7 @@ import { digestOf } from "#site/bundle/blobs.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
+import { freePort } from "#test/support/processes.ts";
 
 /** Promise 2 says 50 kills, 500 publications and 100,000 reads: ALMONER_FULL_TESTS=1 does them all, else fewer. */
 const kills = isFull ? 50 : 12;
@@ -16,7 +17,7 @@ const editsPerKill = isFull ? 10 : 6;
 const readers = isFull ? 8 : 1;
 const readsLeast = isFull ? 100_000 : kills;
 const nonprofits = 60;
-const port = 18_700 + (process.pid % 200);
+const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 const repository = join(import.meta.dirname, "../..");
 
@@ -84,10 +85,10 @@ async function readOnce(seen: { reads: number; bad: string[] }): Promise<void> {
   const isPage = Math.random() < 0.5;
   const path = isPage ? `/nonprofits/${slug}` : `/api/nonprofits/${slug}`;
   const answer = await fetch(url + path, { headers: { "accept-encoding": "identity" } }).catch(
-    () => null,
+    (error: Error) => error,
   );
-  if (answer === null) {
-    if (!serviceMayBeDown) seen.bad.push(`${path}: no answer`);
+  if (answer instanceof Error) {
+    if (!serviceMayBeDown) seen.bad.push(`${path}: ${answer.message}, exit ${service.exitCode}`);
     return;
   }
   const body = new Uint8Array(await answer.arrayBuffer().catch(() => new ArrayBuffer(0)));

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
-import { startService, untilAnswers } from "#test/support/processes.ts";
+import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 /** Promise 1 says 200 kills: ALMONER_FULL_TESTS=1 does them all, else fewer. */
 const kills = isFull ? 200 : 6;
-const port = 19_100 + (process.pid % 400);
+const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 
 test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is half done`, async () => {

@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { load } from "cheerio";
 import { openStore } from "#content/store/open.ts";
 import { isFull } from "#test/support/measured.ts";
-import { runScript } from "#test/support/processes.ts";
+import { freePort, runScript } from "#test/support/processes.ts";
 
 const registers = process.env["ALMONER_REGISTER_DATA"] ?? "";
 if (registers === "") {
@@ -18,7 +18,7 @@ const states = full ? ["nv", "hi"] : ["hi"];
 const lines = full ? Number.POSITIVE_INFINITY : 501;
 const expected = full ? { american: 18_123, british: 4_104 } : { american: 378, british: 486 };
 const repository = join(import.meta.dirname, "../..");
-const port = 18_300 + (process.pid % 200);
+const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 
 describe.skipIf(registers === "")("registers in, a published directory out", () => {
