@@ -6,7 +6,7 @@ import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { refusalForPeople } from "./http/refusal-page.ts";
 import { correctionRoutes } from "./correction/routes.ts";
-import { directoryRoutes } from "./directory/routes.ts";
+import { directoryRoutes, translatedRoutes } from "./directory/routes.ts";
 import { organisationRoutes } from "./directory/organisations.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { crossSiteWrite } from "./http/cross-site.ts";
@@ -67,6 +67,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     })
     .use(probeRoutes(context, probes))
     .use(directoryRoutes(context))
+    .use(translatedRoutes(context))
     .use(organisationRoutes(context))
     .use(searchRoutes(context))
     .use(reconciliationRoutes(context))

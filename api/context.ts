@@ -2,6 +2,7 @@ import type { Browse, FoundList } from "#content/nonprofit/browse-store.ts";
 import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
 import type { SearchPage } from "#content/search/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import type { FormPage } from "#content/contract/form-pages.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
@@ -76,11 +77,16 @@ export type Context = {
   readonly activity: Activity;
   /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
   readonly bundleHolds?: (urlPath: string) => boolean;
-  /** Draws pages of lists, searches, histories and forms as the site does. Absent: no site is compiled beside the service. */
+  /** Draws pages that are in no bundle, as the site does. Absent: no site is compiled beside the service. */
   readonly draw?: {
-    list(found: FoundList, accept: string | null): Promise<Response>;
-    search(asked: SearchAsked, answer: SearchAnswer, accept: string | null): Promise<Response>;
-    history(found: FoundHistory, accept: string | null): Promise<Response>;
+    list(found: FoundList, form: PageForm): Promise<Response>;
+    search(asked: SearchAsked, answer: SearchAnswer, form: PageForm): Promise<Response>;
+    history(found: FoundHistory, form: PageForm): Promise<Response>;
+    profile(record: NonprofitRecord, form: PageForm): Promise<Response>;
+    /** The page by which a nonprofit is paid; the profile stands in for one without a wallet. */
+    donate(record: NonprofitRecord, form: PageForm): Promise<Response>;
+    /** What a reader finds where nothing is. */
+    missing(form: PageForm): Promise<Response>;
     /** A page that is of one reader and one moment: no cache keeps it. `status`: 200 unless given. */
     form(page: FormPage, status?: number): Promise<Response>;
   };
@@ -92,3 +98,6 @@ export type Context = {
   /** How far publishing is. Absent: nothing is published beside the service. */
   readonly publication?: () => Publication;
 };
+
+/** In which language a page is asked for, and what the reader takes: markdown in the place of a page is English. */
+export type PageForm = { language: string; accept: string | null };

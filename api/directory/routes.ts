@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Context } from "#api/context.ts";
+import type { Context, PageForm } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { problem } from "#api/http/problem.ts";
@@ -8,6 +8,7 @@ import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
 import { directoryOperations as directory } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
+import { translations } from "#content/language/languages.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
 import { networks } from "#content/donation/network.ts";
@@ -44,7 +45,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
       )
       .get(
         pathOf(directory.browseNonprofits),
-        ({ query, request }) => listForPeople(context, query, request.headers.get("accept")),
+        ({ query, request }) => listForPeople(context, query, formOf(request)),
         schemaOf(directory.browseNonprofits),
       )
       .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
@@ -60,7 +61,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
         return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
       })
       .get(pathOf(directory.historyForPeople), ({ params: { slug }, request }) =>
-        historyForPeople(context, slug, request.headers.get("accept")),
+        historyForPeople(context, slug, formOf(request)),
       )
       // Beside the profile, which is a file, nothing can be a folder.
       .get("/nonprofits/:slug/history", ({ params }) => {
@@ -77,11 +78,39 @@ export const directoryRoutes = (context: DirectoryContext) => {
   );
 };
 
+/**
+ * The pages of a profile in the languages whose pages of it are in no bundle. What a program asks is in English, at the
+ * addresses without a language.
+ */
+export function translatedRoutes({ store, draw }: DirectoryContext) {
+  const routes = new Elysia();
+  const drawnOf = async (slug: string, page: "profile" | "donate", form: PageForm) => {
+    if (draw === undefined) return noPages();
+    const record = await recordBySlug(store, slug);
+    return record === null ? draw.missing(form) : draw[page](record, form);
+  };
+  for (const { language } of translations) {
+    routes
+      .get(`/${language}/nonprofits/:slug`, ({ params, request }) =>
+        drawnOf(params["slug"] ?? "", "profile", formOf(request, language)),
+      )
+      .get(`/${language}/donate/:slug`, ({ params, request }) =>
+        drawnOf(params["slug"] ?? "", "donate", formOf(request, language)),
+      );
+  }
+  return routes;
+}
+
+const formOf = (request: Request, language = "en"): PageForm => ({
+  language,
+  accept: request.headers.get("accept"),
+});
+
 /** The history with what is open and what was given, as the site draws it. */
 async function historyForPeople(
   { store, draw, config: { baseUrl, network } }: DirectoryContext,
   slug: string,
-  accept: string | null,
+  form: PageForm,
 ): Promise<Response> {
   if (draw === undefined) return noPages();
   const record = await recordBySlug(store, slug);
@@ -91,7 +120,7 @@ async function historyForPeople(
   const place = { cluster: networks[network].cluster, baseUrl };
   const gifts = given === undefined ? null : historyOf(given, given, place);
   const contested = await contestedOf(store, record);
-  return draw.history({ name: record.name, history, contested, gifts }, accept);
+  return draw.history({ name: record.name, history, contested, gifts }, form);
 }
 
 const noPages = (): Response =>
@@ -116,7 +145,7 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
 async function listForPeople(
   { store, search, draw }: DirectoryContext,
   asked: QueryOf<typeof directory.browseNonprofits>,
-  accept: string | null,
+  form: PageForm,
 ): Promise<Response> {
   if (draw === undefined) return noPages();
   const { page: number = 1, ...narrowing } = asked;
@@ -125,7 +154,7 @@ async function listForPeople(
   const { ids, ...found } = await search.browse(query);
   const known = await listItemsById(store, ids);
   const items = ids.flatMap((id) => known.get(id) ?? []);
-  return draw.list({ ...query, ...found, page: number, items }, accept);
+  return draw.list({ ...query, ...found, page: number, items }, form);
 }
 
 const slugLengthMax = 200;

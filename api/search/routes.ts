@@ -34,7 +34,10 @@ export const searchRoutes = ({ search, activity, log, draw }: Needed) =>
         const found = await search.find({ ...wordsAndFilters(asked), limit, offset });
         // The same bytes as a program gets, so that people and programs never see two answers.
         const answer = SearchAnswer.parse(JSON.parse(decoder.decode(found.body)));
-        return draw.search(asked, answer, request.headers.get("accept"));
+        return draw.search(asked, answer, {
+          language: "en",
+          accept: request.headers.get("accept"),
+        });
       },
       schemaOf(operations.searchForPeople),
     );

@@ -1,12 +1,16 @@
 import type { Config } from "#api/config.ts";
 import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
-import type { Context } from "#api/context.ts";
+import type { Context, PageForm } from "#api/context.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
+import { languages } from "#content/language/languages.ts";
+import { english } from "#content/language/texts.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { drawnForm } from "#site/documents/form-page.ts";
-import { type Drawing, drawnHistory, drawnList, drawnSearch } from "#site/documents/list-page.ts";
+import { type Drawing, drawn as drawnPage } from "#site/documents/in-languages.ts";
+import { drawnHistory, drawnList, drawnSearch } from "#site/documents/list-page.ts";
+import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
@@ -80,39 +84,59 @@ export function openDrawing(
 ): NonNullable<Context["draw"]> {
   const { baseUrl, network } = config;
   let opening: Promise<Renderer> | null = null;
-  const source = async (): Promise<Drawing> => {
+  const source = async (language: string): Promise<Drawing> => {
     opening ??= open();
     const renderer = await opening.catch((error: unknown) => {
       opening = null;
       throw error;
     });
-    return { renderer, baseUrl, network };
+    return { renderer, baseUrl, network, t: languages.get(language) ?? english };
   };
   const drawn = async (
-    accept: string | null,
-    draw: (source: Drawing, form: { markdown: boolean }) => Promise<string | Uint8Array>,
+    { language, accept }: PageForm,
+    draw: (from: Drawing, form: { markdown: boolean }) => Promise<string | Uint8Array>,
+    { path = "browse.html", status = 200 } = {},
   ) => {
     const markdown = prefersMarkdown(accept);
-    const body = await draw(await source(), { markdown });
-    const { contentType, cacheControl, others } = headersOf(markdown ? "browse.md" : "browse.html");
+    const body = await draw(await source(markdown ? "en" : language), { markdown });
+    const { contentType, cacheControl, others } = headersOf(markdown ? "browse.md" : path);
     const headers = {
       ...others,
       "content-type": contentType,
       "cache-control": markdown ? negotiatedCacheControl : cacheControl,
       vary: "accept",
     };
-    return new Response(typeof body === "string" ? body : new Uint8Array(body), { headers });
+    return new Response(typeof body === "string" ? body : new Uint8Array(body), {
+      status,
+      headers,
+    });
   };
   return {
-    list: (found, accept) => drawn(accept, (from, form) => drawnList(from, found, form)),
-    search: (asked, answer, accept) =>
-      drawn(accept, (from, form) => drawnSearch(from, asked, answer, form)),
-    history: (found, accept) => drawn(accept, (from, form) => drawnHistory(from, found, form)),
+    list: (found, asked) => drawn(asked, (from, form) => drawnList(from, found, form)),
+    search: (query, answer, asked) =>
+      drawn(asked, (from, form) => drawnSearch(from, query, answer, form)),
+    history: (found, asked) => drawn(asked, (from, form) => drawnHistory(from, found, form)),
+    profile: (record, { language }) =>
+      drawn({ language, accept: null }, (from) => drawnProfile(from, record), {
+        path: `nonprofits/${record.slug}.html`,
+      }),
+    donate: (record, { language }) =>
+      drawn({ language, accept: null }, (from) => drawnDonatePage(from, record), {
+        path: `donate/${record.slug}.html`,
+      }),
+    missing: ({ language }) =>
+      drawn({ language, accept: null }, (from) => drawnPage(from, "/404", {}), {
+        path: "404.html",
+        status: 404,
+      }),
     form: async (page, status = 200) => {
-      const body = await drawnForm(await source(), page);
+      const body = await drawnForm(await source("en"), page);
       const { contentType, others } = headersOf("browse.html");
       const headers = { ...others, "content-type": contentType, "cache-control": "no-store" };
-      return new Response(new Uint8Array(body), { status, headers });
+      return new Response(typeof body === "string" ? body : new Uint8Array(body), {
+        status,
+        headers,
+      });
     },
   };
 }

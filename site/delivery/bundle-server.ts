@@ -19,14 +19,18 @@ type OnServed = (urlPath: string, request: Request) => void;
 
 /** With a query these are questions to the service; without one the bundle holds the answer. */
 const asksWithQuery =
-  /^\/(browse|search|api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats))\/?$/;
+  /^\/(?:[a-z]{2}(?:-[a-z]{2,4})?\/)?(browse|search|api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats))\/?$/;
 /** Live counters, second opinions, credit and gifts stand only in the service's answer; the bundle has those of a while ago. */
 const alwaysLive =
   /^\/(?:api\/(?:stats|needs-enrichment|agents\/[a-z]+|enrichments\/stats|donations\/[^/.]+)|healthz|readyz|metrics)$/;
 
-/** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
+/** What the service answers, profiles and lists in other languages among it, whatever the bundle holds; elsewhere a person who is lost sees a page. */
 const ofService =
-  /^\/(?:(?:api|mcp|desk|history|organisations|reconcile|healthz|readyz|metrics)(?:\/|$)|nonprofits\/[^/]+\/history$)/;
+  /^\/(?:(?:api|mcp|desk|history|organisations|reconcile|healthz|readyz|metrics)(?:\/|$)|nonprofits\/[^/]+\/history$|[a-z]{2}(?:-[a-z]{2,4})?\/(?:nonprofits|donate|history|search|browse|causes|countries)(?:\/|$))/;
+
+/** The language in front of an address: /es of /es/about. */
+const languageOf = (path: string): string =>
+  /^\/[a-z]{2}(?:-[a-z]{2,4})?(?=\/)/.exec(path)?.[0] ?? "";
 
 /** What is cached in memory. */
 const cachedBytesMax = 64 * 1024 * 1024;
@@ -81,7 +85,7 @@ export function createBundleServer(
     if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
       return null;
     }
-    const page = lookUp("/404");
+    const page = lookUp(`${languageOf(path)}/404`) ?? lookUp("/404");
     return page === null ? null : answerWith(page, request, 404);
   };
   /** The markdown of a page for whoever prefers it; a file that was asked for by its name is what it is. */

@@ -4,6 +4,7 @@ import { markdownPathOf } from "#site/parts/markdown.ts";
 import type { Own } from "#site/parts/page-locals.ts";
 import type { BuildInputs } from "#site/parts/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
+import { drawn, languagesOf } from "./in-languages.ts";
 import { pageMarkdown } from "./page-markdown.ts";
 
 /**
@@ -37,14 +38,17 @@ export type DocumentKind<Needs = Source> = {
 
 /** The file that a page or an endpoint of the site makes; it lies where the page does, unless `path` says otherwise. */
 export async function fileOf<Page extends string>(
-  { renderer, baseUrl, network }: Source,
+  source: Source,
   page: Page,
   own: Own<Page>,
   path = pathOf(page),
 ): Promise<BundleFile> {
   const handed: string | object = own;
-  const locals = typeof handed === "string" ? { text: handed } : { baseUrl, network, ...handed };
-  return { path, body: await renderer.render(page, locals) };
+  const body =
+    typeof handed === "string"
+      ? source.renderer.render(page, { text: handed })
+      : drawn(source, page, handed);
+  return { path, body: await body };
 }
 
 /** "/causes" → "causes.html", "/llms.txt" → "llms.txt". */
@@ -59,29 +63,41 @@ export type SingleDocument = {
   render(source: Source): Promise<BundleFile[]>;
 };
 
-/** The document that a page or an endpoint makes of what `own` finds for it: a page in markdown, too. */
-export const single = <Page extends string>(
+/**
+ * The document that a page or an endpoint makes of what `own` finds for it: a page in each language, and in markdown, which
+ * is English.
+ */
+export function single<Page extends string>(
   page: Page,
   own: (source: Source) => Own<Page> | Promise<Own<Page>>,
   paths: readonly string[] = bothFormsOf(pathOf(page)),
-): SingleDocument => ({
-  paths,
-  render: async (source) => {
-    const file = await fileOf(source, page, await own(source));
-    const markdown = markdownPathOf(file.path);
-    return paths.map((path) => ({
-      path,
-      body: path === markdown ? pageMarkdown(textOf(file), source.baseUrl) : file.body,
-    }));
-  },
-});
+): SingleDocument {
+  const translated = languagesOf(page)
+    .slice(1)
+    .map((t) => ({ t, path: `${t.path(page).slice(1)}.html` }));
+  return {
+    paths: [...paths, ...translated.map(({ path }) => path)],
+    render: async (source) => {
+      const handed = await own(source);
+      const file = await fileOf(source, page, handed);
+      const markdown = markdownPathOf(file.path);
+      const files = paths.map((path) => ({
+        path,
+        body: path === markdown ? pageMarkdown(textOf(file.body), source.baseUrl) : file.body,
+      }));
+      const others = translated.map(({ t, path }) => fileOf({ ...source, t }, page, handed, path));
+      return [...files, ...(await Promise.all(others))];
+    },
+  };
+}
 
 const bothFormsOf = (path: string): string[] => {
   const markdown = markdownPathOf(path);
   return markdown === null ? [path] : [path, markdown];
 };
 
-const textOf = ({ body }: BundleFile): string =>
+/** The text of a file; none for a path that must not exist. */
+export const textOf = (body: BundleFile["body"]): string =>
   body instanceof Uint8Array ? new TextDecoder().decode(body) : (body ?? "");
 
 /** A kind of which all documents are known by name. */

@@ -12,7 +12,15 @@ import { listMarkdown, listPageView } from "#site/parts/list-view.ts";
 import { historyView } from "#site/parts/history-view.ts";
 import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
 import { searchView } from "#site/parts/search-view.ts";
-import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
+import {
+  type BundleFile,
+  type DocumentKind,
+  fileOf,
+  partsOf,
+  type Source,
+  textOf,
+} from "./document.ts";
+import { type Drawing, drawn } from "./in-languages.ts";
 import { pageAddress, keyOf, listParts } from "./keys.ts";
 import { pageMarkdown } from "./page-markdown.ts";
 import { pageSizeOf, staticPages } from "./page-sizes.ts";
@@ -145,39 +153,36 @@ function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
   return `${pageAddress(list, page)}.html`;
 }
 
-/** What a page that is in no bundle is drawn with. */
-export type Drawing = Pick<Source, "renderer" | "baseUrl" | "network">;
-
 /** The page of a search: `answer` is what the service answers to a program that asks the same. */
 export async function drawnSearch(
-  { renderer, baseUrl, network }: Drawing,
+  drawing: Drawing,
   asked: SearchAsked,
   answer: Parameters<typeof searchView>[1],
   { markdown }: { markdown: boolean },
 ): Promise<string | Uint8Array> {
   const view = searchView(asked, answer);
-  if (markdown) return listMarkdown(view, baseUrl);
-  return renderer.render("/search", { baseUrl, network, view, answered: true });
+  if (markdown) return listMarkdown(view, drawing.baseUrl);
+  return drawn(drawing, "/search", { view, answered: true });
 }
 
 /** The history of a profile as a page. */
 export async function drawnHistory(
-  { renderer, baseUrl, network }: Drawing,
+  drawing: Drawing,
   found: FoundHistory,
   { markdown }: { markdown: boolean },
 ): Promise<string | Uint8Array> {
   const view = historyView(found);
-  const page = await renderer.render("/history/[slug]", { baseUrl, network, view });
-  return markdown ? enclosed([pageMarkdown(new TextDecoder().decode(page), baseUrl)], []) : page;
+  const page = await drawn(drawing, "/history/[slug]", { view });
+  return markdown ? enclosed([pageMarkdown(textOf(page), drawing.baseUrl)], []) : page;
 }
 
 /** A page of a list that is in no bundle, as its pages are, or in markdown: `found` is what the service found. */
 export async function drawnList(
-  { renderer, baseUrl, network }: Drawing,
+  drawing: Drawing,
   found: FoundList,
   { markdown }: { markdown: boolean },
 ): Promise<string | Uint8Array> {
   const view = listPageView(found);
-  if (markdown) return listMarkdown(view, baseUrl);
-  return renderer.render("/browse", { baseUrl, network, view });
+  if (markdown) return listMarkdown(view, drawing.baseUrl);
+  return drawn(drawing, "/browse", { view });
 }

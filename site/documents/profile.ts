@@ -3,6 +3,7 @@ import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
 import { networks } from "#content/donation/network.ts";
 import { finalDonations, givenToAfter } from "#content/donation/store.ts";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes, toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
@@ -16,6 +17,7 @@ import {
   partsOf,
   type Source,
 } from "./document.ts";
+import { type Drawing, drawn } from "./in-languages.ts";
 import { keyOf } from "./keys.ts";
 
 const batchSize = 1_000;
@@ -67,6 +69,18 @@ export const profile = byNonprofit({
     ];
   },
 });
+
+/** The page of a profile, for a language in which it is in no bundle. */
+export function drawnProfile(drawing: Drawing, record: NonprofitRecord) {
+  const view = profileView(record, toDetail(record, drawing.baseUrl), drawing);
+  return drawn(drawing, "/nonprofits/[slug]", { view });
+}
+
+/** The page by which a nonprofit is paid; its profile where it has no wallet. */
+export function drawnDonatePage(drawing: Drawing, record: NonprofitRecord) {
+  const view = donateView(profileView(record, toDetail(record, drawing.baseUrl), drawing));
+  return view === null ? drawnProfile(drawing, record) : drawn(drawing, "/donate/[slug]", { view });
+}
 
 /** None without a wallet: /donate/{slug} then leads to the profile. See docs/decisions/0052. */
 async function donatePage(shown: ProfileView, source: Source): Promise<BundleFile> {

@@ -2,7 +2,6 @@ import { feedPaths } from "#content/contract/feed.ts";
 import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
-import { countryName } from "#content/nonprofit/country.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
@@ -16,7 +15,6 @@ import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import type { Recommended } from "#site/parts/page-locals.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { searchView } from "#site/parts/search-view.ts";
-import { joined } from "#site/parts/words.ts";
 import {
   agentsGuide,
   apiCatalog,
@@ -52,8 +50,8 @@ async function recommended({ store }: Source): Promise<Recommended[]> {
     const record = byId.get(nonprofit_id);
     if (record === undefined) return [];
     const { slug, name, city, country_code } = record;
-    const place = joined([city, countryName(country_code)], ", ");
-    return [{ slug, name, place, why, intents: recommended_for.join("; ") }];
+    const intents = recommended_for.join("; ");
+    return [{ slug, name, city, country: country_code, why, intents }];
   });
 }
 /** A value as the service would answer it. */

@@ -91,7 +91,7 @@ function changeOf({ kind, fields, by, origin, changed_at, values = [], agreed = 
         link: href === null ? null : { href, host: linkHost(href) },
       };
     }),
-    others: kind === "added" ? "" : others.map(fieldName).join(", "),
+    others: kind === "added" ? "" : others.map((field) => fieldName(field)).join(", "),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Cause } from "#content/contract/cause.ts";
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import type { Stats } from "#content/contract/stats.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
+import type { Texts } from "#content/language/texts.ts";
 import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
 import type { ListPageView } from "./list-view.ts";
 import type { ReferenceRoom } from "./reference-view.ts";
@@ -13,7 +14,8 @@ import type { SearchView } from "./search-view.ts";
 export type Recommended = {
   slug: string;
   name: string;
-  place: string;
+  city: string | null;
+  country: string | null;
   why: string;
   intents: string;
 };
@@ -53,5 +55,10 @@ export type PageLocals = {
 /** What a document hands to a page, or to an endpoint: the text of its file. */
 export type Own<Page extends string> = Page extends keyof PageLocals ? PageLocals[Page] : string;
 
+/** The language of a page, and all those that the page is there in; none for a page that is in English only. */
+export type PageLanguages = { t: Texts; languages: readonly Texts[] };
+
 /** All that a page is handed. */
-export type LocalsOf<Page extends keyof PageLocals> = BuildInputs & PageLocals[Page];
+export type LocalsOf<Page extends keyof PageLocals> = BuildInputs &
+  PageLanguages &
+  PageLocals[Page];

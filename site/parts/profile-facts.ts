@@ -5,9 +5,10 @@ import {
   type RegisterFact,
 } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { dateInWords, registerById } from "#content/nonprofit/register-facts.ts";
+import { registerById } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
-import { counted, grouped, joined, quoted } from "./words.ts";
+import { english, type Texts } from "#content/language/texts.ts";
+import { joined, quoted } from "./words.ts";
 
 /** One thing that is known of a nonprofit: what its page, markdown and JSON-LD draw, each in its own way. */
 export type Fact = {
@@ -35,47 +36,47 @@ const wallet = (address: string): Words | null =>
 
 const shown = <Name extends Field>(
   field: Name,
-  words: (value: NonNullable<NonprofitDetail[Name]>) => Words | null = plain,
+  words: (value: NonNullable<NonprofitDetail[Name]>, t: Texts) => Words | null = plain,
 ) => ({
   field,
-  words: (detail: NonprofitDetail): Words | null => {
+  words: (detail: NonprofitDetail, t: Texts): Words | null => {
     const value = detail[field];
-    return value === null || value === undefined || value === "" ? null : words(value);
+    return value === null || value === undefined || value === "" ? null : words(value, t);
   },
 });
 
 const inOrder = [
   shown("city"),
   shown("region"),
-  shown("country"),
+  shown("country", (country, t) => plain(t.country(country))),
   shown("website", link),
   shown("donation_url", link),
   shown("usdc_wallet", wallet),
   shown("founded_year"),
-  shown("beneficiaries_per_year", (people) => ({ text: grouped(people) })),
-  shown("annual_budget_usd", (amount) => ({ text: `US$ ${grouped(amount)}` })),
-  shown("team_size", (people) => ({ text: counted(people, "person", "people") })),
+  shown("beneficiaries_per_year", (people, t) => ({ text: t.number(people) })),
+  shown("annual_budget_usd", (amount, t) => ({ text: t.exactly(amount, "USD") })),
+  shown("team_size", (count, t) => ({ text: t.text("count.people", { count }) })),
 ];
 
 /** Nobody is sent to a withdrawn nonprofit with money. */
 const ofOpen: ReadonlySet<string> = new Set(["donation_url", "usdc_wallet"]);
 
 /** The facts of a profile that are one value each, in the order in which they are shown; those without a value are left out. */
-export function factsOf(detail: NonprofitDetail): Fact[] {
+export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
   const facts: Fact[] = [];
   for (const { field, words } of inOrder) {
-    const found = detail.status === "withdrawn" && ofOpen.has(field) ? null : words(detail);
+    const found = detail.status === "withdrawn" && ofOpen.has(field) ? null : words(detail, t);
     if (found === null) continue;
     const { text, href = null } = found;
-    facts.push({ field, label: labelOf(field), text, href });
+    facts.push({ field, label: labelOf(field, t), text, href });
   }
   return facts;
 }
 
 /** Programmes and impact, each with a note in a few words. */
-export const programsOf = ({ programs }: NonprofitDetail) =>
-  programs.map(({ name, description, location, beneficiaries_per_year: people }) => {
-    const reach = people === null ? null : `${counted(people, "person", "people")} a year`;
+export const programsOf = ({ programs }: NonprofitDetail, t: Texts = english) =>
+  programs.map(({ name, description, location, beneficiaries_per_year: count }) => {
+    const reach = count === null ? null : t.text("count.people_a_year", { count });
     return { name, text: description, note: joined([location, reach], " · ") };
   });
 
@@ -87,31 +88,41 @@ export const metricsOf = ({ impact_metrics }: NonprofitDetail) =>
   }));
 
 /** The legal registrations, each with the org-id where there is one and with what linked it to the profile. */
-export const registrationsOf = (record: NonprofitRecord, detail: NonprofitDetail) =>
+export const registrationsOf = (
+  record: NonprofitRecord,
+  detail: NonprofitDetail,
+  t: Texts = english,
+) =>
   detail.registrations.map(({ country, type, registration_number, linked_by }, at) => ({
     type,
     number: registration_number,
     orgId: record.registrations[at]?.org_id ?? null,
-    country,
-    linked: linked_by === undefined ? null : `linked: ${linkWords[linked_by]}`,
+    country: t.country(country),
+    linked:
+      linked_by === undefined
+        ? null
+        : t.text("profile.linked", { how: t.word(linkWords[linked_by]) }),
   }));
 
 /** Why a withdrawn profile is one, since when and by which register, as the beginning of a sentence. */
-export function whyWithdrawn({ merged_into, provenance, register_facts }: NonprofitDetail): string {
-  if (merged_into !== undefined) return "Another profile of this organisation stands in its place,";
+export function whyWithdrawn(
+  { merged_into, provenance, register_facts }: NonprofitDetail,
+  t: Texts = english,
+): string {
+  if (merged_into !== undefined) return t.text("withdrawn.merged");
   const decided = provenance["status"];
   if (decided?.source === "operator") {
-    const day = dateInWords(decided.applied_at.slice(0, 10));
-    return `An operator of this directory withdrew it on ${day},`;
+    return t.text("withdrawn.operator", { date: t.date(decided.applied_at.slice(0, 10)) });
   }
   const left = register_facts.find(({ state }) => state === "gone" || state === "removed");
   const [register] = left === undefined ? register_facts : [left];
   const removed = left?.fields.find(({ name }) => name === "removed")?.value;
-  const when = dateInWords(String(removed ?? register?.as_of));
-  const of = register === undefined ? "" : ` (${register.register_name}, ${when})`;
-  return register_facts.some(({ state }) => state === "registered")
-    ? `Its register${of} no longer has it among the organisations that this directory lists,`
-    : `This organisation is no longer in the register that listed it${of},`;
+  const isKept = register_facts.some(({ state }) => state === "registered");
+  if (register === undefined) return t.text(isKept ? "withdrawn.unlisted" : "withdrawn.gone");
+  return t.text(isKept ? "withdrawn.unlisted_by" : "withdrawn.gone_from", {
+    register: t.word(register.register_name),
+    date: t.date(String(removed ?? register.as_of)),
+  });
 }
 
 /** Whether the profile shows this text of a register already, as its mission or description. */
@@ -122,44 +133,16 @@ export const isShownAlready = (
   name === "objects" &&
   [mission, description].some((text) => text?.startsWith(String(value).replace(/…$/, "")));
 
-const fieldNames: Record<string, string> = {
-  annual_budget_usd: "annual budget",
-  beneficiaries_per_year: "people reached in a year",
-  contact_email: "contact e-mail address",
-  country_code: "country",
-  donation_url: "donation page",
-  founded_year: "founding year",
-  ghd_aligned: "global health alignment",
-  impact_metrics: "impact",
-  logo_url: "logo",
-  programs: "programmes",
-  team_size: "team size",
-  usdc_wallet: "USDC wallet",
-};
-
 /** A field's name for people. */
-export const fieldName = (field: string): string => fieldNames[field] ?? field;
+export const fieldName = (field: string, t: Texts = english): string => t.named("field", field);
 
-const labelOf = (field: string): string => {
-  const name = fieldName(field);
+const labelOf = (field: string, t: Texts): string => {
+  const name = fieldName(field, t);
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 
 /** A source for people. */
-export const sourceName = (source: string): string => sourceNames[source] ?? source;
-
-const sourceNames: Record<string, string> = {
-  consensus: "Agreement of agents",
-  operator: "The operator of this directory",
-  organisation: "The organisation itself",
-  "register:irs-bmf": "US Internal Revenue Service, Business Master File",
-  "register:irs-990": "US Internal Revenue Service, Form 990",
-  "register:irs-1023ez": "US Internal Revenue Service, Form 1023-EZ",
-  "register:ukcat": "Charity registers of the United Kingdom",
-  "register:acnc": "Australian Charities and Not-for-profits Commission",
-  "register:sample": "Invented sample data",
-  "register:ndjson": "Another copy of this directory",
-};
+export const sourceName = (source: string, t: Texts = english): string => t.named("source", source);
 
 /** Where a value comes from, in words. */
 export type Origin = {
@@ -171,15 +154,17 @@ export type Origin = {
 };
 
 /** Puts in words where a value comes from. */
-export function originOf(from: FieldProvenance): Origin {
-  const { source, source_url, rule, agents, corroborations = 0, applied_at } = from;
-  const name = rule === undefined ? sourceName(source) : derivedFrom(source, rule);
-  const named = source === "consensus" ? ": " : "; also from agents: ";
-  const names = agents.length === 0 ? "" : `${named}${agents.map(quoted).join(", ")}`;
-  const others = corroborations === 0 ? "" : `; found by ${corroborations} more`;
+export function originOf(from: FieldProvenance, t: Texts = english): Origin {
+  const { source, source_url, rule, agents, corroborations: count = 0, applied_at } = from;
+  const name = rule === undefined ? sourceName(source, t) : derivedFrom(source, rule, t);
+  const named = source === "consensus" ? "origin.agreed" : "origin.also";
+  const origin =
+    agents.length === 0
+      ? name
+      : t.text(named, { source: name, agents: agents.map(quoted).join(", ") });
   const href = safeLink(source_url);
   return {
-    source: `${name}${names}${others}`,
+    source: count === 0 ? origin : t.text("origin.others", { origin, count }),
     link: href === null ? null : { href, host: linkHost(href) },
     day: applied_at.slice(0, 10),
   };
@@ -189,7 +174,10 @@ export function originOf(from: FieldProvenance): Origin {
 export type FieldsOrigin = Origin & { mark: string; names: string[]; fields: string };
 
 /** The provenance of a profile by origin, in the order of the fields; values of one origin share a line. */
-export function originsOf(provenance: NonprofitDetail["provenance"]): FieldsOrigin[] {
+export function originsOf(
+  provenance: NonprofitDetail["provenance"],
+  t: Texts = english,
+): FieldsOrigin[] {
   const origins = new Map<string, FieldsOrigin>();
   for (const field in provenance) {
     const from = provenance[field];
@@ -198,28 +186,33 @@ export function originsOf(provenance: NonprofitDetail["provenance"]): FieldsOrig
     const key = `${source} ${source_url} ${rule} ${agents.length === 0 ? "" : agents.join(" ")} ${corroborations} ${applied_at}`;
     const same = origins.get(key);
     if (same === undefined) {
-      const words = { names: [field], fields: fieldName(field), mark: markOf(from) };
-      origins.set(key, { ...originOf(from), ...words });
+      const words = { names: [field], fields: fieldName(field, t), mark: markOf(from, t) };
+      origins.set(key, { ...originOf(from, t), ...words });
       continue;
     }
     same.names.push(field);
-    same.fields += `, ${fieldName(field)}`;
+    same.fields += `, ${fieldName(field, t)}`;
   }
   return [...origins.values()];
 }
 
 /** Where a value comes from, in a word or two that stand beside it. */
-function markOf({ source, agents, corroborations = 0 }: FieldProvenance): string {
-  if (source === "operator") return "Operator";
-  if (source === "organisation") return "Organisation";
-  if (source !== "consensus") return source.startsWith("derived:") ? "Derived" : "Register";
+function markOf({ source, agents, corroborations = 0 }: FieldProvenance, t: Texts): string {
+  if (source === "operator") return t.text("mark.operator");
+  if (source === "organisation") return t.text("mark.organisation");
+  if (source !== "consensus") {
+    return t.text(source.startsWith("derived:") ? "mark.derived" : "mark.register");
+  }
   const count = agents.length + corroborations;
   // Agents of one name stand there once.
-  return count < 2 ? "Agents" : `${count} agents`;
+  return count < 2 ? t.text("mark.one") : t.text("mark.agents", { count });
 }
 
 /** "Derived by this directory: IRS NTEE code K31 → Food banks (IRS Business Master File)". */
-function derivedFrom(source: string, derivedBy: string): string {
+function derivedFrom(source: string, rule: string, t: Texts): string {
   const register = source.slice(source.indexOf(":") + 1);
-  return `Derived by this directory: ${derivedBy} (${registerById(register)?.name ?? register})`;
+  return t.text("origin.derived", {
+    rule,
+    register: t.word(registerById(register)?.name ?? register),
+  });
 }

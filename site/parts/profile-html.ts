@@ -1,5 +1,5 @@
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
-import { dateInWords, factInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
+import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { type Fact, fieldName, type FieldsOrigin, isShownAlready } from "./profile-facts.ts";
 
@@ -7,7 +7,7 @@ import { type Fact, fieldName, type FieldsOrigin, isShownAlready } from "./profi
 export type Marks = ReturnType<typeof marksHtml>;
 
 /** Each origin is in the page once, however many values it gave. See docs/decisions/0172. */
-export function marksHtml(origins: readonly FieldsOrigin[]) {
+export function marksHtml(origins: readonly FieldsOrigin[], t: Texts) {
   const byField = new Map(
     origins.flatMap(({ names, mark }, at) =>
       names.map((name) => [storedNames[name] ?? name, { at: at + 1, mark }] as const),
@@ -19,7 +19,8 @@ export function marksHtml(origins: readonly FieldsOrigin[]) {
     if (found === undefined) return "";
     marked.add(field);
     const { at, mark } = found;
-    return ` <button class="from" popovertarget="from-${at}" aria-label="${mark}: source of ${escaped(fieldName(field))}">${mark}</button>`;
+    const label = t.html("mark.label", { mark, field: fieldName(field, t) });
+    return ` <button class="from" popovertarget="from-${at}" aria-label="${label}">${mark}</button>`;
   };
   return {
     of,
@@ -34,7 +35,7 @@ export function marksHtml(origins: readonly FieldsOrigin[]) {
     rest: (): string =>
       [...byField.keys()]
         .filter((field) => !marked.has(field))
-        .map((field) => `<span>${escaped(fieldName(field))}${of(field)}</span>`)
+        .map((field) => `<span>${escaped(fieldName(field, t))}${of(field)}</span>`)
         .join(", "),
   };
 }
@@ -66,10 +67,10 @@ export function factsHtml(facts: readonly Fact[], marks: Marks): string {
 const shownElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
 
 /** What the marks open; a browser that knows no popovers shows all of them at the end of the page. */
-export const originsHtml = (origins: readonly FieldsOrigin[]): string => {
+export const originsHtml = (origins: readonly FieldsOrigin[], t: Texts): string => {
   const rows = origins.map(({ fields, source, link, day }, at) => {
     const host = link === null ? "" : ` (${linkHtml(link.href, link.host)})`;
-    return `<li popover id="from-${at + 1}">${escaped(source)}${host}, <time datetime="${day}">${dateInWords(day)}</time><span class="note">${escaped(fields)}</span></li>`;
+    return `<li popover id="from-${at + 1}">${escaped(source)}${host}, <time datetime="${day}">${t.date(day)}</time><span class="note">${escaped(fields)}</span></li>`;
   });
   return `<ul class="origins plain">${rows.join("")}</ul>`;
 };
@@ -81,25 +82,34 @@ const linkHtml = (href: string, text: string): string =>
  * What one register says of a nonprofit, as a section of its page; all texts are escaped. Texts that the profile shows
  * already are left out. Each profile has ten rows of it: as components they took half as long as the whole page.
  */
-export function registerHtml(register: RegisterFacts, detail: NonprofitDetail): string {
-  const { register_name, licence, attribution, fields } = register;
+export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t: Texts): string {
+  const { register_name, licence, attribution, fields, state } = register;
   const rows = fields
     .filter((fact) => !isShownAlready(fact, detail))
-    .map((fact) => `<div><dt>${escaped(fact.label)}</dt><dd>${valueHtml(fact)}</dd></div>`);
+    .map(
+      (fact) => `<div><dt>${escaped(t.word(fact.label))}</dt><dd>${valueHtml(fact, t)}</dd></div>`,
+    );
   const link = safeLink(register.record_url);
   const record =
-    link === null ? "" : ` ${linkHtml(link, "The public record")} on ${escaped(linkHost(link))}.`;
+    link === null
+      ? ""
+      : ` ${t.text("register.on_host", { record: linkHtml(link, t.text("register.record")), host: escaped(linkHost(link)) })}`;
+  const standing = t.html(`register.${state}`, { date: t.date(register.as_of) });
+  const licenced = t.text("register.licence", {
+    attribution: escaped(attribution),
+    licence: `<a href="${escaped(licence.url)}">${escaped(licence.name)}</a>`,
+  });
   return `<section class="register" data-register="${escaped(register.register)}">
-<h2>Public register: ${escaped(register_name)}</h2>
-<p class="note"><span class="state">${escaped(stateInWords(register))}</span>.${record}</p>
+<h2>${t.html("register.heading", { name: t.word(register_name) })}</h2>
+<p class="note"><span class="state">${standing}</span>.${record}</p>
 <dl class="facts">${rows.join("")}</dl>
-<p class="note">${escaped(attribution)}. Licence: <a href="${escaped(licence.url)}">${escaped(licence.name)}</a>.</p>
+<p class="note">${licenced}</p>
 </section>`;
 }
 
 /** An amount is rounded for people; programs find it whole. */
-const valueHtml = (fact: RegisterFact): string => {
-  const words = escaped(factInWords(fact));
+const valueHtml = (fact: RegisterFact, t: Texts): string => {
+  const words = escaped(t.fact(fact));
   return fact.currency === undefined ? words : `<data value="${fact.value}">${words}</data>`;
 };
 

@@ -1,75 +1,102 @@
 import { noFilters } from "#content/contract/browse.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { listPath } from "./list-view.ts";
-import { counted, joined } from "./words.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 
 /**
  * What an organisation is, in a sentence made of facts alone: "Arts organisation in Honolulu, tax-exempt since 1994;
- * gifts are deductible from US tax." "" for a profile with none of them.
+ * gifts are deductible from US tax." "" for a profile with none of them. Each text of the catalogue takes in what was said
+ * so far, so that a language has its own order and its own marks between the parts.
  */
-export function sentenceOf(detail: NonprofitDetail): string {
-  const { status, register_facts, founded_year, beneficiaries_per_year: people } = detail;
-  const open = status === "withdrawn" ? [] : register_facts.filter(isListed);
-  const facts = [
-    whatAndWhere(detail),
-    standingOf(register_facts, open) ?? (founded_year && `founded in ${founded_year}`),
-    people && `reaching ${counted(people, "person", "people")} a year`,
-  ];
-  const sentence = joined([joined(facts.filter(isText), ", "), giftsOf(open)], "; ");
-  return sentence === "" ? "" : `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+export function sentenceOf(detail: NonprofitDetail, t: Texts = english): string {
+  const open = detail.status === "withdrawn" ? [] : detail.register_facts.filter(isListed);
+  const standing = standingOf(detail, open);
+  const gifts = giftsOf(open);
+  const count = detail.beneficiaries_per_year;
+  const subject = whatAndWhere(detail, t);
+  const added = [
+    standing && ((what: string) => standingWords(what, standing, t)),
+    count && ((what: string) => t.text("sentence.reaching", { what, count })),
+    gifts && ((what: string) => t.text(gifts, { what })),
+  ].filter((add) => typeof add === "function");
+  if (subject === null && added.length === 0) return "";
+  const what = added.reduce((said, add) => add(said), subject ?? t.text("sentence.nonprofit"));
+  return t.text("sentence.end", { what });
 }
 
-const isText = (part: unknown): part is string => typeof part === "string";
-
-function whatAndWhere({ causes: known, city, region, country }: NonprofitDetail): string {
-  const kind = organisations.get(known[0]?.id ?? "");
-  const place = city ?? region ?? (country && withArticle(country));
-  return place ? `${kind ?? "Nonprofit"} in ${place}` : (kind ?? "");
+function whatAndWhere(
+  { causes: known, city, region, country }: NonprofitDetail,
+  t: Texts,
+): string | null {
+  const named = organisations.get(known[0]?.id ?? "");
+  const kind = named === undefined ? t.text("sentence.nonprofit") : t.word(named);
+  if (city !== null) return t.text("sentence.in_city", { kind, place: city });
+  if (region !== null) return t.text("sentence.in_region", { kind, place: region });
+  if (country !== null) {
+    return t.text("sentence.in_country", { kind, place: countryInSentence(country, t) });
+  }
+  return named === undefined ? null : kind;
 }
 
 const isListed = ({ state }: RegisterFacts): boolean =>
   state === "registered" || state === "reinstated";
 
-/** "tax-exempt since 1994", "registered charity since 1990", or what a revocation says; null where no register says any. */
-function standingOf(all: readonly RegisterFacts[], open: readonly RegisterFacts[]): string | null {
-  const revoked = all.find(({ state }) => state === "revoked");
-  if (revoked !== undefined) {
-    return joined(["whose tax exemption was revoked", yearOf(revoked, "revoked", "in")], " ");
-  }
+/** What is said of an organisation's standing, with the year where one is known. */
+type Standing = { key: "revoked" | "exempt" | "charity" | "founded"; year: string | null };
+
+/** "tax-exempt since 1994", "registered charity since 1990", what a revocation says, or else when it was founded. */
+function standingOf(
+  { register_facts, founded_year }: NonprofitDetail,
+  open: readonly RegisterFacts[],
+): Standing | null {
+  const revoked = register_facts.find(({ state }) => state === "revoked");
+  if (revoked !== undefined) return { key: "revoked", year: yearOf(revoked, "revoked") };
   const exempt = open.find((one) => said(one, "tax_status")?.includes("tax-exempt"));
-  if (exempt !== undefined) return joined(["tax-exempt", yearOf(exempt, "ruling", "since")], " ");
+  if (exempt !== undefined) return { key: "exempt", year: yearOf(exempt, "ruling") };
   const registered = open.find((one) => said(one, "registered") !== null);
-  return registered === undefined
-    ? null
-    : joined(["registered charity", yearOf(registered, "registered", "since")], " ");
+  if (registered !== undefined) {
+    return { key: "charity", year: yearOf(registered, "registered") };
+  }
+  return founded_year === null ? null : { key: "founded", year: String(founded_year) };
 }
 
-/** "since 1994"; null for no year. */
-function yearOf(register: RegisterFacts, name: string, word: string): string | null {
-  const year = /^\d{4}/.exec(said(register, name) ?? "")?.[0];
-  return year === undefined ? null : `${word} ${year}`;
+const standingKeys = {
+  revoked: ["sentence.revoked", "sentence.revoked_in"],
+  exempt: ["sentence.exempt", "sentence.exempt_since"],
+  charity: ["sentence.charity", "sentence.charity_since"],
+  founded: ["sentence.founded_in", "sentence.founded_in"],
+} as const satisfies Record<Standing["key"], readonly [TextKey, TextKey]>;
+
+function standingWords(what: string, { key, year }: Standing, t: Texts): string {
+  const [without, dated] = standingKeys[key];
+  return year === null ? t.text(without, { what }) : t.text(dated, { what, year });
 }
+
+const yearOf = (register: RegisterFacts, name: string): string | null =>
+  /^\d{4}/.exec(said(register, name) ?? "")?.[0] ?? null;
 
 const said = ({ fields }: RegisterFacts, name: string): string | null => {
   const value = fields.find((fact) => fact.name === name)?.value;
   return value === undefined ? null : String(value);
 };
 
-/** "gifts are deductible from US tax", without the conditions that the register adds. */
-function giftsOf(open: readonly RegisterFacts[]): string | null {
+/** Whether gifts are deductible, without the conditions that the register adds. */
+function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
   const words = open.map((one) => said(one, "deductibility")).find((one) => one !== null);
   if (words === undefined) return null;
-  const [short = ""] = words.split(/,| \(/);
-  return `gifts are ${short.charAt(0).toLowerCase()}${short.slice(1)}`;
+  if (words.startsWith("Not")) return "sentence.not_deductible";
+  return words.includes("by treaty") ? "sentence.by_treaty" : "sentence.deductible";
 }
 
 const named =
   /^(?:United |Netherlands|Philippines|Gambia|Bahamas|Maldives|Comoros)|Islands$| Republic/;
-const withArticle = (country: string): string => (named.test(country) ? `the ${country}` : country);
+/** A country as it stands after a preposition: English has an article before some. */
+const countryInSentence = (country: string, t: Texts): string =>
+  t.language === "en" && named.test(country) ? `the ${country}` : (t.country(country) ?? country);
 
 /** A list that a nonprofit stands in among its like. */
 export type Nearby = { name: string; href: string };
@@ -78,30 +105,34 @@ export type Nearby = { name: string; href: string };
  * Lists of similar organisations, the nearest first: its cause in its city, region and country, then the whole cause and
  * the whole country, which are files of every bundle. Links and not names: those would go stale with every neighbour.
  */
-export function nearbyOf(record: NonprofitRecord, { causes: known, country }: NonprofitDetail) {
+export function nearbyOf(
+  record: NonprofitRecord,
+  { causes: known, country: called }: NonprofitDetail,
+  t: Texts = english,
+) {
   const { city, region, country_code } = record;
-  const [cause] = known;
+  const [only] = known;
+  const cause = only === undefined ? t.text("nearby.any") : t.word(only.name);
+  const country = called === null ? null : countryInSentence(called, t);
   const whole = { ...noFilters, country: country_code };
   const inPlace = [
-    { place: city, filters: { ...whole, region, city } },
-    { place: region, filters: { ...whole, region } },
-    { place: country === null ? null : withArticle(country), filters: whole },
-  ];
+    { key: "nearby.cause_in_city", place: city, filters: { ...whole, region, city } },
+    { key: "nearby.cause_in_region", place: region, filters: { ...whole, region } },
+    { key: "nearby.cause_in_country", place: country, filters: whole },
+  ] as const;
   const link = (name: string, filters: typeof noFilters): Nearby => ({
     name,
     href: listPath({ filters, sort: "relevance" }, 1),
   });
-  const found = inPlace.flatMap(({ place, filters }) => {
-    const name = `${cause?.name ?? "Nonprofits"} in ${place}`;
-    return place === null ? [] : link(name, { ...filters, cause: cause?.id ?? null });
-  });
+  const found = inPlace.flatMap(({ key, place, filters }) =>
+    place === null
+      ? []
+      : link(t.text(key, { cause, place }), { ...filters, cause: only?.id ?? null }),
+  );
+  if (only === undefined) return found;
   return [
     ...found,
-    ...(cause === undefined
-      ? []
-      : [link(`All of ${cause.name}`, { ...noFilters, cause: cause.id })]),
-    ...(cause === undefined || country === null
-      ? []
-      : [link(`All nonprofits in ${withArticle(country)}`, whole)]),
+    link(t.text("nearby.cause", { cause }), { ...noFilters, cause: only.id }),
+    ...(country === null ? [] : [link(t.text("nearby.country", { place: country }), whole)]),
   ];
 }

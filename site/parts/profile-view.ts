@@ -2,7 +2,7 @@ import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import { dateInWords } from "#content/nonprofit/register-facts.ts";
+import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import {
@@ -18,7 +18,7 @@ import {
 import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
 import { nearbyOf, sentenceOf } from "./profile-sentence.ts";
 import { pictureOf } from "./page-picture.ts";
-import { joined, metaText, oneOf, paragraphs } from "./words.ts";
+import { joined, metaText, paragraphs } from "./words.ts";
 
 /** A profile as its page shows it. */
 export type ProfileView = ReturnType<typeof profileView>;
@@ -28,25 +28,28 @@ export type ProfileView = ReturnType<typeof profileView>;
  * `detail` is what the record says in public.
  */
 export function profileView(record: NonprofitRecord, detail: NonprofitDetail, build: BuildInputs) {
-  const { baseUrl } = build;
+  const { baseUrl, t = english } = build;
   const { slug, name, tagline } = detail;
   const path = `/nonprofits/${slug}`;
   const withdrawn = detail.status === "withdrawn";
-  const facts = factsOf(detail);
-  const origins = originsOf(detail.provenance);
+  const facts = factsOf(detail, t);
+  const origins = originsOf(detail.provenance, t);
   const giving = givingView(detail, facts, build);
-  const place = joined([detail.city, detail.region, detail.country], ", ");
+  const place = joined([detail.city, detail.region, t.country(detail.country)], ", ");
   const missing = withdrawn ? [] : thinFields(record);
-  const marks = marksHtml(origins);
-  const sentence = sentenceOf(detail);
+  const marks = marksHtml(origins, t);
+  const sentence = sentenceOf(detail, t);
   const shown = {
     slug,
     path,
-    title: `${metaText(name, 90)} · Almoner`,
+    title: t.text("profile.title", { name: metaText(name, 90) }),
     description: metaText(
       tagline ??
         detail.mission ??
-        `${name}. ${sentence || "A profile in an open directory of nonprofits."}`,
+        t.text("profile.description", {
+          name,
+          sentence: sentence || t.text("profile.a_profile"),
+        }),
       200,
     ),
     jsonLd: nonprofitJsonLd(
@@ -69,24 +72,35 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     placeHtml: placeHtml(facts, marks),
     verified: detail.verified === 1,
     withdrawn,
-    whyWithdrawn: whyWithdrawn(detail),
+    whyWithdrawn: whyWithdrawn(detail, t),
     movedTo:
       detail.merged_into === undefined
         ? null
         : { slug: detail.merged_into, path: `/nonprofits/${detail.merged_into}` },
     factsHtml: factsHtml(facts, marks),
     texts: [
-      { field: "mission", title: "Mission", paragraphs: paragraphs(detail.mission) },
-      { field: "description", title: "About", paragraphs: paragraphs(detail.description) },
+      {
+        field: "mission",
+        title: t.text("profile.mission"),
+        paragraphs: paragraphs(detail.mission),
+      },
+      {
+        field: "description",
+        title: t.text("profile.about"),
+        paragraphs: paragraphs(detail.description),
+      },
     ]
       .filter((text) => text.paragraphs.length > 0)
       .map((text) => ({ ...text, mark: marks.of(text.field) })),
-    programs: programsOf(detail),
+    programs: programsOf(detail, t),
     metrics: metricsOf(detail),
-    registrations: registrationsOf(record, detail),
+    registrations: registrationsOf(record, detail, t),
     /** What public registers say, as HTML that is safe. */
-    registers: detail.register_facts.map((register) => registerHtml(register, detail)).join(""),
-    causes: detail.causes.map((cause) => ({ href: `/causes/${cause.id}`, name: cause.name })),
+    registers: detail.register_facts.map((register) => registerHtml(register, detail, t)).join(""),
+    causes: detail.causes.map((cause) => ({
+      href: `/causes/${cause.id}`,
+      name: t.word(cause.name),
+    })),
     giving,
     /** Marks of values that are more than a line each; as HTML. */
     marks: {
@@ -100,14 +114,16 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       registrations: marks.of("registrations"),
     },
     // Its country may have no list any more.
-    nearby: withdrawn ? [] : nearbyOf(record, detail),
+    nearby: withdrawn ? [] : nearbyOf(record, detail, t),
     /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
-    missing: oneOf(missing.map(fieldName)),
+    missing: t.either(missing.map((field) => fieldName(field, t))),
     /** A command that adds the first missing value. */
     enrichExample: enrichExample(slug, missing[0] ?? "website", baseUrl),
-    originsHtml: originsHtml(origins),
-    updatedAt: detail.updated_at,
-    updatedDay: dateInWords(detail.updated_at.slice(0, 10)),
+    originsHtml: originsHtml(origins, t),
+    /** When it changed last, as HTML that is safe. */
+    changedHtml: t.text("profile.changed", {
+      date: `<time datetime="${detail.updated_at}">${t.date(detail.updated_at.slice(0, 10))}</time>`,
+    }),
   };
   return { ...shown, alsoKnown: marks.rest() };
 }
@@ -170,4 +186,6 @@ export type BuildInputs = {
   readonly network: DonationNetwork;
   /** Whether the bundle holds a path: a page names no picture that is not made yet. Absent: it holds none. */
   readonly holds?: (path: string) => boolean;
+  /** The language of what is made; absent: English. */
+  readonly t?: Texts;
 };

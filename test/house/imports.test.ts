@@ -18,6 +18,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ],
   ["content/nonprofit", /^(zod$|node:|any-ascii$|drizzle-orm|@libsql\/client)/],
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
+  ["content/language", /^node:/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/search", /^(zod$|node:|lru-cache$|@libsql\/client)/],
   ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],

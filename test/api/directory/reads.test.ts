@@ -161,6 +161,9 @@ describe("GET /api/nonprofits, narrowed", () => {
           search: async (asked, answer) => Response.json({ asked, answer }),
           history: async (found) => Response.json(found),
           form: async ({ detail }, status = 200) => Response.json({ detail }, { status }),
+          profile: async ({ name }, { language }) => Response.json({ name, language }),
+          donate: async ({ name }, { language }) => Response.json({ name, language }),
+          missing: async ({ language }) => Response.json({ language }, { status: 404 }),
         },
       },
     });
@@ -181,6 +184,12 @@ describe("GET /api/nonprofits, narrowed", () => {
       gifts: null,
     });
     expect((await drawn.get("/history/nobody")).status).toBe(404);
+    for (const page of ["nonprofits", "donate"]) {
+      const spanish = await drawn.get(`/es/${page}/aid`);
+      expect(await spanish.json()).toEqual({ name: "Hilo Aid", language: "es" });
+      expect((await drawn.get(`/es/${page}/nobody`)).status).toBe(404);
+      expect((await drawn.get(`/xx/${page}/aid`)).status).toBe(404);
+    }
     expect((await service.get("/history/aid")).status).toBe(404);
     drawn.close();
   });
@@ -194,6 +203,9 @@ describe("GET /api/nonprofits, narrowed", () => {
           search: async () => Response.json({}),
           history: async ({ contested }) => Response.json(contested),
           form: async () => Response.json({}),
+          profile: async () => Response.json({}),
+          donate: async () => Response.json({}),
+          missing: async () => Response.json({}),
         },
       },
     });

@@ -142,8 +142,9 @@ test("every page that a page links to exists", async () => {
 
 const madeByOthers = ["/llms.txt", "/agents.md", "/openapi.json", "/.well-known/almoner-keys.json"];
 
-/** The service draws histories, and tells that of a profile that never changed: decision 0067. */
-const answeredByService = /^\/(?:|404|api\/search.*|(?:api\/)?history\/[^/]+)$/;
+/** The service draws histories, and profiles in other languages, and tells that of a profile that never changed: decision 0067. */
+const answeredByService =
+  /^\/(?:|404|api\/search.*|(?:api\/)?history\/[^/]+|[a-z]{2}\/(?:nonprofits|donate|history)\/[^/]+)$/;
 
 /** Every path of the bundle, as links name it. */
 async function rendered(): Promise<string[]> {

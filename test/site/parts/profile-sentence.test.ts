@@ -21,7 +21,11 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   ["nothing but a name", thin, ""],
   ["a country", { causes: [], country_code: "GB" }, "Nonprofit in the United Kingdom."],
   ["a cause", { ...thin, causes: ["veterans"] }, "Veterans’ organisation."],
-  ["a number of people", { ...thin, beneficiaries_per_year: 1 }, "Reaching 1 person a year."],
+  [
+    "a number of people",
+    { ...thin, beneficiaries_per_year: 1 },
+    "Nonprofit, reaching 1 person a year.",
+  ],
   [
     "the IRS",
     { ...honolulu, causes: ["creative-arts"], register_records: [said("irs-bmf", irs)] },
@@ -30,7 +34,7 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   [
     "the IRS, which gives no date",
     { ...thin, register_records: [said("irs-bmf", { subsection: "04", deductibility: "2" })] },
-    "Tax-exempt; gifts are not deductible from US tax.",
+    "Nonprofit, tax-exempt; gifts are not deductible from US tax.",
   ],
   [
     "a list that knows of gifts alone",

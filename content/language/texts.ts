@@ -1,0 +1,144 @@
+import en from "#content/editorial/texts/en.json";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { factInWords } from "#content/nonprofit/register-facts.ts";
+import type { RegisterFact } from "#content/contract/nonprofit.ts";
+import { filled, type Pattern, type Values } from "./fill.ts";
+
+/** The name of a text, as content/editorial/texts/en.json has it. */
+export type TextKey = keyof typeof en.texts;
+
+/** One language, as its file in content/editorial/texts has it; the file's name is the language's code. */
+export type Catalogue = {
+  /** What the language calls itself. */
+  name: string;
+  /** How numbers and dates are written, where the code does not say it: "en-GB". */
+  locale?: string;
+  texts: Readonly<Record<string, Pattern>>;
+  /** Names and descriptions of the lists in content/editorial, by their English words; none for English. */
+  words?: Readonly<Record<string, string>>;
+};
+
+/** The texts of one language. */
+export type Texts = ReturnType<typeof openTexts>;
+
+const isoDate = /^(\d{4})-(\d\d)(?:-(\d\d))?$/;
+
+/** Where a page, named by its English path, stands in a language: "/es/about" of "/about"; English has no prefix. */
+export const pathIn = (language: string, path: string): string =>
+  language === "en" ? path : `/${language}${path === "/" ? "" : path}`;
+
+/** The texts of a catalogue. What it does not have is English. */
+export function openTexts(language: string, catalogue: Catalogue) {
+  const { locale = language, words = {} } = catalogue;
+  const known: Readonly<Record<string, Pattern>> = { ...en.texts, ...catalogue.texts };
+  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+  const cents = new Intl.NumberFormat(locale, {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  const short = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 });
+  const plurals = new Intl.PluralRules(locale);
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
+  const months = new Intl.DateTimeFormat(locale, {
+    month: "long",
+    year: "numeric",
+    timeZone: "UTC",
+  });
+  const either = new Intl.ListFormat(locale, { type: "disjunction" });
+  const countries = new Intl.DisplayNames(locale, { type: "region" });
+
+  const number = (value: number): string => (Number.isInteger(value) ? whole : cents).format(value);
+  const formed = (key: string, values: Values): string =>
+    filled(known[key] ?? key, values, { number, plural: (count) => plurals.select(count) });
+  const word = (said: string): string => words[said] ?? said;
+  /** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
+  const date = (text: string): string => {
+    const [, year, month, day] = isoDate.exec(text) ?? [];
+    if (year === undefined) return text;
+    const at = Date.UTC(Number(year), Number(month) - 1, Number(day ?? 1));
+    return (day === undefined ? months : days).format(at);
+  };
+  const signOf = (currency: string): string =>
+    formed(known[`currency.${currency}`] === undefined ? currency : `currency.${currency}`, {});
+  const exactly = (value: number, currency: string): string =>
+    formed("amount", { amount: number(value), sign: signOf(currency) });
+  /** "US$ 3.3 million" of 3312400 USD. */
+  const amount = (value: number, currency: string): string => {
+    const scale = [1_000_000_000, 1_000_000].find((size) => Math.abs(value) >= size);
+    if (scale === undefined) return exactly(Math.round(value), currency);
+    const scaled = value / scale;
+    const figures = Math.abs(scaled) >= 100 ? number(Math.round(scaled)) : short.format(scaled);
+    return formed(scale === 1_000_000 ? "amount.millions" : "amount.billions", {
+      count: Math.abs(Number(scaled.toPrecision(2))),
+      amount: figures,
+      sign: signOf(currency),
+    });
+  };
+
+  return {
+    language,
+    name: catalogue.name,
+    /** "rtl" for scripts that run from right to left. */
+    direction: directionOf(locale),
+    /** A text with its placeholders filled; a number called `count` chooses its plural form. */
+    text: (key: TextKey, values: Values = {}): string => formed(key, values),
+    /** The same for a text with markup: values are escaped. */
+    html: (key: TextKey, values: Values = {}): string =>
+      formed(
+        key,
+        Object.fromEntries(
+          Object.entries(values).map(([at, value]) => [
+            at,
+            typeof value === "string" ? Bun.escapeHTML(value) : value,
+          ]),
+        ),
+      ),
+    /** A text whose name ends in what data hold, for example "field" and "city"; what has no text stands for itself. */
+    named: (group: string, name: string, values: Values = {}): string =>
+      known[`${group}.${name}`] === undefined ? name : formed(`${group}.${name}`, values),
+    /** A name or description out of the lists in content/editorial, by its English words. */
+    word,
+    number,
+    date,
+    /** "US$ 250,000": a whole amount in a currency by its ISO 4217 code. */
+    exactly,
+    /** "a, b or c". */
+    either: (choices: readonly string[]): string => either.format(choices),
+    /** A country's name, by its code or by its name in English; null for none. */
+    country: (named: string | null): string | null => {
+      if (named === null || language === "en") return countryName(named);
+      const code = countryCode(named);
+      return code === null ? named : (countries.of(code) ?? named);
+    },
+    /** What a register says, as people read it: an amount is rounded. */
+    fact: (fact: RegisterFact): string => {
+      const { value, currency, period } = fact;
+      if (language === "en") return factInWords(fact);
+      if (currency === undefined) return word(date(String(value)));
+      const said = amount(Number(value), currency);
+      if (period === undefined) return said;
+      const ends = periodEnd(period);
+      const key = ends.length === 7 ? "amount.period" : "amount.period_to_day";
+      return formed(key, { amount: said, date: date(ends) });
+    },
+    /** Where the page with this English path stands in the language. */
+    path: (path: string): string => pathIn(language, path),
+  };
+}
+
+/** "2024-12" of "year to December 2024": answers say it in words. */
+function periodEnd(period: string): string {
+  const said = period.replace("year to ", "");
+  const at = Date.parse(`${said} UTC`);
+  if (Number.isNaN(at)) return said;
+  return new Date(at).toISOString().slice(0, /^\d/.test(said) ? 10 : 7);
+}
+
+function directionOf(locale: string): "ltr" | "rtl" {
+  const { script = "" } = new Intl.Locale(locale).maximize();
+  return rightToLeft.has(script) ? "rtl" : "ltr";
+}
+const rightToLeft: ReadonlySet<string> = new Set(["Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm"]);
+
+/** The language in which everything is written first, and that all answers for programs are in. */
+export const english: Texts = openTexts("en", en);

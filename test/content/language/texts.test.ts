@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import en from "#content/editorial/texts/en.json";
+import type { Pattern } from "#content/language/fill.ts";
+import { languages } from "#content/language/languages.ts";
+import { type Catalogue, english, openTexts } from "#content/language/texts.ts";
+
+const folder = join(import.meta.dirname, "../../../content/editorial/texts");
+const catalogues = readdirSync(folder)
+  .filter((file) => file !== "en.json")
+  .map((file): [string, Catalogue] => [
+    file.replace(".json", ""),
+    JSON.parse(readFileSync(join(folder, file), "utf8")),
+  ]);
+const originals: Readonly<Record<string, Pattern>> = en.texts;
+
+const formsOf = (pattern: Pattern | undefined): string[] =>
+  typeof pattern === "object" ? Object.values(pattern) : [pattern ?? ""];
+/** What a translation has to keep: placeholders, and the tags of markup with their links. */
+const keptBy = (text: string): string[] =>
+  [...text.matchAll(/\{\w+\}|<[^>]+>/g)].map(([found]) => found).toSorted();
+
+describe.each(catalogues)("the catalogue %s", (language, { name, texts }) => {
+  test("has the texts of English, and no others", () => {
+    expect(Object.keys(originals).filter((key) => texts[key] === undefined)).toEqual([]);
+    expect(Object.keys(texts).filter((key) => originals[key] === undefined)).toEqual([]);
+    expect(languages.get(language)?.name).toBe(name);
+  });
+
+  test("keeps their placeholders and tags", () => {
+    const wrong = Object.entries(texts).filter(([key, pattern]) => {
+      const [first = ""] = formsOf(originals[key]);
+      return formsOf(pattern).some((one) => !Bun.deepEquals(keptBy(one), keptBy(first)));
+    });
+    expect(wrong.map(([key]) => key)).toEqual([]);
+  });
+
+  test("has every plural form that the language needs", () => {
+    const needed = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+    const wrong = Object.entries(texts).filter(
+      ([, pattern]) =>
+        typeof pattern === "object" &&
+        needed.some((form) => form !== "many" && pattern[form] === undefined),
+    );
+    expect(wrong.map(([key]) => key)).toEqual([]);
+  });
+});
+
+describe("a language of which little is translated", () => {
+  const arabic = openTexts("ar", {
+    name: "العربية",
+    texts: {
+      "frame.search": "بحث",
+      "count.people": { few: "{count} أشخاص", other: "{count} شخص" },
+    },
+    words: { Health: "الصحة" },
+  });
+
+  test("is in English where it has no text", () => {
+    expect([arabic.text("frame.search"), arabic.text("frame.causes")]).toEqual(["بحث", "Causes"]);
+    expect([arabic.word("Health"), arabic.word("Housing")]).toEqual(["الصحة", "Housing"]);
+  });
+
+  test("has its own plural forms, direction and addresses", () => {
+    expect(arabic.text("count.people", { count: 3 })).toEndWith("أشخاص");
+    expect(arabic.text("count.people", { count: 100 })).toEndWith("شخص");
+    expect([arabic.direction, english.direction]).toEqual(["rtl", "ltr"]);
+    expect([arabic.path("/"), arabic.path("/about"), english.path("/about")]).toEqual([
+      "/ar",
+      "/ar/about",
+      "/about",
+    ]);
+  });
+});
+
+const spanish = languages.get("es") ?? english;
+const french = languages.get("fr") ?? english;
+const income = { name: "income", label: "Income", value: 3_312_400, currency: "USD" };
+
+test.each([
+  [english.date("2026-11-22"), "22 November 2026"],
+  [spanish.date("2026-11-22"), "22 de noviembre de 2026"],
+  [french.date("1994-07"), "juillet 1994"],
+  [french.date("soon"), "soon"],
+  [english.number(1_234.5), "1,234.50"],
+  [spanish.number(12_345), "12.345"],
+  [spanish.country("Kenya"), "Kenia"],
+  [french.country("US"), "États-Unis"],
+  [french.country("Atlantis"), "Atlantis"],
+  [french.country(null), null],
+  [english.exactly(250_000, "USD"), "US$ 250,000"],
+  [spanish.exactly(250_000, "CHF"), "250.000 CHF"],
+  [english.either(["mission", "city", "region"]), "mission, city or region"],
+  [french.either(["mission", "ville"]), "mission ou ville"],
+  [
+    english.fact({ ...income, period: "year to December 2024" }),
+    "US$ 3.3 million, year to December 2024",
+  ],
+  [
+    spanish.fact({ ...income, period: "year to December 2024" }),
+    "3,3 millones de US$, ejercicio cerrado en diciembre de 2024",
+  ],
+  [
+    french.fact({ ...income, period: "year to 31 March 2025" }),
+    "3,3 millions de $ US, exercice clos le 31 mars 2025",
+  ],
+  [french.fact({ ...income, value: 1_000_000 }), "1 million de $ US"],
+  [
+    spanish.fact({ ...income, value: -312_400_000_000, period: "a while" }),
+    "-312 mil millones de US$, ejercicio cerrado en a while",
+  ],
+  [
+    spanish.fact({ name: "registered", label: "Registered since", value: "1990-08-02" }),
+    "2 de agosto de 1990",
+  ],
+  [english.named("field", "team_size"), "team size"],
+  [english.named("field", "nothing"), "nothing"],
+  [english.html("profile.instead", { slug: "<b>" }), "The profile in its place: &lt;b&gt;"],
+  [french.text("count.people", { count: 0 }), "0 personne"],
+])("%s is written as %s", (written, wanted) => {
+  expect(written).toBe(wanted);
+});
+
+test("a value that is not given is told", () => {
+  expect(() => english.text("profile.instead")).toThrow("no slug");
+});

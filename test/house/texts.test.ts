@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { Glob } from "bun";
+import { join } from "node:path";
+import { inEnglishOnly } from "#site/documents/in-languages.ts";
+
+const site = join(import.meta.dirname, "../../site");
+
+/** Names and formats that are the same in every language. */
+const everywhere =
+  /^(?:Almoner|[A-Z][a-z]+[A-Z]\w+|OpenAPI|llms\.txt|JSON|USDC|Solana|[\d\s.,:;·×–—%()“”’"'+/#-]+)$/;
+
+/** Parts of pages whose texts are in no catalogue yet. */
+const laterParts: ReadonlySet<string> = new Set([
+  "parts/giving-box.astro",
+  "parts/form-line.astro",
+  "parts/list-page.astro",
+  "parts/simulation-table.astro",
+  "parts/test-notice.astro",
+]);
+
+/** Markup without values of attributes, so that what stands between its tags are texts and code in braces. */
+function withoutValues(markup: string): string {
+  let text = markup.replaceAll("=>", "=").replaceAll(/\s[<>]=?\s/g, " ");
+  let before = "";
+  const attribute =
+    /(<[a-zA-Z][^<>{}]*?)\s(?:[\w:-]+=)?(?:"[^"]*"|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})/g;
+  while (text !== before) [before, text] = [text, text.replaceAll(attribute, "$1")];
+  return text;
+}
+
+/** What a reader would see of a page that stands in the page itself and in no catalogue. */
+function ownWords(source: string): string[] {
+  const [, code = "", markup = ""] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(
+    source.replaceAll(/^\s*\/\/.*$|\/\*[\s\S]*?\*\/|^import .*$/gm, ""),
+  ) ?? ["", "", source];
+  const between = [...withoutValues(markup).matchAll(/>([^<>]*)</g)].map(([, text = ""]) =>
+    text
+      .replaceAll(/\{[^{}]*\}/g, " ")
+      .replace(/\{[^]*$/, "")
+      .replace(/^[^]*\}/, "")
+      .replace(/^\s*\)[^]*/, "")
+      .trim(),
+  );
+  const spoken = [
+    ...markup.matchAll(/\b(?:aria-label|placeholder|title|alt|label|hint|description)="([^"]*)"/g),
+  ].map(([, text = ""]) => text);
+  const inCode = [...`${code}${markup.replaceAll(/=(?:"[^"]*")/g, "")}`.matchAll(/"([^"\n]*)"/g)]
+    .map(([, text = ""]) => text)
+    .filter((text) => /^\p{Lu}\p{Ll}| \p{L}/u.test(text));
+  return [...between, ...spoken, ...inCode].filter(
+    (text) => /\p{L}{2}/u.test(text) && !everywhere.test(text),
+  );
+}
+
+const pageOf = (file: string): string =>
+  `/${file.replace(/^pages\//, "").replace(/(?:\/?index)?\.astro$/, "")}`;
+
+const files = [...new Glob("{pages,parts}/**/*.astro").scanSync(site)].filter(
+  (file) => !laterParts.has(file) && !inEnglishOnly.has(pageOf(file)),
+);
+
+test.each(files.toSorted())("the words of %s are in the catalogue", async (file) => {
+  expect(ownWords(await Bun.file(join(site, file)).text())).toEqual([]);
+});
