@@ -38,10 +38,6 @@ export function paragraphs(text: string | null): string[] {
   return text.split(/\n\s*\n/).filter((part) => part.trim() !== "");
 }
 
-/** "city", "city or region", "mission, city or region". */
-export const oneOf = (words: readonly string[]): string =>
-  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1) ?? ""}`;
-
 const brackets: Record<string, string> = { "<": "‹", ">": "›" };
 
 /**
