@@ -19,6 +19,7 @@ import { causeList, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
 import { listAnswer, toDetail } from "#content/nonprofit/wire.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
+import { chartsFact, keptCharts } from "#content/statistics/charts-store.ts";
 
 type DirectoryContext = Pick<
   Context,
@@ -190,13 +191,14 @@ const causes = ({ store, cache }: DirectoryContext) =>
 /** The numbers of the directory with the counters as of now. */
 async function numbers({ store, cache, activity }: DirectoryContext): Promise<EncodedBody> {
   const counted = await cache.get("stats", async () => ({
-    value: await directoryNumbers(store),
-    bytes: 200,
+    value: { ...(await directoryNumbers(store)), charts: await keptCharts(store) },
+    bytes: 20_000,
     staleBy: movesNumbers,
   }));
   return encodedJson({ ...counted, ...(await activity.counters()) }, freshCacheControl);
 }
 
-/** What counts nonprofits, countries and people: someone came, went or moved by reach, claim or country. */
+/** What counts nonprofits, countries and people: someone came, went or moved by reach, claim or country; or the charts. */
 const movesNumbers = ({ moved_lists, fields }: Change): boolean =>
-  moved_lists.includes(whole) || fields.includes("country_code") || fields.includes("status");
+  moved_lists.includes(whole) ||
+  ["country_code", "status", chartsFact].some((field) => fields.includes(field));

@@ -14,6 +14,44 @@ export const Counters = z.object({
 });
 export type Counters = z.infer<typeof Counters>;
 
+const month = z
+  .string()
+  .regex(/^\d{4}-\d{2}$/)
+  .describe("YYYY-MM, in UTC");
+
+/** As the `source` of a value in a profile begins. */
+export const valueSources = [
+  "register",
+  "derived",
+  "organisation",
+  "consensus",
+  "operator",
+] as const;
+
+/** What the charts of /statistics show, as it was last counted. Each is a file in CSV, too: /statistics/<name>.csv. */
+export const Charts = named("Charts", {
+  as_of: z.string().describe("The UTC day of the count; its month is not over"),
+  countries: z.array(
+    z.object({ country_code: z.string(), country: z.string(), nonprofits: count }),
+  ),
+  completeness: z
+    .array(z.object({ field: z.string(), nonprofits: count, percent: z.number() }))
+    .describe("How many profiles hold a value"),
+  growth: z
+    .array(z.object({ month, added: count, nonprofits: count }))
+    .describe("Profiles that came in a month, and all at its end; at most the last 24 months"),
+  sources: z
+    .array(z.object({ source: z.enum(valueSources), values: count, percent: z.number() }))
+    .describe("Who gave the values that profiles hold"),
+  decisions: z
+    .array(z.object({ month, applied: count, rejected: count }))
+    .describe("Submissions of agents that went live or were rejected, test data left out"),
+  gifts: z
+    .array(z.object({ month, gifts: count, usdc: z.number() }))
+    .describe("Donations recorded, by the month in which they were made"),
+});
+export type Charts = z.infer<typeof Charts>;
+
 /**
  * GET /api/stats. The spec gives two shapes, with two names for the number of people reached; both are served in one
  * object.
@@ -26,6 +64,7 @@ export const Stats = named("Stats", {
   total_beneficiaries_per_year: count,
   total_beneficiaries: count.describe("The same number as total_beneficiaries_per_year"),
   ...Counters.shape,
+  charts: Charts,
 });
 export type Stats = z.infer<typeof Stats>;
 

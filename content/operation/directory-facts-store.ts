@@ -12,14 +12,10 @@ import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 const hourMs = 3_600_000;
 const weekMs = 7 * 24 * hourMs;
 
-/** GET /api/stats: the directory's numbers with counters, live ones from the service, stored ones in the bundle. */
-export const directoryStats = async (store: Queryable, counters: Counters): Promise<Stats> => ({
-  ...(await directoryNumbers(store)),
-  ...counters,
-});
-
 /** The numbers that come from the profiles alone. Reads all of them: 10 to 20 ms at 41,000. */
-export async function directoryNumbers(store: Queryable): Promise<Omit<Stats, keyof Counters>> {
+export async function directoryNumbers(
+  store: Queryable,
+): Promise<Omit<Stats, keyof Counters | "charts">> {
   const [row] = await store.db
     .select({
       nonprofits: count(),

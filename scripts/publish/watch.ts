@@ -5,6 +5,7 @@ import { within } from "#content/runtime/with-timeout.ts";
 import type { Config } from "#api/config.ts";
 import { isJsonLog } from "#api/log.ts";
 import { isoDay } from "#content/contract/base/time.ts";
+import { keepCharts } from "#content/statistics/charts-store.ts";
 import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { needsTotals } from "#content/enrichment/needs-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
@@ -72,6 +73,7 @@ export async function watch(
   const days = await keepDays(context, publisher.signer, (error) =>
     log.warn({ err: error }, "the day's facts could not be stored yet"),
   );
+  const charts = await keepChartsCounted(context, log);
   const following = followerOf(publisher, config, bucket, stopping.signal);
   try {
     if (publisher.isOutdated() && context.manifest.state().held_at === 0) {
@@ -96,6 +98,7 @@ export async function watch(
     await imports.stop();
     await upkeep.stop();
     await days.stop();
+    await charts.stop();
     await heartbeat.stop();
     publisher.close();
     // The channel to the service that started this process would keep it alive.
@@ -190,6 +193,21 @@ async function keepDays(
   const looking = every(look, { everyMs: lookEveryMs, onFailure: onTrouble });
   await first.promise;
   return looking;
+}
+
+const chartsEveryMs = 15 * 60_000;
+
+/** Counts what the charts show before anything is built, and again every quarter of an hour. */
+async function keepChartsCounted(
+  { source: { store }, clock }: Pick<PublisherContext, "source" | "clock">,
+  log: Logger,
+): Promise<{ stop(): Promise<void> }> {
+  const first = Promise.withResolvers<void>();
+  const keep = () => keepCharts(store, clock()).finally(first.resolve);
+  const onFailure = (error: unknown) => log.error({ err: error }, "the charts are not counted");
+  const keeping = every(keep, { everyMs: chartsEveryMs, onFailure });
+  await first.promise;
+  return keeping;
 }
 
 /** Does nothing while the stored day is today. */

@@ -50,6 +50,8 @@ export const keyOf = {
   causes: "causes-json" as DocumentKey,
   /** GET /api/stats. */
   stats: "stats-json" as DocumentKey,
+  /** /statistics/{chart}.csv. */
+  chartFiles: "chart-files" as DocumentKey,
   /** GET /api/agents/leaderboard, GET /api/agents/exemplars and GET /api/enrichments/stats. */
   leaderboard: "leaderboard-json" as DocumentKey,
   exemplars: "exemplars-json" as DocumentKey,

@@ -5,13 +5,11 @@ import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
-import {
-  directoryFact,
-  directoryStats,
-  storedCounters,
-} from "#content/operation/directory-facts-store.ts";
+import { directoryFact, storedCounters } from "#content/operation/directory-facts-store.ts";
 import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
+import { chartIds, chartsOf, csvOf, drawn } from "#content/statistics/charts.ts";
+import { directoryStats, keptCharts } from "#content/statistics/charts-store.ts";
 import type { Recommended } from "#site/parts/page-locals.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { searchView } from "#site/parts/search-view.ts";
@@ -72,10 +70,14 @@ export const pages: Singles = {
   [keyOf.page("countries")]: single("/countries", async ({ store }) => ({
     countries: await countryList(store),
   })),
-  [keyOf.page("statistics")]: single("/statistics", async (source) => ({
-    stats: await statsOf(source),
-    publicationDay: await directoryFact(source.store, "publication_day"),
-  })),
+  [keyOf.page("statistics")]: single("/statistics", async (source) => {
+    const stats = await statsOf(source);
+    return {
+      stats,
+      charts: await drawn(chartsOf(stats.charts)),
+      publicationDay: await directoryFact(source.store, "publication_day"),
+    };
+  }),
   [keyOf.page("methodology")]: single("/methodology", nothing),
   [keyOf.page("agents")]: single("/agents", async ({ store }) => ({
     leaderboard: await keptAnswer(store, "leaderboard"),
@@ -141,6 +143,16 @@ const auditHeads: SingleDocument = {
   },
 };
 
+/** The numbers of each chart, for those who draw their own. */
+const chartFiles: SingleDocument = {
+  paths: chartIds.map((id) => `statistics/${id}.csv`),
+  render: async ({ store }) =>
+    chartsOf(await keptCharts(store)).map((chart) => ({
+      path: `statistics/${chart.id}.csv`,
+      body: csvOf(chart),
+    })),
+};
+
 /** Answers and sitemaps, each a kind of its own. */
 export const answers = Object.entries({
   [keyOf.causes]: single(
@@ -149,6 +161,7 @@ export const answers = Object.entries({
   ),
   // The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store.
   [keyOf.stats]: single("/api/stats.json", json(statsOf)),
+  [keyOf.chartFiles]: chartFiles,
   [keyOf.leaderboard]: single(
     "/api/agents/leaderboard.json",
     json(({ store }) => keptAnswer(store, "leaderboard")),

@@ -106,6 +106,7 @@ function keptPages(
 const directoryKeys: DocumentKey[] = [
   keyOf.auditHeads,
   keyOf.stats,
+  keyOf.chartFiles,
   keyOf.needs,
   keyOf.leaderboard,
   keyOf.exemplars,

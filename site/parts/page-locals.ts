@@ -1,6 +1,7 @@
 import type { Cause } from "#content/contract/cause.ts";
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import type { Stats } from "#content/contract/stats.ts";
+import type { DrawnChart } from "#content/statistics/charts.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
 import type { Texts } from "#content/language/texts.ts";
 import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
@@ -34,7 +35,7 @@ export type PageLocals = {
   "/countries/[code]": { view: ListPageView };
   "/nonprofits/[slug]": { view: ProfileView };
   "/donate/[slug]": { view: DonateView };
-  "/statistics": { stats: Stats; publicationDay: string | null };
+  "/statistics": { stats: Stats; charts: DrawnChart[]; publicationDay: string | null };
   "/methodology": Nothing;
   "/agents": { leaderboard: Leaderboard };
   "/match": Nothing;

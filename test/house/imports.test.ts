@@ -31,6 +31,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/recommendation", /^(zod$|node:|bun:sqlite$|lru-cache$|drizzle-orm|@libsql\/client)/],
   ["content/onboarding", /^(zod$|node:|mailchecker$|@noble\/curves\/|drizzle-orm|@libsql\/client)/],
   ["content/correction", /^(drizzle-orm)/],
+  ["content/statistics", /^(drizzle-orm|@observablehq\/plot$|linkedom$)/],
   ["content/openapi", /^(zod$|node:)/],
 ];
 

@@ -1,11 +1,11 @@
-import { scaleLinear, scaleUtc } from "d3-scale";
-import { line } from "d3-shape";
 import { queryIn } from "#api/http/query.ts";
 import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
+import { type Chart, chartsOf, drawn, shownCell } from "#content/statistics/charts.ts";
+import { keptCharts } from "#content/statistics/charts-store.ts";
 import { instant, linkList, notice, table } from "./layout.ts";
-import { type Html, html, type Part } from "#api/http/html.ts";
+import { Html, html, type Part } from "#api/http/html.ts";
 import type { Page } from "./answer.ts";
 import type { Visit } from "./visit.ts";
 
@@ -118,12 +118,21 @@ const webhooks = ({ webhooks: { receivers, pending, failed } }: OperatorHealth):
 
 const spans = [7, 30, 90, daysLimit.max] as const;
 
-/** /desk/charts: what happened over time. */
+/** /desk/charts: what happened over time, and what the public page of statistics shows. */
 export async function chartsPage({ context, request }: Visit): Promise<Page> {
   const { days = daysLimit.default } = queryIn(request.url, operatorOperations.getDailyNumbers);
   // One day alone makes no line.
   const count = Math.max(days, 2);
   const numbers = await dailyNumbers(context, { days: count });
+  const directory = chartsOf(await keptCharts(context.store)).map((chart) => ({
+    ...chart,
+    names: chart.columns.map(({ name }) => name),
+    cells: chart.rows.map((row) =>
+      chart.columns.map((column, at) => shownCell(column, row[at] ?? "")),
+    ),
+  }));
+  const figures = async (charts: readonly Figure[]) =>
+    html`<div class="charts">${(await drawn(charts)).map(figure)}</div>`;
   return {
     title: "Charts",
     place: "/desk/charts",
@@ -137,18 +146,21 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
         })),
       )}
       <p class="quiet">Days are in UTC; the last one is today so far.</p>
-      <div class="charts">${charts.map((one) => chart(one, numbers))}</div>`,
+      ${await figures(daily.map((one) => figureOf(one, numbers)))}
+      <h2>The directory</h2>
+      <p class="quiet">As on the public page of statistics, counted every quarter of an hour.</p>
+      ${await figures(directory)}`,
   };
 }
 
 /** Numbers by day, drawn as lines over the same days. At most three, so that each looks different. */
-type Chart = {
+type Daily = {
   id: string;
   title: string;
   lines: Readonly<Record<string, Exclude<keyof DailyNumbers, "days">>>;
 };
 
-const charts: readonly Chart[] = [
+const daily: readonly Daily[] = [
   {
     id: "enrichment",
     title: "Enrichment",
@@ -177,92 +189,49 @@ const charts: readonly Chart[] = [
   { id: "refused", title: "Requests refused by a rate limit", lines: { refused: "refused" } },
 ];
 
-const width = 720;
-const height = 220;
-const edge = { top: 12, right: 12, bottom: 28, left: 56 };
-const ticksDown = 4;
-const ticksAcross = 6;
+type Figure = Pick<Chart, "title" | "about" | "drawing"> & {
+  id: string;
+  names: readonly string[];
+  cells: readonly string[][];
+};
 
-/** A picture for those who see it, and the same numbers as a table for everyone. */
-function chart({ id, title, lines }: Chart, numbers: DailyNumbers): Html {
+function figureOf({ id, title, lines }: Daily, numbers: DailyNumbers): Figure {
   const shown = Object.entries(lines).map(([name, column]) => ({ name, values: numbers[column] }));
-  const sums = shown.map(
-    ({ name, values }) => `${name}: ${readable(values.reduce((a, b) => a + b, 0))}`,
-  );
-  return html`<figure>
-    <figcaption id="${id}-title">${title}</figcaption>
-    <svg
-      class="chart"
-      viewBox="0 0 ${width} ${height}"
-      width="${width}"
-      height="${height}"
-      role="img"
-      aria-labelledby="${id}-title ${id}-sums"
-    >
-      ${drawing(
-        numbers.days,
-        shown.map(({ values }) => values),
-      )}
-    </svg>
-    <ul class="legend" id="${id}-sums">
-      ${sums.map((text, at) => html`<li class="series-${at}">${text}</li>`)}
-    </ul>
-    <details>
-      <summary>As a table</summary>
-      ${table({
-        kind: "numbers",
-        caption: title,
-        columns: ["Day", ...shown.map(({ name }) => name)],
-        rows: numbers.days.map((day, at) => [
-          day,
-          ...shown.map(({ values }) => readable(values[at] ?? 0)),
-        ]),
-      })}
-    </details>
-  </figure>`;
+  const sums = shown.map(({ name, values }) => ({ name, sum: values.reduce((a, b) => a + b, 0) }));
+  const { days } = numbers;
+  return {
+    id,
+    title,
+    about: sums.map(({ name, sum }) => `${name}: ${readable(sum)}`).join(", "),
+    drawing: sums.every(({ sum }) => sum === 0)
+      ? null
+      : { kind: "lines", at: days, lines: shown, open: true },
+    names: ["Day", ...shown.map(({ name }) => name)],
+    cells: days.map((day, at) => [day, ...shown.map(({ values }) => readable(values[at] ?? 0))]),
+  };
 }
 
-/** The grid, with numbers and days at its edges, and a line for each series of values. */
-function drawing(days: readonly string[], series: readonly (readonly number[])[]): Part {
-  const instants = days.map((day) => new Date(`${day}T00:00:00Z`));
-  const x = scaleUtc()
-    .domain([instants[0] ?? 0, instants.at(-1) ?? 0])
-    .range([edge.left, width - edge.right]);
-  const y = scaleLinear()
-    .domain([0, Math.max(1, ...series.flat())])
-    .nice()
-    .range([height - edge.bottom, edge.top]);
-  const dayName = x.tickFormat(ticksAcross, "%d %b");
-  const pathOf = (values: readonly number[]) =>
-    line<Date>()
-      .x((day) => x(day))
-      .y((_, at) => y(values[at] ?? 0))
-      .digits(1)(instants);
-  return [
-    y
-      .ticks(ticksDown)
-      .map(
-        (value) =>
-          html`<line
-              class="grid"
-              x1="${edge.left}"
-              x2="${width - edge.right}"
-              y1="${y(value)}"
-              y2="${y(value)}"
-            ></line>
-            <text x="${edge.left - 8}" y="${y(value) + 4}" text-anchor="end"
-              >${readable(value)}</text
-            >`,
-      ),
-    x
-      .ticks(ticksAcross)
-      .map(
-        (at) =>
-          html`<text x="${x(at)}" y="${height - 8}" text-anchor="middle">${dayName(at)}</text>`,
-      ),
-    series.map((values, at) => html`<path class="series-${at}" d="${pathOf(values)}"></path>`),
-  ];
-}
+/** A picture for those who see it, and the same numbers as a table for everyone; a sentence where all are zero. */
+const figure = (one: Figure & { narrow: string; wide: string }): Html =>
+  html`<figure class="chart" id="${one.id}">
+    <figcaption>${one.title}</figcaption>
+    ${
+      one.drawing === null
+        ? html`<p class="quiet">Nothing to draw.</p>`
+        : html`<p class="quiet">${one.about}</p>
+            <div class="narrow-chart">${new Html(one.narrow)}</div>
+            <div class="wide-chart">${new Html(one.wide)}</div>
+            <details>
+              <summary>As a table</summary>
+              ${table({
+                kind: "numbers",
+                caption: one.title,
+                columns: one.names,
+                rows: one.cells,
+              })}
+            </details>`
+    }
+  </figure>`;
 
 const readable = (value: number): string =>
   value.toLocaleString("en", { maximumFractionDigits: 2 });

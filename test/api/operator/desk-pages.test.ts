@@ -395,16 +395,21 @@ describe("charts", () => {
     expect(numbers.applied.at(-1)).toBe(1);
     expect(numbers.searches.at(-1)).toBe(1);
     const page = await ada.get("/desk/charts?days=7");
-    for (const svg of page.$("svg").toArray()) {
+    const figures = page.$("#enrichment, #queries, #growth");
+    expect(figures.length).toBe(3);
+    for (const svg of figures.find("svg").toArray()) {
       const named = page.$(svg).attr("aria-labelledby")?.split(" ") ?? [];
       expect(named.every((id) => page.$(`#${id}`).text() !== "")).toBe(true);
-      expect(page.$(svg).find("path").first().attr("d")).toMatch(/^M[\d.]+,[\d.]+L/);
-      expect(page.$(svg).parent().find("details tbody tr").length).toBe(7);
+      expect(page.$(svg).find("path").first().attr("d")).toMatch(/^M[\d.]+,[\d.]+/);
     }
-    expect(page.$("svg").length).toBe(6);
-    expect(page.$("#enrichment-sums").text()).toContain("sent by agents: 2");
-    // Which line is which: the legend has the classes of the lines.
-    expect(page.$("#enrichment-sums .series-1").text()).toContain("live at once");
+    expect(figures.find("svg").length).toBe(6);
+    expect(page.$("#enrichment tbody tr").length).toBe(7);
+    expect(page.$("#enrichment").text()).toContain("sent by agents: 2");
+    // Which line is which stands beside each.
+    expect(page.$("#enrichment .wide-chart svg").text()).toContain("live at once");
+    // No chart of nothing.
+    expect(page.$("#donated").text()).toContain("Nothing to draw");
+    expect(page.$("#gifts").text()).toContain("No gift was recorded");
     expect(page.$("[style], style, script").length).toBe(0);
   });
 

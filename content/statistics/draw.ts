@@ -1,0 +1,224 @@
+import * as Plot from "@observablehq/plot";
+import { parseHTML } from "linkedom";
+
+/** What a chart shows, of one unit each. `open`: its last month or day is not over. */
+export type Drawing =
+  | { kind: "bars"; rows: { name: string; value: number; label: string }[] }
+  | { kind: "columns"; at: string[]; up: Line; down?: Line; open: boolean }
+  | { kind: "lines"; at: string[]; lines: Line[]; open: boolean };
+
+/** Values over the months (YYYY-MM) or days (YYYY-MM-DD) of a drawing. */
+export type Line = { name: string; values: number[] };
+
+/** In pixels: on a phone, and in a column of a wide page. Letters have 14 in both, and are never scaled down. */
+export const widths = { narrow: 320, wide: 560 } as const;
+type Width = (typeof widths)[keyof typeof widths];
+
+const letterPx = 7.6;
+const colours = ["var(--one)", "var(--two)", "var(--three)"];
+const colourOf = (at: number): string => colours[at] ?? "currentColor";
+const gaps = "3 4";
+
+/**
+ * A chart as an SVG element in the colours of the page: no script, no style of its own, so that the strictest policy shows
+ * it. What it says stands in `title` and `about` for those who do not see it.
+ */
+export function draw(
+  drawing: Drawing,
+  { id, width, title, about }: { id: string; width: Width; title: string; about: string },
+): string {
+  const { document } = parseHTML("<html></html>");
+  const svg = Plot.plot({ document, width, className: "drawn", ...plotOf(drawing, width) });
+  svg.querySelector("style")?.remove();
+  svg.removeAttribute("font-family");
+  svg.setAttribute("font-size", "14");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-labelledby", `${id}-title-${width} ${id}-about-${width}`);
+  const words = { title, desc: about };
+  for (const [tag, text] of Object.entries(words).toReversed()) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    element.id = `${id}-${tag === "desc" ? "about" : tag}-${width}`;
+    element.textContent = text;
+    svg.prepend(element);
+  }
+  return svg.outerHTML.replaceAll(/(\.\d\d)\d+/g, "$1");
+}
+
+function plotOf(drawing: Drawing, width: Width): Plot.PlotOptions {
+  switch (drawing.kind) {
+    case "bars":
+      return width === widths.wide ? besideBars(drawing) : aboveBars(drawing);
+    case "columns":
+      return columns(drawing, width);
+    case "lines":
+      return lines(drawing, width);
+    default:
+      return drawing satisfies never;
+  }
+}
+
+type Of<Kind> = Extract<Drawing, { kind: Kind }>;
+const longest = (texts: readonly string[]): number =>
+  Math.max(0, ...texts.map((text) => text.length)) * letterPx;
+
+/** Bars with their names at the left. */
+const besideBars = ({ rows }: Of<"bars">): Plot.PlotOptions => ({
+  height: rows.length * 28 + 8,
+  marginLeft: longest(rows.map(({ name }) => name)) + 12,
+  marginRight: longest(rows.map(({ label }) => label)) + 12,
+  marginTop: 4,
+  marginBottom: 4,
+  x: { axis: null, domain: [0, Math.max(1, ...rows.map(({ value }) => value))] },
+  y: { domain: rows.map(({ name }) => name), label: null, padding: 0.3 },
+  marks: [
+    Plot.axisY({ tickSize: 0 }),
+    Plot.barX(rows, { x: "value", y: "name", fill: colourOf(0) }),
+    Plot.text(rows, { x: "value", y: "name", text: "label", textAnchor: "start", dx: 6 }),
+  ],
+});
+
+/** Bars under their names, where there is no room beside them. */
+const aboveBars = ({ rows }: Of<"bars">): Plot.PlotOptions => ({
+  height: rows.length * 44 + 8,
+  marginLeft: 0,
+  marginRight: 0,
+  marginTop: 4,
+  marginBottom: 4,
+  x: { axis: null, domain: [0, Math.max(1, ...rows.map(({ value }) => value))] },
+  y: { axis: null, domain: rows.map(({ name }) => name), padding: 0 },
+  marks: [
+    Plot.barX(rows, { x: "value", y: "name", fill: colourOf(0), insetTop: 24, insetBottom: 8 }),
+    Plot.text(rows, { frameAnchor: "left", y: "name", text: "name", dy: -10 }),
+    Plot.text(rows, { frameAnchor: "right", y: "name", text: "label", dy: -10 }),
+  ],
+});
+
+const whole = (value: number): string =>
+  String(Math.round(Math.abs(value) * 100) / 100).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+
+const monthNames = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** "Nov", "2026" for its January, "23 Nov". */
+export function tickName(at: string): string {
+  const [year = "", month = "", day] = at.split("-");
+  const name = monthNames[Number(month) - 1] ?? "";
+  return day === undefined ? (name === "Jan" ? year : name) : `${Number(day)} ${name}`;
+}
+
+/** Names under some of the months or days: as many as there is room for, the last one among them. */
+function axes(at: readonly string[], width: Width, values: readonly number[]) {
+  const room = width / (longest(at.map(tickName)) + 20);
+  const step = Math.max(1, Math.ceil(at.length / room));
+  const ticks = at.filter((_, index) => (at.length - 1 - index) % step === 0);
+  return {
+    marginLeft: longest(values.map(whole)) + 14,
+    marks: [
+      Plot.gridY({ ticks: 4, stroke: "var(--line)", strokeOpacity: 1 }),
+      Plot.axisY({ ticks: 4, tickSize: 0, label: null, tickFormat: whole, fill: "var(--quiet)" }),
+      Plot.axisX({ ticks, tickSize: 0, label: null, tickFormat: tickName, fill: "var(--quiet)" }),
+    ],
+  };
+}
+
+function columns({ at, up, down, open }: Of<"columns">, width: Width): Plot.PlotOptions {
+  const shown = [up, ...(down === undefined ? [] : [down])];
+  const cells = shown.flatMap(({ values }, side) =>
+    values.map((value, index) => ({
+      at: at[index] ?? "",
+      value: side === 0 ? value : -value,
+      colour: colourOf(side),
+      dashed: open && index === values.length - 1,
+    })),
+  );
+  const frame = axes(at, width, up.values);
+  const [over, under] = shown.map(({ values }) => Math.max(0, ...values));
+  return {
+    height: down === undefined ? 240 : 300,
+    marginLeft: frame.marginLeft,
+    marginTop: 28,
+    marginBottom: down === undefined ? 28 : 50,
+    x: { type: "band", domain: at, label: null, padding: 0.25 },
+    y: { domain: [-(under ?? 0), Math.max(1, over ?? 0)], nice: true, label: null },
+    marks: [
+      ...frame.marks,
+      Plot.barY(
+        cells.filter(({ dashed }) => !dashed),
+        { x: "at", y: "value", fill: "colour" },
+      ),
+      Plot.barY(
+        cells.filter(({ dashed, value }) => dashed && value !== 0),
+        { x: "at", y: "value", fill: "none", stroke: "colour", strokeDasharray: gaps, inset: 0.5 },
+      ),
+      Plot.ruleY([0], { stroke: "var(--quiet)" }),
+      ...shown.map(({ name }, side) =>
+        Plot.text([name], {
+          frameAnchor: side === 0 ? "top-left" : "bottom-left",
+          dy: side === 0 ? -22 : 44,
+          fill: colourOf(side),
+          fontWeight: 600,
+        }),
+      ),
+    ],
+    color: { type: "identity" },
+  };
+}
+
+const labelGap = 20;
+
+function lines({ at, lines: shown, open }: Of<"lines">, width: Width): Plot.PlotOptions {
+  const values = shown.flatMap((line) => line.values);
+  const frame = axes(at, width, values);
+  const beside = width === widths.wide;
+  const height = 240 + (beside ? 0 : shown.length * labelGap);
+  const marginTop = beside ? 16 : shown.length * labelGap + 12;
+  const top = Math.max(1, ...values);
+  const last = at.at(-1) ?? "";
+  const labels = spread(
+    shown.map((line) => (1 - (line.values.at(-1) ?? 0) / top) * (height - marginTop - 28)),
+  );
+  const marks = shown.flatMap(({ name, values: own }, index) => {
+    const points = own.map((value, day) => ({ at: at[day] ?? "", value }));
+    const stroke = colourOf(index);
+    const end = { x: "at", y: "value" } as const;
+    const label = { fill: stroke, fontWeight: 600, text: () => name };
+    return [
+      Plot.lineY(open ? points.slice(0, -1) : points, { ...end, stroke, strokeWidth: 2.5 }),
+      Plot.lineY(open ? points.slice(-2) : [], {
+        ...{ ...end, stroke, strokeWidth: 2.5 },
+        strokeDasharray: gaps,
+      }),
+      Plot.dot(points.slice(-1), { ...end, fill: stroke, r: 4 }),
+      beside
+        ? Plot.text([last], {
+            ...{ ...label, x: () => last, frameAnchor: "top", textAnchor: "start", dx: 10 },
+            dy: labels[index] ?? 0,
+          })
+        : Plot.text([last], {
+            ...label,
+            frameAnchor: "top-left",
+            dy: index * labelGap - marginTop,
+          }),
+    ];
+  });
+  return {
+    height,
+    marginTop,
+    marginLeft: frame.marginLeft,
+    marginRight: beside ? longest(shown.map(({ name }) => name)) + 16 : 16,
+    marginBottom: 28,
+    x: { type: "point", domain: at, label: null },
+    y: { domain: [0, top], label: null },
+    marks: [...frame.marks, ...marks],
+  };
+}
+
+/** Places from the top, in their order, moved apart until labels fit between them. */
+export function spread(places: readonly number[]): number[] {
+  const order = places.map((place, at) => ({ place, at })).toSorted((a, b) => a.place - b.place);
+  let least = -Infinity;
+  const moved = order.map(({ place, at }) => {
+    least = Math.max(place, least + labelGap);
+    return { at, place: least };
+  });
+  return moved.toSorted((a, b) => a.at - b.at).map(({ place }) => place);
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import type { Charts } from "#content/contract/stats.ts";
+import { chartsOf, csvOf, drawn, partInWords, shownCell } from "#content/statistics/charts.ts";
+import { spread, tickName } from "#content/statistics/draw.ts";
+import { fromFirst, growthOf, monthsTo, percent } from "#content/statistics/months.ts";
+
+const some: Charts = {
+  as_of: "2026-03-09",
+  countries: [
+    { country_code: "GB", country: "United Kingdom", nonprofits: 1_200 },
+    { country_code: "KR", country: 'Korea, "South"', nonprofits: 5 },
+  ],
+  completeness: [
+    { field: "city", nonprofits: 1_205, percent: 100 },
+    { field: "usdc_wallet", nonprofits: 12, percent: 1 },
+  ],
+  growth: [
+    { month: "2026-02", added: 5, nonprofits: 5 },
+    { month: "2026-03", added: 1_200, nonprofits: 1_205 },
+  ],
+  sources: [
+    { source: "register", values: 66, percent: 66 },
+    { source: "derived", values: 0, percent: 0 },
+    { source: "consensus", values: 34, percent: 34 },
+  ],
+  decisions: [
+    { month: "2026-02", applied: 7, rejected: 3 },
+    { month: "2026-03", applied: 2, rejected: 0 },
+  ],
+  gifts: [
+    { month: "2026-02", gifts: 2, usdc: 1_200.5 },
+    { month: "2026-03", gifts: 0, usdc: 0 },
+  ],
+};
+const none: Charts = {
+  as_of: "2026-03-09",
+  countries: [],
+  completeness: [],
+  growth: [],
+  sources: [],
+  decisions: [],
+  gifts: [],
+};
+
+describe("a chart", () => {
+  test("says in its title what its numbers say", () => {
+    expect(chartsOf(some).map(({ title }) => title)).toEqual([
+      "The United Kingdom has the most profiles: 1,200 of 1,205",
+      "100% of profiles have a city, 1% a wallet for gifts",
+      "The directory grew from 5 profiles in February 2026 to 1,205",
+      "Two of three values come from registers",
+      "Three of four decided submissions of agents went live",
+      "Donors gave 1,200.5 USDC in 2 gifts since February 2026",
+    ]);
+  });
+
+  test("of a directory that began with nothing says how fast it grew", () => {
+    const growth = [{ month: "2026-02", added: 0, nonprofits: 0 }, ...some.growth.slice(1)];
+    const [, , grown] = chartsOf({ ...some, growth });
+    expect(grown?.title).toBe("The directory grew to 1,205 profiles within 2 months");
+  });
+
+  test("without data is a sentence, and draws nothing", async () => {
+    for (const { title, drawing, narrow, wide } of await drawn(chartsOf(none))) {
+      expect(title).toMatch(/^(No|There are no) /);
+      expect([drawing, narrow, wide]).toEqual([null, "", ""]);
+    }
+  });
+
+  test("has names for people in its table, and those of the JSON in its file", () => {
+    const byId = Object.fromEntries(chartsOf(some).map((chart) => [chart.id, chart]));
+    const { countries, completeness, growth, sources } = byId;
+    expect(countries && csvOf(countries)).toBe(
+      'country_code,country,nonprofits\r\nGB,United Kingdom,1200\r\nKR,"Korea, ""South""",5\r\n',
+    );
+    const shown = (chart: typeof growth) =>
+      chart?.columns.map((column, at) => shownCell(column, chart.rows[0]?.[at] ?? ""));
+    expect(shown(growth)).toEqual(["February 2026", "5", "5"]);
+    expect(shown(sources)).toEqual(["Registers", "66", "66%"]);
+    expect(shown(completeness)).toEqual(["A city", "1,205", "100%"]);
+  });
+
+  test("is drawn with names, without style or script, and an open month is dashed", async () => {
+    for (const { id, title, narrow, wide } of await drawn(chartsOf(some))) {
+      for (const svg of [narrow, wide]) {
+        expect(svg).toContain(`<title id="${id}-title-`);
+        expect(svg).toContain(title);
+        expect(svg).toContain('role="img"');
+        expect(svg).not.toMatch(/style|script|NaN|undefined|http:\/\/(?!www\.w3)/);
+        if (["growth", "decisions"].includes(id)) expect(svg).toContain('stroke-dasharray="3 4"');
+      }
+      expect(wide).toContain('width="560"');
+      expect(narrow).toContain('width="320"');
+    }
+  });
+
+  test("of several lines names each beside its end", async () => {
+    const at = ["2026-03-08", "2026-03-09"];
+    const lines = ["one", "two"].map((name, add) => ({ name, values: [0, 5 + add] }));
+    const drawing = { kind: "lines", at, lines, open: false } as const;
+    const chart = { id: "x", title: "X", about: "One and two", drawing };
+    const [{ narrow, wide } = { narrow: "", wide: "" }] = await drawn([chart]);
+    for (const svg of [narrow, wide]) {
+      expect(svg).toContain(">one</text>");
+      expect(svg).toContain(">9 Mar</text>");
+    }
+  });
+});
+
+test.each([
+  [1, 1, "All"],
+  [999, 1_000, "Nearly all"],
+  [2, 3, "Two of three"],
+  [1, 5, "One of five"],
+  [1, 1_000, "Few"],
+])("%d of %d is said as %s", (part, whole, words) => {
+  expect(partInWords(part, whole)).toBe(words);
+});
+
+test("labels are moved apart, in the order of their lines", () => {
+  expect(spread([50, 45, 100])).toEqual([65, 45, 100]);
+});
+
+test("months end with that of the day, and start where there is something", () => {
+  const months = monthsTo("2026-03-09");
+  expect([months.length, months[0], months.at(-1)]).toEqual([24, "2024-04", "2026-03"]);
+  const came = new Map([
+    ["2020-01", 3],
+    ["2026-03", 4],
+  ]);
+  const growth = growthOf(came, months);
+  expect(growth.at(-1)).toEqual({ month: "2026-03", added: 4, nonprofits: 7 });
+  expect(fromFirst(growth, ({ added }) => added > 0).map(({ month }) => month)).toEqual(
+    months.slice(-6),
+  );
+  expect(fromFirst(growth, () => false)).toEqual([]);
+  expect([tickName("2026-01"), tickName("2026-11"), percent(1, 3), percent(0, 0)]).toEqual([
+    ...["2026", "Nov"],
+    ...[33.3, 0],
+  ]);
+});
