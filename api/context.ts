@@ -3,8 +3,10 @@ import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/s
 import type { SearchPage } from "#content/search/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import type { FormPage } from "#content/contract/form-pages.ts";
+import type { PageForm } from "./http/headers.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Activity } from "#content/operation/activity-store.ts";
@@ -81,6 +83,7 @@ export type Context = {
   readonly draw?: {
     list(found: FoundList, form: PageForm): Promise<Response>;
     search(asked: SearchAsked, answer: SearchAnswer, form: PageForm): Promise<Response>;
+    organisation(known: Organisation, form: PageForm): Promise<Response>;
     history(found: FoundHistory, form: PageForm): Promise<Response>;
     profile(record: NonprofitRecord, form: PageForm): Promise<Response>;
     /** The page by which a nonprofit is paid; the profile stands in for one without a wallet. */
@@ -98,6 +101,3 @@ export type Context = {
   /** How far publishing is. Absent: nothing is published beside the service. */
   readonly publication?: () => Publication;
 };
-
-/** In which language a page is asked for, and what the reader takes: markdown in the place of a page is English. */
-export type PageForm = { language: string; accept: string | null };

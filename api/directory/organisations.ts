@@ -1,14 +1,14 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#api/http/batcher.ts";
-import { refusalOf, refuse } from "#api/http/problem.ts";
+import { formOf, readCacheControl } from "#api/http/headers.ts";
+import { noPages, refusalOf, refuse } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import {
   directoryOperations as operations,
   organisationProblems,
 } from "#content/contract/operations/directory.ts";
 import type { Organisation, OrganisationItem } from "#content/contract/standing.ts";
-import { organisationPage, unreadableNumber } from "./organisation-page.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
 import { type Known, organisationAnswer, type ScopesRead } from "#content/register/standing.ts";
@@ -16,34 +16,42 @@ import { registersReadFact } from "#content/register/import-store.ts";
 import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 
-type OrganisationContext = Pick<Context, "store" | "cache" | "config">;
+type OrganisationContext = Pick<Context, "store" | "cache" | "config" | "draw">;
 
 /** Organisations by their register numbers: one, many, and a page that leads to the profile. */
 export const organisationRoutes = (context: OrganisationContext) => {
   // Those who ask at the same moment share a query.
   const known = batcher((orgIds: readonly string[]) => knownByOrgId(context.store, orgIds));
-  return new Elysia()
-    .get(
-      pathOf(operations.getOrganisation),
-      async ({ params, query }) => {
-        const number = readOrgId(params.org_id, codeOf(query.country));
+  return (
+    new Elysia()
+      .get(
+        pathOf(operations.getOrganisation),
+        async ({ params, query }) => {
+          const number = readOrgId(params.org_id, codeOf(query.country));
+          if (!number.ok) return refuse(organisationProblems, number.failure);
+          // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
+          return answerTo(context, number.value, await known.ask(number.value.org_id));
+        },
+        schemaOf(operations.getOrganisation),
+      )
+      // For people: the profile where there is one, else what registers say, drawn as the site does.
+      .get("/organisations/:org_id", async ({ params, request }) => {
+        const number = readOrgId(params.org_id);
         if (!number.ok) return refuse(organisationProblems, number.failure);
-        // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
-        return answerTo(context, number.value, await known.ask(number.value.org_id));
-      },
-      schemaOf(operations.getOrganisation),
-    )
-    .get("/organisations/:org_id", async ({ params }) => {
-      const number = readOrgId(params.org_id);
-      if (!number.ok) return unreadableNumber(refusalOf(organisationProblems, number.failure));
-      const [found = nothingKnown] = await knownByOrgId(context.store, [number.value.org_id]);
-      return organisationPage(await answerTo(context, number.value, found));
-    })
-    .post(
-      pathOf(operations.checkOrganisations),
-      ({ body }) => checked(context, body),
-      schemaOf(operations.checkOrganisations),
-    );
+        const [found = nothingKnown] = await knownByOrgId(context.store, [number.value.org_id]);
+        const answer = await answerTo(context, number.value, found);
+        if (answer.profile === null)
+          return context.draw?.organisation(answer, formOf(request)) ?? noPages();
+        const location = `/nonprofits/${answer.profile.slug}`;
+        const headers = { location, "cache-control": readCacheControl };
+        return new Response(null, { status: 308, headers });
+      })
+      .post(
+        pathOf(operations.checkOrganisations),
+        ({ body }) => checked(context, body),
+        schemaOf(operations.checkOrganisations),
+      )
+  );
 };
 
 /** The country's code; a country that no one knows has no register. */

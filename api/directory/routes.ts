@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
-import type { Context, PageForm } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
-import { freshCacheControl } from "#api/http/headers.ts";
-import { problem } from "#api/http/problem.ts";
+import { formOf, freshCacheControl, type PageForm } from "#api/http/headers.ts";
+import { noPages, problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
@@ -102,11 +102,6 @@ export function translatedRoutes({ store, draw }: DirectoryContext) {
   return routes;
 }
 
-const formOf = (request: Request, language = "en"): PageForm => ({
-  language,
-  accept: request.headers.get("accept"),
-});
-
 /** The history with what is open and what was given, as the site draws it. */
 async function historyForPeople(
   { store, draw, config: { baseUrl, network } }: DirectoryContext,
@@ -123,9 +118,6 @@ async function historyForPeople(
   const contested = await contestedOf(store, record);
   return draw.history({ name: record.name, history, contested, gifts }, form);
 }
-
-const noPages = (): Response =>
-  problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });
 

@@ -73,3 +73,10 @@ export const optionsAnswer = (allow: readonly string[]): Response =>
       "cache-control": "public, max-age=86400",
     },
   });
+
+/** In which language a page is asked for, and what the reader takes: markdown in the place of a page is English. */
+export type PageForm = { language: string; accept: string | null };
+export const formOf = (request: Request, language = "en"): PageForm => ({
+  language,
+  accept: request.headers.get("accept"),
+});

@@ -97,6 +97,10 @@ export function problem({ status, code, detail, errors, extra, headers }: Refusa
   });
 }
 
+/** Where no site is compiled beside the service. */
+export const noPages = (): Response =>
+  problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
+
 /** What the store's own troubles say to a client; null for an error that is a bug. */
 export function storeRefusal(error: unknown): Refusal | null {
   if (error instanceof StoreBusy) {

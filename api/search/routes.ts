@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
-import { problem } from "#api/http/problem.ts";
+import { formOf } from "#api/http/headers.ts";
+import { noPages } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
@@ -25,19 +26,14 @@ export const searchRoutes = ({ search, activity, log, draw }: Needed) =>
     .get(
       pathOf(operations.searchForPeople),
       async ({ query: asked, request }) => {
-        if (draw === undefined) {
-          return problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
-        }
+        if (draw === undefined) return noPages();
         activity.count("query:search");
         const limit = searchLimitDefault;
         const offset = ((asked.page ?? 1) - 1) * limit;
         const found = await search.find({ ...wordsAndFilters(asked), limit, offset });
         // The same bytes as a program gets, so that people and programs never see two answers.
         const answer = SearchAnswer.parse(JSON.parse(decoder.decode(found.body)));
-        return draw.search(asked, answer, {
-          language: "en",
-          accept: request.headers.get("accept"),
-        });
+        return draw.search(asked, answer, formOf(request));
       },
       schemaOf(operations.searchForPeople),
     );

@@ -1,6 +1,7 @@
 import type { Config } from "#api/config.ts";
 import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
-import type { Context, PageForm } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
+import type { PageForm } from "#api/http/headers.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
 import { languages } from "#content/language/languages.ts";
 import { english } from "#content/language/texts.ts";
@@ -9,7 +10,12 @@ import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { drawnForm } from "#site/documents/form-page.ts";
 import { type Drawing, drawn as drawnPage } from "#site/documents/in-languages.ts";
-import { drawnHistory, drawnList, drawnSearch } from "#site/documents/list-page.ts";
+import {
+  drawnHistory,
+  drawnList,
+  drawnOrganisation,
+  drawnSearch,
+} from "#site/documents/list-page.ts";
 import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
@@ -115,6 +121,8 @@ export function openDrawing(
     list: (found, asked) => drawn(asked, (from, form) => drawnList(from, found, form)),
     search: (query, answer, asked) =>
       drawn(asked, (from, form) => drawnSearch(from, query, answer, form)),
+    organisation: (known, asked) =>
+      drawn(asked, (from, form) => drawnOrganisation(from, known, form)),
     history: (found, asked) => drawn(asked, (from, form) => drawnHistory(from, found, form)),
     profile: (record, { language }) =>
       drawn({ language, accept: null }, (from) => drawnProfile(from, record), {

@@ -6,12 +6,13 @@ import type { Renderer } from "#site/renderer/renderer.ts";
 /** Pages, named by their files under site/pages, whose texts are in no catalogue yet: they are there in English only. */
 export const inEnglishOnly: ReadonlySet<string> = new Set([
   "/causes",
-  "/causes/[id]/[...page]",
+  "/causes/[id]",
   "/browse",
   "/history/[slug]",
+  "/organisations/[org_id]",
   "/search",
   "/countries",
-  "/countries/[code]/[...page]",
+  "/countries/[code]",
   "/donate/[slug]",
   "/statistics",
   "/methodology",
@@ -81,6 +82,6 @@ const folders: Readonly<Record<string, string>> = {
   nonprofits: "/nonprofits/[slug]",
   donate: "/donate/[slug]",
   history: "/history/[slug]",
-  causes: "/causes/[id]/[...page]",
-  countries: "/countries/[code]/[...page]",
+  causes: "/causes/[id]",
+  countries: "/countries/[code]",
 };

@@ -5,6 +5,7 @@ import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import type { SearchAsked } from "#content/contract/search.ts";
+import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import type { FoundList } from "#content/nonprofit/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
@@ -166,14 +167,29 @@ export async function drawnSearch(
 }
 
 /** The history of a profile as a page. */
-export async function drawnHistory(
+export const drawnHistory = (
   drawing: Drawing,
   found: FoundHistory,
+  form: { markdown: boolean },
+): Promise<string | Uint8Array> =>
+  inForm(drawing, drawn(drawing, "/history/[slug]", { view: historyView(found) }), form);
+
+/** What registers say of an organisation without a profile, as a page. */
+export const drawnOrganisation = (
+  drawing: Drawing,
+  known: Organisation,
+  form: { markdown: boolean },
+): Promise<string | Uint8Array> =>
+  inForm(drawing, drawn(drawing, "/organisations/[org_id]", { known }), form);
+
+/** A page as it is, or read into markdown. */
+async function inForm(
+  { baseUrl }: Pick<Drawing, "baseUrl">,
+  drawing: Promise<string | Uint8Array>,
   { markdown }: { markdown: boolean },
 ): Promise<string | Uint8Array> {
-  const view = historyView(found);
-  const page = await drawn(drawing, "/history/[slug]", { view });
-  return markdown ? enclosed([pageMarkdown(textOf(page), drawing.baseUrl)], []) : page;
+  const page = await drawing;
+  return markdown ? enclosed([pageMarkdown(textOf(page), baseUrl)], []) : page;
 }
 
 /** A page of a list that is in no bundle, as its pages are, or in markdown: `found` is what the service found. */

@@ -67,8 +67,9 @@ export function markdownOf(
  * profile's; agents.md is the guide for agents, so that /agents has another name. See docs/decisions/0162.
  */
 export function markdownPathOf(path: string): string | null {
-  // A history is in no bundle.
-  if (!path.endsWith(".html") || path === "404.html" || path.startsWith("history/")) return null;
+  // These are in no bundle.
+  if (!path.endsWith(".html") || /^(?:404\.html$|history\/|organisations\/)/.test(path))
+    return null;
   if (path === "agents.html") return "leaderboard.md";
   return `${path.slice(0, -".html".length).replace(/^donate\//, "nonprofits/")}.md`;
 }

@@ -1,5 +1,6 @@
 import type { Cause } from "#content/contract/cause.ts";
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
+import type { Organisation } from "#content/contract/standing.ts";
 import type { Stats } from "#content/contract/stats.ts";
 import type { DrawnChart } from "#content/statistics/charts.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
@@ -30,6 +31,7 @@ export type PageLocals = {
   "/causes/[id]": { view: ListPageView };
   "/browse": { view: ListPageView };
   "/history/[slug]": { view: HistoryView };
+  "/organisations/[org_id]": { known: Organisation };
   "/search": { view: SearchView; answered: boolean };
   "/countries": { countries: CountryCount[] };
   "/countries/[code]": { view: ListPageView };

@@ -159,6 +159,7 @@ describe("GET /api/nonprofits, narrowed", () => {
         draw: {
           list: async (found) => Response.json(found),
           search: async (asked, answer) => Response.json({ asked, answer }),
+          organisation: async () => Response.json({}),
           history: async (found) => Response.json(found),
           form: async ({ detail }, status = 200) => Response.json({ detail }, { status }),
           profile: async ({ name }, { language }) => Response.json({ name, language }),
@@ -201,6 +202,7 @@ describe("GET /api/nonprofits, narrowed", () => {
         draw: {
           list: async () => Response.json({}),
           search: async () => Response.json({}),
+          organisation: async () => Response.json({}),
           history: async ({ contested }) => Response.json(contested),
           form: async () => Response.json({}),
           profile: async () => Response.json({}),

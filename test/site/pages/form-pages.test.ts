@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
+import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
 import { openDrawing } from "#scripts/start/front-door.ts";
 import { aRenderer, aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -34,10 +35,36 @@ const read = async (response: Response) => {
   return { $, text, status: response.status, type: response.headers.get("content-type") };
 };
 
+describe("an organisation without a profile has a page", () => {
+  const record = {
+    org_id: "US-EIN-990305781",
+    register: "irs-revocations",
+    name: "Gone <b>Anglers</b>",
+    as_of: "2026-04-14",
+    scope: "",
+    state: "revoked",
+    facts: { revoked: "2020-05-15" },
+  } as const;
+
+  test("that says what registers say, as text and in markdown", async () => {
+    await service.store.write((tx) => saveRecordsWithoutProfile(tx, [record]));
+    const page = await read(await service.get("/organisations/990305781", browser));
+    expect([page.status, page.text("h1")]).toEqual([200, "Gone <b>Anglers</b>"]);
+    expect(page.text("main")).toMatch(/Standing: revoked.*as of 14 April 2026/);
+    const asked = { accept: "text/markdown" };
+    const answer = await service.get("/organisations/990305781", asked);
+    expect(answer.headers.get("content-type")).toStartWith("text/markdown");
+    const markdown = await answer.text();
+    expect(markdown).toContain("# Gone \\<b\\>Anglers");
+    expect(markdown).toContain("## Standing: revoked");
+  });
+});
+
 describe("a person whose request is refused is shown a page", () => {
   test.each([
     ["/search?page=-1", 400, "page is a whole number from 1."],
     ["/history/nobody", 404, "There is nothing here"],
+    ["/organisations/12", 400, "nine digits"],
     ["/browse?sort=nothing", 400, "sort is one of"],
   ])("at %s: %d", async (path, status, words) => {
     const page = await read(await service.get(path, browser));
