@@ -8,7 +8,7 @@ import bs58 from "bs58";
 import { z } from "zod";
 import type { DonationHistory } from "#content/contract/donation.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
-import { clientsInstalled, runClient } from "#test/support/clients.ts";
+import { clientFile, clientsInstalled, runClient } from "#test/support/clients.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
@@ -154,6 +154,23 @@ describe.skipIf(!clientsInstalled)("below the sponsored minimum", () => {
     },
   );
 });
+
+test.skipIf(!clientsInstalled).each(["amount=5", "amount=0.01", "amount=5&payer=PAYER"])(
+  "the schemas of @x402/core take the answer to ?%s",
+  async (query) => {
+    const core = clientFile("node_modules/@x402/core/dist/esm/schemas/index.mjs");
+    const schemas = (await import(core)) as Record<
+      "PaymentRequiredV1Schema" | "PaymentRequiredV2Schema",
+      z.ZodType
+    >;
+    const answer = await fetch(donateUrl(query.replace("PAYER", chain.donor().address)));
+    expect(answer.status).toBe(402);
+    const header = Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString();
+    const { PaymentRequiredV1Schema: first, PaymentRequiredV2Schema: second } = schemas;
+    expect(first.safeParse(await answer.json()).error?.issues).toBeUndefined();
+    expect(second.safeParse(JSON.parse(header)).error?.issues).toBeUndefined();
+  },
+);
 
 test("an agent with the tools of /mcp alone: asks, has it paid, proves it and reads the receipt", async () => {
   const client = new Client({ name: "test", version: "1.0.0" });
