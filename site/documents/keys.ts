@@ -3,6 +3,7 @@ import type { DocumentKey } from "./document.ts";
 /** Pages of which there is one, in ./single-pages.ts. */
 type PageName =
   | "home"
+  | "recommendations"
   | "causes"
   | "countries"
   | "statistics"

@@ -35,23 +35,31 @@ const nothing = () => ({});
 const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));
 
 const recommendedOnHome = 3;
+const recommendedMax = 500;
 
 /** The profiles that the operator picked or approved, those that were picked first before others. */
-async function recommended({ store }: Source): Promise<Recommended[]> {
-  const picks = (await curatedPicks(store, { phase: 2 })).slice(0, recommendedOnHome);
+async function recommended({ store }: Source, most: number): Promise<Recommended[]> {
+  const picks = (await curatedPicks(store, { phase: 2 })).slice(0, most);
   const records = await recordsById(
     store,
     picks.map(({ nonprofit_id }) => nonprofit_id),
   );
   const byId = new Map(records.map((record) => [record.id, record]));
-  return picks.flatMap(({ nonprofit_id, why_recommended: why, recommended_for }) => {
+  return picks.flatMap(({ nonprofit_id, why_recommended: why, recommended_for, origin }) => {
     const record = byId.get(nonprofit_id);
     if (record === undefined) return [];
     const { slug, name, city, country_code } = record;
     const intents = recommended_for.join("; ");
-    return [{ slug, name, city, country: country_code, why, intents }];
+    return [{ slug, name, city, country: country_code, why, intents, by: saidBy[origin] }];
   });
 }
+
+const saidBy = {
+  operator: "recommendations.picked",
+  draft: "recommendations.drafted",
+  consensus: null,
+} as const;
+
 /** A value as the service would answer it. */
 const json = (of: (source: Source) => unknown) => async (source: Source) =>
   answerBytes(await of(source));
@@ -64,7 +72,10 @@ export const pages: Singles = {
     stats: await statsOf(source),
     causes: (await causeList(source.store)).causes,
     countries: await countryList(source.store),
-    picks: await recommended(source),
+    picks: (await recommended(source, recommendedOnHome)).map((pick) => ({ ...pick, by: null })),
+  })),
+  [keyOf.page("recommendations")]: single("/recommendations", async (source) => ({
+    picks: (await recommended(source, recommendedMax)).sort((a, b) => (a.name < b.name ? -1 : 1)),
   })),
   [keyOf.page("causes")]: single("/causes", ({ store }) => causeList(store)),
   [keyOf.page("countries")]: single("/countries", async ({ store }) => ({

@@ -44,6 +44,7 @@ export async function sitemapOfPages({ store, baseUrl }: Source): Promise<string
   const counts = await listCounts(store);
   const paths = [
     "/",
+    "/recommendations",
     "/causes",
     "/countries",
     "/agents",

@@ -81,7 +81,9 @@ export function staleLater(
     keys.push(keyOf.discovery("agents"));
   }
   // It may be one of those that are recommended there.
-  if (touches(change, recommendedFields)) keys.push(keyOf.page("home"));
+  if (touches(change, recommendedFields)) {
+    keys.push(keyOf.page("home"), keyOf.page("recommendations"));
+  }
   const kept = keptPages(change, places).filter(([list]) => list !== "thin");
   keys.push(...kept.map(([, key]) => key));
   if (touches(change, countedFields)) {
@@ -112,7 +114,16 @@ const directoryKeys: DocumentKey[] = [
   keyOf.exemplars,
   keyOf.enrichmentStats,
   ...(["llms", "agents", "security"] as const).map(keyOf.discovery),
-  ...(["home", "about", "privacy", "causes", "countries", "statistics", "agents"] as const).map(
-    keyOf.page,
-  ),
+  ...(
+    [
+      "home",
+      "recommendations",
+      "about",
+      "privacy",
+      "causes",
+      "countries",
+      "statistics",
+      "agents",
+    ] as const
+  ).map(keyOf.page),
 ];

@@ -20,6 +20,8 @@ export type Recommended = {
   country: string | null;
   why: string;
   intents: string;
+  /** Who recommends it; null where that goes without saying. */
+  by: "recommendations.picked" | "recommendations.drafted" | null;
 };
 
 type Nothing = object;
@@ -27,6 +29,7 @@ type Nothing = object;
 /** What only this page, named by its file under site/pages, is handed by its document. */
 export type PageLocals = {
   "/": { stats: Stats; causes: Cause[]; countries: CountryCount[]; picks: Recommended[] };
+  "/recommendations": { picks: Recommended[] };
   "/causes": { causes: Cause[] };
   "/causes/[id]": { view: ListPageView };
   "/browse": { view: ListPageView };
