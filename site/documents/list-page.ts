@@ -143,8 +143,14 @@ async function shownPage(
   const page = list === "all" ? "/browse" : kind === "cause" ? "/causes/[id]" : "/countries/[code]";
   const path = list === "all" ? "browse.html" : pathOf(place);
   const html = await fileOf(source, page, { view }, path);
-  const markdown = markdownPathOf(path) ?? "";
-  return [html, { path: markdown, body: listMarkdown(view, source.baseUrl) }];
+  const markdown = { path: markdownPathOf(path) ?? "", body: listMarkdown(view, source.baseUrl) };
+  if (list !== "all") return [html, markdown];
+  // The address that people guess.
+  const guessed = [html, markdown].map(({ path: one, body }) => ({
+    path: one.replace("browse", "nonprofits"),
+    body,
+  }));
+  return [html, markdown, ...guessed];
 }
 
 function pathOf({ list, page }: Pick<Place, "list" | "page">): string {

@@ -3,6 +3,7 @@ import {
   browseParams,
   entriesPerPage,
   type FacetName,
+  type Facets,
   type Filters,
   type ListSort,
   listSorts,
@@ -11,11 +12,13 @@ import {
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { english } from "#content/language/texts.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "./markdown.ts";
+import { type FacetGroup, facetGroup, type FacetLink } from "./facet-links.ts";
 import { causePicture, countryPicture, homePicture } from "./page-picture.ts";
-import { clipped, counted, grouped, joined } from "./words.ts";
+import { clipped, counted, countryInSentence, grouped, joined } from "./words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;
@@ -68,12 +71,21 @@ export function listPageView(list: ListPage) {
     order: orders[sort].text,
     start: from + 1,
     chips,
-    form: facets === null ? null : formOf(list, facets, { isFile: !narrowed }),
+    ...(facets === null ? notNarrowed : narrowingOf(list, facets, { isFile: !narrowed })),
     page,
     ...pagerOf(list),
     entries: items.map(entryOf),
   };
 }
+
+/** By what the list can be narrowed and sorted; the states of the United States stand on a map. */
+const narrowingOf = (list: ListPage, facets: FacetCounts, { isFile }: { isFile: boolean }) => ({
+  groups: linkedFacets.flatMap((facet) => groupOf(list, facets, facet)),
+  sorts: list.total < 2 ? [] : sortsOf(list),
+  states: isUnitedStates(list.filters) ? linksOf(list, facetsAnswer(facets), "region") : [],
+  form: formOf(list, facets, { isFile }),
+});
+const notNarrowed = { groups: [], sorts: [], states: [], form: null };
 
 /** Links to other pages of the list. */
 function pagerOf(list: ListPage) {
@@ -104,7 +116,12 @@ const orders: Record<ListSort, { name: string; text: string }> = {
 function subjectOf({ cause, country }: Filters) {
   if (cause !== null) {
     const kicker = { name: "Causes", href: "/causes" };
-    return { name: causeName(cause), kicker, intro: causeIntros.get(cause) ?? null };
+    const place = countryName(countryCode(country ?? ""));
+    const name =
+      place === null
+        ? causeName(cause)
+        : `${causeName(cause)} in ${countryInSentence(place, english)}`;
+    return { name, kicker, intro: causeIntros.get(cause) ?? null };
   }
   const whole = { name: "All nonprofits", href: "/browse" };
   if (country === null) return { ...whole, kicker: null, intro: null };
@@ -171,6 +188,35 @@ const fields: Record<FacetName, { label: string; any: string }> = {
   income: { label: "Yearly income (register’s currency)", any: "Any income" },
 };
 const fieldNames = Object.keys(fields) as FacetName[];
+
+/** Facets of which the foremost values are links beside the list. */
+const linkedFacets = ["cause", "country", "region", "accepts"] as const;
+
+const isUnitedStates = ({ country, region }: Filters): boolean =>
+  country !== null && countryCode(country) === "US" && region === null;
+
+/** The list narrowed by each value of a facet, or no longer narrowed by it. */
+const linksOf = ({ filters, sort }: ListPage, facets: Facets, facet: FacetName): FacetLink[] =>
+  facets[facet].map(({ value, name, count }) => {
+    const asked = filters[facet];
+    const chosen = asked !== null && sameValue(facet, asked, value);
+    const narrowed = { ...filters, [facet]: chosen ? null : value };
+    return { text: name, count, chosen, href: listPath({ filters: narrowed, sort }, 1) };
+  });
+
+/** None where the list is about this facet: a file tells no numbers of other lists. */
+function groupOf(list: ListPage, counts: FacetCounts, facet: FacetName): FacetGroup[] {
+  const isSubject = list.filters[facet] !== null && !listPath(list, 1).includes("?");
+  if (isSubject || (facet === "region" && isUnitedStates(list.filters))) return [];
+  return facetGroup(fields[facet].label, linksOf(list, facetsAnswer(counts), facet));
+}
+
+const sortsOf = (list: ListPage) =>
+  listSorts.map((sort) => ({
+    text: orders[sort].name,
+    href: listPath({ ...list, sort }, 1),
+    chosen: sort === list.sort,
+  }));
 
 /** A link for each filter that leads to the list without it. */
 const chipsOf = ({ filters, sort }: ListPage) =>

@@ -4,6 +4,7 @@ import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { listPath } from "./list-view.ts";
+import { countryInSentence } from "./words.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 
@@ -91,12 +92,6 @@ function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
   if (words.startsWith("Not")) return "sentence.not_deductible";
   return words.includes("by treaty") ? "sentence.by_treaty" : "sentence.deductible";
 }
-
-const named =
-  /^(?:United |Netherlands|Philippines|Gambia|Bahamas|Maldives|Comoros)|Islands$| Republic/;
-/** A country as it stands after a preposition: English has an article before some. */
-const countryInSentence = (country: string, t: Texts): string =>
-  t.language === "en" && named.test(country) ? `the ${country}` : (t.country(country) ?? country);
 
 /** A list that a nonprofit stands in among its like. */
 export type Nearby = { name: string; href: string };

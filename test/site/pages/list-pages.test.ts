@@ -3,11 +3,18 @@ import { load } from "cheerio";
 import { noFilters } from "#content/contract/browse.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { drawn } from "#site/documents/in-languages.ts";
 import { listPage } from "#site/documents/list-page.ts";
 import { type ListPage, listPageView, listPath, pageNumbers } from "#site/parts/list-view.ts";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { sitemap } from "#site/documents/sitemap.ts";
-import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import {
+  aRichNonprofit,
+  aSite,
+  siteBaseUrl,
+  type TestSite,
+  textOf,
+} from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const noCounts: FacetCounts = {
@@ -129,6 +136,53 @@ test("the whole list has a first page for people, too", async () => {
     "/browse?page=3",
     "/browse?page=2",
   ]);
+});
+
+test("the whole list stands at the address that people guess, too", async () => {
+  const files = await site.files("list-page all 1");
+  expect(files["nonprofits.html"]).toBe(files["browse.html"] ?? "");
+});
+
+describe("a list of the United States", () => {
+  const view = listPageView({
+    ...{
+      filters: { ...noFilters, country: "US" },
+      sort: "relevance",
+      page: 1,
+      total: 9,
+      items: [],
+    },
+    facets: {
+      ...noCounts,
+      cause: [
+        { value: "education", count: 6 },
+        { value: "health", count: 3 },
+      ],
+      region: [{ value: "Hawaii", count: 9 }],
+    },
+  });
+
+  test("has its states as a map and as a table", async () => {
+    const states = [
+      { text: "Hawaii", count: 9, chosen: false, href: "/browse?country=US&region=Hawaii" },
+    ];
+    expect(view.states).toEqual(states);
+    const html = textOf(await drawn(site, "/countries/[code]", { view }));
+    const $ = load(html);
+    const ofHawaii = $('.map a[href="/browse?country=US&region=Hawaii"]');
+    expect(ofHawaii.attr("aria-label")).toBe("Hawaii: 9 nonprofits");
+    expect($(".states td").text().trim()).toBe("9");
+    expect($(".map").toString().length).toBeLessThan(30_000);
+  });
+
+  test("links causes with what each would leave, and orders", () => {
+    expect(view.groups.map(({ label, links }) => [label, links.length])).toEqual([["Cause", 2]]);
+    expect(view.groups[0]?.links[0]).toEqual({
+      ...{ text: "Education", count: 6, chosen: false },
+      href: "/browse?cause=education&country=US",
+    });
+    expect(view.sorts.find(({ chosen }) => chosen)?.text).toBe("Usual order");
+  });
 });
 
 describe("a list that was narrowed", () => {
