@@ -83,7 +83,8 @@ export const directoryRoutes = (context: DirectoryContext) => {
  * The pages of a profile in the languages whose pages of it are in no bundle. What a program asks is in English, at the
  * addresses without a language.
  */
-export function translatedRoutes({ store, draw }: DirectoryContext) {
+export function translatedRoutes(context: DirectoryContext) {
+  const { store, draw } = context;
   const routes = new Elysia();
   const drawnOf = async (slug: string, page: "profile" | "donate", form: PageForm) => {
     if (draw === undefined) return noPages();
@@ -94,6 +95,9 @@ export function translatedRoutes({ store, draw }: DirectoryContext) {
     routes
       .get(`/${language}/nonprofits/:slug`, ({ params, request }) =>
         drawnOf(params["slug"] ?? "", "profile", formOf(request, language)),
+      )
+      .get(`/${language}/history/:slug`, ({ params, request }) =>
+        historyForPeople(context, params["slug"] ?? "", formOf(request, language)),
       )
       .get(`/${language}/donate/:slug`, ({ params, request }) =>
         drawnOf(params["slug"] ?? "", "donate", formOf(request, language)),

@@ -5,13 +5,10 @@ import type { Renderer } from "#site/renderer/renderer.ts";
 
 /** Pages, named by their files under site/pages, whose texts are in no catalogue yet: they are there in English only. */
 export const inEnglishOnly: ReadonlySet<string> = new Set([
-  "/causes",
   "/causes/[id]",
   "/browse",
-  "/history/[slug]",
   "/organisations/[org_id]",
   "/search",
-  "/countries",
   "/countries/[code]",
   "/donate/[slug]",
   "/statistics",

@@ -10,6 +10,7 @@ import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import type { FoundList } from "#content/nonprofit/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listMarkdown, listPageView } from "#site/parts/list-view.ts";
+import { english } from "#content/language/texts.ts";
 import { historyView } from "#site/parts/history-view.ts";
 import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
 import { searchView } from "#site/parts/search-view.ts";
@@ -178,7 +179,11 @@ export const drawnHistory = (
   found: FoundHistory,
   form: { markdown: boolean },
 ): Promise<string | Uint8Array> =>
-  inForm(drawing, drawn(drawing, "/history/[slug]", { view: historyView(found) }), form);
+  inForm(
+    drawing,
+    drawn(drawing, "/history/[slug]", { view: historyView(found, drawing.t ?? english) }),
+    form,
+  );
 
 /** What registers say of an organisation without a profile, as a page. */
 export const drawnOrganisation = (

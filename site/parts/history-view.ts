@@ -1,8 +1,9 @@
 import type { FoundHistory, History } from "#content/contract/enrichment-answers.ts";
-import { dateInWords } from "#content/nonprofit/register-facts.ts";
+import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
+import { linkHtml } from "./profile-html.ts";
 import { fieldName, sourceName } from "./profile-facts.ts";
-import { counted, grouped, metaText, quoted } from "./words.ts";
+import { metaText, quoted } from "./words.ts";
 
 /** The history of a profile as its page shows it. */
 export type HistoryView = ReturnType<typeof historyView>;
@@ -10,33 +11,40 @@ export type HistoryView = ReturnType<typeof historyView>;
 type Change = History["changes"][number];
 
 /** All that the page of a history says: the page only draws. */
-export function historyView({ name, history, contested, gifts }: FoundHistory) {
+export function historyView({ name, history, contested, gifts }: FoundHistory, t: Texts) {
   const { slug } = history;
   const newest = history.changes.at(0);
+  const dayOf = (instant: string): string => t.date(instant.slice(0, 10));
   return {
     path: `/history/${slug}`,
     json: `/api/history/${slug}`,
     profile: `/nonprofits/${slug}`,
-    title: `${metaText(`History of ${name}`, 90)} · Almoner`,
-    description: metaText(`What changed in the profile of ${name}, when, and who said so.`, 200),
+    title: t.text("history.title", { name: metaText(name, 80) }),
+    description: metaText(t.text("history.description", { name }), 200),
     name,
     intro:
       newest === undefined
-        ? "Nothing has changed since this directory keeps a history."
-        : `${counted(history.count, "change", "changes")}, the newest of ${dayOf(newest.changed_at)}.`,
+        ? t.text("history.none")
+        : t.text("history.count", { count: history.count, date: dayOf(newest.changed_at) }),
     contested: contested.map(({ field, values }) => ({
-      field: heading(field),
+      field: heading(field, t),
       sides: values.map(({ value, agents }) => ({
-        value: shownValue(field, value),
-        who: agents.length === 0 ? "on the profile" : `says ${agents.map(quoted).join(", ")}`,
+        value: shownValue(field, value, t),
+        who:
+          agents.length === 0
+            ? t.text("history.on_profile")
+            : t.text("history.says", { agents: agents.map(quoted).join(", ") }),
       })),
     })),
-    changes: history.changes.map(changeOf),
+    changes: history.changes.map((change) => changeOf(change, t)),
     gifts:
       gifts === null
         ? null
         : {
-            intro: `${gifts.total_donated_usdc} USDC in ${counted(gifts.donation_count, "gift", "gifts")}.`,
+            intro: t.text("history.gifts_total", {
+              amount: gifts.total_donated_usdc,
+              count: gifts.donation_count,
+            }),
             rows: gifts.recent_donations.map(({ amount_usdc, settled_at, explorer_url }) => ({
               day: dayOf(settled_at),
               at: settled_at,
@@ -47,61 +55,66 @@ export function historyView({ name, history, contested, gifts }: FoundHistory) {
   };
 }
 
-const dayOf = (instant: string): string => dateInWords(instant.slice(0, 10));
-
-const heading = (field: string): string => {
-  const words = fieldName(field);
+const heading = (field: string, t: Texts): string => {
+  const words = fieldName(field, t);
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
 const numbers: ReadonlySet<string> = new Set(["beneficiaries_per_year", "annual_budget_usd"]);
-const shownValue = (field: string, value: string): string =>
-  numbers.has(field) ? grouped(Number(value)) : value;
-
-const kinds: Record<Change["kind"], string> = {
-  added: "Added to the directory",
-  changed: "Changed",
-  withdrawn: "Withdrawn",
-  restored: "Listed again",
-};
+const shownValue = (field: string, value: string, t: Texts): string =>
+  numbers.has(field) ? t.number(Number(value)) : value;
 
 /** Changes with every other one, and says nothing by itself. */
 const silent: ReadonlySet<string> = new Set(["provenance"]);
 
-function changeOf({ kind, fields, by, origin, changed_at, values = [], agreed = [] }: Change) {
+function changeOf(
+  { kind, fields, by, origin, changed_at, values = [], agreed = [] }: Change,
+  t: Texts,
+) {
   const shown = new Set([...values, ...agreed].map(({ field }) => field));
   const others = fields.filter((field) => !shown.has(field) && !silent.has(field));
   return {
     at: changed_at,
-    day: dayOf(changed_at),
-    title: kinds[kind],
-    who: whoOf(by, origin),
+    day: t.date(changed_at.slice(0, 10)),
+    title: t.text(`history.${kind}`),
+    who: whoOf(by, origin, t),
     values: values.map(({ field, old, new: next }) => ({
-      field: heading(field),
-      old: old === null ? null : shownValue(field, old),
-      new: next === null ? null : shownValue(field, next),
+      field: heading(field, t),
+      old: old === null ? null : shownValue(field, old, t),
+      new: next === null ? null : shownValue(field, next, t),
     })),
     /** What agents sent that went live then, each with where it was found. */
     agreed: agreed.map(({ field, value, agent_name, source_url, edited }) => {
       const href = safeLink(source_url);
       const isAbove = values.some((one) => one.field === field && one.new === value);
-      const what = isAbove ? `the ${fieldName(field)}` : `${fieldName(field)}: ${value}`;
+      const said = { agent: quoted(agent_name), field: fieldName(field, t) };
+      const sent = isAbove
+        ? t.text("history.sent_above", said)
+        : t.text("history.sent", { ...said, value });
       return {
-        text: `${quoted(agent_name)} sent ${what}${edited ? " (edited by an operator)" : ""}`,
-        link: href === null ? null : { href, host: linkHost(href) },
+        text: edited ? t.text("history.edited", { sent }) : sent,
+        /** Where it was found, as HTML that is safe; empty where that is not known. */
+        foundHtml:
+          href === null
+            ? ""
+            : `, ${t.text("history.found_at", { link: linkHtml(href, linkHost(href)) })}`,
       };
     }),
-    others: kind === "added" ? "" : others.map((field) => fieldName(field)).join(", "),
+    others: othersOf(
+      kind === "added" ? [] : others.map((field) => fieldName(field, t)),
+      values.length > 0,
+      t,
+    ),
   };
 }
 
-const deciders: Record<Change["by"], string> = {
-  agents: "Agreement of agents",
-  operator: "An operator of this directory",
-  organisation: "The organisation itself",
-  register: "A public register",
-  directory: "This directory",
-};
+/** The other fields that changed, in a sentence; empty for none. */
+function othersOf(names: readonly string[], beside: boolean, t: Texts): string {
+  if (names.length === 0) return "";
+  return t.text(beside ? "history.also" : "history.others", { fields: names.join(", ") });
+}
 
-const whoOf = (by: Change["by"], origin: string): string =>
-  by === "register" ? sourceName(origin.replace(/^import:/, "register:")) : deciders[by];
+const whoOf = (by: Change["by"], origin: string, t: Texts): string =>
+  by === "register"
+    ? sourceName(origin.replace(/^import:/, "register:"), t)
+    : t.text(`decider.${by}`);

@@ -75,7 +75,8 @@ export const originsHtml = (origins: readonly FieldsOrigin[], t: Texts): string 
   return `<ul class="origins plain">${rows.join("")}</ul>`;
 };
 
-const linkHtml = (href: string, text: string): string =>
+/** A link to another site. */
+export const linkHtml = (href: string, text: string): string =>
   `<a href="${escaped(href)}" rel="nofollow noopener">${escaped(text)}</a>`;
 
 /**

@@ -50,7 +50,8 @@ sub vcl_recv {
   if (req.url ~ "^/(mcp|healthz|readyz|desk|history|organisations|reconcile)(/|\?|$)"
       || req.url ~ "^/api/(search|recommend|stats|needs-enrichment|enrich|corrections|donate|donations|onboard|admin)(/|\?|$)"
       || req.url ~ "^/nonprofits/[^/?]+/history"
-      || req.url ~ "^/(browse|api/(nonprofits|agents/[a-z]+|enrichments/stats))/?\?.") {
+      || req.url ~ "^/[a-z][a-z](-[a-z]+)?/history/"
+      || req.url ~ "^/([a-z][a-z](-[a-z]+)?/)?(browse|search|api/(nonprofits|agents/[a-z]+|enrichments/stats))/?\?.") {
     return (pass);
   }
 

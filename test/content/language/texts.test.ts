@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { incomeBands } from "#content/contract/browse.ts";
+import { linkWords } from "#content/contract/nonprofit.ts";
+import causes from "#content/editorial/causes.json";
+import registers from "#content/editorial/registers.json";
+import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
 import type { Pattern } from "#content/language/fill.ts";
 import { languages } from "#content/language/languages.ts";
@@ -21,7 +26,23 @@ const formsOf = (pattern: Pattern | undefined): string[] =>
 const keptBy = (text: string): string[] =>
   [...text.matchAll(/\{\w+\}|<[^>]+>/g)].map(([found]) => found).toSorted();
 
-describe.each(catalogues)("the catalogue %s", (language, { name, texts }) => {
+/** Names and descriptions that pages show out of the lists of content/editorial. */
+const listed = new Set<string>([
+  ...causes.flatMap(({ name, organisation, description }) => [name, organisation, description]),
+  ...(registers as readonly Register[]).flatMap(({ name, licence, fields = [] }) => [
+    ...[name, licence.name],
+    ...fields.flatMap(({ label, words = {} }) => [label, ...Object.values(words)]),
+  ]),
+  ...incomeBands.map(({ name }) => name),
+  ...Object.values(linkWords),
+]);
+
+describe.each(catalogues)("the catalogue %s", (language, { name, texts, words = {} }) => {
+  test("has words for every name in a list, and for no others", () => {
+    expect([...listed].filter((said) => words[said] === undefined)).toEqual([]);
+    expect(Object.keys(words).filter((said) => !listed.has(said))).toEqual([]);
+  });
+
   test("has the texts of English, and no others", () => {
     expect(Object.keys(originals).filter((key) => texts[key] === undefined)).toEqual([]);
     expect(Object.keys(texts).filter((key) => originals[key] === undefined)).toEqual([]);

@@ -290,6 +290,9 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
   describe("the service is asked", () => {
     test.each([
       ["GET", "/api/search?q=water"],
+      ["GET", "/es/search?q=water"],
+      ["GET", "/es/nonprofits/water-for-all"],
+      ["GET", "/pt-br/causes/education-2"],
       ["GET", "/api/recommend?cause=education&limit=3"],
       ["GET", "/api/nonprofits?limit=10&offset=20"],
       ["GET", "/api/needs-enrichment?limit=5"],

@@ -113,6 +113,8 @@ describe("the addresses of a static host that can proxy", () => {
     ["/changes/1.json", "changes/1.json"],
     ["/mcp", `${service}/mcp`],
     ["/desk/login", `${service}/desk/login`],
+    ["/es/nonprofits/water-for-all", `${service}/es/nonprofits/water-for-all`],
+    ["/pt-br/search?q=a", `${service}/pt-br/search`],
     ["/donate/no-wallet", "/nonprofits/no-wallet#give"],
     ["/donate/water-for-all.html", "donate/water-for-all.html"],
   ])("%s ends at %s", (target, end) => {

@@ -72,6 +72,9 @@ describe.skipIf(!ready)("Varnish in front of nginx", () => {
   test("asks each time what must not be kept", async () => {
     for (const path of [
       "/api/search?q=a",
+      "/search?q=a",
+      "/es/search?q=a",
+      "/es/history/water-for-all",
       "/api/stats",
       "/api/needs-enrichment",
       "/api/nonprofits?limit=2",
