@@ -21,10 +21,6 @@ export const inEnglishOnly: ReadonlySet<string> = new Set([
   "/corrections/status",
   "/receipt",
   "/widget",
-  "/about",
-  "/privacy",
-  "/data",
-  "/developers",
   "/refusal",
 ]);
 
