@@ -191,6 +191,7 @@ function policyOf(method: string, asked: string): Policy | null {
   const path = asked.replace(/\/$/, ""); // Elysia takes either for the same.
   if (probePaths.has(path)) return null;
   if (path.startsWith("/api/donate/")) return "donate";
+  if (path.endsWith("/status/page")) return "read"; // Its secret is too long for an address.
   if (method === "POST" && path === "/api/agents") return "bind";
   const written = method === "POST" ? writes.find(([start]) => path.startsWith(start)) : undefined;
   return written?.[1] ?? "read";

@@ -20,6 +20,9 @@ const pages = [
     "/developers",
     "/match",
     "/onboard",
+    "/onboard?q=food",
+    "/onboard?register=1",
+    "/onboard/status",
     "/corrections",
   ],
   ...["/widget", "/receipt", "/404"],
@@ -84,7 +87,14 @@ async function pagesOfOne(url: string): Promise<string[]> {
   const thin = await firstOf("claimed=false&has_website=false");
   return [
     ...(giving === undefined ? [] : [`/nonprofits/${giving}`, `/donate/${giving}`]),
-    ...(thin === undefined ? [] : [`/nonprofits/${thin}`]),
+    ...(thin === undefined
+      ? []
+      : [
+          `/nonprofits/${thin}`,
+          `/onboard?claim=${thin}`,
+          `/corrections?profile=${thin}`,
+          `/corrections?profile=${thin}&field=city`,
+        ]),
     "/causes/education",
   ];
 }

@@ -3,7 +3,7 @@ import type { Context } from "#api/context.ts";
 import { networkHash } from "#api/http/client.ts";
 import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { isSentByForm, plain, seeStatus } from "#api/http/form.ts";
+import { answerForm, isSentByForm } from "#api/http/form.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf } from "#api/http/route.ts";
 import { onboardingKeys } from "#api/onboarding/keys.ts";
@@ -13,9 +13,10 @@ import {
   invalidIdempotencyKey,
   nonprofitNotFound,
 } from "#content/contract/problem.ts";
-import { slugIn } from "#content/nonprofit/slug.ts";
+import { withScheme } from "#content/nonprofit/website.ts";
 import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { type CorrectFailure, correct, correctionStatus, waitingInAllMax } from "./correct.ts";
+import { answersToForm, correctionPages } from "./pages.ts";
 
 /** POST /api/corrections/{slug}, and what a link to a status page asks. Never cached. */
 export const correctionRoutes = (context: Context) => {
@@ -29,33 +30,32 @@ export const correctionRoutes = (context: Context) => {
     statusToken: (id: string) => statusToken(`correction ${id}`),
   };
   return new Elysia()
+    .use(correctionPages(context, verb))
     .post(pathOf(operations.correctNonprofit), async ({ params: { slug }, body, request }) => {
       const isForm = isSentByForm(request);
-      const named = isForm ? slugOfForm(body, slug) : slug;
-      const answers = answersTo(baseUrl, named);
+      const values = isForm ? (body as Record<string, string>) : {};
+      const { idempotency_key = "", source_url = "" } = values;
+      const key = request.headers.get("idempotency-key") ?? idempotency_key;
+      const answers = answersTo(baseUrl, slug);
       const outcome = await correct(verb, {
-        slug: named,
-        body,
-        idempotencyKey: request.headers.get("idempotency-key"),
+        slug,
+        // People write the address of a page without its scheme.
+        body: source_url === "" ? body : { ...values, source_url: withScheme(source_url) },
+        idempotencyKey: key === "" ? null : key,
         network: networkHash(request, context),
         countStored: (bytes) => limits.stored("readers", request, bytes),
       });
-      if (isForm) {
-        return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
-      }
-      return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+      if (!isForm) return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+      const answer = outcome.ok
+        ? { taken: outcome.value }
+        : { refusal: refusalOf(answers, outcome.failure) };
+      return answerForm(answersToForm(context, slug, values), values, answer);
     })
     .get(pathOf(operations.getCorrectionStatus), async ({ request }) => {
       // Of the secret in a header, not in the address: proxies write addresses into their logs.
       const status = await correctionStatus(verb, bearerOf(request) ?? "");
       return status === null ? problem(correctionNotFound) : encodedJson(status, "no-store");
     });
-};
-
-/** A form is made before its reader knows the profile: it names that in a field. */
-const slugOfForm = (body: unknown, slug: string): string => {
-  const { slug: named = slug } = body as Record<string, string | undefined>;
-  return slugIn(named);
 };
 
 const answersTo = (baseUrl: string, slug: string) => {

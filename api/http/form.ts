@@ -1,12 +1,16 @@
 import { tableText } from "#content/reconciliation/table.ts";
 import { formFields, isForm, readBody } from "./body.ts";
-import { Refused } from "./problem.ts";
+import type { FormPage, SentForm } from "#content/contract/form-pages.ts";
+import { noPages, problem, Refused, type Refusal } from "./problem.ts";
 
 // Forms of the site as browsers without a script send them. Source: docs/decisions/0064.
 
 /** Whether a form comes to this path: other routes take JSON alone. */
 export const takesForm = (path: string): boolean =>
-  path === "/api/onboard" || path === "/reconcile" || path.startsWith("/api/corrections/");
+  path === "/api/onboard" ||
+  path === "/reconcile" ||
+  path.startsWith("/api/corrections/") ||
+  path === "/api/onboard/status/page";
 
 /** Whether a table comes to this path, as a file in a form or by itself. */
 export const takesTable = (path: string): boolean => path === "/reconcile/csv";
@@ -35,22 +39,59 @@ export const isSentByForm = (request: Request): boolean =>
 export const formBody = async (request: Request): Promise<Record<string, string>> =>
   Object.fromEntries(await formFields(request));
 
-/** To the status page: the browser keeps the link in its address. Relative, whatever name the directory was asked by. */
-export const seeStatus = ({
-  message,
-  status_url,
-}: {
-  message: string;
-  status_url: string | null;
-}): Response => {
-  if (status_url === null) return plain({ status: 200, detail: message });
-  const location = status_url.slice(new URL(status_url).origin.length);
-  return new Response(null, { status: 303, headers: { location } });
-};
+/** What a form is answered with that was taken: the link of its status page, null where the first sender has it. */
+type Taken = { message: string; status_url: string | null };
 
-/** A sentence for a person, as text: nothing in it is ever taken for markup. */
-export const plain = ({ status, detail }: { status: number; detail: string }): Response => {
-  const back = status === 200 ? "" : "\n\nGo back and correct it: what you typed is still there.";
-  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
-  return new Response(`${detail}${back}\n`, { status, headers });
+/** How a page of the site is made for the sender of a form. */
+export type FormPages = {
+  draw: Draw | undefined;
+  /** The page of the status, for whoever gets no link. */
+  status: (said: string) => FormPage;
+  /** The form again, with what was sent; null where there is none to show. */
+  again: (sent: SentForm) => Promise<FormPage | null>;
 };
+type Draw = { form(page: FormPage, status?: number): Promise<Response> };
+
+const waitsAlready =
+  "The same was sent before and waits for a decision. Its link was shown to whoever sent it first.";
+
+/**
+ * Answers a form as a person expects: with the status page, whose address then keeps the link (relative, whatever name the
+ * directory was asked by), or with the form again, what is wrong, and all that was typed.
+ */
+export async function answerForm(
+  { draw, status, again }: FormPages,
+  values: Readonly<Record<string, string>>,
+  outcome: { taken: Taken } | { refusal: Refusal },
+): Promise<Response> {
+  if ("taken" in outcome) {
+    const { status_url } = outcome.taken;
+    if (status_url === null)
+      return draw?.form(status(waitsAlready)) ?? Response.json(outcome.taken);
+    const location = status_url.slice(new URL(status_url).origin.length);
+    return new Response(null, { status: 303, headers: { location } });
+  }
+  const { status: code, errors, ...refusal } = outcome.refusal;
+  if (draw === undefined) return problem(outcome.refusal);
+  const sent = { values, wrongs: errors ?? [], refusal: errors === undefined ? refusal : null };
+  const page = await again(sent);
+  return page === null ? problem(outcome.refusal) : draw.form(page, code);
+}
+
+/** A page of a form; there is none where no site is compiled beside the service. */
+export const drawnForm = async (
+  { draw }: { draw?: Draw | undefined },
+  page: FormPage,
+  status = 200,
+): Promise<Response> => draw?.form(page, status) ?? noPages();
+
+/** What is said to a link of a status page that no one was given. */
+export const unknownLink =
+  "Nothing was found for this link. Check that it is whole: it ends in # and 43 letters and digits.";
+
+/** The secret in the link of a status page, and behind it the code of a link that came by mail; "" for none. */
+export function secretsIn(link: string): { token: string; code: string } {
+  const [, token = "", code = ""] =
+    /(?:^|#)([\w-]{43})(?:\.([\w.-]{1,200}))?$/.exec(link.trim()) ?? [];
+  return { token, code };
+}

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { isSentByForm, plain, seeStatus } from "#api/http/form.ts";
+import { answerForm, isSentByForm } from "#api/http/form.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
@@ -18,6 +18,7 @@ import { hostProofAnswers, openHostProof, proveHost } from "./host-proof.ts";
 import { digestOf, onboardingKeys } from "./keys.ts";
 import { openMail } from "./mail.ts";
 import { onboard, type OnboardFailure } from "./onboard.ts";
+import { answersToForm, onboardPages } from "./pages.ts";
 import { onboardingStatus, withdrawn, withdrawOnboarding } from "./onboarding-status.ts";
 
 /** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
@@ -30,14 +31,19 @@ export const onboardRoutes = (context: Context) => {
   const proving = openHostProof(context, openMail(config.mail, complain));
   const answers = answersTo(baseUrl);
   return new Elysia()
+    .use(onboardPages(context, { verb, proving }))
     .post(pathOf(operations.claimOrRegisterNonprofit), async ({ body, request }) => {
-      const idempotencyKey = request.headers.get("idempotency-key");
+      const isForm = isSentByForm(request);
+      const values = isForm ? (body as Record<string, string>) : {};
+      const key = request.headers.get("idempotency-key") ?? values["idempotency_key"];
+      const idempotencyKey = key === "" ? null : (key ?? null);
       const countStored = (bytes: number) => limits.stored("organisations", request, bytes);
       const outcome = await onboard(verb, { body, idempotencyKey, countStored });
-      if (isSentByForm(request)) {
-        return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
-      }
-      return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+      if (!isForm) return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+      const answer = outcome.ok
+        ? { taken: outcome.value }
+        : { refusal: refusalOf(answers, outcome.failure) };
+      return answerForm(answersToForm(context, values), values, answer);
     })
     .get(
       pathOf(operations.getWalletChallenge),

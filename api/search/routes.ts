@@ -6,7 +6,8 @@ import { noPages } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
-import { SearchAnswer, searchLimitDefault, type SearchQuery } from "#content/contract/search.ts";
+import { searchLimitDefault, type SearchQuery } from "#content/contract/search.ts";
+import { searched } from "./find-profile.ts";
 
 type Needed = Pick<Context, "search" | "activity" | "log" | "draw">;
 
@@ -30,15 +31,11 @@ export const searchRoutes = ({ search, activity, log, draw }: Needed) =>
         activity.count("query:search");
         const limit = searchLimitDefault;
         const offset = ((asked.page ?? 1) - 1) * limit;
-        const found = await search.find({ ...wordsAndFilters(asked), limit, offset });
-        // The same bytes as a program gets, so that people and programs never see two answers.
-        const answer = SearchAnswer.parse(JSON.parse(decoder.decode(found.body)));
+        const answer = await searched({ search }, { ...wordsAndFilters(asked), limit, offset });
         return draw.search(asked, answer, formOf(request));
       },
       schemaOf(operations.searchForPeople),
     );
-
-const decoder = new TextDecoder();
 
 type Asked = Omit<QueryOf<typeof operations.searchForPeople>, "page">;
 

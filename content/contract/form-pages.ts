@@ -1,14 +1,58 @@
-/** All that the service tells a page that it has drawn for one reader. The site draws it: it has the words and the shape. */
+import type { CorrectionField, CorrectionStatus } from "./correction.ts";
+import type { NonprofitDetail, NonprofitSummary } from "./nonprofit.ts";
+import type { OnboardingStatus } from "./onboarding.ts";
+import type { Wrong } from "./problem.ts";
+
+/** What somebody sent in a form that was refused. The form shows it again. */
+export type SentForm = {
+  values: Readonly<Record<string, string>>;
+  /** What is wrong, by the names of fields. */
+  wrongs: readonly Wrong[];
+  /** The refusal of the whole, when no field is to blame. */
+  refusal: { code: string; detail: string } | null;
+};
+
+/** A search for the profile that a form is about: nothing was asked yet where `q` is null. */
+export type Finding = {
+  step: "find";
+  q: string | null;
+  total: number;
+  found: readonly NonprofitSummary[];
+};
+
+/** A form about a profile. `key` tells one sending of it from another. */
+type Filling<Profile> = { step: "fill"; profile: Profile; sent: SentForm | null; key: string };
+
+/** The status of what was sent, for whoever has the secret of its link; null for nothing. */
+type Asking<Status> = {
+  status: Status | null;
+  secret: string;
+  /** What came of a button that was pressed. */
+  said: string | null;
+  /** Half of those that were decided last had waited at most so long; null for too few. */
+  usualDays: number | null;
+};
+
+/** All that the service tells a page of a form. The site draws it: it has the words and the shape. */
 export type FormPage =
+  | ({ page: "/onboard" } & (Finding | Filling<NonprofitDetail | null>))
+  | ({ page: "/corrections" } & (
+      | Finding
+      | { step: "field"; profile: NonprofitDetail }
+      | (Filling<NonprofitDetail> & { field: CorrectionField })
+    ))
+  /** `code` came with a link by mail; "" for none. */
+  | ({ page: "/onboard/status"; code: string } & Asking<OnboardingStatus>)
+  | ({ page: "/corrections/status" } & Asking<CorrectionStatus>)
   /** `waitS`: seconds until it is worth trying again. `sent`: a form was sent, and the browser still has it. */
-  {
-    page: "/refusal";
-    status: number;
-    code: string;
-    detail: string;
-    waitS: number | null;
-    sent: boolean;
-  };
+  | {
+      page: "/refusal";
+      status: number;
+      code: string;
+      detail: string;
+      waitS: number | null;
+      sent: boolean;
+    };
 
 /** What one of these pages is told. */
 export type FormPageOf<Page extends FormPage["page"]> = Extract<FormPage, { page: Page }>;

@@ -1,3 +1,4 @@
+import causes from "#content/editorial/causes.json";
 import {
   CorrectionBody,
   type CorrectionField,
@@ -81,13 +82,17 @@ const numbers: ReadonlySet<string> = new Set<SettableByCorrection>([
 /** "1200", "12,000": what may be another number to another reader ("1,5") is none. */
 const plainNumber = /^(?:\d{1,15}|\d{1,3}(?:[ ,_\u00a0\u202f]\d{3}){1,4})(?:\.\d{1,2})?$/;
 
-/** A text as the shape of a profile's edit takes it: "12,000" is a number, "education, health" two causes. */
+/** A text as the shape of a profile's edit takes it: "12,000" is a number, "education, Mental Health" two causes. */
 function typed(field: SettableByCorrection, text: string): unknown {
   if (numbers.has(field))
     return plainNumber.test(text) ? Number(text.replaceAll(/[^\d.]/g, "")) : Number.NaN;
   if (field !== "causes") return text;
-  return text.split(/[,;\n]/u).flatMap((id) => id.trim().toLowerCase() || []);
+  return text.split(/[,;\n]/u).flatMap((one) => {
+    const cause = one.trim().toLowerCase();
+    return causeIds.get(cause) ?? (cause || []);
+  });
 }
+const causeIds = new Map(causes.map(({ id, name }) => [name.toLowerCase(), id]));
 
 /** Whether the profile says exactly this already, or, with null, nothing of it. */
 export function saysAlready(

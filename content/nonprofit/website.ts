@@ -84,7 +84,8 @@ export function isPublicHost(hostname: string): boolean {
   );
 }
 
-function withScheme(text: string): string {
+/** An address as people write it, with https where it names no scheme. */
+export function withScheme(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   if (text.startsWith("//")) return `https:${text}`;
   // "mailto:x" and "javascript:x" keep their scheme and are refused; "example.org:8080" is a host with a port.

@@ -28,7 +28,10 @@ export function createFirstPages(source: Source, kinds: readonly DocumentKind[])
     const markdown = prefersMarkdown(request.headers.get("accept")) ? markdownPathOf(first) : null;
     const path = markdown === null ? pathname : `/${markdown}`;
     const key = await keyFor(source, path);
-    if (key === null || (search !== "" && /^\/(?:api\/|(?:browse|search)$)/.test(pathname)))
+    if (
+      key === null ||
+      (search !== "" && /^\/(?:api\/|(?:browse|search|onboard|corrections)$)/.test(pathname))
+    )
       return null;
     const { files, failed } = await renderKeys([key], kinds, source);
     if (failed.length > 0) return unavailable();

@@ -19,7 +19,7 @@ type OnServed = (urlPath: string, request: Request) => void;
 
 /** With a query these are questions to the service; without one the bundle holds the answer. */
 const asksWithQuery =
-  /^\/(?:[a-z]{2}(?:-[a-z]{2,4})?\/)?(browse|search|api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats))\/?$/;
+  /^\/(?:[a-z]{2}(?:-[a-z]{2,4})?\/)?(browse|search|onboard|corrections|api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats))\/?$/;
 /** Live counters, second opinions, credit and gifts stand only in the service's answer; the bundle has those of a while ago. */
 const alwaysLive =
   /^\/(?:api\/(?:stats|needs-enrichment|agents\/[a-z]+|enrichments\/stats|donations\/[^/.]+)|healthz|readyz|metrics)$/;

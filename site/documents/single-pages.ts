@@ -27,6 +27,7 @@ import {
   contactFact,
   securityText,
 } from "./discovery.ts";
+import { emptyForms } from "./form-page.ts";
 import { type SingleDocument, single, singles, type Source } from "./document.ts";
 import { keyOf } from "./keys.ts";
 import { sitemapIndex, sitemapOfPages } from "./sitemap.ts";
@@ -94,10 +95,10 @@ export const pages: Singles = {
     leaderboard: await keptAnswer(store, "leaderboard"),
   })),
   [keyOf.page("match")]: single("/match", nothing),
-  [keyOf.page("onboard")]: single("/onboard", nothing),
-  [keyOf.page("onboard-status")]: single("/onboard/status", nothing),
-  [keyOf.page("corrections")]: single("/corrections", nothing),
-  [keyOf.page("correction-status")]: single("/corrections/status", nothing),
+  [keyOf.page("onboard")]: single("/onboard", emptyForms.onboard),
+  [keyOf.page("onboard-status")]: single("/onboard/status", emptyForms.onboardStatus),
+  [keyOf.page("corrections")]: single("/corrections", emptyForms.corrections),
+  [keyOf.page("correction-status")]: single("/corrections/status", emptyForms.correctionStatus),
   [keyOf.page("receipt")]: single("/receipt", nothing),
   [keyOf.page("widget")]: single("/widget", nothing),
   [keyOf.page("search")]: single("/search", () => ({

@@ -9,8 +9,11 @@ import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
 import type { ListPageView } from "./list-view.ts";
 import type { ReferenceRoom } from "./reference-view.ts";
 import type { HistoryView } from "./history-view.ts";
+import type { correctionView } from "./correction-view.ts";
+import type { onboardView } from "./onboard-view.ts";
 import type { refusalView } from "./refusal-view.ts";
 import type { SearchView } from "./search-view.ts";
+import type { StatusView } from "./status-view.ts";
 
 /** A recommended profile in a few words. */
 export type Recommended = {
@@ -44,10 +47,10 @@ export type PageLocals = {
   "/methodology": Nothing;
   "/agents": { leaderboard: Leaderboard };
   "/match": Nothing;
-  "/onboard": Nothing;
-  "/onboard/status": Nothing;
-  "/corrections": Nothing;
-  "/corrections/status": Nothing;
+  "/onboard": { view: ReturnType<typeof onboardView> };
+  "/onboard/status": { view: StatusView };
+  "/corrections": { view: ReturnType<typeof correctionView> };
+  "/corrections/status": { view: StatusView };
   "/receipt": Nothing;
   "/widget": Nothing;
   "/about": { contact: string | null };

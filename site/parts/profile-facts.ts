@@ -136,7 +136,8 @@ export const isShownAlready = (
 /** A field's name for people. */
 export const fieldName = (field: string, t: Texts = english): string => t.named("field", field);
 
-const labelOf = (field: string, t: Texts): string => {
+/** The same at the beginning of a line. */
+export const labelOf = (field: string, t: Texts = english): string => {
   const name = fieldName(field, t);
   return name.charAt(0).toUpperCase() + name.slice(1);
 };

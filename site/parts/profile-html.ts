@@ -1,6 +1,7 @@
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
+import { correctionPath } from "./correction-view.ts";
 import { type Fact, fieldName, type FieldsOrigin, isShownAlready } from "./profile-facts.ts";
 
 /** The marks of a profile: beside each value a button that opens where it comes from. No script is needed. */
@@ -66,11 +67,19 @@ export function factsHtml(facts: readonly Fact[], marks: Marks): string {
 }
 const shownElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
 
-/** What the marks open; a browser that knows no popovers shows all of them at the end of the page. */
-export const originsHtml = (origins: readonly FieldsOrigin[], t: Texts): string => {
-  const rows = origins.map(({ fields, source, link, day }, at) => {
+/**
+ * What the marks open; a browser that knows no popovers shows all of them at the end of the page. Each value is a link to
+ * where one says that it is wrong.
+ */
+export const originsHtml = (origins: readonly FieldsOrigin[], slug: string, t: Texts): string => {
+  const wrong = t.text("profile.wrong");
+  const rows = origins.map(({ names, source, link, day }, at) => {
+    const fields = names.map(
+      (name) =>
+        `<a href="${escaped(correctionPath(slug, name))}" rel="nofollow">${escaped(fieldName(name, t))}</a>`,
+    );
     const host = link === null ? "" : ` (${linkHtml(link.href, link.host)})`;
-    return `<li popover id="from-${at + 1}">${escaped(source)}${host}, <time datetime="${day}">${t.date(day)}</time><span class="note">${escaped(fields)}</span></li>`;
+    return `<li popover id="from-${at + 1}">${escaped(source)}${host}, <time datetime="${day}">${t.date(day)}</time><span class="note">${wrong} ${fields.join(", ")}</span></li>`;
   });
   return `<ul class="origins plain">${rows.join("")}</ul>`;
 };

@@ -119,7 +119,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     missing: t.either(missing.map((field) => fieldName(field, t))),
     /** A command that adds the first missing value. */
     enrichExample: enrichExample(slug, missing[0] ?? "website", baseUrl),
-    originsHtml: originsHtml(origins, t),
+    originsHtml: originsHtml(origins, slug, t),
     /** When it changed last, as HTML that is safe. */
     changedHtml: t.text("profile.changed", {
       date: `<time datetime="${detail.updated_at}">${t.date(detail.updated_at.slice(0, 10))}</time>`,

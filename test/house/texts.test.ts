@@ -13,9 +13,12 @@ const everywhere =
 const laterParts: ReadonlySet<string> = new Set([
   "parts/chart.astro",
   "parts/giving-box.astro",
+  "parts/fault-summary.astro",
+  "parts/find-profile.astro",
   "parts/form-line.astro",
   "parts/list-page.astro",
   "parts/simulation-table.astro",
+  "parts/status-page.astro",
   "parts/test-notice.astro",
 ]);
 

@@ -2,7 +2,9 @@ import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type PayLink, readPayLink } from "#scripts/chain/client-commands.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
+import { openDrawing } from "#scripts/start/front-door.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
+import { aRenderer } from "./compiled-site.ts";
 import { aChain, type TestChain } from "./local-chain.ts";
 import { aDirectory, type Directory, publisherFolders } from "./publisher.ts";
 import { aService, type TestService } from "./service.ts";
@@ -30,9 +32,11 @@ export async function aGivingSite(
   const directory = await aDirectory(nonprofits(chain.wallet()));
   await directory.publisher.buildAll({ processes: 1 });
   await directory.drain();
+  const place = { dataDir: directory.dataDir, baseUrl: "https://almoner.example" } as const;
+  const draw = openDrawing({ ...place, network: "local" }, aRenderer);
   const service = await aService({
     env: { ...chain.env, ...env },
-    context: { store: directory.store, clock: chain.clock, ...context },
+    context: { store: directory.store, clock: chain.clock, draw, ...context },
   });
   const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);
   const bundle = createBundleServer(reader);

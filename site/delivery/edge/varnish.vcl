@@ -51,7 +51,7 @@ sub vcl_recv {
       || req.url ~ "^/api/(search|recommend|stats|needs-enrichment|enrich|corrections|donate|donations|onboard|admin)(/|\?|$)"
       || req.url ~ "^/nonprofits/[^/?]+/history"
       || req.url ~ "^/[a-z][a-z](-[a-z]+)?/history/"
-      || req.url ~ "^/([a-z][a-z](-[a-z]+)?/)?(browse|search|api/(nonprofits|agents/[a-z]+|enrichments/stats))/?\?.") {
+      || req.url ~ "^/([a-z][a-z](-[a-z]+)?/)?(browse|search|onboard|corrections|api/(nonprofits|agents/[a-z]+|enrichments/stats))/?\?.") {
     return (pass);
   }
 

@@ -106,3 +106,138 @@ describe("a person whose request is refused is shown a page", () => {
     }
   });
 });
+
+describe("a claim", () => {
+  test("begins with a search, by name, by number or by the address of a profile", async () => {
+    const found = await read(await service.get("/onboard?q=lantern"));
+    expect(found.text(".matches .button")).toBe("This is us: Lantern <b>School");
+    expect(found.$(".matches .button").attr("href")).toBe("/onboard?claim=lantern");
+    expect(found.$('a[href="/onboard?register=1&q=lantern"]').length).toBe(1);
+    const number = await read(await service.get("/onboard?q=53-0196605"));
+    expect(number.$(".matches .button").attr("href")).toBe("/onboard?claim=lantern");
+    const address = encodeURIComponent("https://almoner.example/nonprofits/lantern?x#y");
+    expect((await read(await service.get(`/onboard?q=${address}`))).text("h1")).toBe(
+      "Change Lantern <b>School",
+    );
+    const none = await read(await service.get("/onboard?q=zzzz"));
+    expect(none.text("#found")).toBe("Nothing found for “zzzz”");
+    expect((await service.get("/onboard?claim=nobody", browser)).status).toBe(404);
+  });
+
+  test("that is refused comes back with a summary that leads to the fields, and all that was typed", async () => {
+    const page = await read(
+      await send("/api/onboard", {
+        ...{ claim_slug: "lantern", contact_email: "<b>", website: "https://bit.ly/x" },
+        ...{ mission: 'We "teach" & <i>learn</i>.', country: "Kenya" },
+      }),
+    );
+    expect([page.status, page.type]).toEqual([400, "text/html; charset=utf-8"]);
+    expect(page.text("title")).toStartWith("Error: ");
+    // Beside the wallet, which alone has to do with money.
+    expect(page.text("form details .notice")).toStartWith("Test network.");
+    const links = page.$(".faults a").map((_, link) => page.$(link).attr("href"));
+    expect(links.get()).toEqual(["#field-website", "#field-contact_email"]);
+    expect(page.$(".faults").attr("autofocus")).toBeDefined();
+    for (const link of links.get()) {
+      const field = page.$(link);
+      expect(field.attr("aria-invalid")).toBe("true");
+      expect(field.attr("aria-describedby")).toContain(`${link.slice(1)}-wrong`);
+    }
+    expect(page.$("#field-contact_email").attr("value")).toBe("<b>");
+    expect(page.$("#field-mission").text()).toBe('We "teach" & <i>learn</i>.');
+    expect(page.$("#field-country option[selected]").text()).toBe("Kenya");
+    expect(page.$("#field-country option").length).toBeGreaterThan(190);
+    expect(page.$("[name=claim_slug]").attr("value")).toBe("lantern");
+  });
+
+  test("of an organisation that is not listed needs name, country and address", async () => {
+    const page = await read(await send("/api/onboard", { name: "", country: "", city: "Oslo" }));
+    const words = page.$(".faults a").map((_, link) => page.$(link).text());
+    expect(words.get()).toEqual([
+      "Enter the name of the organisation",
+      "Choose the country",
+      "Enter your e-mail address",
+    ]);
+  });
+
+  test("leads to a page that says what happens next, without a script too", async () => {
+    const taken = await send("/api/onboard", {
+      ...{ name: "Harbour Room", country: "Norway", contact_email: "office@harbour.example" },
+    });
+    const link = taken.headers.get("location") ?? "";
+    const page = await read(
+      await send("/api/onboard/status/page", { secret: `https://almoner.example${link}` }),
+    );
+    expect(page.text(".state")).toBe("Waits for review");
+    expect(page.text("main")).toContain("What happens next");
+    expect(page.text("#status-link")).toBe(`https://almoner.example${link}`);
+    const secret = link.slice(link.indexOf("#") + 1);
+    const gone = await read(
+      await send("/api/onboard/status/page", { secret, code: "", do: "withdraw" }),
+    );
+    expect(gone.text(".state")).toBe("Not approved");
+    expect(gone.text("main")).toContain("Withdrawn by its sender.");
+    const unknown = await read(await send("/api/onboard/status/page", { secret: "x".repeat(43) }));
+    expect([unknown.status, unknown.text("#status-said")]).toEqual([
+      404,
+      expect.stringContaining("Nothing was found for this link"),
+    ]);
+  });
+});
+
+describe("a correction", () => {
+  test("is offered for every value, with what the profile says and where it comes from", async () => {
+    const fields = await read(await service.get("/corrections?profile=lantern"));
+    const links = fields.$(".values a").map((_, link) => fields.$(link).attr("href"));
+    for (const field of ["name", "mission", "city", "causes", "programs", "usdc_wallet"]) {
+      expect(links.get()).toContain(`/corrections?profile=lantern&field=${field}`);
+    }
+    const page = await read(await service.get("/corrections?profile=lantern&field=city"));
+    expect(page.text("h1")).toBe("Correct the city");
+    expect(page.text(".present")).toBe(
+      "The profile saysKisumuUS Internal Revenue Service, Business Master File, 1 October 2026",
+    );
+    expect(page.$("form[method=post]").attr("action")).toBe("/api/corrections/lantern");
+    const country = await read(await service.get("/corrections?profile=lantern&field=country"));
+    expect(country.$("select#field-suggested_value option").length).toBeGreaterThan(190);
+    const odd = await service.get("/corrections?profile=lantern&field=odd", browser);
+    expect(odd.status).toBe(400);
+  });
+
+  test("that is refused comes back with what was typed; one that says nothing new says so", async () => {
+    const sent = { field: "city", what_is_wrong: "", suggested_value: "Oslo", source_url: "::" };
+    const page = await read(await send("/api/corrections/lantern", sent));
+    const links = page.$(".faults a").map((_, link) => page.$(link).attr("href"));
+    expect(links.get()).toEqual(["#field-what_is_wrong", "#field-source_url"]);
+    expect(page.$("#field-suggested_value").attr("value")).toBe("Oslo");
+    const same = { field: "city", what_is_wrong: "No.", suggested_value: "Kisumu" };
+    const again = await read(await send("/api/corrections/lantern", same));
+    expect([again.status, again.text(".faults")]).toEqual([
+      409,
+      "There is a problemThe profile says exactly this already. If something else is wrong, change what you wrote.",
+    ]);
+  });
+
+  test("leads to a page that says what happens next", async () => {
+    const sent = {
+      field: "causes",
+      what_is_wrong: "No.",
+      suggested_value: "Health, Mental Health",
+    };
+    const taken = await send("/api/corrections/lantern", sent);
+    const link = taken.headers.get("location") ?? "";
+    const page = await read(await send("/api/corrections/status/page", { secret: link }));
+    expect(page.text(".state")).toBe("Waits for an operator");
+    expect(page.text("main")).toContain("What happens next");
+  });
+});
+
+test("no page of a form speaks of slugs, status_url or http(s)", async () => {
+  const paths = ["/onboard?q=lantern", "/onboard?claim=lantern", "/onboard?register=1"];
+  const more = ["/corrections?profile=lantern", "/corrections?profile=lantern&field=website"];
+  for (const path of [...paths, ...more]) {
+    const page = await read(await service.get(path, browser));
+    page.$("details pre").remove();
+    expect(page.text("main")).not.toMatch(/\bslug\b|status_url|http\(s\)|contact_email|claim_slug/);
+  }
+});

@@ -128,14 +128,7 @@ describe("a hostile name", () => {
 });
 
 describe("whether money is real", () => {
-  const shown = [
-    "profile 1",
-    "profile 1 donate/",
-    "page receipt",
-    "page widget",
-    "page onboard",
-    "page onboard-status",
-  ];
+  const shown = ["profile 1", "profile 1 donate/", "page receipt", "page widget"];
   const notices = async (site: TestSite, name: string) => {
     const [, key = name, folder] = /^(.+) (donate\/)$/.exec(name) ?? [];
     return (await site.page(key, folder)).$("main .notice").text().replaceAll(/\s+/g, " ").trim();

@@ -1,0 +1,77 @@
+import { Elysia } from "elysia";
+import type { Context } from "#api/context.ts";
+import { drawnForm, type FormPages, secretsIn, unknownLink } from "#api/http/form.ts";
+import { Refused } from "#api/http/problem.ts";
+import { textIn } from "#api/http/query.ts";
+import { addressIn, foundFor, profileFor, profileOfForm } from "#api/search/find-profile.ts";
+import { CorrectionBody, type CorrectionField } from "#content/contract/correction.ts";
+import type { FormPageOf } from "#content/contract/form-pages.ts";
+import { fitted } from "#content/contract/problem.ts";
+import { usualDays } from "#content/operation/usual-wait-store.ts";
+import { corrections } from "#content/store/tables/enrichment.ts";
+import { type CorrectContext, correctionStatus } from "./correct.ts";
+
+/** The form of /corrections and the page of its status, drawn by the site for one reader each. */
+export const correctionPages = (context: Context, verb: CorrectContext) =>
+  new Elysia()
+    .get("/corrections", async ({ request: { url } }) => {
+      const q = textIn(url, "q", 400);
+      const named = textIn(url, "profile", 2_048) ?? addressIn(q);
+      if (named === null) {
+        return drawnForm(context, { page: "/corrections", ...(await foundFor(context, q)) });
+      }
+      const profile = await profileFor(context, named);
+      const field = textIn(url, "field");
+      if (field === null)
+        return drawnForm(context, { page: "/corrections", step: "field", profile });
+      return drawnForm(context, filling(profile, readField(field), null));
+    })
+    .post("/api/corrections/status/page", async ({ body }) => {
+      const { secret = "" } = (body ?? {}) as Record<string, string>;
+      const { token } = secretsIn(secret);
+      const status = await correctionStatus(verb, token);
+      if (status === null) return drawnForm(context, statusPage({ said: unknownLink }), 404);
+      const days = await usualDays(context.store, corrections);
+      return drawnForm(context, statusPage({ status, secret: token, usualDays: days }));
+    });
+
+/** Throws Refused for a name that no field has. */
+function readField(name: string): CorrectionField {
+  const read = fitted(CorrectionBody.shape.field, name);
+  if (read.ok) return read.value;
+  const detail = read.failure[0]?.message ?? "No field has this name.";
+  throw new Refused({ status: 400, code: "invalid_parameter", detail });
+}
+
+type Filling = Extract<FormPageOf<"/corrections">, { step: "fill" }>;
+
+const filling = (
+  profile: Filling["profile"],
+  field: CorrectionField,
+  sent: Filling["sent"],
+): Filling => ({
+  ...{ page: "/corrections", step: "fill", profile, field, sent },
+  key: crypto.randomUUID(),
+});
+
+const statusPage = (
+  known: Partial<FormPageOf<"/corrections/status">>,
+): FormPageOf<"/corrections/status"> => ({
+  ...{ page: "/corrections/status", status: null, secret: "", said: null, usualDays: null },
+  ...known,
+});
+
+/** The pages by which the form itself is answered. */
+export const answersToForm = (
+  context: Context,
+  slug: string,
+  { field = "" }: Record<string, string>,
+): FormPages => ({
+  draw: context.draw,
+  status: (said) => statusPage({ said }),
+  again: async (sent) => {
+    const read = fitted(CorrectionBody.shape.field, field);
+    const profile = read.ok ? await profileOfForm(context, slug) : undefined;
+    return read.ok && profile !== undefined ? filling(profile, read.value, sent) : null;
+  },
+});

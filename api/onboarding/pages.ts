@@ -1,0 +1,90 @@
+import { Elysia } from "elysia";
+import type { Context } from "#api/context.ts";
+import { drawnForm, type FormPages, secretsIn, unknownLink } from "#api/http/form.ts";
+import { refusalOf } from "#api/http/problem.ts";
+import { textIn } from "#api/http/query.ts";
+import { addressIn, foundFor, profileFor, profileOfForm } from "#api/search/find-profile.ts";
+import type { FormPageOf } from "#content/contract/form-pages.ts";
+import { onboardingByToken } from "#content/onboarding/store.ts";
+import { usualDays } from "#content/operation/usual-wait-store.ts";
+import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
+import { type HostProofContext, hostProofAnswers, proveHost } from "./host-proof.ts";
+import { digestOf, type OnboardingKeys } from "./keys.ts";
+import { onboardingStatus, withdrawOnboarding } from "./onboarding-status.ts";
+
+type Verb = Parameters<typeof onboardingStatus>[0] & OnboardingKeys;
+
+/** The form of /onboard and the page of its status, drawn by the site for one reader each. */
+export const onboardPages = (
+  context: Context,
+  { verb, proving }: { verb: Verb; proving: HostProofContext },
+) =>
+  new Elysia()
+    .get("/onboard", async ({ request: { url } }) => {
+      const q = textIn(url, "q", 400);
+      const claimed = textIn(url, "claim", 2_048) ?? addressIn(q);
+      if (claimed !== null) {
+        return drawnForm(context, filling(await profileFor(context, claimed), null));
+      }
+      if (textIn(url, "register") === null) {
+        return drawnForm(context, { page: "/onboard", ...(await foundFor(context, q)) });
+      }
+      const values: Record<string, string> = q === null ? {} : { name: q };
+      return drawnForm(context, filling(null, { values, wrongs: [], refusal: null }));
+    })
+    .post("/api/onboard/status/page", async ({ body }) => {
+      const { secret = "", code = "", do: asked = "" } = (body ?? {}) as Record<string, string>;
+      const { token, code: mailed } = secretsIn(secret);
+      const said = await act({ verb, proving }, asked, { token, code });
+      const status = await onboardingStatus(verb, digestOf(token));
+      const page = statusPage({ status, secret: token, code: code || mailed, said });
+      const days = status === null ? null : await usualDays(context.store, onboardingSubmissions);
+      if (status !== null) return drawnForm(context, { ...page, usualDays: days });
+      return drawnForm(context, { ...page, said: unknownLink }, 404);
+    });
+
+type Filling = Extract<FormPageOf<"/onboard">, { step: "fill" }>;
+
+const filling = (profile: Filling["profile"], sent: Filling["sent"]): Filling => ({
+  ...{ page: "/onboard", step: "fill", profile, sent },
+  key: crypto.randomUUID(),
+});
+
+const statusPage = (
+  known: Partial<FormPageOf<"/onboard/status">>,
+): FormPageOf<"/onboard/status"> => ({
+  ...{ page: "/onboard/status", status: null, secret: "", code: "", said: null, usualDays: null },
+  ...known,
+});
+
+/** The pages by which the form itself is answered. */
+export const answersToForm = (
+  context: Context,
+  { claim_slug = "" }: Record<string, string>,
+): FormPages => ({
+  draw: context.draw,
+  status: (said) => statusPage({ said }),
+  again: async (sent) => {
+    const profile = claim_slug === "" ? null : await profileOfForm(context, claim_slug);
+    return profile === undefined ? null : filling(profile, sent);
+  },
+});
+
+/** Does what a button of the status page says, and answers what came of it; null for none. */
+async function act(
+  { verb, proving }: { verb: Verb; proving: HostProofContext },
+  asked: string,
+  { token, code }: { token: string; code: string },
+): Promise<string | null> {
+  if (asked === "withdraw") {
+    const status = await withdrawOnboarding(verb, digestOf(token));
+    return status?.reason ?? null;
+  }
+  const bodies = { look: {}, mail: { email: true }, confirm: { code } };
+  if (!Object.hasOwn(bodies, asked)) return null;
+  const one = await onboardingByToken(verb.store, digestOf(token));
+  if (one === null) return null;
+  const outcome = await proveHost(proving, one.id, bodies[asked as keyof typeof bodies]);
+  if (outcome.ok) return outcome.value.message;
+  return refusalOf(hostProofAnswers, outcome.failure).detail;
+}

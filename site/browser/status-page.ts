@@ -1,0 +1,45 @@
+import { offerCopying, part } from "./dom.ts";
+
+// The secret stands after # in the address and travels in a body: no log of addresses and no referrer holds it.
+const silent = "The directory does not answer. Please try again in a moment.";
+
+/** Sends what a form of the page holds, and shows the page that is answered in the place of this one's status. */
+async function send(form: HTMLFormElement, body: URLSearchParams): Promise<void> {
+  const status = part("#status");
+  status.setAttribute("aria-busy", "true");
+  try {
+    const headers = { accept: "text/html" };
+    const answer = await fetch(form.action, { method: "POST", body, headers, cache: "no-store" });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const shown = page.querySelector("#status") ?? page.querySelector("main");
+    status.replaceChildren(...(shown?.childNodes ?? [silent]));
+    listen();
+  } catch {
+    status.replaceChildren(silent);
+  }
+  status.removeAttribute("aria-busy");
+}
+
+function listen(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>("#status form")) {
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const fields = new FormData(form, event.submitter);
+      const texts = [...fields].map(([name, value]) => [name, String(value)]);
+      void send(form, new URLSearchParams(texts));
+    });
+  }
+  const copy = document.querySelector<HTMLElement>("#status-copy");
+  if (copy !== null) offerCopying(copy, part("#status-link"));
+  document.querySelector<HTMLElement>("#status-said")?.focus();
+}
+
+function show(): void {
+  const form = document.querySelector<HTMLFormElement>("#status form");
+  const secret = location.hash.slice(1);
+  if (form !== null && secret !== "") void send(form, new URLSearchParams({ secret }));
+}
+
+listen();
+addEventListener("hashchange", () => location.reload());
+show();
