@@ -1,5 +1,7 @@
 import type { Browse, FoundList } from "#content/nonprofit/browse-store.ts";
 import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
+import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
+import type { CountSearch } from "#content/search/counted.ts";
 import type { SearchPage } from "#content/search/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -25,6 +27,8 @@ export type SearchEngine = {
   find: (query: SearchQuery) => Promise<EncodedBody>;
   /** Finds the ids of one page, as of now; not kept. */
   page: (query: SearchQuery) => Promise<SearchPage>;
+  /** How many results each value to narrow a search by would give; not kept. */
+  count: CountSearch;
   /** Narrows, counts and sorts the directory, as of now. */
   browse: Browse["page"];
   close(): Promise<void>;
@@ -82,7 +86,11 @@ export type Context = {
   /** Draws pages that are in no bundle, as the site does. Absent: no site is compiled beside the service. */
   readonly draw?: {
     list(found: FoundList, form: PageForm): Promise<Response>;
-    search(asked: SearchAsked, answer: SearchAnswer, form: PageForm): Promise<Response>;
+    search(
+      asked: SearchAsked,
+      answer: SearchAnswer & { facets: FacetCounts | null },
+      form: PageForm,
+    ): Promise<Response>;
     organisation(known: Organisation, form: PageForm): Promise<Response>;
     history(found: FoundHistory, form: PageForm): Promise<Response>;
     profile(record: NonprofitRecord, form: PageForm): Promise<Response>;

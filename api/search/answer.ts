@@ -27,7 +27,8 @@ function answerHead(
   { total, ids, understood, exact, note }: SearchPage,
   baseUrl: string,
 ): Omit<SearchAnswer, "nonprofits" | "results"> {
-  const { limit, offset, ...echo } = query;
+  const { limit, offset, steady: _, region = null, ...asked } = query;
+  const echo = { ...asked, region };
   const pageFrom = (from: number) =>
     `${baseUrl}/api/search?${searchParams({ ...query, offset: from })}`;
   return {
@@ -50,6 +51,7 @@ function searchParams(query: SearchQuery): URLSearchParams {
   if (query.q !== null) params.set("q", query.q);
   if (query.cause !== null) params.set("cause", query.cause);
   if (query.country !== null) params.set("country", query.country);
+  if ((query.region ?? null) !== null) params.set("region", query.region ?? "");
   if (query.ghd_aligned) params.set("ghd_aligned", "1");
   if (query.accepts !== null) params.set("accepts", query.accepts);
   if (query.has_website !== null) params.set("has_website", String(query.has_website));

@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { Watch } from "#content/feed/watch.ts";
 import { openBrowse } from "#content/nonprofit/browse-store.ts";
+import { countedIn } from "#content/search/counted.ts";
 import { searchIn } from "#content/search/search.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Config } from "#api/config.ts";
@@ -29,10 +30,13 @@ export function openSearch(
 ): SearchEngine {
   const pool = store.embedded && threads > 0 ? openPool({ url, threads }) : null;
   const search = pool?.search ?? searchIn(store);
+  const browse = openBrowse(store);
+  const count = pool?.count ?? countedIn(search, browse);
   return {
+    count: async (query) => count(query, await versionNow(watch)),
     find: cachedAnswers(watch, answerFrom(store, search, baseUrl)),
     page: async (query) => search(query, await versionNow(watch)),
-    browse: pool?.browse ?? openBrowse(store).page,
+    browse: pool?.browse ?? browse.page,
     close: async () => pool?.close(),
   };
 }

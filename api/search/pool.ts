@@ -2,20 +2,24 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { BrowseQuery } from "#content/contract/browse.ts";
 import type { Browse, BrowsePage } from "#content/nonprofit/browse-store.ts";
+import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
+import type { CountSearch } from "#content/search/counted.ts";
 import type { Search, SearchPage } from "#content/search/search.ts";
 import { Refused } from "#api/http/problem.ts";
 
 /** What a thread is started with. */
 export type WorkerStart = { url: string };
 
-type Question = { search: SearchQuery; version: number } | { browse: BrowseQuery };
+type Question =
+  | { search: SearchQuery; version: number }
+  | { count: SearchQuery; version: number }
+  | { browse: BrowseQuery };
+type Outcome = SearchPage | BrowsePage | FacetCounts | null;
 
 /** Null ends the thread: never in the middle of a query, for that would end the whole process. */
 export type WorkerQuestion = ({ id: number } & Question) | null;
 
-export type WorkerAnswer =
-  | { id: number; page: SearchPage | BrowsePage }
-  | { id: number; failure: string };
+export type WorkerAnswer = { id: number; page: Outcome } | { id: number; failure: string };
 
 const overload = {
   status: 503,
@@ -24,7 +28,7 @@ const overload = {
   headers: { "retry-after": "1" },
 };
 
-type Waiting = PromiseWithResolvers<SearchPage | BrowsePage> & {
+type Waiting = PromiseWithResolvers<Outcome> & {
   timer: ReturnType<typeof setTimeout>;
 };
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; ended: Promise<void> };
@@ -64,7 +68,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
     // First: what cannot be sent throws here, before anyone waits for its answer.
     thread.worker.postMessage({ id, ...question } satisfies WorkerQuestion, []);
     const timer = setTimeout(() => replace(thread, "no answer in time"), waitMs);
-    const waiting = { ...Promise.withResolvers<SearchPage | BrowsePage>(), timer };
+    const waiting = { ...Promise.withResolvers<Outcome>(), timer };
     thread.waiting.set(id, waiting);
     return waiting.promise;
   }
@@ -80,9 +84,15 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
     return ask(thread, { browse: query }, browseWaitMs) as Promise<BrowsePage>;
   };
 
+  const countValues: CountSearch = (query, version = 0) => {
+    const [thread = open()] = threads;
+    return ask(thread, { count: query, version }, browseWaitMs) as Promise<FacetCounts | null>;
+  };
+
   return {
     search,
     browse,
+    count: countValues,
     close: async () => {
       closed = true;
       for (const thread of threads) end(thread);

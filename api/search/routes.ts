@@ -31,11 +31,19 @@ export const searchRoutes = ({ search, activity, log, draw }: Needed) =>
         activity.count("query:search");
         const limit = searchLimitDefault;
         const offset = ((asked.page ?? 1) - 1) * limit;
-        const answer = await searched({ search }, { ...wordsAndFilters(asked), limit, offset });
-        return draw.search(asked, answer, formOf(request));
+        const query = { ...wordsAndFilters(asked), limit, offset };
+        const isNarrowed = narrowing.some((name) => asked[name] !== undefined);
+        // Counts stand beside the results: with filters, these are what was counted.
+        const [answer, facets] = await Promise.all([
+          searched({ search }, isNarrowed ? { ...query, steady: true } : query),
+          search.count(query),
+        ]);
+        return draw.search(asked, { ...answer, facets }, formOf(request));
       },
       schemaOf(operations.searchForPeople),
     );
+
+const narrowing = ["cause", "country", "region", "accepts", "has_website"] as const;
 
 type Asked = Omit<QueryOf<typeof operations.searchForPeople>, "page">;
 
@@ -43,6 +51,7 @@ const wordsAndFilters = (asked: Asked): Omit<SearchQuery, "limit" | "offset"> =>
   q: asked.q ?? null,
   cause: asked.cause ?? null,
   country: asked.country ?? null,
+  region: asked.region ?? null,
   ghd_aligned: asked.ghd_aligned !== undefined,
   accepts: asked.accepts ?? null,
   has_website: asked.has_website === undefined ? null : asked.has_website === "true",

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { type Browse, openBrowse } from "#content/nonprofit/browse-store.ts";
+import { countedIn, type CountSearch } from "#content/search/counted.ts";
 import { type Search, searchIn } from "#content/search/search.ts";
 import { queryable } from "#content/store/open.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
@@ -8,7 +9,7 @@ import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
 // A thread of the search pool: it opens the store that it is given and searches it, one question after another.
 
 const { url } = workerData as WorkerStart;
-type Engines = { search: Search; browse: Browse };
+type Engines = { search: Search; browse: Browse; count: CountSearch };
 let opening: Promise<Engines> | undefined;
 
 const pageCacheKb = 16_000;
@@ -21,7 +22,8 @@ async function openEngines(): Promise<Engines> {
   await client.execute("PRAGMA query_only = 1");
   await client.execute(`PRAGMA cache_size = -${pageCacheKb}`);
   const store = queryable(client);
-  return { search: searchIn(store), browse: openBrowse(store) };
+  const [search, browse] = [searchIn(store), openBrowse(store)];
+  return { search, browse, count: countedIn(search, browse) };
 }
 
 parentPort?.on("message", (question: WorkerQuestion) => {
@@ -39,14 +41,15 @@ async function respond(question: NonNullable<WorkerQuestion>): Promise<void> {
   try {
     // Here, so that a store that cannot be opened is an error of the search alone, and the next one tries again.
     opening ??= openEngines();
-    const { search, browse } = await opening.catch((error: unknown) => {
+    const { search, browse, count } = await opening.catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
-    const page =
-      "browse" in question
-        ? await browse.page(question.browse)
-        : await search(question.search, question.version);
+    const page = await ("browse" in question
+      ? browse.page(question.browse)
+      : "count" in question
+        ? count(question.count, question.version)
+        : search(question.search, question.version));
     send({ id, page });
   } catch (error) {
     send({ id, failure: String(error) });

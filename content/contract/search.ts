@@ -7,6 +7,8 @@ export type SearchQuery = {
   q: string | null;
   cause: string | null;
   country: string | null;
+  /** The name of a region or city; letter case does not matter. Absent: anywhere. */
+  region?: string | null;
   ghd_aligned: boolean;
   /** Only those that take gifts this way. */
   accepts: "usdc" | null;
@@ -20,13 +22,21 @@ export type SearchQuery = {
   offset: number;
   /** When so many have all of the words, no others follow; absent: `limit`. */
   enough?: number;
+  /** Filters narrow what the words alone find, and change nothing in how these are read: counts of values hold. */
+  steady?: true;
+  /** Whether the ids of all that match are wanted, in no order, up to `matchesMax`. */
+  matches?: true;
 };
+
+/** Of more matches values are not counted. */
+export const matchesMax = 200_000;
 
 /** What a person searches for: the query string of /search, where each parameter may be absent. */
 export type SearchAsked = {
   q?: string | undefined;
   cause?: string | undefined;
   country?: string | undefined;
+  region?: string | undefined;
   accepts?: "usdc" | undefined;
   has_website?: "true" | "false" | undefined;
   literal?: string | undefined;
@@ -40,6 +50,7 @@ export const SearchEcho = named("SearchEcho", {
   q: z.string().nullable().describe("Words looked for in name, tagline, mission and description"),
   cause: z.string().nullable().describe("Cause id, as given"),
   country: z.string().nullable().describe("Country name or code, as given"),
+  region: z.string().nullable().describe("Region or city, as given"),
   ghd_aligned: z.boolean().describe("True: only profiles aligned with global health"),
   accepts: z.enum(["usdc"]).nullable().describe("usdc: only those that take gifts so"),
   has_website: z.boolean().nullable().describe("Whether a website has to be known, or must not be"),

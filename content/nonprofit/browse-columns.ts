@@ -4,6 +4,7 @@ import {
   facetValuesMax,
   type Filters,
   incomeBands,
+  noFilters,
 } from "#content/contract/browse.ts";
 import { countryCode } from "./country.ts";
 import { fold } from "./text.ts";
@@ -121,6 +122,17 @@ export function browseColumns(capacity = 1_024) {
     });
   }
 
+  /** Counts of codes as counts of values. */
+  function namedCounts(countsOf: (at: number, facet: FacetName) => Uint32Array): FacetCounts {
+    const facets = facetNames.map((facet, at) => {
+      const counts = countsOf(at, facet);
+      const values = columns[facet];
+      const found = facet === "cause" ? byCause(counts, values) : bySpelling(counts, values);
+      return [facet, mostFrequent(found)];
+    });
+    return Object.fromEntries(facets) as FacetCounts;
+  }
+
   return {
     /** Takes in what is known of a nonprofit now. */
     set: (row: BrowseRow): void => {
@@ -149,13 +161,55 @@ export function browseColumns(capacity = 1_024) {
       const failed = failures(conditionsOf(filters), { listed, size });
       let total = 0;
       for (let id = 0; id < size; id++) if (failed[id] === passedAll) total++;
-      const facets = facetNames.map((facet, at) => {
-        const { codes, ...values } = columns[facet];
-        const counts = countCodes(failed, codes, { at, length: values.texts.length });
-        const found = facet === "cause" ? byCause(counts, values) : bySpelling(counts, values);
-        return [facet, mostFrequent(found)];
+      const facets = namedCounts((at, facet) => {
+        const { codes, texts } = columns[facet];
+        return countCodes(failed, codes, { at, length: texts.length });
       });
-      return { total, facets: Object.fromEntries(facets) as FacetCounts };
+      return { total, facets };
+    },
+
+    /**
+     * The same counts of some nonprofits alone; null for all. As in a search, a region is every place of its name, a city
+     * of it, too.
+     */
+    tally: (some: readonly number[] | null, filters: Filters): FacetCounts => {
+      const conditions = conditionsOf({ ...filters, city: null });
+      const [byCity] = conditionsOf({ ...noFilters, city: filters.region });
+      const { region, city } = columns;
+      const regions = new Map(region.compared.map((name, code) => [name, code]));
+      /** Of each city the region of its name, 0 for none. */
+      const regionOf = city.compared.map((name) => (name === "" ? 0 : (regions.get(name) ?? 0)));
+      const counts = facetNames.map((facet) => new Uint32Array(columns[facet].texts.length));
+      const passes = (id: number, { at, codes, passing }: Condition): boolean =>
+        passing[codes[id] ?? 0] === 1 ||
+        (facetNames[at] === "region" && byCity?.passing[byCity.codes[id] ?? 0] === 1);
+      const failureOf = (id: number): number => {
+        let failed = passedAll;
+        for (const one of conditions) {
+          if (!passes(id, one)) failed = failed === passedAll ? one.at : out;
+        }
+        return failed;
+      };
+      const add = (at: number, id: number, facet: FacetName): void => {
+        const own = counts[at] ?? new Uint32Array(0);
+        const code = columns[facet].codes[id] ?? 0;
+        own[code] = (own[code] ?? 0) + 1;
+        if (facet !== "region") return;
+        const also = regionOf[city.codes[id] ?? 0] ?? 0;
+        if (also > 0 && region.compared[also] !== region.compared[code])
+          own[also] = (own[also] ?? 0) + 1;
+      };
+      const length = some?.length ?? size;
+      for (let place = 0; place < length; place++) {
+        const id = some === null ? place : (some[place] ?? 0);
+        if (listed[id] !== 1) continue;
+        const failed = failureOf(id);
+        if (failed === out) continue;
+        for (const [at, facet] of facetNames.entries()) {
+          if (failed === passedAll || failed === at) add(at, id, facet);
+        }
+      }
+      return namedCounts((at) => counts[at] ?? new Uint32Array(0));
     },
 
     /** Ids of what the filters let through, ascending. */

@@ -49,6 +49,11 @@ export class SearchIndex {
     return Rows.parse(await this.#json(restSql, [match, JSON.stringify(except), limit, offset]));
   }
 
+  /** The nonprofits that match, at most so many, in no order. */
+  async ids(match: FtsMatch, most: number): Promise<number[]> {
+    return Rows.parse(await this.#json(idsSql, [match, most]));
+  }
+
   async count(match: FtsMatch): Promise<number> {
     return z.number().parse(await this.#json(countSql, [match]));
   }
@@ -167,6 +172,10 @@ const restSql = `
     ORDER BY rowid
     LIMIT ? OFFSET ?
   )`;
+
+const idsSql = `
+  SELECT json_group_array(id) AS found
+  FROM (SELECT rowid & 4294967295 AS id FROM search_index WHERE search_index MATCH ? LIMIT ?)`;
 
 const countSql = "SELECT count(*) AS found FROM search_index WHERE search_index MATCH ?";
 

@@ -152,7 +152,10 @@ export const conditionsOf = (facets: readonly Facet[]): string =>
 
 /** What filters mean: null when a cause or country is unknown, so that nothing matches. */
 export function facetsOf(
-  query: Pick<SearchQuery, "cause" | "country" | "ghd_aligned" | "accepts" | "has_website">,
+  query: Pick<
+    SearchQuery,
+    "cause" | "country" | "region" | "ghd_aligned" | "accepts" | "has_website"
+  >,
 ): Facet[] | null {
   const facets: Facet[] = [];
   if (query.cause !== null) {
@@ -167,6 +170,13 @@ export function facetsOf(
   }
   const other = (where: string, word: string) =>
     facets.push({ list: null, where, match: phrase(word) });
+  if ((query.region ?? null) !== null) {
+    const match = placeMatch([query.region ?? ""]);
+    // In hexadecimal nothing that somebody typed is read as SQL.
+    const literal = `CAST(X'${Buffer.from(match).toString("hex")}' AS TEXT)`;
+    const inPlace = `SELECT rowid & 4294967295 FROM search_index WHERE search_index MATCH ${literal}`;
+    facets.push({ list: null, where: `n.id IN (${inPlace})`, match });
+  }
   if (query.ghd_aligned) other("n.ghd_aligned = 1", facetWords.ghdAligned);
   if (query.accepts !== null) other("n.usdc_wallet IS NOT NULL", facetWords.accepts(query.accepts));
   if (query.has_website === true) other("n.website <> ''", facetWords.hasWebsite);

@@ -1,4 +1,4 @@
-import type { SearchAnswer, SearchQuery } from "#content/contract/search.ts";
+import { matchesMax, type SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { SearchIndex } from "./index-store.ts";
 import { listedPage } from "./listed-store.ts";
@@ -22,6 +22,8 @@ export type SearchPage = {
   total: number;
   /** The nonprofits of this page, in order. */
   ids: number[];
+  /** All that match, where they were asked for: one more than `matchesMax` when there are more. */
+  matches?: number[];
 } & Pick<SearchAnswer, "understood" | "exact" | "note">;
 
 export type Search = (query: SearchQuery, version?: number) => Promise<SearchPage>;
@@ -44,7 +46,9 @@ export function searchIn(store: Queryable): Search {
     const numbered = query.literal ? null : await numberedPage(store, query, facets);
     if (numbered !== null) {
       const { number, ...page } = numbered;
-      return { ...page, ...asTyped([]), understood: { number, place: null, words: [] } };
+      const understood = { number, place: null, words: [] };
+      const matches = query.matches === true ? { matches: page.ids } : {};
+      return { ...page, ...matches, ...asTyped([]), understood };
     }
     const words = typedWords(query.q);
     if (words.length === 0) return { total: 0, ids: [], ...asTyped([]) };
@@ -61,21 +65,35 @@ const asTyped = (words: readonly string[]): Understanding => ({
 });
 
 /** What was found, and what a reader must know about it. `shown`: where it is, when that is not where the query says. */
-type Answer = { found: Found; reading: Reading; note?: string | null; shown?: string };
+type Answer = {
+  found: Found;
+  reading: Reading;
+  note?: string | null;
+  shown?: string;
+  /** The same words, read in the same way, with other filters. */
+  again: (asked: Asked) => Promise<Found | null>;
+};
 
 async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
   facets: readonly Facet[],
-  { q, literal, limit, offset, enough = limit }: SearchQuery & { q: string },
+  { q, literal, limit, offset, steady, matches, enough = limit }: SearchQuery & { q: string },
 ): Promise<SearchPage> {
-  const asked = { filters: facets, guessed: null, limit, offset, enough };
+  const wanted = { filters: facets, guessed: null, limit, offset, enough };
+  const asked = steady === true ? { ...wanted, filters: [] } : wanted;
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
   const answer = literal
     ? ((await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked)))
     : await nearest(index, reading, { ...asked, q });
   if (answer === null) return { total: 0, ids: [], ...understanding({ reading }) };
-  return { ...(await pageOf(index, answer.found, asked)), ...understanding(answer) };
+  const found = asked === wanted ? answer.found : await answer.again(wanted);
+  const page = found === null ? { total: 0, ids: [] } : await pageOf(index, found, wanted);
+  const all =
+    matches === true && found !== null
+      ? { matches: await index.ids(found.match, matchesMax + 1) }
+      : {};
+  return { ...page, ...all, ...understanding(answer) };
 }
 
 /**
@@ -118,8 +136,10 @@ async function guessOf(index: SearchIndex, reading: Reading, typed: string): Pro
 
 /** What has all of the words of a guess: some of them may be anything. */
 async function guessed(index: SearchIndex, guess: Guess, asked: Asked): Promise<Answer | null> {
-  const found = await withAllWords(index, guess.reading, asked);
-  return found && { found, ...guess };
+  const again = (other: Asked) =>
+    withAllWords(index, guess.reading, { ...other, guessed: asked.guessed });
+  const found = await again(asked);
+  return found && { found, again, ...guess };
 }
 
 /** What has all of the words; where they are few, what is in the place for the same cause or has some of them follows. */
@@ -128,12 +148,14 @@ async function allWords(
   reading: Reading,
   asked: Asked,
 ): Promise<Answer | null> {
-  const all = await withAllWords(index, reading, asked);
+  const narrow = (other: Asked) => withAllWords(index, reading, other);
+  const all = await narrow(asked);
   if (all === null || all.count === null || all.count >= asked.enough)
-    return all && { found: all, reading };
-  const wider = reading.cause === null ? await causeReading(index, reading) : null;
-  const found = await withSomeWords(index, wider ?? reading, asked, all);
-  return { found: found ?? all, reading };
+    return all && { found: all, reading, again: narrow };
+  const wider = (reading.cause === null ? await causeReading(index, reading) : null) ?? reading;
+  const found = await withSomeWords(index, wider, asked, all);
+  const again = async (other: Asked) => withSomeWords(index, wider, other, await narrow(other));
+  return { found: found ?? all, reading, again: found === null ? narrow : again };
 }
 
 async function someWords(
@@ -142,8 +164,9 @@ async function someWords(
   asked: Asked,
   note: string | null = null,
 ): Promise<Answer | null> {
-  const found = await withSomeWords(index, reading, asked, null);
-  return found && { found, reading, note: note ?? someNote };
+  const again = (other: Asked) => withSomeWords(index, reading, other, null);
+  const found = await again(asked);
+  return found && { found, again, reading, note: note ?? someNote };
 }
 
 /** What is in the place for the cause that the words name; null when nothing is. */
@@ -153,8 +176,10 @@ async function sameCause(
   asked: Asked,
 ): Promise<Answer | null> {
   const ofCause = await causeReading(index, reading);
-  const found = ofCause && (await withSomeWords(index, ofCause, asked, null));
-  return found && { found, reading, note: causeNote };
+  if (ofCause === null) return null;
+  const again = (other: Asked) => withSomeWords(index, ofCause, other, null);
+  const found = await again(asked);
+  return found && { found, again, reading, note: causeNote };
 }
 
 /** What has all of the words, and the place among them; null when nothing has. */
@@ -183,7 +208,7 @@ async function nearPlace(
   const anywhere = { shown: elsewhere, near: { ...reading, place: null, cause: null } };
   for (const { shown, near } of [...around, anywhere]) {
     const answer = (await allWords(index, near, asked)) ?? (await someWords(index, near, asked));
-    if (answer !== null) return { found: answer.found, reading, shown };
+    if (answer !== null) return { ...answer, note: null, reading, shown };
   }
   return null;
 }
@@ -201,7 +226,11 @@ function correctionNote(corrections: readonly Correction[]): string | null {
   return `No profile has all of the words as typed. Looked for ${[...each].join(", ")}.`;
 }
 
-function understanding({ reading, note = null, shown }: Omit<Answer, "found">): Understanding {
+function understanding({
+  reading,
+  note = null,
+  shown,
+}: Omit<Answer, "found" | "again">): Understanding {
   const { place } = reading;
   return {
     understood: {

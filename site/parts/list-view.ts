@@ -187,10 +187,11 @@ const fields: Record<FacetName, { label: string; any: string }> = {
   has_website: { label: "Website", any: "With or without" },
   income: { label: "Yearly income (register’s currency)", any: "Any income" },
 };
+export const facetLabel = (facet: FacetName): string => fields[facet].label;
 const fieldNames = Object.keys(fields) as FacetName[];
 
 /** Facets of which the foremost values are links beside the list. */
-const linkedFacets = ["cause", "country", "region", "accepts"] as const;
+export const linkedFacets = ["cause", "country", "region", "accepts"] as const;
 
 const isUnitedStates = ({ country, region }: Filters): boolean =>
   country !== null && countryCode(country) === "US" && region === null;
@@ -199,7 +200,7 @@ const isUnitedStates = ({ country, region }: Filters): boolean =>
 const linksOf = ({ filters, sort }: ListPage, facets: Facets, facet: FacetName): FacetLink[] =>
   facets[facet].map(({ value, name, count }) => {
     const asked = filters[facet];
-    const chosen = asked !== null && sameValue(facet, asked, value);
+    const chosen = asked !== null && isSameValue(facet, asked, value);
     const narrowed = { ...filters, [facet]: chosen ? null : value };
     return { text: name, count, chosen, href: listPath({ filters: narrowed, sort }, 1) };
   });
@@ -208,7 +209,7 @@ const linksOf = ({ filters, sort }: ListPage, facets: Facets, facet: FacetName):
 function groupOf(list: ListPage, counts: FacetCounts, facet: FacetName): FacetGroup[] {
   const isSubject = list.filters[facet] !== null && !listPath(list, 1).includes("?");
   if (isSubject || (facet === "region" && isUnitedStates(list.filters))) return [];
-  return facetGroup(fields[facet].label, linksOf(list, facetsAnswer(counts), facet));
+  return facetGroup(facetLabel(facet), linksOf(list, facetsAnswer(counts), facet), list.total);
 }
 
 const sortsOf = (list: ListPage) =>
@@ -242,7 +243,7 @@ function formOf({ filters, sort }: ListPage, counts: FacetCounts, { isFile }: { 
         const known = facets[facet].map(({ value, name, count }) => ({
           value,
           text: `${name} (${grouped(count)})`,
-          selected: asked !== null && sameValue(facet, asked, value),
+          selected: asked !== null && isSameValue(facet, asked, value),
         }));
         // What no one matches is shown as it was asked for.
         const missing =
@@ -273,7 +274,7 @@ export const optionsHtml = (options: readonly Option[]): string =>
     )
     .join("");
 
-const sameValue = (facet: FacetName, asked: string, value: string): boolean =>
+export const isSameValue = (facet: FacetName, asked: string, value: string): boolean =>
   facet === "country" ? countryCode(asked) === value : fold(asked) === fold(value);
 
 /** An entry of a list, in words. */

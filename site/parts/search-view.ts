@@ -1,16 +1,21 @@
-import causes from "#content/editorial/causes.json";
 import {
   searchLimitDefault,
   type SearchAnswer,
   type SearchAsked,
 } from "#content/contract/search.ts";
-import { type Entry, pageNumbers } from "./list-view.ts";
+import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
+import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
+import { type FacetGroup, facetGroup } from "./facet-links.ts";
+import { type Entry, facetLabel, isSameValue, linkedFacets, pageNumbers } from "./list-view.ts";
 import { clipped, counted, joined } from "./words.ts";
 
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
 export type SearchView = ReturnType<typeof searchView>;
 
-type Found = Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits">;
+type Found = Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits"> & {
+  /** How many results each value would give; null when they are too many to count. */
+  facets?: FacetCounts | null;
+};
 
 const unanswered: Found = {
   understood: { number: null, place: null, words: [] },
@@ -18,7 +23,7 @@ const unanswered: Found = {
   total: 0,
   nonprofits: [],
 };
-const filterNames = ["cause", "country", "accepts", "has_website"] as const;
+const filterNames = ["cause", "country", "region", "accepts", "has_website"] as const;
 
 export function searchView(asked: SearchAsked, answer: Found | null) {
   const found = answer ?? unanswered;
@@ -32,7 +37,7 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
     title: q === "" ? "Search · Almoner" : `${q} · Search · Almoner`,
     name: answer === null ? "Search" : headingOf(q, answer.total),
     /** What is to be known of the results before they are read. */
-    intro: found.note,
+    intro: introOf(asked, found),
     total: null,
     order: "",
     path: pathOf(page),
@@ -53,10 +58,12 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
     literal: asked.literal !== undefined && asked.literal !== "",
     /** Reads places and numbers in the words again. */
     freely: searchPath({ ...asked, literal: undefined, page: 1 }),
-    filters: filtersOf(asked),
-    /** Whether the filters are shown before someone asks for them. */
-    narrowed: filterNames.some((name) => asked[name] !== undefined),
-    country: asked.country ?? "",
+    groups: groupsOf(asked, found),
+    /** What narrows the search narrows the next one, too. */
+    fixed: filterNames.flatMap((name) => {
+      const value = asked[name];
+      return value === undefined ? [] : [{ name, value }];
+    }),
     start: (page - 1) * searchLimitDefault + 1,
     page,
     pages: pageNumbers(page, pageCount).map((number) => ({
@@ -71,27 +78,26 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
   };
 }
 
-const filtersOf = (asked: SearchAsked) => [
-  {
-    name: "cause",
-    label: "Cause",
-    options: optionsOf(
-      "Any cause",
-      causes.map(({ id, name }) => [id, name]),
-      asked.cause,
-    ),
-  },
-  {
-    name: "accepts",
-    label: "Gifts",
-    options: optionsOf("Any way to give", [["usdc", "Takes USDC"]], asked.accepts),
-  },
-  {
-    name: "has_website",
-    label: "Website",
-    options: optionsOf("With or without", [["true", "Has a website"]], asked.has_website),
-  },
-];
+/** Links to the same search with each value, beside its results. */
+function groupsOf(asked: SearchAsked, { facets, total }: Found): FacetGroup[] {
+  if (facets === undefined || facets === null) return [];
+  const named = facetsAnswer(facets);
+  return linkedFacets.flatMap((facet) => {
+    const links = named[facet].map(({ value, name, count }) => {
+      const chosen = isSameValue(facet, asked[facet] ?? "", value);
+      const params = { ...asked, [facet]: chosen ? undefined : value, page: 1 };
+      return { text: name, count, chosen, href: searchPath(params) };
+    });
+    return facetGroup(facetLabel(facet), links, total);
+  });
+}
+
+function introOf(asked: SearchAsked, { note, total }: Found): string | null {
+  if (total === 0 && filterNames.some((name) => asked[name] !== undefined)) {
+    return "Nothing matches together with what the search is narrowed by. Take that away, or choose what has results.";
+  }
+  return note === null || total === 0 ? note : `No exact match, showing similar. ${note}`;
+}
 
 const headingOf = (q: string, total: number): string => {
   const what = counted(total, "nonprofit", "nonprofits");
@@ -113,23 +119,8 @@ function entryOf(found: SearchAnswer["nonprofits"][number]): Entry {
   };
 }
 
-const chipWords = (name: (typeof filterNames)[number], value: string): string => {
-  if (name === "cause") return causes.find(({ id }) => id === value)?.name ?? value;
-  if (name === "accepts") return "Takes USDC";
-  if (name === "has_website") return value === "true" ? "Has a website" : "Has no website";
-  return value;
-};
-
-const optionsOf = (
-  any: string,
-  known: readonly (readonly [value: string, text: string])[],
-  asked: string | undefined,
-) =>
-  [["", any] as const, ...known].map(([value, text]) => ({
-    value,
-    text,
-    selected: value === (asked ?? ""),
-  }));
+const chipWords = (name: (typeof filterNames)[number], value: string): string =>
+  facetValueName(name, value);
 
 function searchPath(asked: SearchAsked): string {
   const params = new URLSearchParams();

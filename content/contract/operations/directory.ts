@@ -70,6 +70,7 @@ const searching = {
   ),
   cause,
   country,
+  region: text("State, province, region or city; letter case does not matter", "Hawaii"),
   ghd_aligned: flag("ghd_aligned", "Only profiles aligned with global health and development", "1"),
   ...giving,
   literal: flag(

@@ -43,6 +43,7 @@ describe("GET /api/search", () => {
       q: "lantern",
       cause: "health",
       country: "us",
+      region: null,
       ghd_aligned: false,
       accepts: null,
       has_website: null,

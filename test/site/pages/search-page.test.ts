@@ -17,7 +17,7 @@ const summary: SearchAnswer["nonprofits"][number] = {
   ...{ beneficiaries_per_year: 1, ghd_aligned: 0, verified: 1, causes: [] },
   give_url: "https://almoner.example/api/donate/wells",
 };
-const answer: Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits"> = {
+const answer: Parameters<typeof drawnSearch>[2] & object = {
   understood: { number: null, place: { name: "Kenya", shown: "Kenya" }, words: ["clean", "wat("] },
   note: null,
   total: 41,
@@ -70,7 +70,27 @@ test("what was typed is text, and nothing found is said", async () => {
   expect($("h1").text()).toBe(`Nothing found for “${q}”`);
   expect($("#search-words").attr("value")).toBe(q);
   expect($("main script, main i").length).toBe(0);
-  expect($(".notice").text()).toBe("Guessed.");
+  expect($(".notice").text()).toStartWith("Nothing matches together with");
+});
+
+test("counts what each filter would leave, and says when results are a guess", async () => {
+  const none = { region: [], city: [], claimed: [], has_website: [], income: [] };
+  const facets = {
+    ...{ cause: [{ value: "health", count: 41 }], accepts: [{ value: "usdc", count: 3 }], ...none },
+    country: ["KE", "UG"].map((value) => ({ value, count: 20 })),
+  };
+  const $ = await drawn({ q: "watr", country: "Kenya" }, { ...answer, note: "Guessed.", facets });
+  expect($(".notice").text()).toBe("No exact match, showing similar. Guessed.");
+  const links = $(".facets a").map((_, link) => [
+    [$(link).text().replaceAll(/\s+/g, " ").trim(), $(link).attr("href")],
+  ]);
+  // Each result is for health: that narrows nothing.
+  expect(links.get()).toEqual([
+    ["Kenya ×(remove)", "/search?q=watr"],
+    ["Uganda 20", "/search?q=watr&country=UG"],
+    ["Takes gifts in USDC 3", "/search?q=watr&country=Kenya&accepts=usdc"],
+  ]);
+  expect($('.narrow input[name="country"]').attr("value")).toBe("Kenya");
 });
 
 test("leads back from beyond the end", async () => {

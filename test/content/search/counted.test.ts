@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { SearchQuery } from "#content/contract/search.ts";
+import { openBrowse } from "#content/nonprofit/browse-store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { countedIn } from "#content/search/counted.ts";
+import { type Search, searchIn } from "#content/search/search.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const pick = <Value>(values: readonly Value[], at: number): Value =>
+  values[at % values.length] as Value;
+
+let store: Store;
+let search: Search;
+beforeAll(async () => {
+  store = await openStore({ url: ":memory:" });
+  const records = Array.from({ length: 160 }, (_, at) =>
+    aNonprofit({
+      slug: `n-${at}`,
+      name: `${pick(["Clean Water", "River", "Water School", "Garden"], at)} ${at}`,
+      mission: pick(["We dig wells.", "Clean schools for all.", null], at),
+      country_code: pick(["KE", "US", "US", "GB", null], at),
+      region: pick(["Hawaii", "São Paulo", "Sao Paulo", null, "New York"], at * 3),
+      city: pick(["Hilo", "New York", null, "Hawaii"], at * 7),
+      causes: pick([["education"], ["health", "education"], []], at),
+      usdc_wallet: at % 5 === 0 ? "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" : null,
+      website: at % 4 === 0 ? `https://n-${at}.example` : null,
+      status: at % 37 === 0 ? "withdrawn" : "listed",
+    }),
+  );
+  await store.write((tx) =>
+    saveNonprofits(
+      tx,
+      records.map((after) => ({ before: null, after })),
+      { origin: "seed", now: new Date("2026-06-01T00:00:00Z") },
+    ),
+  );
+  search = searchIn(store);
+});
+afterAll(() => store.close());
+
+const plain: SearchQuery = {
+  ...{ q: null, cause: null, country: null, region: null, ghd_aligned: false, accepts: null },
+  ...{ has_website: null, literal: false, limit: 20, offset: 0 },
+};
+
+// All of the words, some of them, a slip of the hand, a place, a cause, a number, one result, none, and no words.
+const asked: readonly Partial<SearchQuery>[] = [
+  ...["water", "clean water", "clean garden", "clan watr", "water hilo", "schools in kenya"].map(
+    (q) => ({ q }),
+  ),
+  ...["river 41", "wells health hawaii", "zzzz", "water new york", "garden reno"].map((q) => ({
+    q,
+  })),
+  { q: "clean water", literal: true },
+  { q: null },
+  { q: "water", country: "US" },
+  { q: "clean school", cause: "education", region: "Hawaii" },
+  { q: "clean garden", accepts: "usdc", has_website: true },
+  { q: null, region: "new york" },
+];
+
+test.each(asked)("%j: each value gives as many results as it says", async (parts) => {
+  const query = { ...plain, ...parts };
+  const counts = await countedIn(search, openBrowse(store))(query);
+  const facets = ["cause", "country", "region", "accepts"] as const;
+  for (const facet of facets) {
+    for (const { value, count } of counts?.[facet] ?? []) {
+      const narrowed = { ...query, [facet]: value, ...(query.q === null ? {} : { steady: true }) };
+      const { total, ids } = await search(narrowed as SearchQuery);
+      expect([facet, value, total, ids.length]).toEqual([facet, value, count, Math.min(count, 20)]);
+    }
+  }
+  if (parts.q === "clean water") expect(counts?.cause.length).toBeGreaterThan(1);
+});
