@@ -3,6 +3,7 @@ import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import {
+  aboutReview,
   type ApproveBody,
   type ReviewDecision,
   type ReviewItem,
@@ -119,11 +120,13 @@ export async function decideReview(
     const now = context.clock();
     const { walletHoldMs, walletApprovals } = context.config;
     const holding = { walletHoldMs, walletApprovals };
+    const item = await queue.find(tx, key, now);
     const deciding = { key, value, reason: reason ?? "", operator, now, ...holding };
     const decided = await queue.decide(tx, decision, deciding);
     if (!decided.ok) return decided;
     const action = `review.${decision}${decided.value.complete ? "" : ".first"}`;
-    const detail = { value, reason };
+    const about = item === null ? null : aboutReview(item);
+    const detail = { about, value, reason };
     await logOperator(tx, { operator, action, subject: id, detail, at: now.getTime() });
     return decided;
   });

@@ -105,6 +105,20 @@ export const ReviewItem = named("ReviewItem", {
   created_at: z.string().describe("ISO 8601, UTC"),
 });
 export type ReviewItem = z.infer<typeof ReviewItem>;
+/** What such a review is about, where that is no field of the profile. */
+const aboutKind: Readonly<Partial<Record<ReviewKind, string>>> = {
+  onboarding: "claim, registration or change",
+  draft: "recommendation",
+  hold: "wallet on hold",
+  link: "perhaps the same as another",
+};
+
+/** What a review is about, for people: "Hope Kitchen: mission". Third-party text. */
+export function aboutReview({ name, kind, editing, comparison }: ReviewItem): string {
+  const what = aboutKind[kind] ?? editing?.field ?? comparison[0]?.field ?? kind;
+  return `${name ?? "Not listed yet"}: ${what.replaceAll("_", " ")}`;
+}
+
 /** A review as its desk finds it: what it leaves out is empty. */
 export type FoundReview = z.input<typeof ReviewItem>;
 

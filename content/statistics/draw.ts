@@ -31,6 +31,8 @@ export function draw(
   const svg = Plot.plot({ document, width, className: "drawn", ...plotOf(drawing, width) });
   svg.querySelector("style")?.remove();
   svg.removeAttribute("font-family");
+  // A group without a role has no name.
+  for (const group of svg.querySelectorAll("g[aria-label]")) group.removeAttribute("aria-label");
   svg.setAttribute("font-size", "14");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-labelledby", `${id}-title-${width} ${id}-about-${width}`);

@@ -12,7 +12,7 @@ export type Page = {
 
 /** Nothing but pages and a stylesheet of this origin: no script, no picture from elsewhere, no frame. */
 const contentSecurityPolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Kept by no one and shown to no other site. The referrer stays, because without it browsers hide a form's origin. */
 const headers = {
@@ -40,11 +40,11 @@ export const pageAnswer = (
 export const redirect = (location: string, extra: Record<string, string> = {}): Response =>
   new Response(null, { status: 303, headers: { ...headers, location, ...extra } });
 
-/** The stylesheet; its address changes with its content. */
-export const styleAnswer = (css: string): Response =>
-  new Response(css, {
+/** The stylesheet, whose address changes with its content, or a font. */
+export const fileAnswer = (body: string | Uint8Array<ArrayBuffer>, type: string): Response =>
+  new Response(body, {
     headers: {
-      "content-type": "text/css; charset=utf-8",
+      "content-type": type,
       ...headers,
       "cache-control": "public, max-age=31536000, immutable",
     },

@@ -16,7 +16,7 @@ export async function healthPage({ context }: Visit): Promise<Page> {
     title: "Health",
     place: "/desk/health",
     main: html`<h1>Health</h1>
-      ${warnings(health)}
+      ${warningsNotice(health.warnings)}
       <p class="quiet">As of ${instant(health.at)}.</p>
       ${table({
         kind: "facts",
@@ -37,7 +37,8 @@ export async function healthPage({ context }: Visit): Promise<Page> {
   };
 }
 
-const warnings = ({ warnings: found }: OperatorHealth): Part =>
+/** What an operator should see to, or that there is nothing. */
+export const warningsNotice = (found: OperatorHealth["warnings"]): Html =>
   found.length === 0
     ? notice("good", "All is well.")
     : notice("bad", html`${found.map((one) => html`<span>${one}</span><br />`)}`);
@@ -123,7 +124,6 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
   const { days = daysLimit.default } = queryIn(request.url, operatorOperations.getDailyNumbers);
   // One day alone makes no line.
   const count = Math.max(days, 2);
-  const numbers = await dailyNumbers(context, { days: count });
   const directory = chartsOf(await keptCharts(context.store)).map((chart) => ({
     ...chart,
     names: chart.columns.map(({ name }) => name),
@@ -131,8 +131,6 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
       chart.columns.map((column, at) => shownCell(column, row[at] ?? "")),
     ),
   }));
-  const figures = async (charts: readonly Figure[]) =>
-    html`<div class="charts">${(await drawn(charts)).map(figure)}</div>`;
   return {
     title: "Charts",
     place: "/desk/charts",
@@ -146,11 +144,24 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
         })),
       )}
       <p class="quiet">Days are in UTC; the last one is today so far.</p>
-      ${await figures(daily.map((one) => figureOf(one, numbers)))}
+      ${await chartsOfDays(context, { days: count })}
       <h2>The directory</h2>
       <p class="quiet">As on the public page of statistics, counted every quarter of an hour.</p>
       ${await figures(directory)}`,
   };
+}
+
+const figures = async (charts: readonly Figure[]): Promise<Html> =>
+  html`<div class="charts">${(await drawn(charts)).map(figure)}</div>`;
+
+/** Charts of what happened on each of these days, today so far included: all, or those with these ids. */
+export async function chartsOfDays(
+  context: Visit["context"],
+  { days, ids }: { days: number; ids?: readonly string[] },
+): Promise<Html> {
+  const numbers = await dailyNumbers(context, { days });
+  const wanted = daily.filter(({ id }) => ids?.includes(id) ?? true);
+  return figures(wanted.map((one) => figureOf(one, numbers)));
 }
 
 /** Numbers by day, drawn as lines over the same days. At most three, so that each looks different. */

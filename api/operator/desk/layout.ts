@@ -24,6 +24,7 @@ export const places = [
   { path: "/desk/charts", name: "Charts", key: "6" },
   { path: "/desk/webhooks", name: "Webhooks", key: "7" },
   { path: "/desk/profiles", name: "Profiles", key: "8" },
+  { path: "/desk/keys", name: "Keys", key: "?" },
 ] as const;
 
 export type Place = (typeof places)[number]["path"];
@@ -52,13 +53,19 @@ export const frame = ({ title, operator, place, network = null, main }: Frame): 
     <body>
       <a class="skip" href="#main">Skip to content</a>
       <header>
-        <p class="name"><a href="/desk">Almoner’s desk</a></p>
+        <p class="name"><a href="/desk">${mark} Almoner’s desk</a></p>
         ${operator === null ? null : [navigation(place), signOut(operator)]}
+        ${network === null ? null : html`<p class="network" role="note"><strong>Test network.</strong> ${network}</p>`}
       </header>
-      ${network === null ? null : html`<p class="network" role="note"><strong>Test network.</strong> ${network}</p>`}
       <main id="main" tabindex="-1">${main}</main>
     </body>
   </html>`;
+
+/** A coin over an open dish, as on the site. */
+const mark = html`<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
+  <circle cx="16" cy="9.5" r="4.5" fill="var(--gold)"></circle>
+  <path d="M4 15.5h24c0 7-5.4 12.5-12 12.5S4 22.5 4 15.5z" fill="var(--accent)"></path>
+</svg>`;
 
 const navigation = (current: Place | null): Html =>
   html`<nav aria-label="Desk">
@@ -240,11 +247,15 @@ export const table = ({ caption, columns, rows, kind = "list" }: Table): Html =>
   return html`<div class="scroll">
     <table class="${look}" role="table">
       ${captioned}
-      <thead role="rowgroup">
-        <tr role="row">
-          ${columns.map((column) => html`<th scope="col" role="columnheader">${column}</th>`)}
-        </tr>
-      </thead>
+      ${
+        columns.length === 0
+          ? null
+          : html`<thead role="rowgroup">
+              <tr role="row">
+                ${columns.map((column) => html`<th scope="col" role="columnheader">${column}</th>`)}
+              </tr>
+            </thead>`
+      }
       <tbody role="rowgroup">
         ${rows.map(
           (cells) =>
@@ -299,21 +310,25 @@ export const auditTable = (entries: readonly AuditEntry[], caption: string): Htm
   table({
     caption,
     columns: ["When", "Operator", "Action", "Subject", "Detail"],
-    rows: entries.map(({ happened_at, operator, action, subject, detail }) => [
-      instant(happened_at),
-      html`<bdi>${operator}</bdi>`,
-      action,
-      html`<a href="${placeWith("/desk/log", { subject })}"><bdi>${subject}</bdi></a>`,
-      Object.entries(detail)
-        .filter(([, value]) => value !== null && value !== "")
-        .map(
-          ([name, value]) =>
-            html`<div>
-              ${name.replaceAll("_", " ")}:
-              ${sent(brief(typeof value === "string" ? value : JSON.stringify(value)))}
-            </div>`,
-        ),
-    ]),
+    rows: entries.map(
+      ({ happened_at, operator, action, subject, detail: { about, ...detail } }) => [
+        instant(happened_at),
+        html`<bdi>${operator}</bdi>`,
+        action,
+        html`<a href="${placeWith("/desk/log", { subject })}"
+          ><bdi dir="auto">${typeof about === "string" ? about : subject}</bdi></a
+        >`,
+        Object.entries(detail)
+          .filter(([, value]) => value !== null && value !== "")
+          .map(
+            ([name, value]) =>
+              html`<div>
+                ${name.replaceAll("_", " ")}:
+                ${sent(brief(typeof value === "string" ? value : JSON.stringify(value)))}
+              </div>`,
+          ),
+      ],
+    ),
   });
 
 const briefMax = 300;

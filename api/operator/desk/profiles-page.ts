@@ -1,5 +1,6 @@
 import { placeWith, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
+import { suggested } from "#api/reconciliation/reconcile.ts";
 import { linkWords } from "#content/contract/nonprofit.ts";
 import { linksInto } from "#content/register/links-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -13,22 +14,41 @@ import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./
 
 const placeOf = (slug: string): string => `/desk/profiles/${encodeURIComponent(slug)}`;
 
-/** /desk/profiles: which profile is to be put right; with one named, its page. */
+const foundMax = 20;
+
+/** /desk/profiles: which profile is to be put right; with one named, its page, else those with such a name. */
 export async function profilesPage({ context, request }: Visit): Promise<Page | Response> {
   const slug = textIn(request.url, "slug", 200)?.trim();
   if (slug !== undefined && (await recordBySlug(context.store, slug)) !== null) {
     return redirect(placeOf(slug));
   }
+  const found =
+    slug === undefined
+      ? []
+      : await suggested(context, { prefix: slug, limit: foundMax, cursor: 0 });
   return {
     title: "Profiles",
     place: "/desk/profiles",
-    status: slug === undefined ? undefined : 404,
+    status: slug === undefined || found.length > 0 ? undefined : 404,
     main: html`<h1>Profiles</h1>
-      ${slug === undefined ? null : notice("bad", html`No nonprofit has the slug <bdi>${slug}</bdi>.`)}
+      ${slug === undefined || found.length > 0 ? null : notice("bad", html`No nonprofit has this name or address: <bdi>${slug}</bdi>.`)}
       <form method="get" action="/desk/profiles" class="filter">
-        ${field({ name: "slug", label: "Slug, as its address ends", value: slug, required: true, lengthMax: 200, key: "e" })}
-        <button>Open</button>
+        ${field({ name: "slug", label: "Its name, or how its address ends", value: slug, required: true, lengthMax: 200, key: "e" })}
+        <button>Find</button>
       </form>
+      ${
+        found.length === 0
+          ? null
+          : html`<ul>
+              ${found.map(
+                (one) =>
+                  html`<li>
+                    <a href="${placeOf(one.id)}"><bdi dir="auto">${one.name}</bdi></a>
+                    <span class="quiet">${one.description}</span>
+                  </li>`,
+              )}
+            </ul>`
+      }
       <p class="quiet">
         Edit, withdraw, restore or merge any profile. <a href="/desk/undo">Undo</a> takes back what
         an agent or a claim brought.

@@ -1,9 +1,11 @@
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
-import { listReviews, reviewQueues, waitingMax } from "#api/operator/review-queues.ts";
+import { operatorHealth } from "#api/operator/health.ts";
+import { findReview, listReviews, reviewQueues, waitingMax } from "#api/operator/review-queues.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import {
+  aboutReview,
   queueWords,
   type ReviewItem,
   type ReviewKind,
@@ -17,26 +19,34 @@ import {
   instant,
   nextLink,
   notice,
-  profileLink,
   reasonField,
   table,
   tokenField,
 } from "./layout.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import type { Page } from "./answer.ts";
+import { chartsOfDays, warningsNotice } from "./health-page.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
 const recentDecisions = 10;
 
-/** /desk: what waits, and what was done recently. */
+/** /desk: what is wrong, what waits, how it goes and what was done recently. */
 export async function overviewPage({ context }: Visit): Promise<Page> {
-  const log = await readAudit(context, { limit: recentDecisions });
+  const [log, { warnings }, charts] = await Promise.all([
+    readAudit(context, { limit: recentDecisions }),
+    operatorHealth(context),
+    chartsOfDays(context, { days: 30, ids: ["enrichment", "queries"] }),
+  ]);
   return {
     title: "Overview",
     place: "/desk",
     main: html`<h1>Overview</h1>
+      ${warnings.length === 0 ? null : [warningsNotice(warnings), html`<p><a href="/desk/health">What to do about it</a></p>`]}
       ${await queueTable({ context })}
+      <h2>The last 30 days</h2>
+      ${charts}
+      <p><a href="/desk/charts">All charts</a></p>
       <h2>Done recently</h2>
       ${log.count === 0 ? html`<p class="quiet">Nothing yet.</p>` : auditTable(log.entries, "The newest first")}
       <p><a href="/desk/log">The whole log</a></p>`,
@@ -120,7 +130,8 @@ type ManyShown = {
 /** POST /desk/queues/:kind: decides what is ticked, and says what could not be decided. */
 export async function decideQueuePage(visit: Sent): Promise<Page> {
   const { form } = visit;
-  const ids = form.ticked("review");
+  const rows = form.ticked("review").map((row) => row.split(","));
+  const ids = rows.flat();
   const decision = form.text("decision");
   const body = { ids, decision, reason: form.text("reason") || null };
   const decided = await perform(visit, actions.decideReviews, { params: {}, body });
@@ -129,36 +140,59 @@ export async function decideQueuePage(visit: Sent): Promise<Page> {
       ids.length === 0 ? "Tick what is to be decided." : "Say why, in at most 500 characters.";
     return queuePage(visit, refused(decided.failure, unusable));
   }
-  const { done, results } = decided.value;
-  const left = results.filter((one) => !one.done);
-  const said = html`${done} ${decision}.
-  ${left.map(
-    ({ id, message }) =>
-      html`<br /><a href="/desk/reviews/${encodeURIComponent(id)}">${id}</a>: ${message}`,
-  )}`;
+  const done = new Set(decided.value.results.flatMap((one) => (one.done ? one.id : [])));
+  const left: Html[] = [];
+  for (const { id, message } of decided.value.results) {
+    const waiting = done.has(id) ? null : await findReview(visit.context, id);
+    // One decision settles all that propose the same.
+    const isSettled =
+      waiting === null && rows.some((row) => row.includes(id) && done.has(row[0] ?? ""));
+    if (done.has(id) || isSettled) continue;
+    const about = waiting === null ? id : aboutReview(waiting);
+    left.push(
+      html`<br /><a href="/desk/reviews/${encodeURIComponent(id)}"><bdi dir="auto">${about}</bdi></a
+        >: ${message}`,
+    );
+  }
+  const count = rows.filter((row) => row.some((id) => done.has(id))).length;
+  const said = html`${count} ${decision}. ${left}`;
   return queuePage(visit, { said: notice(left.length === 0 ? "good" : "bad", said) });
 }
 
+/** Proposals of the same, each by somebody else, are one row: what is decided of one holds for all. */
+const alike: ReadonlySet<ReviewKind> = new Set(["prose", "correction"]);
+const sameAsked = ({ id, kind, slug, comparison }: ReviewItem): string =>
+  alike.has(kind) && comparison.length > 0 ? JSON.stringify([slug, comparison]) : id;
+
 const reviewTable = (reviews: readonly ReviewItem[]): Html =>
   table({
-    columns: ["", "Review", "Nonprofit", "Asks for", "Since"],
-    rows: reviews.map((review, at) => [
-      html`<input
-        type="checkbox"
-        name="review.${review.id}"
-        value="1"
-        aria-label="Tick ${review.id}"
-      />`,
-      html`<a
-          class="id"
-          href="/desk/reviews/${encodeURIComponent(review.id)}"
-          ${at === 0 ? html` accesskey="o"` : null}
-          >${review.id}</a
-        >${at === 0 ? html` <kbd>o</kbd>` : null}`,
-      profileLink(review.slug, review.name),
-      [asked(review), flagList(review.flags)],
-      instant(review.created_at),
-    ]),
+    columns: ["Tick", "Review", "Asks for", "Since"],
+    rows: [...Map.groupBy(reviews, sameAsked).values()].flatMap((same, at) => {
+      const [review] = same;
+      if (review === undefined) return [];
+      const about = aboutReview(review);
+      return [
+        [
+          html`<input
+            type="checkbox"
+            name="review.${same.map(({ id }) => id).join(",")}"
+            value="1"
+            aria-label="Tick ${about}"
+          />`,
+          html`<a
+              href="/desk/reviews/${encodeURIComponent(review.id)}"
+              ${at === 0 ? html` accesskey="o"` : null}
+              ><bdi dir="auto">${about}</bdi></a
+            >${at === 0 ? html` <kbd>o</kbd>` : null}`,
+          [
+            asked(review),
+            same.length === 1 ? null : html`<p class="quiet">Proposed ${same.length} times</p>`,
+            flagList([...new Set(same.flatMap(({ flags }) => flags))]),
+          ],
+          instant(review.created_at),
+        ],
+      ];
+    }),
   });
 
 const askedMax = 140;
@@ -166,10 +200,11 @@ const askedMax = 140;
 /** The beginning of what would change. */
 function asked({ comparison, summary }: ReviewItem): Part {
   if (comparison.length === 0) return summary;
+  // Where it is of one field, that stands before.
   return comparison.slice(0, 3).map(
     (change) =>
       html`<div>
-        <strong>${change.field.replaceAll("_", " ")}</strong>
+        ${comparison.length === 1 ? null : html`<strong>${change.field.replaceAll("_", " ")}</strong>`}
         <bdi dir="auto">${brief(newIn(change), askedMax)}</bdi>
       </div>`,
   );
@@ -192,12 +227,13 @@ export async function decisionNotice(
   return decision === null ? null : notice("good", decisionSentence(decision));
 }
 
-/** "prose-12 was approved by ada, 2026-…: …" */
+/** "Hope Kitchen: mission was approved by ada, 2026-…: …" */
 export const decisionSentence = (entry: AuditEntry): Html => {
   const { subject, action, operator, happened_at, detail } = entry;
+  const about = typeof detail["about"] === "string" ? detail["about"] : subject;
   const reason =
     typeof detail["reason"] === "string" && detail["reason"] !== "" ? detail["reason"] : null;
   const done = action.replace(/^(?:review|pick|profile)\./, "").replaceAll(".", " ");
-  return html`<bdi>${subject}</bdi> was ${done} by <bdi>${operator}</bdi>,
+  return html`<bdi dir="auto">${about}</bdi> was ${done} by <bdi>${operator}</bdi>,
     ${instant(happened_at)}${reason === null ? "." : html`: <bdi dir="auto">${reason}</bdi>`}`;
 };

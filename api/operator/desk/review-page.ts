@@ -4,7 +4,7 @@ import { actions } from "#api/operator/actions.ts";
 import { findReview, listReviews } from "#api/operator/review-queues.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
-import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
+import { aboutReview, queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";
 import { type Page, redirect } from "./answer.ts";
 import {
@@ -54,14 +54,14 @@ function itemPage(
 ): Page {
   const { id, kind, slug, name, summary, created_at, detail } = review;
   return {
-    title: id,
+    title: aboutReview(review),
     place: "/desk/queues",
     status,
     main: html`<p><a href="/desk/queues/${kind}">${queueWords[kind].name}</a></p>
       <h1>${profileLink(slug, name)}</h1>
       ${said}
       <p>${summary}</p>
-      <p class="quiet">${id}, since ${instant(created_at)}</p>
+      <p class="quiet">Since ${instant(created_at)}, as <span class="id">${id}</span></p>
       ${saidWrong(detail["what_is_wrong"])} ${flagList(review.flags)} ${comparisonTable(review)}
       ${voteTable(detail["values"])} ${duplicateTable(detail["duplicates"])} ${sourceList(review)}
       ${checkList(review.checks)}

@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { redirect, styleAnswer } from "./answer.ts";
+import { fileAnswer, redirect } from "./answer.ts";
 import { chartsPage, healthPage } from "./health-page.ts";
+import { keysPage } from "./keys-page.ts";
 import { style } from "./layout.ts";
 import { logPage, undoAgent, undoPage, undoVerification } from "./log-page.ts";
 import { addPickPage, editPickPage, pickPage, picksPage, removePickPage } from "./picks-page.ts";
@@ -27,6 +30,7 @@ const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk/health": healthPage,
   "/desk/charts": chartsPage,
   "/desk/webhooks": webhooksPage,
+  "/desk/keys": keysPage,
   "/desk/*": async () => notHere("There is no such page."),
 };
 
@@ -45,12 +49,21 @@ const forms: Readonly<Record<string, Work<Sent>>> = {
   "/desk/webhooks": webhooksForm,
 };
 
+/** The letters of the site: the desk has them without a bundle. */
+const fontFiles = ["figtree.woff2", "fraunces.woff2"] as const;
+
 /** The operator's desk: pages that work without a script. Every one but the form to sign in needs a session. */
 export function deskRoutes(context: Context) {
   const routes = new Elysia()
-    .get("/desk/desk.css", () => styleAnswer(style))
+    .get("/desk/desk.css", () => fileAnswer(style, "text/css; charset=utf-8"))
     .get("/desk/sign-in", onSignIn(context, signInPage))
     .post("/desk/sign-in", onSignIn(context, signIn));
+  for (const name of fontFiles) {
+    const font = new Uint8Array(
+      readFileSync(join(import.meta.dirname, "../../../site/fonts", name)),
+    );
+    routes.get(`/desk/${name}`, () => fileAnswer(font, "font/woff2"));
+  }
   for (const [path, work] of Object.entries(pages)) routes.get(path, onVisit(context, work));
   for (const [path, work] of Object.entries(forms)) routes.post(path, onForm(context, work));
   return routes;

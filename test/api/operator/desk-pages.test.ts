@@ -257,7 +257,7 @@ describe("recommendations", () => {
       sql: "SELECT detail FROM audit_log WHERE subject = ?",
       args: [id],
     });
-    expect(JSON.parse(String(rows[0]?.["detail"]))).toEqual({ value: null, reason: null });
+    expect(JSON.parse(String(rows[0]?.["detail"]))).toMatchObject({ value: null, reason: null });
   });
 
   test("a pick is added, edited and removed, and what is typed stays when it is refused", async () => {
@@ -338,6 +338,27 @@ describe("health", () => {
       lists_behind: 0,
       oldest_waiting_s: null,
     });
+  });
+
+  test("puts its alerts on the first page, with charts and what waits", async () => {
+    const { warnings } = OperatorHealth.parse(
+      await (await service.get("/api/admin/health", bearer)).json(),
+    );
+    expect(warnings.length).toBeGreaterThan(0);
+    const first = await ada.get("/desk");
+    expect(
+      first
+        .$(".notice.bad span")
+        .toArray()
+        .map((one) => first.$(one).text()),
+    ).toEqual(warnings);
+    expect(
+      first
+        .$("figure")
+        .toArray()
+        .map(({ attribs }) => attribs["id"]),
+    ).toEqual(["enrichment", "queries"]);
+    expect(first.$("caption").first().text()).toContain("What waits");
   });
 
   test("says how the chain answers, and does not wait for one that hangs", async () => {

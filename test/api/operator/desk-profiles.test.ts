@@ -24,11 +24,14 @@ const add = async (parts: Parameters<typeof aNonprofit>[0] = {}) => {
 const stored = (slug: string) => recordBySlug(service.store, slug);
 
 describe("a profile at the desk", () => {
-  test("is found by its slug, edited, withdrawn and restored", async () => {
+  test("is found by its name and slug, edited, withdrawn and restored", async () => {
     const programs = [
       { name: "School", description: null, beneficiaries_per_year: 120, location: "Oslo" },
     ];
     const slug = await add({ city: "Bergen", region: "Vestland", programs });
+    const { name } = (await recordBySlug(service.store, slug)) ?? { name: "" };
+    const named = await ada.get(`/desk/profiles?slug=${encodeURIComponent(name)}`);
+    expect(named.$(`main a[href="/desk/profiles/${slug}"]`).text()).toBe(name);
     const found = await ada.get(`/desk/profiles?slug=${slug}`);
     expect(found.path).toBe(`/desk/profiles/${slug}`);
     const edited = await ada.send(found, "Save", {

@@ -50,7 +50,7 @@ const alerts = (page: DeskPage): string => shown(page.$("[role=alert], [role=sta
 const links = (page: DeskPage): string[] =>
   page
     .$("main table a[href^='/desk/reviews/']")
-    .map((_, one) => page.$(one).text())
+    .map((_, one) => page.$(one).attr("href")?.replace("/desk/reviews/", ""))
     .get();
 
 describe("prose", () => {
@@ -70,7 +70,7 @@ describe("prose", () => {
     });
     expect(page.$(".outcome-passed").length).toBe(3);
     const next = await ada.send(page, "Approve");
-    expect(alerts(next)).toContain(`prose-${id} was approved by ada`);
+    expect(alerts(next)).toMatch(/^Sample Trust \d+: mission was approved by ada/);
     expect((await live(slug)).mission).toBe("We cook.\n\nEvery day.");
     const { rows } = await service.store.raw.execute(
       `SELECT winning_value FROM submissions WHERE id = ${id}`,
@@ -148,7 +148,7 @@ describe("prose", () => {
     expect(late).toContain("Nothing waits under this id any more.");
     expect(late).not.toContain("Send");
     const gone = await grace.get(`/desk/reviews/prose-${id}`);
-    expect(alerts(gone)).toContain(`prose-${id} was rejected by ada`);
+    expect(alerts(gone)).toMatch(/^Sample Trust \d+: mission was rejected by ada/);
     expect(alerts(gone)).toContain("Not a mission");
   });
 
@@ -280,7 +280,7 @@ describe("a queue", () => {
     const empty = await ada.send(first, "Reject", { reason: "no" });
     expect(empty.path).toBe(`/desk/queues/prose?done=${ids[0]}`);
     expect(empty.$("main").text()).toContain("Nothing waits here");
-    expect(alerts(empty)).toContain(`${ids[0]} was rejected by ada`);
+    expect(alerts(empty)).toMatch(/: mission was rejected by ada/);
   });
 
   test("of more than a page has a next page; counts are of the whole", async () => {
@@ -297,6 +297,30 @@ describe("a queue", () => {
     const skipped = await ada.get(`/desk/reviews/${links(page)[4]}`);
     const left = skipped.$("a[accesskey=n]").attr("href") ?? "";
     expect((await ada.get(left)).path).toBe(`/desk/reviews/${links(page)[5]}`);
+  });
+
+  test("names what waits, and shows equal proposals as one row that is decided once", async () => {
+    await service.store.write((tx) =>
+      tx.raw.execute("UPDATE submissions SET status = 'rejected' WHERE status = 'pending'"),
+    );
+    const slug = await aSlug();
+    const { name } = await live(slug);
+    const ids: string[] = [];
+    for (const agent of ["bot-q", "bot-r", "bot-s"])
+      ids.push(`prose-${await submit(slug, agent, "mission", "We cook alike.")}`);
+    const other = await submit(slug, "bot-t", "tagline", "Soup for all");
+    const page = await ada.get("/desk/queues/prose");
+    expect(links(page)).toEqual([ids[0] ?? "", `prose-${other}`]);
+    expect(shown(page.$("tbody").text())).toMatch(
+      `${name}: mission o We cook alike. Proposed 3 times`,
+    );
+    expect(page.$("main").text()).not.toContain("prose-");
+    const box = page.$("input[type=checkbox]").first().attr("name") ?? "";
+    expect(box).toBe(`review.${ids.join(",")}`);
+    const done = await ada.send(page, "Approve the ticked", { [box]: "1", decision: "approved" });
+    expect(alerts(done)).toBe("1 approved.");
+    expect(links(done)).toEqual([`prose-${other}`]);
+    expect((await live(slug)).mission).toBe("We cook alike.");
   });
 
   test("of a kind that no one knows is not found", async () => {
@@ -318,7 +342,7 @@ test("a correction is shown with what is said, and accepted with another value",
   const body = { field: "city", what_is_wrong: "<b>They moved.</b>", suggested_value: "Kisumu" };
   expect((await service.post(`/api/corrections/${slug}`, body)).status).toBe(200);
   const list = await ada.get("/desk/queues/correction");
-  expect(shown(list.$("tbody").text())).toContain("city Kisumu");
+  expect(shown(list.$("tbody").text())).toMatch(/: city o Kisumu/);
   const page = await ada.get(`/desk/reviews/${links(list)[0]}`);
   expect(page.$("main").text()).toContain(body.what_is_wrong);
   expect(shown(page.$("table.compare tbody").text())).toBe("cityNairobiKisumu");

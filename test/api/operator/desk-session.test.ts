@@ -297,7 +297,7 @@ test("every answer is kept by no one, framed by no one and shown to no other ori
   for (const { headers } of answers) {
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("content-security-policy")).toBe(
-      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
     expect(headers.get("x-frame-options")).toBe("DENY");
     expect(headers.get("access-control-allow-origin")).toBeNull();
