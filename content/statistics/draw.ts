@@ -112,11 +112,19 @@ function axes(at: readonly string[], width: Width, values: readonly number[]) {
   const room = width / (longest(at.map(tickName)) + 20);
   const step = Math.max(1, Math.ceil(at.length / room));
   const ticks = at.filter((_, index) => (at.length - 1 - index) % step === 0);
+  // Between 0 and 1 there are no parts of a gift or a profile.
+  const steps = Math.min(4, Math.max(1, ...values));
   return {
     marginLeft: longest(values.map(whole)) + 14,
     marks: [
-      Plot.gridY({ ticks: 4, stroke: "var(--line)", strokeOpacity: 1 }),
-      Plot.axisY({ ticks: 4, tickSize: 0, label: null, tickFormat: whole, fill: "var(--quiet)" }),
+      Plot.gridY({ ticks: steps, stroke: "var(--line)", strokeOpacity: 1 }),
+      Plot.axisY({
+        ticks: steps,
+        tickSize: 0,
+        label: null,
+        tickFormat: whole,
+        fill: "var(--quiet)",
+      }),
       Plot.axisX({ ticks, tickSize: 0, label: null, tickFormat: tickName, fill: "var(--quiet)" }),
     ],
   };
@@ -177,6 +185,7 @@ function lines({ at, lines: shown, open }: Of<"lines">, width: Width): Plot.Plot
   const last = at.at(-1) ?? "";
   const labels = spread(
     shown.map((line) => (1 - (line.values.at(-1) ?? 0) / top) * (height - marginTop - 28)),
+    height - marginTop - 28,
   );
   const marks = shown.flatMap(({ name, values: own }, index) => {
     const points = own.map((value, day) => ({ at: at[day] ?? "", value }));
@@ -214,13 +223,12 @@ function lines({ at, lines: shown, open }: Of<"lines">, width: Width): Plot.Plot
   };
 }
 
-/** Places from the top, in their order, moved apart until labels fit between them. */
-export function spread(places: readonly number[]): number[] {
+/** Places from the top, in their order, moved apart until labels fit between them, the lowest no lower than `limit`. */
+export function spread(places: readonly number[], limit = Infinity): number[] {
   const order = places.map((place, at) => ({ place, at })).toSorted((a, b) => a.place - b.place);
   let least = -Infinity;
-  const moved = order.map(({ place, at }) => {
-    least = Math.max(place, least + labelGap);
-    return { at, place: least };
-  });
-  return moved.toSorted((a, b) => a.at - b.at).map(({ place }) => place);
+  for (const one of order) least = one.place = Math.max(one.place, least + labelGap);
+  let most = limit + labelGap;
+  for (const one of order.toReversed()) most = one.place = Math.min(one.place, most - labelGap);
+  return order.toSorted((a, b) => a.at - b.at).map(({ place }) => place);
 }

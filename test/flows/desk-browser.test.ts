@@ -317,7 +317,9 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForSelector("[role=status]");
-    expect(await page.textContent("[role=status]")).toContain(id);
+    expect(await page.textContent("[role=status]")).toContain("tagline was rejected");
+    await pressWithAlt(page, "?");
+    await page.waitForURL("**/desk/keys");
     await pressWithAlt(page, "4");
     await page.waitForURL("**/desk/log");
     await service.post(`/api/enrich/${record?.slug}`, {

@@ -29,15 +29,17 @@ import { chartsOfDays, warningsNotice } from "./health-page.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
+const recentEntries = 100;
 const recentDecisions = 10;
 
 /** /desk: what is wrong, what waits, how it goes and what was done recently. */
 export async function overviewPage({ context }: Visit): Promise<Page> {
   const [log, { warnings }, charts] = await Promise.all([
-    readAudit(context, { limit: recentDecisions }),
+    readAudit(context, { limit: recentEntries }),
     operatorHealth(context),
     chartsOfDays(context, { days: 30, ids: ["enrichment", "queries"] }),
   ]);
+  const decided = log.entries.filter(({ subject }) => subject !== "desk").slice(0, recentDecisions);
   return {
     title: "Overview",
     place: "/desk",
@@ -48,7 +50,7 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
       ${charts}
       <p><a href="/desk/charts">All charts</a></p>
       <h2>Done recently</h2>
-      ${log.count === 0 ? html`<p class="quiet">Nothing yet.</p>` : auditTable(log.entries, "The newest first")}
+      ${decided.length === 0 ? html`<p class="quiet">Nothing yet.</p>` : auditTable(decided, "The newest first, without signing in")}
       <p><a href="/desk/log">The whole log</a></p>`,
   };
 }

@@ -119,6 +119,7 @@ test.each([
 
 test("labels are moved apart, in the order of their lines", () => {
   expect(spread([50, 45, 100])).toEqual([65, 45, 100]);
+  expect(spread([5, 100, 100], 100)).toEqual([5, 80, 100]);
 });
 
 test("months end with that of the day, and start where there is something", () => {
