@@ -44,8 +44,12 @@ export const donateRoutes = (context: Context) => {
     return keyedHash(context.secrets.dailyHashKey, `donate ${day} ${wide}`);
   };
   type Query = z.infer<typeof DonateParameters>;
-  const answer = async (request: Request, slug: string, query: Query, body: unknown) => {
-    const proof = readProof(request.headers, body);
+  const answer = async (
+    request: Request,
+    slug: string,
+    query: Query,
+    proof: ReturnType<typeof readProof>,
+  ) => {
     if (!proof.ok) return refuse(donateProblems, proof.failure);
     const outcome = await donate(giving, {
       slug,
@@ -70,12 +74,22 @@ export const donateRoutes = (context: Context) => {
   return new Elysia()
     .get(
       pathOf(operations.initiateDonation),
-      ({ request, params, query }) => answer(request, params.slug, query, undefined),
+      ({ request, params, query }) =>
+        answer(request, params.slug, query, readProof(request.headers, undefined)),
       schemaOf(operations.initiateDonation),
+    )
+    .get(
+      pathOf(operations.quoteDonation),
+      async ({ request, params, query }) => {
+        const asked = await answer(request, params.slug, query, ok(null));
+        return asked.status === 402 ? new Response(asked.body, { headers: quoteHeaders }) : asked;
+      },
+      schemaOf(operations.quoteDonation),
     )
     .post(
       pathOf(operations.settleDonation),
-      ({ request, params, query, body }) => answer(request, params.slug, query, body),
+      ({ request, params, query, body }) =>
+        answer(request, params.slug, query, readProof(request.headers, body)),
       schemaOf(operations.settleDonation),
     )
     .get(
@@ -90,6 +104,8 @@ export const donateRoutes = (context: Context) => {
       schemaOf(operations.getDonationStatus),
     );
 };
+
+const quoteHeaders = { "content-type": "application/json", "cache-control": "no-store" };
 
 /** A payment in a header counts before a signature in the body. */
 function readProof(headers: Headers, body: unknown): Result<DonateCall["proof"], BadProof> {

@@ -3,6 +3,7 @@ import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { english, type Texts } from "#content/language/texts.ts";
+import { dateInWords } from "#content/nonprofit/register-facts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import {
@@ -155,10 +156,11 @@ export type GivingView = ReturnType<typeof givingView>;
 
 /** The ways to give that a page may show: those that are among the facts. */
 function givingView(
-  { slug, name, wallet_proof }: NonprofitDetail,
+  detail: NonprofitDetail,
   facts: readonly Fact[],
   { baseUrl, network }: BuildInputs,
 ) {
+  const { slug, name, wallet_proof } = detail;
   const page = facts.find(({ field }) => field === "donation_url");
   const address = facts.find(({ field }) => field === "usdc_wallet")?.text;
   const ask = `${baseUrl}/api/donate/${slug}?amount=5`;
@@ -170,12 +172,34 @@ function givingView(
     /** Null without one: then there is not a page /donate/{slug}. */
     wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
     network: networks[network].words,
+    /** USDC that people often give. */
+    amounts: ["5", "25", "100"],
+    tax: address === undefined ? [] : taxWords(detail),
     /** A command that asks how to pay. */
     askExample: `curl -i "${ask}"`,
     /** A command that tells the directory of a transfer. */
     tellExample: `curl -X POST "${ask}" -H "Content-Type: application/json" \\
   -d '{"tx_signature": "…"}'`,
   };
+}
+
+/** What may be said of tax: that a gift is deductible only where a register of this day says so. */
+function taxWords({ register_facts, country }: NonprofitDetail): string[] {
+  const said = register_facts
+    .filter(({ state }) => state === "registered" || state === "reinstated")
+    .flatMap(({ register_name, as_of, fields }) =>
+      fields
+        .filter(({ name }) => name === "deductibility")
+        .map(
+          ({ value }) =>
+            `${register_name} says of gifts to it, as of ${dateInWords(as_of)}: ${String(value)}. Rules for gifts in USDC may differ: ask the organisation or an adviser.`,
+        ),
+    );
+  const unsaid = `No register that is read here says whether gifts to it are deductible${country === null ? "" : ` in ${country}`}. Ask the organisation.`;
+  return [
+    "What you get here is a record of a transfer, not a tax receipt. Only the organisation can give you one.",
+    ...(said.length > 0 ? said : [unsaid]),
+  ];
 }
 
 /** What pages depend on beside the store and the code. */

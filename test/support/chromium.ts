@@ -17,6 +17,28 @@ export type WatchedPage = Page & {
   asked: string[];
 };
 
+/** How far things moved on a page by themselves, as browsers count it (cumulative layout shift). */
+export const layoutShift = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((done) => {
+        let moved = 0;
+        const count = (entries: PerformanceEntryList) => {
+          for (const entry of entries as (PerformanceEntry & {
+            value: number;
+            hadRecentInput: boolean;
+          })[]) {
+            if (!entry.hadRecentInput) moved += entry.value;
+          }
+        };
+        new PerformanceObserver((list) => count(list.getEntries())).observe({
+          type: "layout-shift",
+          buffered: true,
+        });
+        setTimeout(() => done(moved), 200);
+      }),
+  );
+
 /** A page that notes what goes wrong on it and what it asks for. */
 export async function openPage(browser: Browser): Promise<WatchedPage> {
   const page = await (await browser.newContext()).newPage();

@@ -61,6 +61,17 @@ export const donationOperations = operations("Donation", {
     summary: "Ask what to pay to a nonprofit, or pay it",
     refusals: [507],
   },
+  quoteDonation: {
+    path: "/api/donate/{slug}/quote",
+    summary: "Ask what to pay to a nonprofit, for a page",
+    description:
+      "The same as the 402 of GET /api/donate/{slug}, as 200: browsers report every 402 as an error of the page. It takes no payment.",
+    query: DonateParameters,
+    ok: { description: "What to pay, and how. No money has moved", shape: PaymentRequirements },
+    problems: donateProblems,
+    refusals: [507],
+    fresh: true,
+  },
   settleDonation: {
     ...donating,
     method: "post",

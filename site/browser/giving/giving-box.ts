@@ -4,7 +4,7 @@ import { openGivingService } from "./service.ts";
 
 for (const box of document.querySelectorAll<HTMLElement>(".giving")) enhance(box);
 
-/** Without this script the box shows the address and what to do; everything that needs it is hidden until now. */
+/** Without this script the box shows the address and what to do; what needs it is not shown where no script runs. */
 function enhance(box: HTMLElement): void {
   const { slug = "", wallet = "", directory = "" } = box.dataset;
   const ask = part(".ask", box) as HTMLFormElement;
@@ -24,6 +24,11 @@ function enhance(box: HTMLElement): void {
       service: openGivingService(directory, slug),
       wallet,
       afterwards: ({ donation_id, explorer_url }) => {
+        // The room stays as it is, and what is new stands at its top: nothing that someone reads moves away.
+        box.style.minHeight = `${box.offsetHeight}px`;
+        box.classList.add("paid");
+        box.prepend(part(".done", box));
+        box.scrollIntoView({ block: "nearest" });
         const query = new URLSearchParams({ nonprofit: slug, id: donation_id });
         const receipt = el("a", { href: `${directory}/receipt?${query}` }, ["Receipt"]);
         if (explorer_url?.startsWith("https://") !== true) return [receipt];
@@ -31,9 +36,7 @@ function enhance(box: HTMLElement): void {
       },
     },
   );
-  ask.hidden = false;
   const proof = part(".tell", box) as HTMLFormElement;
-  proof.hidden = false;
   proof.addEventListener("submit", (event) => {
     event.preventDefault();
     const signature = proof.querySelector("input")?.value.trim() ?? "";
@@ -42,6 +45,5 @@ function enhance(box: HTMLElement): void {
   offerCopying(part(".copy", box), part(".wallet", box));
   const wanted = new URLSearchParams(location.search).get("amount");
   if (wanted !== null) amount.value = wanted;
-  // Anyone who opens the page of its own wants to give; a profile is read by many who do not.
-  if (location.pathname.startsWith("/donate/")) void panel.show();
+  void panel.show();
 }

@@ -69,10 +69,10 @@ export function openPanel(
       return;
     }
     if (found.kind === "refused") return say(found.words);
+    const links = afterwards(found.settlement);
     payment.hidden = true;
     ask.hidden = true;
-    status.replaceChildren(`Received: ${found.settlement.amount} USDC. Thank you. `);
-    status.append(...afterwards(found.settlement));
+    status.replaceChildren(`Received: ${found.settlement.amount} USDC. Thank you. `, ...links);
   }
 
   /** Asks how to pay what the amount's field says, and shows it. */

@@ -25,9 +25,8 @@ export function openGivingService(origin: string, slug: string) {
   const donate = (amount: string) => `${path}?${new URLSearchParams({ amount })}`;
   return {
     ask: async (amount: string): Promise<Offer> => {
-      const answer = await send(donate(amount));
-      // 402 is the answer that was hoped for: nothing was paid yet.
-      if (answer?.status !== 402) return refusal(answer);
+      const answer = await send(`${path}/quote?${new URLSearchParams({ amount })}`);
+      if (answer?.status !== 200) return refusal(answer);
       return { kind: "requirements", requirements: answer.body as PaymentRequirements };
     },
     /** Whether a transfer with this memo was found. */

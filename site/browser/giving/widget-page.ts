@@ -11,10 +11,10 @@ function enhance(maker: HTMLFormElement): void {
     const script = scriptOf(new FormData(maker));
     const known = script.dataset["nonprofit"] !== "";
     tag.textContent = textOf(script);
-    part("#button-shown").hidden = !known;
-    part("#button-place").replaceChildren(...(known ? [script] : []));
+    part("#button-place").replaceChildren(
+      known ? script : "Say above which organisation it is for.",
+    );
   };
-  maker.hidden = false;
   maker.addEventListener("submit", (event) => event.preventDefault());
   maker.addEventListener("input", debounced(draw, 300).later);
   offerCopying(part(".copy"), tag);
@@ -27,7 +27,10 @@ function scriptOf(typed: FormData): HTMLScriptElement {
   script.async = true;
   script.src = "/widget/donate.js";
   for (const name of ["nonprofit", "amount", "label"]) {
-    script.dataset[name] = String(typed.get(name) ?? "").trim();
+    // People paste the address of a profile.
+    script.dataset[name] = String(typed.get(name) ?? "")
+      .trim()
+      .replace(/^.*\/nonprofits\/([^/?#\s]+).*$/, "$1");
   }
   return script;
 }
@@ -38,5 +41,5 @@ function textOf(script: HTMLScriptElement): string {
   const quoted = (text: string) =>
     `"${text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")}"`;
   return `<script async src=${quoted(script.src)}
-  data-nonprofit=${quoted(nonprofit || "SLUG")} data-amount=${quoted(amount)} data-label=${quoted(label)}></script>`;
+  data-nonprofit=${quoted(nonprofit || "hope-kitchen")} data-amount=${quoted(amount)} data-label=${quoted(label)}></script>`;
 }

@@ -22,6 +22,28 @@ beforeAll(async () => {
     aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [] }), // 4
     aRichNonprofit({ slug: "hostile", name: attack, city: attack, registrations: [] }), // 5
     ...badWallets.map((usdc_wallet, at) => aNonprofit({ slug: `bad-${at}`, usdc_wallet })), // 6…
+    aRichNonprofit({
+      slug: "taxed",
+      registrations: [
+        {
+          country_code: "US",
+          type: "EIN",
+          registration_number: "990305781",
+          org_id: "US-EIN-990305781",
+        },
+      ],
+      register_records: [
+        {
+          org_id: "US-EIN-990305781",
+          register: "irs-bmf",
+          name: "Taxed",
+          as_of: "2026-11-10",
+          scope: "NV",
+          state: "registered",
+          facts: { deductibility: "1" },
+        },
+      ],
+    }),
   ];
   const open = async (network: "local" | "solana-devnet" | "solana") => {
     const site = await aSite([], { network });
@@ -65,18 +87,30 @@ describe("a nonprofit with a wallet", () => {
 
   test("shows what needs a script only with one", async () => {
     const { $ } = await sites.solana.page("profile 1", "donate/");
-    for (const part of [".ask", ".tell", ".copy", ".payment", ".again"]) {
-      expect($(`.giving ${part}[hidden]`).length).toBe(1);
+    for (const part of [".ask", ".tell", ".copy", ".payment", ".done"]) {
+      expect($(`.giving ${part}.scripted`).length).toBe(1);
     }
     expect($(".found").attr("role")).toBe("status");
     expect($("script[src]").attr("type")).toBe("module");
   });
 
-  test("has the same box on its profile, to which #give leads", async () => {
+  test("says of tax what a register says, with its date, and else that none does", async () => {
+    const text = textOf(await sites.solana.page("profile 1", "donate/"));
+    expect(text).toContain("a record of a transfer, not a tax receipt");
+    expect(text).toContain("No register that is read here says whether gifts to it are deductible");
+    const taxed = textOf(await sites.solana.page(`profile ${badWallets.length + 6}`, "donate/"));
+    expect(taxed).toContain(
+      "IRS Business Master File says of gifts to it, as of 10 November 2026: Deductible from US tax",
+    );
+  });
+
+  test("is given to from its profile by an amount, without a script; #give leads there", async () => {
     const { $ } = await sites.solana.page("profile 1");
-    expect($("#give .giving").attr("data-wallet")).toBe(wallet);
-    expect($("#give .giving").attr("data-slug")).toBe("lantern-school");
+    expect($("#give form").attr("action")).toBe("/donate/lantern-school");
+    expect($("#give button[name=amount]").first().attr("value")).toBe("5");
+    expect($("#give .wallet").text()).toBe(wallet);
     expect($('#give a[href="https://lantern-school.example/give"]').length).toBe(1);
+    expect($("script[src]").length).toBe(0);
   });
 });
 
