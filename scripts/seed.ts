@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { isoDay, systemClock } from "#content/contract/base/time.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import {
@@ -30,6 +31,10 @@ const command = defineCommand({
       default: "1",
       description: `Each number gives a different sample: 1 to ${seedNumberMax}`,
     },
+    "as-of": {
+      type: "string",
+      description: "The day that is today in the sample, YYYY-MM-DD (today)",
+    },
     add: { type: "boolean", description: "Add to a store that already holds nonprofits" },
     json: { type: "boolean", description: "Answer as JSON on standard output" },
   },
@@ -38,6 +43,9 @@ const command = defineCommand({
       profiles: wholeNumber("--profiles", args.profiles, profilesMax),
       seedNumber: wholeNumber("--seed-number", args["seed-number"], seedNumberMax),
     };
+    const asOf = args["as-of"] ?? isoDay(systemClock().getTime());
+    if (Number.isNaN(Date.parse(`${asOf}T00:00:00Z`)))
+      stopWith("--as-of: give a day as YYYY-MM-DD.", 2);
     const config = configOrExit();
     if (config.network === "solana") {
       stopWith(
@@ -54,6 +62,7 @@ const command = defineCommand({
     const { added, done } = await seedDirectory(store, {
       profiles,
       seedNumber: asked.seedNumber,
+      asOf,
       onProgress: (stored) => progress.at(stored),
       stop,
     });

@@ -8,7 +8,7 @@ import { isJsonLog, openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
 import { announceService } from "#api/operator/running-service.ts";
 import { isUsed, openSecrets, type Secrets } from "#api/secrets.ts";
-import { systemClock } from "#content/contract/base/time.ts";
+import { isoDay, systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
@@ -206,6 +206,7 @@ async function fillEmptyStore(
   await seedDirectory(store, {
     profiles: sample.profiles,
     seedNumber: sample.seed_number,
+    asOf: isoDay(systemClock().getTime()),
     onProgress: progress.at,
   });
   progress.end();

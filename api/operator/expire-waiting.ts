@@ -4,7 +4,7 @@ import { expireOnboardings } from "#content/onboarding/store.ts";
 import { expireDrafts } from "#content/recommendation/draft-store.ts";
 import type { OperatorContext } from "./operators.ts";
 
-const waitingDaysMax = 180;
+export const waitingDaysMax = 180;
 const dayMs = 86_400_000;
 /** A short transaction, so that requests go on being answered. */
 const perTransaction = 200;

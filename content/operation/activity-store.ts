@@ -123,7 +123,7 @@ export function countActivity(store: Store, clock: () => Date): Activity {
   };
 }
 
-const addCounts = (tx: WriteTransaction, counts: readonly HourHits[]) =>
+export const addCounts = (tx: WriteTransaction, counts: readonly HourHits[]) =>
   insertMany(
     tx,
     activityCounts,

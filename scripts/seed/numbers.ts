@@ -5,12 +5,11 @@ import type { Random } from "./random.ts";
 // power of ten and a factor, which needs no logarithm and so gives the same integers on every machine.
 
 const budget = [
-  [1_000, 170],
-  [10_000, 330],
-  [100_000, 310],
-  [1_000_000, 150],
-  [10_000_000, 36],
-  [100_000_000, 4],
+  [1_000, 150],
+  [10_000, 350],
+  [100_000, 340],
+  [1_000_000, 148],
+  [10_000_000, 12],
 ] as const;
 
 const age = [
@@ -21,14 +20,17 @@ const age = [
   [[100, 185], 30],
 ] as const;
 
-/** What one person reached costs in a year: a leaflet, a course, a bed. */
+/** What one person reached costs in a year, in USD: a meal, a course, a bed. */
 const costEach = [
-  [1, 60],
-  [8, 180],
-  [40, 330],
-  [150, 280],
-  [900, 150],
+  [25, 80],
+  [80, 250],
+  [250, 350],
+  [800, 220],
+  [3_000, 100],
 ] as const;
+/** No more people are reached than volunteers and those who are paid can look after. */
+const reachedByVolunteers = 400;
+const reachedPerJob = 100;
 
 const newestYear = 2025;
 const usdPerJob = 42_000;
@@ -43,8 +45,10 @@ export const annualBudgetUsd = (random: Random): number => {
 
 /** People reached in a year with such a budget: often a round figure, sometimes an exact one. */
 export const beneficiariesPerYear = (random: Random, budgetUsd: number): number => {
-  const centsEach = random.weighted(costEach) * random.between(60, 240);
-  const exact = Math.max(random.between(8, 60), Math.floor((budgetUsd * 100) / centsEach));
+  const centsEach = random.weighted(costEach) * random.between(60, 180);
+  const most = reachedByVolunteers + Math.floor(budgetUsd / usdPerJob) * reachedPerJob;
+  const paidFor = Math.min(most, Math.floor((budgetUsd * 100) / centsEach));
+  const exact = Math.max(random.between(8, 60), paidFor);
   return random.chance(60) ? rounded(exact) : exact;
 };
 

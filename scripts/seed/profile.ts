@@ -1,10 +1,10 @@
 import {
   type NonprofitFields,
   type NonprofitRecord,
+  sourceFrom,
   type StoredProvenance,
 } from "#content/nonprofit/record.ts";
 import causeWords from "./causes.json";
-import names from "./names.json";
 import {
   annualBudgetUsd,
   beneficiariesPerYear,
@@ -14,7 +14,7 @@ import {
   teamSize,
 } from "./numbers.ts";
 import { type Outline, richCountries } from "./outline.ts";
-import type { Random } from "./random.ts";
+import { arrivalMs, type Calendar } from "./calendar.ts";
 import { sampleTexts } from "./texts.ts";
 
 /** In how many of 100 profiles of each tier a field is filled. */
@@ -44,11 +44,16 @@ const healthAndDevelopment = new Set([
   "refugees",
   "gender-equality",
 ]);
-/** The whole profile of an outline under its settled slug. Every host ends in .example. */
-export function profileOf(seedNumber: number, outline: Outline, slug: string): NonprofitRecord {
+/** The whole profile of an outline under its settled slug, as it came. Every host ends in .example. */
+export function profileOf(
+  seedNumber: number,
+  outline: Outline,
+  slug: string,
+  calendar: Calendar,
+): NonprofitRecord {
   const { index, tier, random, name, country_code, causes } = outline;
   const has = (part: Share): boolean => random.chance(shares[part][tiers.indexOf(tier)] ?? 0);
-  const site = `https://${slug.slice(0, 60).replace(/-+$/, "")}.example`;
+  const site = `https://${hostOf(slug)}`;
   const figures = figuresOf(outline, has);
   const placed = has("place");
   const verified = tier === "verified" ? 1 : 0;
@@ -84,9 +89,12 @@ export function profileOf(seedNumber: number, outline: Outline, slug: string): N
     register_scope: `sample:${seedNumber}`,
     created_at: 0,
     updated_at: 0,
-    provenance: sampleProvenance(known, outline),
+    provenance: sampleProvenance(known, outline, calendar),
   };
 }
+
+/** The host of an organisation of the sample: none of these is anyone's. */
+export const hostOf = (slug: string): string => `${slug.slice(0, 60).replace(/-+$/, "")}.example`;
 
 type Known = NonprofitFields & Pick<NonprofitRecord, "slug" | "verified" | "status">;
 type Share = keyof typeof shares;
@@ -124,10 +132,6 @@ function registration(seedNumber: number, { index, country_code }: Outline) {
   };
 }
 
-/** No value is younger: the sample is the same whenever it is made. */
-const newestMs = Date.UTC(2026, 7, 31, 18);
-const dayMs = 86_400_000;
-
 const fromRegister = new Set([
   "name",
   "country_code",
@@ -138,42 +142,25 @@ const fromRegister = new Set([
   "founded_year",
   "annual_budget_usd",
 ]);
-const byConsensus = ["website", "city", "region", "founded_year", "contact_email"] as const;
 const unsourced = new Set(["slug", "verified", "status"]);
 
-/** Where each filled field came from: the sample's register, the organisation, or two or three agreeing agents. */
+/** Where each filled field came from: the sample's register, or the organisation that came with a claim. */
 function sampleProvenance(
   known: Known,
-  { tier, random }: Outline,
+  { tier, index }: Outline,
+  calendar: Calendar,
 ): Record<string, StoredProvenance> {
-  const register = source("register", "sample", null, ageMs(random, 30, 900));
-  const organisation = source("organisation", "organisation", known.website, ageMs(random, 5, 500));
+  const arrived = arrivalMs(index, calendar);
+  const register = sourceFrom("register", arrived, { source: "sample" });
+  const organisation = sourceFrom("organisation", arrived, { source_url: known.website });
   const provenance: Record<string, StoredProvenance> = {};
   for (const [field, value] of Object.entries(known)) {
     if (unsourced.has(field) || isEmpty(value)) continue;
     const own = tier === "verified" && !fromRegister.has(field);
     provenance[field] = own ? organisation : register;
   }
-  if (tier === "thin" || !random.chance(12)) return provenance;
-  for (const field of random.some(byConsensus, random.between(1, 2))) {
-    if (provenance[field] === undefined || provenance[field] === organisation) continue;
-    const agents = random.some(names.agents, random.between(2, 3));
-    const page = known.website === null ? null : `${known.website}/about`;
-    provenance[field] = source("consensus", "consensus", page, ageMs(random, 0, 240), agents);
-  }
   return provenance;
 }
-
-const source = (
-  set_by: StoredProvenance["set_by"],
-  name: string,
-  source_url: string | null,
-  applied_at: number,
-  agents: string[] = [],
-): StoredProvenance => ({ set_by, source: name, source_url, agents, applied_at });
-
-const ageMs = (random: Random, low: number, high: number): number =>
-  newestMs - random.between(low, high) * dayMs - random.below(86_400) * 1_000;
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === 0 || (Array.isArray(value) && value.length === 0);

@@ -8,18 +8,28 @@ import { describeFaults, wordingFaults } from "#content/recommendation/wording-f
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
+import { arrivalMs, calendarOf, defaultDay, storied } from "./calendar.ts";
 import causes from "./causes.json";
+import { type Character, tellStory } from "./story.ts";
 import { type Outline, outlineAt, round } from "./outline.ts";
 import { profileOf } from "./profile.ts";
 import { sentencesOf, slotsOf } from "./texts.ts";
 
 /** How far one sample (one seed number) has come: `done` of `profiles` are stored. */
-const SampleState = z.object({ seed_number: z.int(), profiles: z.int(), done: z.int() });
+const SampleState = z.object({
+  seed_number: z.int(),
+  profiles: z.int(),
+  done: z.int(),
+  /** The day on which it was begun: what is past in it is so from there. */
+  as_of: z.string().default(defaultDay),
+});
 export type SampleState = z.infer<typeof SampleState>;
 export type SeedOptions = {
   /** How many profiles this sample shall have in the end, 1 to `profilesMax`. */
   profiles: number;
   seedNumber: number;
+  /** The day that is today in a sample that begins, "YYYY-MM-DD"; one that goes on keeps its own. */
+  asOf?: string;
   /** Called after each batch, and once at the start. */
   onProgress?: (done: number, profiles: number) => void;
   /** Ends the work after the batch at hand; a later call goes on from there. */
@@ -30,21 +40,19 @@ export const profilesDefault = 41_000;
 export const profilesMax = 2_000_000;
 const batchSize = 2_000;
 
-// Stored times are part of the sample, so they do not come from the clock: a batch a minute, from this moment.
-const firstBatchMs = Date.UTC(2026, 8, 1, 6);
-const batchMs = 60_000;
-
 /**
  * Writes the sample with this seed number up to `profiles` profiles and its starter set, and answers how many were
- * added and how many there are of it. The same numbers give the same content, however often it was interrupted: each batch and the count of what is
- * done are one transaction, and a later call goes on from there. Memory does not grow with `profiles`.
+ * added and how many there are of it. The same numbers and day give the same content, however often it was interrupted: each batch and the
+ * count of what is done are one transaction, and a later call goes on from there. Memory does not grow with `profiles`.
  */
 export async function seedDirectory(
   store: Store,
-  { profiles, seedNumber, onProgress, stop }: SeedOptions,
+  { profiles, seedNumber, asOf = defaultDay, onProgress, stop }: SeedOptions,
 ): Promise<{ added: number; done: number }> {
   const states = await sampleStates(store);
-  const start = states.find((state) => state.seed_number === seedNumber)?.done ?? 0;
+  const own = states.find((state) => state.seed_number === seedNumber);
+  const start = own?.done ?? 0;
+  const as_of = own?.as_of ?? asOf;
   onProgress?.(Math.min(start, profiles), profiles);
   let done = start;
   while (done < profiles) {
@@ -52,7 +60,7 @@ export async function seedDirectory(
     const from = done;
     // Batches end at multiples of their size, so that an interrupted run writes the same times.
     const to = Math.min(profiles, from - (from % batchSize) + batchSize);
-    await store.write((tx) => writeBatch(tx, { profiles, seedNumber, from, to }));
+    await store.write((tx) => writeBatch(tx, { profiles, seedNumber, as_of, from, to }));
     done = to;
     onProgress?.(done, profiles);
     // Other work gets its turn, and libSQL frees its statements with all they held only when the event loop turns.
@@ -78,30 +86,42 @@ export async function unfinishedSample(store: Queryable): Promise<SampleState | 
   return states.find(({ done, profiles }) => done < profiles) ?? null;
 }
 
-type Batch = { profiles: number; seedNumber: number; from: number; to: number };
+type Batch = { profiles: number; seedNumber: number; as_of: string; from: number; to: number };
 
-async function writeBatch(tx: WriteTransaction, { profiles, seedNumber, from, to }: Batch) {
-  const now = new Date(firstBatchMs + Math.floor(from / batchSize) * batchMs);
+async function writeBatch(
+  tx: WriteTransaction,
+  { profiles, seedNumber, as_of, from, to }: Batch,
+): Promise<void> {
+  const calendar = calendarOf(seedNumber, as_of);
   const outlines = Array.from({ length: to - from }, (_, at) => outlineAt(seedNumber, from + at));
   const slugs = await giveSlugs()(
     tx,
     outlines.map(({ name, city, region }) => ({ slug_name: name, org_id: "sample", city, region })),
   );
-  const saves = outlines.map((outline, at) => ({
-    before: null,
-    after: profileOf(seedNumber, outline, slugs[at] ?? ""),
-  }));
-  const records = await saveNonprofits(tx, saves, { origin: "seed", now });
+  const written: Character[] = [];
+  const waves = Map.groupBy(outlines, ({ index }) => arrivalMs(index, calendar));
+  for (const [arrived, wave] of [...waves].toSorted(([a], [b]) => a - b)) {
+    const saves = wave.map((outline) => ({
+      before: null,
+      after: profileOf(seedNumber, outline, slugs[outline.index - from] ?? "", calendar),
+    }));
+    const records = await saveNonprofits(tx, saves, { origin: "seed", now: new Date(arrived) });
+    for (const [at, record] of records.entries()) {
+      const outline = wave[at];
+      if (outline !== undefined) written.push({ outline, record });
+    }
+  }
   await saveCuratedPicks(
     tx,
-    outlines.flatMap((outline, at) => {
-      const record = records[at];
-      return record !== undefined && isPicked(outline) ? pickOf(outline, record) : [];
-    }),
+    written.flatMap(({ outline, record }) => (isPicked(outline) ? pickOf(outline, record) : [])),
   );
-  const state: SampleState = { seed_number: seedNumber, profiles, done: to };
+  if (from === 0) {
+    const first = written.filter(({ outline }) => outline.index < storied);
+    await tellStory(tx, first, calendar);
+  }
+  const state: SampleState = { seed_number: seedNumber, profiles, done: to, as_of };
   // No page shows how far a sample has come, so it is no change of public data.
-  const fact = { value: JSON.stringify(state), updated_at: now.getTime() };
+  const fact = { value: JSON.stringify(state), updated_at: calendar.nowMs };
   await tx.db
     .insert(directoryFacts)
     .values({ name: `sample:${seedNumber}`, ...fact })

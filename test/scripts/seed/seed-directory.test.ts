@@ -26,6 +26,12 @@ async function contentOf(store: Store): Promise<Record<string, unknown>> {
     "listings",
     "changes",
     "curated_picks",
+    "submissions",
+    "donations",
+    "corrections",
+    "onboarding_submissions",
+    "activity_counts",
+    "audit_log",
     "directory_facts",
   ];
   const found: Record<string, unknown> = {};
@@ -54,7 +60,8 @@ describe("the sample directory", () => {
         if (done > 0) stop.abort();
       },
     });
-    expect(await unfinishedSample(cut)).toEqual({ seed_number: 1, profiles, done: 2_000 });
+    const state = { seed_number: 1, profiles, done: 2_000, as_of: "2026-09-01" };
+    expect(await unfinishedSample(cut)).toEqual(state);
     await seedDirectory(cut, { profiles, seedNumber: 1 });
     expect(await unfinishedSample(cut)).toBeNull();
     expect(await contentOf(cut)).toEqual(await contentOf(whole));

@@ -1,0 +1,365 @@
+import { createHash } from "node:crypto";
+import bs58 from "bs58";
+import { storeEnrichment } from "#api/enrichment/decide-submissions.ts";
+import type { Deciding } from "#api/operator/open-queue.ts";
+import { waitingDaysMax } from "#api/operator/expire-waiting.ts";
+import { correctionReviews } from "#api/operator/review-correction.ts";
+import { proseReviews } from "#api/operator/review-prose.ts";
+import { micro } from "#content/contract/base/money.ts";
+import { EnrichmentBody } from "#content/contract/enrichment.ts";
+import { readCorrection } from "#content/correction/read.ts";
+import { addCorrection } from "#content/correction/store.ts";
+import { caip2Of, networks } from "#content/donation/network.ts";
+import { recordDonation } from "#content/donation/store.ts";
+import { expireSubmissions } from "#content/enrichment/review-store.ts";
+import { readEnrichment } from "#content/enrichment/read.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
+import { addCounts, type ActivityKind, type HourHits } from "#content/operation/activity-store.ts";
+import { readOnboarding } from "#content/onboarding/read.ts";
+import { addOnboarding } from "#content/onboarding/store.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+import { arrivalMs, type Calendar, storied } from "./calendar.ts";
+import type { Outline } from "./outline.ts";
+import { hostOf } from "./profile.ts";
+import places from "./places.json";
+import { type Random, randomOf } from "./random.ts";
+import story from "./story.json";
+import { oneSentence, slotsOf } from "./texts.ts";
+
+/** A profile that things happen to. */
+export type Character = { outline: Outline; record: NonprofitRecord };
+
+/** Something that happened, in milliseconds since 1970. */
+type Happening = { at: number; tell: (tx: WriteTransaction) => Promise<void> };
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const operator = "sample";
+
+/**
+ * Tells what happened to the first profiles of a sample, in the order of time and through the functions that requests
+ * go through: the rules decide what becomes of agents' values. The same for the same profiles and calendar.
+ */
+export async function tellStory(
+  tx: WriteTransaction,
+  characters: readonly Character[],
+  calendar: Calendar,
+): Promise<void> {
+  const counts = countsOfDays(calendar);
+  const happenings = characters.flatMap((one) => {
+    const random = randomOf(calendar.seedNumber, 1_000_000_000 + one.outline.index);
+    const scene = { ...one, random, calendar, counts };
+    return [...enrichments(scene), ...missions(scene), ...gifts(scene), ...corrections(scene)];
+  });
+  const claimed = characters.filter(({ record }) => record.verified === 0);
+  happenings.push(...requests(claimed, calendar), ...expiries(calendar));
+  const past = happenings.filter(({ at }) => at < calendar.nowMs);
+  for (const { tell } of past.toSorted((a, b) => a.at - b.at)) await tell(tx);
+  await addCounts(tx, [...counts.values()]);
+}
+
+const expiryEveryDays = 5;
+
+/** What waited too long is rejected now and then, as the service does every hour. */
+const expiries = ({ nowMs }: Calendar): Happening[] =>
+  Array.from({ length: waitingDaysMax / expiryEveryDays }, (_, index) => {
+    const at = nowMs - 1 - index * expiryEveryDays * dayMs;
+    const before = at - waitingDaysMax * dayMs;
+    return {
+      at,
+      tell: async (tx) => {
+        await expireSubmissions(tx, { before, at, limit: storied });
+      },
+    };
+  });
+
+type Counts = Map<string, HourHits>;
+type Scene = Character & { random: Random; calendar: Calendar; counts: Counts };
+
+function count(counts: Counts, kind: ActivityKind, at: number, by = 1): void {
+  const hour = Math.floor(at / hourMs) * hourMs;
+  counts.getOrInsertComputed(`${kind} ${hour}`, () => ({ kind, hour, count: 0 })).count += by;
+}
+
+/** Readers and programs: more from month to month. */
+function countsOfDays({ seedNumber, nowMs }: Calendar): Counts {
+  const counts: Counts = new Map();
+  const random = randomOf(seedNumber, 2_000_000_000);
+  const days = 330;
+  for (let day = 1; day < days; day += 1) {
+    for (const [kind, often] of Object.entries(story.counts_a_day)) {
+      const by = Math.floor((often * (days - day + 60) * random.between(40, 160)) / (days * 100));
+      const at = nowMs - day * dayMs + random.below(dayMs);
+      if (by > 0) count(counts, kind as ActivityKind, at, by);
+    }
+  }
+  return counts;
+}
+
+type Teller = (typeof story.agents)[number];
+const agentsAt = (at: number, { nowMs }: Calendar): Teller[] =>
+  story.agents.filter(({ since_days }) => nowMs - since_days * dayMs <= at);
+
+const submission = (
+  { record, calendar, counts }: Scene,
+  { at, agent, field, value }: { at: number; agent: Teller; field: string; value: string },
+): Happening => ({
+  at,
+  tell: async (tx) => {
+    const source_url = `https://${hostOf(record.slug)}/about`;
+    const { id: agent_id, name: agent_name } = agent;
+    const body = { field, value, source_url, agent_id, agent_name };
+    const now = new Date(at);
+    const read = readEnrichment(EnrichmentBody.parse(body), { thisYear: now.getUTCFullYear() });
+    if (!read.ok) throw new Error(`the sample sends ${JSON.stringify([body, read.failure])}`);
+    const stored = await storeEnrichment(tx, {
+      request: read.value,
+      slug: record.slug,
+      network: `4:sample ${calendar.seedNumber} ${agent_id}`,
+      mode: "agents",
+      now,
+      ...{ idempotencyKey: null, secret: null },
+    });
+    if (!stored.ok) throw new Error(`the sample is refused ${JSON.stringify(stored.failure)}`);
+    count(counts, "enrich:submitted", at);
+    if (stored.value.items.some(({ status }) => status === "applied")) {
+      count(counts, "enrich:applied", at);
+    }
+  },
+});
+
+/** In how many of 100 profiles that lack it a field is looked for. */
+const lookedFor = { website: 50, founded_year: 80, city: 90, contact_email: 15 } as const;
+type Looked = keyof typeof lookedFor;
+const sendersMax = 4;
+
+/** Agents look for what a profile lacks, until two agree or no one comes: some err, and some stand alone. */
+function enrichments(scene: Scene): Happening[] {
+  const { record, random, calendar, outline } = scene;
+  return Object.entries(lookedFor).flatMap(([name, percent]) => {
+    const field = name as Looked;
+    if (record[field] !== null || record.verified === 1 || !random.chance(percent)) return [];
+    const truth = truths(scene)[field];
+    const sent: Happening[] = [];
+    const senders = new Set<string>();
+    const values: string[] = [];
+    let at = arrivalMs(outline.index, calendar) + random.below(320 * dayMs);
+    while (senders.size < sendersMax) {
+      const present = agentsAt(at, calendar).filter(({ id }) => !senders.has(id));
+      if (present.length === 0) break;
+      const agent = random.weighted(present.map((one) => [one, one.weight] as const));
+      senders.add(agent.id);
+      const value = random.chance(agent.right) ? truth : mistaken(field, truth, scene);
+      sent.push(submission(scene, { at, agent, field, value }));
+      const agreed = values.includes(value);
+      values.push(value);
+      // What is live is found again now and then: one more source.
+      if (random.chance(agreed ? 75 : 15)) break;
+      at += random.between(6, 30 * 24) * hourMs;
+    }
+    return sent;
+  });
+}
+
+const truths = (scene: Scene): Record<Looked, string> => ({
+  website: `https://${hostOf(scene.record.slug)}`,
+  contact_email: `hello@${hostOf(scene.record.slug)}`,
+  city: scene.outline.city,
+  founded_year: String(1950 + ((scene.outline.index * 37) % 72)),
+});
+
+function mistaken(field: Looked, truth: string, { outline, random }: Scene): string {
+  switch (field) {
+    case "website":
+      return truth.replace(".example", `-${random.pick(["old", "group", "intl"])}.example`);
+    case "contact_email":
+      return truth.replace("hello@", `${random.pick(["info", "press"])}@`);
+    case "founded_year":
+      return String(Number(truth) + random.between(1, 6));
+    case "city":
+    default: {
+      const towns = places[outline.country_code as keyof typeof places].places;
+      const [other = truth] = random.pick(towns.filter(([town]) => town !== truth));
+      return other;
+    }
+  }
+}
+
+const deciding = (at: number): Omit<Deciding, "key" | "reason"> => ({
+  ...{ value: null, operator, walletHoldMs: 0, walletApprovals: 1 },
+  now: new Date(at),
+});
+
+/** Missions that agents wrote, read by the operator some days later. */
+function missions(scene: Scene): Happening[] {
+  const { record, random, calendar, outline } = scene;
+  if (record.mission !== null || !random.chance(35)) return [];
+  const at = arrivalMs(outline.index, calendar) + random.below(330 * dayMs);
+  const [agent] = random.some(agentsAt(at, calendar), 1);
+  const value = oneSentence(random, "missions", slotsOf({ ...outline, random }, record));
+  if (agent === undefined || value === null) return [];
+  const good = random.chance(agent.right);
+  const decided = at + random.between(10, 150) * hourMs;
+  const reason = good ? "" : random.pick(story.refusals);
+  return [
+    submission(scene, { at, agent, field: "mission", value }),
+    {
+      at: decided,
+      tell: async (tx) => {
+        const found = await proseReviews.list(tx, {
+          after: null,
+          limit: 100,
+          now: new Date(decided),
+        });
+        const review = found.find(({ slug }) => slug === record.slug);
+        if (review === undefined) return;
+        const decision = good ? "approved" : "rejected";
+        const key = review.id.replace(/^prose-/, "");
+        const done = await proseReviews.decide(tx, decision, { ...deciding(decided), key, reason });
+        if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
+        await logDecision(tx, { decision, subject: review.id, reason, at: decided });
+      },
+    },
+  ];
+}
+
+const logDecision = (
+  tx: WriteTransaction,
+  {
+    decision,
+    subject,
+    reason,
+    at,
+  }: { decision: string; subject: string; reason: string; at: number },
+): Promise<void> =>
+  logOperator(tx, {
+    ...{ operator, action: `review.${decision}`, subject, at },
+    detail: { value: null, reason: reason === "" ? null : reason },
+  });
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+/** Looks like an address or a signature of Solana, and is none that anyone made. */
+const base58Of = (...names: string[]): string =>
+  bs58.encode(Buffer.concat(names.map((text) => digest(`almoner sample ${text}`))));
+
+const giftSizes = story.gifts_usdc.map(([usdc = 0, weight = 0]) => [usdc, weight] as const);
+const donorsMax = 60;
+const giftsMost = 26;
+
+/** Gifts to claimed profiles, on the local test chain: more from month to month. */
+function gifts({ record, random, calendar }: Scene): Happening[] {
+  if (record.usdc_wallet === null) return [];
+  const recipient = record.usdc_wallet;
+  return Array.from({ length: random.between(3, giftsMost) }, (_, at) => {
+    // The later of two moments: there are more late ones.
+    const age = Math.min(random.below(320 * dayMs), random.below(320 * dayMs));
+    const settled_at = calendar.nowMs - hourMs - age;
+    const usdc = random.weighted(giftSizes);
+    const name = `${calendar.seedNumber} ${record.slug} ${at}`;
+    const donor = base58Of(`donor ${random.below(donorsMax)}`);
+    const gift = {
+      nonprofit_id: record.id,
+      amount_micro_usdc: micro(BigInt(usdc) * 1_000_000n),
+      network: caip2Of(networks.local),
+      tx_signature: base58Of(`gift ${name}`, `of the test chain ${name}`),
+      slot: 1,
+      commitment: "finalized" as const,
+      ...{ recipient, donor, source: base58Of(`account of ${donor}`) },
+      destination: base58Of(`account of ${recipient}`),
+      mint: networks.local.mint,
+      memo: null,
+      settled_at,
+      recorded_at: settled_at + 15_000,
+    };
+    return {
+      at: settled_at,
+      tell: async (tx) => {
+        await recordDonation(tx, gift);
+      },
+    };
+  });
+}
+
+const correctionsEvery = 24;
+
+/** What people say is wrong: mostly they are right, sometimes not, and the newest wait. */
+function corrections(scene: Scene): Happening[] {
+  const { record, random, calendar, outline } = scene;
+  const told = Object.keys(story.corrections) as (keyof typeof story.corrections)[];
+  const field = told[outline.index % told.length] ?? "city";
+  if (outline.index % correctionsEvery !== 2 || record[field] === null) return [];
+  // One of three came yesterday, and waits.
+  const isNew = outline.index % (3 * correctionsEvery) === 2;
+  const at = calendar.nowMs - (isNew ? 1 : random.between(12, 200)) * dayMs + random.below(hourMs);
+  const suggested_value = {
+    founded_year: String((record.founded_year ?? 1990) - random.between(1, 4)),
+    team_size: String((record.team_size ?? 4) + random.between(2, 9)),
+    website: `https://www.${hostOf(scene.record.slug)}/home`,
+    city: mistaken("city", record.city ?? "", scene),
+  }[field];
+  const body = { field, what_is_wrong: story.corrections[field], suggested_value };
+  const read = readCorrection(body, { thisYear: new Date(at).getUTCFullYear() });
+  if (!read.ok) throw new Error(`the sample corrects ${JSON.stringify([body, read.failure])}`);
+  const idOf = (text: string) =>
+    digest(`${text} ${calendar.seedNumber} ${record.slug}`).toString("hex");
+  const id = idOf("correction").slice(0, 20);
+  const decision = random.chance(75) ? "approved" : "rejected";
+  const reason = decision === "approved" ? "" : story.refused_corrections;
+  const decided = at + random.between(1, 9) * dayMs;
+  return [
+    {
+      at,
+      tell: (tx) =>
+        addCorrection(tx, {
+          ...read.value,
+          ...{ id, nonprofit_id: record.id, network: null, created_at: at },
+          request_digest: idOf("request"),
+          status_digest: idOf("status"),
+        }),
+    },
+    {
+      at: decided,
+      tell: async (tx) => {
+        const given = { ...deciding(decided), key: id, reason };
+        const done = await correctionReviews.decide(tx, decision, given);
+        if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
+        await logDecision(tx, { decision, subject: `correction-${id}`, reason, at: decided });
+      },
+    },
+  ];
+}
+
+/** Claims and a registration of the last days, for the operator to decide. */
+function requests(unclaimed: readonly Character[], { seedNumber, nowMs }: Calendar): Happening[] {
+  const claims = story.claims.flatMap(({ contact_name, mailbox }, at) => {
+    const one = unclaimed[at * 7];
+    if (one === undefined) return [];
+    const contact_email = `${mailbox}@${hostOf(one.record.slug)}`;
+    return [
+      { record: one.record, body: { claim_slug: one.record.slug, contact_email, contact_name } },
+    ];
+  });
+  const registrations = story.registrations.map((body) => ({ record: null, body }));
+  return [...claims, ...registrations].map(({ record, body }, index) => {
+    const at = nowMs - (index + 1) * dayMs;
+    const read = readOnboarding(body, { thisYear: new Date(at).getUTCFullYear() });
+    if (!read.ok) throw new Error(`the sample asks ${JSON.stringify([body, read.failure])}`);
+    const about = `${index} ${unclaimed[0]?.record.slug ?? ""}`;
+    const idOf = (text: string) => digest(`${text} ${seedNumber} ${about}`).toString("hex");
+    return {
+      at,
+      tell: (tx) =>
+        addOnboarding(tx, {
+          id: idOf("onboarding").slice(0, 20),
+          type: record === null ? "registration" : "claim",
+          nonprofit_id: record?.id ?? null,
+          request: read.value.request,
+          request_digest: idOf("request"),
+          status_digest: idOf("status"),
+          duplicates: [],
+          ...{ wallet_challenge: null, wallet_signature: null, created_at: at },
+        }),
+    };
+  });
+}
