@@ -14,7 +14,8 @@ export type Line = { name: string; values: number[] };
 export const widths = { narrow: 320, wide: 560 } as const;
 type Width = (typeof widths)[keyof typeof widths];
 
-const letterPx = 7.6;
+/** Of the widest font that may stand in for the page's own. */
+const letterPx = 8.7;
 const colours = ["var(--one)", "var(--two)", "var(--three)"];
 const colourOf = (at: number): string => colours[at] ?? "currentColor";
 const gaps = "3 4";
@@ -109,7 +110,7 @@ export function tickName(at: string): string {
 
 /** Names under some of the months or days: as many as there is room for, the last one among them. */
 function axes(at: readonly string[], width: Width, values: readonly number[]) {
-  const room = width / (longest(at.map(tickName)) + 20);
+  const room = width / (longest(at.map(tickName)) + 28);
   const step = Math.max(1, Math.ceil(at.length / room));
   const ticks = at.filter((_, index) => (at.length - 1 - index) % step === 0);
   // Between 0 and 1 there are no parts of a gift or a profile.
