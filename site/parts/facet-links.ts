@@ -1,3 +1,5 @@
+import { clipped } from "./words.ts";
+
 /** One value by which a list can be narrowed: how many it would leave, and where that list is. `chosen` leads back. */
 export type FacetLink = { text: string; count: number; href: string; chosen: boolean };
 
@@ -5,6 +7,7 @@ export type FacetLink = { text: string; count: number; href: string; chosen: boo
 export type FacetGroup = { label: string; links: readonly FacetLink[] };
 
 /** Values that stand as links; a form has the others. */
+const textMax = 48;
 const facetLinksMax = 8;
 
 /**
@@ -15,5 +18,6 @@ export function facetGroup(label: string, all: readonly FacetLink[], total: numb
   const chosen = all.filter((one) => one.chosen);
   const others = all.filter((one) => !one.chosen);
   if (chosen.length === 0 && others.every(({ count }) => count === total)) return [];
-  return [{ label, links: [...chosen, ...others].slice(0, facetLinksMax) }];
+  const shown = [...chosen, ...others].slice(0, facetLinksMax);
+  return [{ label, links: shown.map((one) => ({ ...one, text: clipped(one.text, textMax) })) }];
 }

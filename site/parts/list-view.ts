@@ -74,7 +74,7 @@ export function listPageView(list: ListPage) {
     ...(facets === null ? notNarrowed : narrowingOf(list, facets, { isFile: !narrowed })),
     page,
     ...pagerOf(list),
-    entries: items.map(entryOf),
+    entries: items.map((item) => entryOf({ ...item, country: countryName(item.country_code) })),
   };
 }
 
@@ -226,7 +226,8 @@ const chipsOf = ({ filters, sort }: ListPage) =>
     if (value === null) return [];
     const without = { filters: { ...filters, [facet]: null }, sort };
     const name = facetValueName(facet, value);
-    return [{ text: facet === "income" ? `Income: ${name}` : name, href: listPath(without, 1) }];
+    const text = clipped(facet === "income" ? `Income: ${name}` : name, 60);
+    return [{ text, href: listPath(without, 1) }];
   });
 
 /** The fields by which a list is narrowed, with how many each value would leave. */
@@ -277,16 +278,16 @@ export const optionsHtml = (options: readonly Option[]): string =>
 export const isSameValue = (facet: FacetName, asked: string, value: string): boolean =>
   facet === "country" ? countryCode(asked) === value : fold(asked) === fold(value);
 
-/** An entry of a list, in words. */
-function entryOf(item: ListItem) {
+/** An entry of a list, in words; what is too long for one is cut, for the profile has it whole. */
+export function entryOf(item: Omit<ListItem, "id" | "country_code"> & { country: string | null }) {
   const people = item.beneficiaries_per_year;
-  const place = joined([item.city, item.region, countryName(item.country_code)], ", ");
+  const places = [item.city, item.region, item.country].map((place) => clipped(place ?? "", 60));
   const reach = people === null ? null : `${counted(people, "person", "people")} a year`;
   return {
     path: `/nonprofits/${item.slug}`,
-    name: item.name,
+    name: clipped(item.name, 200),
     verified: item.verified === 1,
-    note: joined([place, reach], " · "),
+    note: joined([joined(places, ", "), reach], " · "),
     text: clipped(item.text ?? "", 180),
     gives: false,
   };

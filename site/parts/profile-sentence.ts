@@ -4,7 +4,7 @@ import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { listPath } from "./list-view.ts";
-import { countryInSentence } from "./words.ts";
+import { clipped, countryInSentence } from "./words.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 
@@ -122,7 +122,10 @@ export function nearbyOf(
   const found = inPlace.flatMap(({ key, place, filters }) =>
     place === null
       ? []
-      : link(t.text(key, { cause, place }), { ...filters, cause: only?.id ?? null }),
+      : link(t.text(key, { cause, place: clipped(place, 60) }), {
+          ...filters,
+          cause: only?.id ?? null,
+        }),
   );
   if (only === undefined) return found;
   return [

@@ -6,8 +6,15 @@ import {
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
-import { type Entry, facetLabel, isSameValue, linkedFacets, pageNumbers } from "./list-view.ts";
-import { clipped, counted, joined } from "./words.ts";
+import {
+  type Entry,
+  entryOf,
+  facetLabel,
+  isSameValue,
+  linkedFacets,
+  pageNumbers,
+} from "./list-view.ts";
+import { clipped, counted } from "./words.ts";
 
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
 export type SearchView = ReturnType<typeof searchView>;
@@ -48,7 +55,12 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
     chips: [
       ...(place === null
         ? []
-        : [{ text: `in ${place.shown}`, href: searchPath({ ...asked, literal: "1", page: 1 }) }]),
+        : [
+            {
+              text: `in ${clipped(place.shown, 60)}`,
+              href: searchPath({ ...asked, literal: "1", page: 1 }),
+            },
+          ]),
       ...filterNames.flatMap((name) => {
         const value = asked[name];
         const href = searchPath({ ...asked, [name]: undefined, page: 1 });
@@ -72,7 +84,10 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
     })),
     next: page < pageCount ? pathOf(page + 1) : null,
     prev: page > 1 ? pathOf(Math.min(page - 1, pageCount)) : null,
-    entries: found.nonprofits.map(entryOf),
+    entries: found.nonprofits.map((one): Entry => {
+      const entry = entryOf({ ...one, text: one.tagline ?? one.mission });
+      return { ...entry, gives: one.give_url !== null };
+    }),
     /** What is marked where it stands in an entry, or begins a word there. */
     words: found.understood.words,
   };
@@ -105,22 +120,8 @@ const headingOf = (q: string, total: number): string => {
   return total === 0 ? `Nothing found for “${q}”` : `${what} for “${q}”`;
 };
 
-function entryOf(found: SearchAnswer["nonprofits"][number]): Entry {
-  const { slug, name, city, region, country, give_url, tagline, mission } = found;
-  const people = found.beneficiaries_per_year;
-  const reach = people === null ? null : `${counted(people, "person", "people")} a year`;
-  return {
-    path: `/nonprofits/${slug}`,
-    name,
-    verified: found.verified === 1,
-    note: joined([joined([city, region, country], ", "), reach], " · "),
-    text: clipped(tagline ?? mission ?? "", 180),
-    gives: give_url !== null,
-  };
-}
-
 const chipWords = (name: (typeof filterNames)[number], value: string): string =>
-  facetValueName(name, value);
+  clipped(facetValueName(name, value), 60);
 
 function searchPath(asked: SearchAsked): string {
   const params = new URLSearchParams();

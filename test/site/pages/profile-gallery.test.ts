@@ -3,47 +3,8 @@ import { brotliCompressSync, constants } from "node:zlib";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import { load } from "cheerio";
 import { drawnHistory } from "#site/documents/list-page.ts";
-import { aRichNonprofit, aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
-import { hostileMarkup } from "#test/support/hostile-markup.ts";
-import { aNonprofit } from "#test/support/records.ts";
-
-const scripts = "Žluťoučký Ωμέγα Пример עברית العربية हिन्दी ไทย 中文 日本語 한국어 አማርኛ ქართული";
-const emoji = "🌍👩🏽‍🚒 Help 🐘🏳️‍🌈";
-const attack = hostileMarkup.join(" ");
-const long = "We help people who need help. ".repeat(167).slice(0, 5_000);
-const numbers = Array.from({ length: 10 }, (_, at) => ({
-  country_code: "US",
-  type: "EIN",
-  registration_number: `53-019660${at}`,
-  org_id: `US-EIN-53019660${at}`,
-}));
-const named = (name: string) => ({ name, tagline: name, mission: name, city: name, region: name });
-
-/** What a page has to bear. */
-const gallery = [
-  aNonprofit({ slug: "name-only", name: "Bare", country_code: null, causes: [] }),
-  aNonprofit({ slug: "long", mission: long }),
-  aNonprofit({ slug: "ten", registrations: numbers }),
-  aRichNonprofit({ slug: "scripts", ...named(scripts), registrations: [] }),
-  aRichNonprofit({ slug: "emoji", ...named(emoji), registrations: [] }),
-  aNonprofit({ slug: "no-cause", causes: [], city: "Reno" }),
-  aRichNonprofit({
-    slug: "hostile",
-    ...named(attack),
-    website: attack,
-    registrations: [],
-    provenance: {
-      [attack]: {
-        set_by: "consensus",
-        source: attack,
-        source_url: attack,
-        agents: [attack],
-        applied_at: 0,
-      },
-      city: { set_by: "operator", source: "operator", source_url: null, agents: [], applied_at: 0 },
-    },
-  }),
-];
+import { aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
+import { attack, gallery, scripts } from "#test/support/gallery.ts";
 
 let site: TestSite;
 beforeAll(async () => {

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { toSummary } from "#content/nonprofit/wire.ts";
+import { headersOf } from "#site/delivery/http-headers.ts";
+import { drawnSearch } from "#site/documents/list-page.ts";
+import { canDraw, drawPicture } from "#site/pictures/picture.ts";
+import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
+import { clientFile } from "#test/support/clients.ts";
+import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { attack, gallery, scripts } from "#test/support/gallery.ts";
+
+const axe = clientFile("node_modules/axe-core/axe.min.js");
+const widths = [390, 768, 1_440];
+const schemes = [
+  ["light", "{}"],
+  ["dark", `{ runOnly: ["color-contrast"] }`],
+] as const;
+
+/** What is wider than its place, or cut off in it. */
+const clipped = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const { clientWidth, scrollWidth } = document.documentElement;
+    const found = scrollWidth > clientWidth ? [`the page: ${scrollWidth} px`] : [];
+    for (const one of document.querySelectorAll<HTMLElement>("body *")) {
+      if (!one.checkVisibility() || one.closest(".unseen, svg, input, .scroll") !== null) continue;
+      const { overflowX, overflowY } = getComputedStyle(one);
+      const { right, width } = one.getBoundingClientRect();
+      const isCut =
+        (overflowX !== "visible" && one.scrollWidth > one.clientWidth + 1) ||
+        (overflowY === "hidden" && one.scrollHeight > one.clientHeight + 1);
+      if (isCut || (width > 0 && right > clientWidth + 1)) found.push(one.outerHTML.slice(0, 90));
+    }
+    return found;
+  });
+
+describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
+  let site: TestSite;
+  let browser: Browser;
+  let server: Bun.Server<undefined>;
+  const files = new Map<string, string | Uint8Array>();
+
+  beforeAll(async () => {
+    site = await aSite();
+    const stored = await site.save(gallery);
+    const keys = [
+      ...gallery.map((_, at) => `profile ${at + 1}`),
+      ...["list-page all 1", "list-page cause:education 1", "list-page country:KE 1"],
+    ];
+    for (const key of keys)
+      for (const [path, body] of Object.entries(await site.files(key)))
+        if (body !== null) files.set(`/${path}`, body);
+    const nonprofits = stored.map((record) => toSummary(record, siteBaseUrl));
+    const values = gallery.map(({ region }) => ({ value: region ?? "—", count: 3 }));
+    const none = { city: [], claimed: [], accepts: [], has_website: [], income: [] };
+    for (const [path, q, total] of [
+      ["/search.html", scripts, 99],
+      ["/hostile-search.html", attack, 99],
+      ["/empty-search.html", attack, 0],
+    ] as const) {
+      const answer = {
+        understood: { number: null, place: { name: q, shown: q }, words: ["help", "the"] },
+        ...{ note: q, total, nonprofits: total === 0 ? [] : nonprofits },
+        facets: { ...none, cause: [{ value: "education", count: 3 }], country: [], region: values },
+      };
+      const asked = { q, region: attack };
+      files.set(path, await drawnSearch(site, asked, answer, { markdown: false }));
+    }
+    for (const { path, file } of site.renderer.assets)
+      files.set(`/${path}`, new Uint8Array(readFileSync(file)));
+    server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => {
+        const { pathname } = new URL(url);
+        const body = files.get(pathname);
+        const { contentType, others } = headersOf(pathname.slice(1));
+        const headers = { ...others, "content-type": contentType };
+        return new Response(typeof body === "string" ? body : new Uint8Array(body ?? []), {
+          headers,
+          status: body === undefined ? 404 : 200,
+        });
+      },
+    });
+    browser = await openChromium();
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await server.stop(true);
+    site.close();
+  });
+
+  test("nothing overflows, is cut off, runs, or is found by axe, on any screen", async () => {
+    const page = await openPage(browser);
+    const found: string[] = [];
+    page.on("dialog", (dialog) => {
+      found.push(`dialog ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    const pages = [...files.keys()].filter((path) => path.endsWith(".html"));
+    expect(pages.length).toBeGreaterThan(gallery.length + 6);
+    for (const path of pages) {
+      await page.goto(`http://127.0.0.1:${server.port}${path}`);
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const one of await clipped(page)) found.push(`${path} at ${width}: ${one}`);
+      }
+      if (!existsSync(axe)) continue;
+      await page.evaluate(readFileSync(axe, "utf8"));
+      // The other scheme has the same elements in other colours.
+      for (const [colorScheme, options] of schemes) {
+        await page.emulateMedia({ colorScheme });
+        const { violations } = (await page.evaluate(`axe.run(${options})`)) as {
+          violations: { id: string; nodes: { html: string }[] }[];
+        };
+        for (const { id, nodes } of violations)
+          found.push(`${path} ${colorScheme}: ${id} ${nodes[0]?.html}`);
+      }
+    }
+    expect(found).toEqual([]);
+    // A page of search without a service asks for what is not here.
+    expect(page.troubles.filter((one) => !/Failed to load resource/.test(one))).toEqual([]);
+  }, 240_000);
+});
+
+test("a picture is drawn of a name in letters that there are, and of no other", () => {
+  const drawn = gallery.filter(({ name }) => canDraw(name)).map(({ slug }) => slug);
+  expect(drawn).toEqual(["name-only", "long", "ten", "emoji", "no-cause", "hostile"]);
+  for (const { name, city } of gallery.filter((one) => drawn.includes(one.slug))) {
+    const words = { kicker: "Education", title: name, line: city ?? "", country: "KE" };
+    expect(drawPicture({ ...words, verified: true }).length).toBeGreaterThan(20_000);
+  }
+});
