@@ -59,7 +59,7 @@ export async function changeProfile(
       operator,
       action: `profile.${change}`,
       subject: slug,
-      detail: { reason, ...detail },
+      detail: { reason, public: true, ...detail },
       at: now.getTime(),
     });
     const newest = await newestChangeOf(tx, known.id);

@@ -163,6 +163,7 @@ export const History = named("History", {
         .enum(["agents", "operator", "organisation", "register", "directory"])
         .describe("Who decided it"),
       changed_at: z.string().describe("ISO 8601, UTC"),
+      reason: z.string().optional().describe("Why, in the words of the operator who did it"),
       values: z
         .array(
           z.object({ field: z.string(), old: z.string().nullable(), new: z.string().nullable() }),

@@ -3,7 +3,12 @@ import { CauseId } from "./cause.ts";
 import { ImpactMetric, Program } from "./nonprofit.ts";
 import { named } from "./base/shape.ts";
 
-const reason = z.string().trim().min(1).max(500).describe("Why: it stands in the audit log");
+const reason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .describe("Why: it stands in the audit log and in the public history");
 const rowsMax = 100;
 const text = z.string().max(10_000).nullable();
 const count = z.int().min(0).max(1e15).nullable();

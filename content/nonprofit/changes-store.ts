@@ -108,6 +108,7 @@ const Change = z.object({
   origin: z.string(),
   changed_at: z.number(),
   was: z.record(z.string(), z.string().nullable()).nullable(),
+  reason: z.string().nullable(),
 });
 
 const Agreed = z.object({
@@ -137,11 +138,15 @@ const agreedColumns = Object.keys(Agreed.shape);
 /** What went live where that is not what the agent sent: what was agreed on, or what a reviewer made of it. */
 const liveValue = "coalesce(winning_value, value)";
 
+/** Why an operator changed a profile, where it was asked for as a public reason: the log's entry of the same instant. Index: audit_log_by_subject. */
+const saidBecause = `SELECT detail ->> 'reason' FROM audit_log
+          WHERE subject = n.slug AND happened_at = changed_at AND detail ->> 'public' = 1`;
+
 const historiesSql = `SELECT n.id, n.slug, n.website, ${jsonOf(tracedFields)} AS live,
     (
       SELECT json_group_array(json_object(
         'sequence', sequence, 'kind', kind, 'fields', json(fields), 'origin', origin, 'changed_at', changed_at,
-        'was', json(was)
+        'was', json(was), 'reason', CASE origin WHEN 'operator' THEN (${saidBecause}) END
       )) FROM (
         SELECT sequence, kind, fields, origin, changed_at, was FROM changes
         WHERE nonprofit_id = n.id AND fields <> '["${donationsField}"]'
@@ -216,7 +221,7 @@ function historyOf({ slug, website, live: current, changes: appended, agreed }: 
     ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`,
   );
   // Newest first: what a field became is what the change after it found there.
-  const shown = appended.map(({ sequence, kind, fields, origin, changed_at, was }) => {
+  const shown = appended.map(({ sequence, kind, fields, origin, changed_at, was, reason }) => {
     const values = Object.entries(was ?? {}).map(([field, old]) => ({
       field: publicFields([field])[0] ?? field,
       old,
@@ -231,6 +236,7 @@ function historyOf({ slug, website, live: current, changes: appended, agreed }: 
       origin,
       by: deciderOf(origin),
       changed_at: isoTime(changed_at),
+      ...(reason === null ? {} : { reason }),
       ...(values.length === 0 ? {} : { values }),
       ...(live.length === 0 ? {} : { agreed: live.map((one) => agreedOf(one, live, website)) }),
     };

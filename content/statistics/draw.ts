@@ -186,7 +186,7 @@ function lines({ at, lines: shown, open }: Of<"lines">, width: Width): Plot.Plot
   const last = at.at(-1) ?? "";
   const labels = spread(
     shown.map((line) => (1 - (line.values.at(-1) ?? 0) / top) * (height - marginTop - 28)),
-    height - marginTop - 28,
+    height - marginTop - 40,
   );
   const marks = shown.flatMap(({ name, values: own }, index) => {
     const points = own.map((value, day) => ({ at: at[day] ?? "", value }));

@@ -68,7 +68,7 @@ const shownValue = (field: string, value: string, t: Texts): string =>
 const silent: ReadonlySet<string> = new Set(["provenance"]);
 
 function changeOf(
-  { kind, fields, by, origin, changed_at, values = [], agreed = [] }: Change,
+  { kind, fields, by, origin, changed_at, reason, values = [], agreed = [] }: Change,
   t: Texts,
 ) {
   const shown = new Set([...values, ...agreed].map(({ field }) => field));
@@ -78,6 +78,7 @@ function changeOf(
     day: t.date(changed_at.slice(0, 10)),
     title: t.text(`history.${kind}`),
     who: whoOf(by, origin, t),
+    why: reason === undefined ? null : t.text("history.because", { reason: quoted(reason) }),
     values: values.map(({ field, old, new: next }) => ({
       field: heading(field, t),
       old: old === null ? null : shownValue(field, old, t),

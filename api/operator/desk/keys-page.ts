@@ -17,9 +17,9 @@ export const keysPage = async (): Promise<Page> => ({
   place: "/desk/keys",
   main: html`<h1>Keys</h1>
     <p>
-      Hold <kbd>Alt</kbd> and press the key. In Firefox hold <kbd>Alt</kbd> and <kbd>Shift</kbd>, on
-      a Mac <kbd>Ctrl</kbd> and <kbd>Option</kbd>. The small letters beside links and buttons are
-      these keys.
+      Hold <strong>Alt</strong> and press the key. In Firefox hold <strong>Alt</strong> and
+      <strong>Shift</strong>, on a Mac <strong>Ctrl</strong> and <strong>Option</strong>. The small
+      letters beside links and buttons are these keys.
     </p>
     ${table({
       kind: "facts",
@@ -33,7 +33,7 @@ export const keysPage = async (): Promise<Page> => ({
       ],
     })}
     <p>
-      <kbd>Tab</kbd> goes from one link or field to the next, <kbd>Space</kbd> ticks a box, and the
-      first press of <kbd>Tab</kbd> on each page offers to skip the navigation.
+      <strong>Tab</strong> goes from one link or field to the next, <strong>Space</strong> ticks a
+      box, and the first press of <strong>Tab</strong> on each page offers to skip the navigation.
     </p>`,
 });

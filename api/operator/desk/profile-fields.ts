@@ -97,12 +97,24 @@ const typed: readonly Typed[] = [
   },
 ];
 
+/** Where the name of a field does not say what it holds. */
+const labels: Readonly<Partial<Record<keyof ProfileValues, string>>> = {
+  donation_url: "donation page",
+  logo_url: "logo, its address",
+  contact_email: "contact e-mail, never public",
+  beneficiaries_per_year: "people reached a year",
+  team_size: "people in the team",
+  annual_budget_usd: "annual budget in US$",
+  ghd_aligned: "global health alignment, 1 or 0",
+  programs: "programmes",
+};
+
 /** The fields of a profile that can be edited, as they are or as they were typed. */
 export const profileFields = (record: NonprofitRecord, sent: Form | null): Html[] =>
   typed.map(({ name, rows, hint, text }) =>
     field({
       name: `value.${name}`,
-      label: `${name.replaceAll("_", " ")}${hint === undefined ? "" : ` (${hint})`}`,
+      label: `${labels[name] ?? name.replaceAll("_", " ")}${hint === undefined ? "" : ` (${hint})`}`,
       value: sent?.has(`value.${name}`) === true ? sent.text(`value.${name}`) : text(record),
       lengthMax: 10_000,
       ...(rows === undefined ? {} : { rows }),

@@ -1,6 +1,7 @@
 import { placeWith, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { suggested } from "#api/reconciliation/reconcile.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { linkWords } from "#content/contract/nonprofit.ts";
 import { linksInto } from "#content/register/links-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -70,7 +71,7 @@ export async function profilePage(visit: Visit, { said, status }: Shown = {}): P
       <h1>${profileLink(slug, record.name)}</h1>
       ${said}${await decisionNotice(context, textIn(request.url, "done", 200))}
       <p class="quiet">
-        ${stateOf(record)}, changed ${instant(new Date(record.updated_at).toISOString())}.
+        ${stateOf(record)}, changed ${instant(isoTime(record.updated_at))}.
         <a href="${placeWith("/desk/log", { subject: slug })}">All that was done to it</a>
       </p>
       ${await linked(context, slug)}
@@ -84,7 +85,7 @@ async function linked({ store }: Visit["context"], slug: string): Promise<Part> 
     ({ gone, org_id, other_org_id, source, set_at }) =>
       html`<li>
         <a href="${placeOf(gone ?? "")}">${gone}</a> (${org_id}, ${other_org_id}):
-        ${linkWords[source]}, ${instant(new Date(set_at).toISOString())}
+        ${linkWords[source]}, ${instant(isoTime(set_at))}
       </li>`,
   );
   if (links.length === 0) return null;
@@ -110,7 +111,11 @@ const editing = (record: NonprofitRecord, { token, form: sent }: Visit): Html =>
         An empty field is emptied. Provenance says operator; agents learn that one decided.
       </p>`,
       profileFields(record, sent),
-      reasonField({ id: "edit-reason", label: "Why, for the log", value: sent?.text("reason") }),
+      reasonField({
+        id: "edit-reason",
+        label: "Why: it stands in the public history",
+        value: sent?.text("reason"),
+      }),
     ],
     button: "Save",
     key: "a",
@@ -125,7 +130,7 @@ const ending = (slug: string, token: string, into = ""): Html =>
       hidden: { change: "withdraw" },
       fields: [
         html`<p>It leaves every list and takes no data and no donations. Its address stays.</p>`,
-        reasonField({ id: "withdraw-reason", label: "Why, for the log" }),
+        reasonField({ id: "withdraw-reason", label: "Why: it stands in the public history" }),
       ],
       button: "Withdraw it",
       danger: true,
@@ -147,7 +152,7 @@ const ending = (slug: string, token: string, into = ""): Html =>
           required: true,
           lengthMax: 200,
         }),
-        reasonField({ id: "merge-reason", label: "Why, for the log" }),
+        reasonField({ id: "merge-reason", label: "Why: it stands in the public history" }),
       ],
       button: "Merge it",
       danger: true,
@@ -165,7 +170,7 @@ const restoring = (slug: string, token: string): Html =>
         Of a merged profile with a register number, its registrations and what else it gave come
         back, and no rule links the two again.
       </p>`,
-      reasonField({ id: "restore-reason", label: "Why, for the log" }),
+      reasonField({ id: "restore-reason", label: "Why: it stands in the public history" }),
     ],
     button: "Restore it",
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { History } from "#content/contract/enrichment-answers.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aVisitor, type Visitor } from "#test/support/desk.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -41,6 +42,11 @@ describe("a profile at the desk", () => {
       reason: "The register is out of date.",
     });
     expect(edited.$(".notice.good").text()).toContain("was edited by ada");
+    const { changes } = (await (await service.get(`/api/history/${slug}`)).json()) as History;
+    expect(changes.map(({ by, reason }) => [by, reason])).toEqual([
+      ["operator", "The register is out of date."],
+      ["directory", undefined],
+    ]);
     expect(await stored(slug)).toMatchObject({
       city: "Oslo",
       region: null,
