@@ -12,7 +12,9 @@ const momentInWords = (instant: string): string =>
 
 /** How long others waited for a decision; null where too few were decided to say so. */
 const usually = (days: number | null): string[] => {
-  if (days === null) return [];
+  if (days === null) {
+    return ["How long that takes depends on who runs this directory. Look again in a few days."];
+  }
   const time = days < 1 ? "a day" : counted(Math.ceil(days), "day", "days");
   return [`Half of the last ones were decided within ${time}.`];
 };

@@ -24,11 +24,10 @@ function enhance(box: HTMLElement): void {
       service: openGivingService(directory, slug),
       wallet,
       afterwards: ({ donation_id, explorer_url }) => {
-        // The room stays as it is, and what is new stands at its top: nothing that someone reads moves away.
-        box.style.minHeight = `${box.offsetHeight}px`;
+        // What is new stands at the top, in a room that does not collapse under the reader.
         box.classList.add("paid");
         box.prepend(part(".done", box));
-        box.scrollIntoView({ block: "nearest" });
+        scrollTo({ top: 0 });
         const query = new URLSearchParams({ nonprofit: slug, id: donation_id });
         const receipt = el("a", { href: `${directory}/receipt?${query}` }, ["Receipt"]);
         if (explorer_url?.startsWith("https://") !== true) return [receipt];

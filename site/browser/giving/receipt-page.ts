@@ -2,6 +2,13 @@ import type { SignedReceipt } from "#content/contract/donation.ts";
 import { wordsOfCluster } from "#content/donation/network.ts";
 import { el, part, showFacts } from "#site/browser/dom.ts";
 
+/** "23 November 2026 at 03:18:40 UTC". */
+const moment = new Intl.DateTimeFormat("en-GB", {
+  dateStyle: "long",
+  timeStyle: "long",
+  timeZone: "UTC",
+});
+
 void showReceipt(new URLSearchParams(location.search));
 
 /** Shows the receipt that the page's address names: ?nonprofit=slug&id=… */
@@ -28,7 +35,7 @@ function draw({ receipt, signature, explorer_url, correction }: SignedReceipt, p
       (one) => ["Registered", `${one.country}, ${one.type} ${one.registration_number}`] as const,
     ),
     ["Amount", `${receipt.amount_usdc} ${receipt.currency}`],
-    ["Date", receipt.settled_at.replace("T", " ").replace("Z", " UTC")],
+    ["Date", moment.format(new Date(receipt.settled_at))],
     ["Network", wordsOfCluster(evidence.cluster).name],
     ["Given by (wallet)", evidence.donor],
     ["Received by (wallet)", evidence.recipient],
