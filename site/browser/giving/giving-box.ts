@@ -24,9 +24,10 @@ function enhance(box: HTMLElement): void {
       service: openGivingService(directory, slug),
       wallet,
       afterwards: ({ donation_id, explorer_url }) => {
-        // What is new stands at the top, in a room that does not collapse under the reader.
+        // What is new stands at the top. What is put in anew appears and does not move.
         box.classList.add("paid");
-        box.prepend(part(".done", box));
+        ask.before(part(".done", box));
+        box.after(...(box.nextElementSibling === null ? [] : [box.nextElementSibling]));
         scrollTo({ top: 0 });
         const query = new URLSearchParams({ nonprofit: slug, id: donation_id });
         const receipt = el("a", { href: `${directory}/receipt?${query}` }, ["Receipt"]);
