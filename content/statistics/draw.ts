@@ -205,11 +205,13 @@ function lines({ at, lines: shown, open }: Of<"lines">, width: Width): Plot.Plot
             ...{ ...label, x: () => last, frameAnchor: "top", textAnchor: "start", dx: 10 },
             dy: labels[index] ?? 0,
           })
-        : Plot.text([last], {
-            ...label,
-            frameAnchor: "top-left",
-            dy: index * labelGap - marginTop,
-          }),
+        : shown.length === 1
+          ? Plot.text(points.slice(-1), { ...end, ...label, textAnchor: "end", dx: 4, dy: -16 })
+          : Plot.text([last], {
+              ...label,
+              frameAnchor: "top-left",
+              dy: index * labelGap + 4 - marginTop,
+            }),
     ];
   });
   return {
