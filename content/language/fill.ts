@@ -15,7 +15,7 @@ export function filled(pattern: Pattern, values: Values, { number, plural }: For
   if (!text.includes("{")) return text;
   return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`no ${name} for the text "${text}"`);
+    if (value === undefined) throw new Error(`no ${name} in "${text}"`);
     return typeof value === "number" ? number(value) : value;
   });
 }

@@ -121,6 +121,16 @@ export function openTexts(language: string, catalogue: Catalogue) {
       const key = ends.length === 7 ? "amount.period" : "amount.period_to_day";
       return formed(key, { amount: said, date: date(ends) });
     },
+    /** The texts of a script as JSON, for the attribute `data-texts`: those of some groups, by the rest of their names. */
+    forScript: (...groups: readonly string[]): string =>
+      JSON.stringify(
+        Object.fromEntries(
+          Object.entries(known).flatMap(([key, pattern]) => {
+            const [group = "", name = ""] = key.split(".");
+            return groups.includes(group) ? [[name, pattern]] : [];
+          }),
+        ),
+      ),
     /** Where the page with this English path stands in the language. */
     path: (path: string): string => pathIn(language, path),
   };

@@ -1,3 +1,5 @@
+import type { Say } from "./texts.ts";
+
 type Attributes = Readonly<Record<string, string | boolean>>;
 
 /** An element with attributes and children; texts stay texts, so nothing that a stranger wrote becomes markup. */
@@ -51,18 +53,18 @@ export function debounced(call: () => void, restMs: number) {
   return { later, now, cancel };
 }
 
-/** Makes a button, hidden until now, copy a text; the button itself says how that went. */
-export function offerCopying(button: HTMLElement, text: HTMLElement): void {
+/** Makes a button, hidden until now, copy a text; the button itself says how that went, by the texts of the group "copy". */
+export function offerCopying(button: HTMLElement, text: HTMLElement, say: Say): void {
   button.hidden = false;
   const words = button.textContent ?? "";
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text.textContent ?? "");
-      button.textContent = "Copied";
+      button.textContent = say("done");
     } catch {
       // Where the clipboard is closed to pages, the text is at least marked.
       getSelection()?.selectAllChildren(text);
-      button.textContent = "Marked: copy it now";
+      button.textContent = say("marked");
     }
     setTimeout(() => {
       button.textContent = words;

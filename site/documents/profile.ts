@@ -78,7 +78,10 @@ export function drawnProfile(drawing: Drawing, record: NonprofitRecord) {
 
 /** The page by which a nonprofit is paid; its profile where it has no wallet. */
 export function drawnDonatePage(drawing: Drawing, record: NonprofitRecord) {
-  const view = donateView(profileView(record, toDetail(record, drawing.baseUrl), drawing));
+  const view = donateView(
+    profileView(record, toDetail(record, drawing.baseUrl), drawing),
+    drawing.t,
+  );
   return view === null ? drawnProfile(drawing, record) : drawn(drawing, "/donate/[slug]", { view });
 }
 

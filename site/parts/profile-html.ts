@@ -49,7 +49,7 @@ export function placeHtml(facts: readonly Fact[], marks: Marks): string {
   return shown
     .map(({ field, text }, at) => {
       const comma = at === shown.length - 1 ? "" : ",";
-      return `<span data-field="${field}">${escaped(text)}</span>${comma}${beside[at]}`;
+      return `<span data-field="${field}" dir="auto">${escaped(text)}</span>${comma}${beside[at]}`;
     })
     .join(" ");
 }
@@ -107,7 +107,7 @@ export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t
   const standing = t.html(`register.${state}`, { date: t.date(register.as_of) });
   const licenced = t.text("register.licence", {
     attribution: escaped(attribution),
-    licence: `<a href="${escaped(licence.url)}">${escaped(licence.name)}</a>`,
+    licence: `<a href="${escaped(licence.url)}">${escaped(t.word(licence.name))}</a>`,
   });
   return `<section class="register" data-register="${escaped(register.register)}">
 <h2>${t.html("register.heading", { name: t.word(register_name) })}</h2>

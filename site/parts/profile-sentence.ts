@@ -4,7 +4,7 @@ import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { listPath } from "./list-view.ts";
-import { clipped, countryInSentence } from "./words.ts";
+import { clipped, countryInSentence, isolated } from "./words.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 
@@ -35,8 +35,8 @@ function whatAndWhere(
 ): string | null {
   const named = organisations.get(known[0]?.id ?? "");
   const kind = named === undefined ? t.text("sentence.nonprofit") : t.word(named);
-  if (city !== null) return t.text("sentence.in_city", { kind, place: city });
-  if (region !== null) return t.text("sentence.in_region", { kind, place: region });
+  if (city !== null) return t.text("sentence.in_city", { kind, place: isolated(city) });
+  if (region !== null) return t.text("sentence.in_region", { kind, place: isolated(region) });
   if (country !== null) {
     return t.text("sentence.in_country", { kind, place: countryInSentence(country, t) });
   }
@@ -122,7 +122,7 @@ export function nearbyOf(
   const found = inPlace.flatMap(({ key, place, filters }) =>
     place === null
       ? []
-      : link(t.text(key, { cause, place: clipped(place, 60) }), {
+      : link(t.text(key, { cause, place: isolated(clipped(place, 60)) }), {
           ...filters,
           cause: only?.id ?? null,
         }),

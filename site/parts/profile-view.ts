@@ -3,7 +3,6 @@ import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import { dateInWords } from "#content/nonprofit/register-facts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import {
@@ -137,13 +136,13 @@ const enrichExample = (slug: string, field: string, baseUrl: string): string =>
 export type DonateView = NonNullable<ReturnType<typeof donateView>>;
 
 /** What the page says, or null for a nonprofit without a wallet: its profile then names other ways to give. */
-export function donateView({ name, place, giving, picture }: ProfileView) {
+export function donateView({ name, place, giving, picture }: ProfileView, t: Texts = english) {
   const { wallet, slug } = giving;
   if (wallet === null) return null;
   return {
     path: `/donate/${slug}`,
-    title: `${metaText(`Give to ${name}`, 90)} · Almoner`,
-    description: metaText(`Give USDC on Solana straight to the wallet of ${name}.`, 200),
+    title: t.text("donate.title", { name: metaText(name, 80) }),
+    description: metaText(t.text("donate.description", { name }), 200),
     place,
     picture,
     giving,
@@ -158,7 +157,7 @@ export type GivingView = ReturnType<typeof givingView>;
 function givingView(
   detail: NonprofitDetail,
   facts: readonly Fact[],
-  { baseUrl, network }: BuildInputs,
+  { baseUrl, network, t = english }: BuildInputs,
 ) {
   const { slug, name, wallet_proof } = detail;
   const page = facts.find(({ field }) => field === "donation_url");
@@ -174,7 +173,7 @@ function givingView(
     network: networks[network].words,
     /** USDC that people often give. */
     amounts: ["5", "25", "100"],
-    tax: address === undefined ? [] : taxWords(detail),
+    tax: address === undefined ? [] : taxWords(detail, t),
     /** A command that asks how to pay. */
     askExample: `curl -i "${ask}"`,
     /** A command that tells the directory of a transfer. */
@@ -184,22 +183,24 @@ function givingView(
 }
 
 /** What may be said of tax: that a gift is deductible only where a register of this day says so. */
-function taxWords({ register_facts, country }: NonprofitDetail): string[] {
+function taxWords({ register_facts, country }: NonprofitDetail, t: Texts): string[] {
   const said = register_facts
     .filter(({ state }) => state === "registered" || state === "reinstated")
     .flatMap(({ register_name, as_of, fields }) =>
       fields
         .filter(({ name }) => name === "deductibility")
-        .map(
-          ({ value }) =>
-            `${register_name} says of gifts to it, as of ${dateInWords(as_of)}: ${String(value)}. Rules for gifts in USDC may differ: ask the organisation or an adviser.`,
+        .map(({ value }) =>
+          t.text("tax.said", {
+            register: t.word(register_name),
+            date: t.date(as_of),
+            value: t.word(String(value)),
+          }),
         ),
     );
-  const unsaid = `No register that is read here says whether gifts to it are deductible${country === null ? "" : ` in ${country}`}. Ask the organisation.`;
-  return [
-    "What you get here is a record of a transfer, not a tax receipt. Only the organisation can give you one.",
-    ...(said.length > 0 ? said : [unsaid]),
-  ];
+  const place = t.country(country);
+  const unsaid =
+    place === null ? t.text("tax.unsaid") : t.text("tax.unsaid_in", { country: place });
+  return [t.text("tax.record"), ...(said.length > 0 ? said : [unsaid])];
 }
 
 /** What pages depend on beside the store and the code. */

@@ -26,6 +26,27 @@ export function clipped(text: string, lengthMax: number): string {
   return `${kept.replace(/[\s,;:.–-]+$/, "")}…`;
 }
 
+const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
+
+/** A stranger's text inside a sentence: one from right to left leaves the order of the words around it alone. */
+export const isolated = (text: string): string =>
+  rightToLeft.test(text) ? `\u2068${text}\u2069` : text;
+
+/** Scripts of which each is one language's. */
+const scripts: readonly (readonly [script: RegExp, language: string])[] = [
+  [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, "ja"],
+  [/\p{Script=Hangul}/u, "ko"],
+  [/\p{Script=Thai}/u, "th"],
+  [/\p{Script=Hebrew}/u, "he"],
+  [/\p{Script=Greek}/u, "el"],
+  [/\p{Script=Armenian}/u, "hy"],
+  [/\p{Script=Georgian}/u, "ka"],
+];
+
+/** The language of a stranger's text, where its letters tell; readers' machines choose voices and shapes of letters by it. */
+export const languageOf = (text: string): string | undefined =>
+  /[\u0370-\uFFFF]/.test(text) ? scripts.find(([script]) => script.test(text))?.[1] : undefined;
+
 /** What a stranger calls itself, as its own words. */
 export const quoted = (name: string): string => `“${name}”`;
 

@@ -1,5 +1,8 @@
 import { join, relative } from "node:path";
 import { build } from "astro";
+import { languages, translations } from "#content/language/languages.ts";
+import { english, type Texts } from "#content/language/texts.ts";
+import { networks } from "#content/donation/network.ts";
 
 // Run by compile.ts in a process of its own: bun compile-child.ts <work folder>. The result is <work folder>/out.
 const [workFolder] = process.argv.slice(2);
@@ -17,12 +20,36 @@ await build({
   logLevel: "warn",
 });
 
-// The donation button runs on the pages of others: one plain script under a name that never changes.
+// The donation button runs on the pages of others: one plain script under a name that never changes, in English; texts of
+// other languages are fetched when a dialog opens.
+const widgetFolder = join(workFolder, "out", "client", "widget");
+const labels = Object.fromEntries(
+  [...languages].map(([code, t]) => [code, t.text("widget.donate")]),
+);
 await Bun.build({
   entrypoints: [join(checkout, "site/browser/widget/donate-button.ts")],
-  outdir: join(workFolder, "out", "client", "widget"),
+  outdir: widgetFolder,
   naming: "donate.js",
   target: "browser",
   format: "iife",
   minify: true,
+  define: {
+    WIDGET_TEXTS: widgetTexts(english),
+    WIDGET_LABELS: JSON.stringify(labels),
+  },
 });
+for (const t of translations) {
+  await Bun.write(join(widgetFolder, `${t.language}.json`), widgetTexts(t));
+}
+
+/** The texts of the button, with what is said of each network. */
+function widgetTexts(t: Texts): string {
+  const said = Object.values(networks).flatMap(({ cluster, words }) => [
+    [`name_${cluster}`, t.word(words.name)],
+    [`notice_${cluster}`, words.notice === null ? "" : t.word(words.notice)],
+  ]);
+  return JSON.stringify({
+    ...JSON.parse(t.forScript("pay", "widget")),
+    ...Object.fromEntries(said),
+  });
+}

@@ -1,4 +1,5 @@
 import { el, offerCopying, part } from "#site/browser/dom.ts";
+import { pathHere, sayingOf } from "#site/browser/texts.ts";
 import { openPanel } from "./panel.ts";
 import { openGivingService } from "./service.ts";
 
@@ -7,6 +8,7 @@ for (const box of document.querySelectorAll<HTMLElement>(".giving")) enhance(box
 /** Without this script the box shows the address and what to do; what needs it is not shown where no script runs. */
 function enhance(box: HTMLElement): void {
   const { slug = "", wallet = "", directory = "" } = box.dataset;
+  const text = sayingOf(box);
   const ask = part(".ask", box) as HTMLFormElement;
   const amount = part("#give-amount", box) as HTMLInputElement;
   const panel = openPanel(
@@ -22,6 +24,7 @@ function enhance(box: HTMLElement): void {
     },
     {
       service: openGivingService(directory, slug),
+      text,
       wallet,
       afterwards: ({ donation_id, explorer_url }) => {
         // What is new stands at the top. What is put in anew appears and does not move.
@@ -30,9 +33,9 @@ function enhance(box: HTMLElement): void {
         box.after(...(box.nextElementSibling === null ? [] : [box.nextElementSibling]));
         scrollTo({ top: 0 });
         const query = new URLSearchParams({ nonprofit: slug, id: donation_id });
-        const receipt = el("a", { href: `${directory}/receipt?${query}` }, ["Receipt"]);
+        const receipt = el("a", { href: `${directory}/receipt?${query}` }, [text("receipt")]);
         if (explorer_url?.startsWith("https://") !== true) return [receipt];
-        return [receipt, " · ", el("a", { href: explorer_url }, ["Transaction"])];
+        return [receipt, " · ", el("a", { href: explorer_url }, [text("transaction")])];
       },
     },
   );
@@ -42,7 +45,7 @@ function enhance(box: HTMLElement): void {
     const signature = proof.querySelector("input")?.value.trim() ?? "";
     if (signature !== "") void panel.prove(signature);
   });
-  offerCopying(part(".copy", box), part(".wallet", box));
+  offerCopying(part(".copy", box), part(".wallet", box), text);
   const wanted = new URLSearchParams(location.search).get("amount");
   if (wanted !== null) amount.value = wanted;
   void panel.show();

@@ -2,6 +2,7 @@ import { encode } from "uqr";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { donationAmount, usdcText } from "#content/contract/base/money.ts";
 import { debounced } from "#site/browser/dom.ts";
+import type { Say } from "#site/browser/texts.ts";
 import { type GivingService, type Outcome, readingTime, watchFor } from "./service.ts";
 
 /** The elements that a payment takes; the directory's pages and the widget each have their own. */
@@ -21,6 +22,8 @@ export type PanelParts = {
 
 export type PanelOptions = {
   service: GivingService;
+  /** The texts of the group "pay". */
+  text: Say;
   /** The wallet that people were shown before; a payment to another one is never offered. */
   wallet: string;
   /** Called before a payment is shown. */
@@ -32,15 +35,10 @@ export type PanelOptions = {
 /** People type amounts digit by digit. */
 const restMs = 500;
 
-const away =
-  "The directory's service does not answer at the moment. Nothing was sent; please try again in a moment.";
-const changed =
-  "The organisation's wallet is no longer the one on this page. Please reload the page before you give.";
-
 /** Makes the elements ask for a payment, show it, and say when it was found. */
 export function openPanel(
   parts: PanelParts,
-  { service, wallet, onRequirements, afterwards }: PanelOptions,
+  { service, text, wallet, onRequirements, afterwards }: PanelOptions,
 ) {
   const { ask, amount, payment, status, again } = parts;
   let watching = new AbortController();
@@ -63,7 +61,7 @@ export function openPanel(
     const found = await watchFor(look, signal);
     if (signal.aborted) return;
     if (found === null) {
-      say("No transfer was found so far. One that is still in progress counts.");
+      say(text("not_found"));
       again.hidden = false;
       lookAgain = () => void follow(restart(), look);
       return;
@@ -72,7 +70,7 @@ export function openPanel(
     const links = afterwards(found.settlement);
     payment.hidden = true;
     ask.hidden = true;
-    status.replaceChildren(`Received: ${found.settlement.amount} USDC. Thank you. `, ...links);
+    status.replaceChildren(text("received", { amount: found.settlement.amount }), ...links);
   }
 
   /** Asks how to pay what the amount's field says, and shows it. */
@@ -84,16 +82,16 @@ export function openPanel(
     };
     const asked = amountOf(parts);
     if (!asked.ok) return refuse(asked.failure);
-    if (payment.hidden) say("Asking how to pay…");
+    if (payment.hidden) say(text("asking"));
     const answer = await service.ask(asked.value);
     if (signal.aborted) return;
     if (answer.kind === "refused") return refuse(answer.words);
-    if (answer.kind === "away") return refuse(away);
+    if (answer.kind === "away") return refuse(text("away"));
     const { requirements } = answer;
-    if (!isPayable(requirements, wallet)) return refuse(changed);
+    if (!isPayable(requirements, wallet)) return refuse(text("changed"));
     onRequirements?.(requirements);
-    draw(parts, requirements);
-    say(`Waiting for ${asked.value} USDC. This page updates when it arrives.`);
+    draw(parts, requirements, text);
+    say(text("waiting", { amount: asked.value }));
     await readingTime(signal);
     await follow(signal, () => service.statusOf(requirements.memo));
   }
@@ -102,7 +100,7 @@ export function openPanel(
   async function prove(txSignature: string): Promise<void> {
     const signal = restart();
     const asked = amountOf(parts);
-    say("Looking for the transaction…");
+    say(text("looking"));
     await follow(signal, () => service.prove(asked.ok ? asked.value : "1", txSignature));
   }
 
@@ -139,8 +137,12 @@ function amountOf({ amount, presets }: PanelParts) {
 const isPayable = ({ recipient, solana_pay }: PaymentRequirements, wallet: string) =>
   solana_pay.startsWith(`solana:${recipient}?`) && wallet === recipient;
 
-function draw(parts: PanelParts, { solana_pay, amount, nonprofit }: PaymentRequirements): void {
-  const label = `QR code to give ${amount} USDC to ${nonprofit} with a Solana wallet`;
+function draw(
+  parts: PanelParts,
+  { solana_pay, amount, nonprofit }: PaymentRequirements,
+  text: Say,
+): void {
+  const label = text("qr", { amount, name: nonprofit });
   parts.qr.replaceChildren(drawQrCode(solana_pay, label));
   parts.walletLink.href = solana_pay;
   parts.payment.hidden = false;

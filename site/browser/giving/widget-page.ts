@@ -1,3 +1,4 @@
+import { sayingOf } from "#site/browser/texts.ts";
 import { debounced, offerCopying, part } from "#site/browser/dom.ts";
 
 const form = document.querySelector<HTMLFormElement>("#button-maker");
@@ -17,7 +18,7 @@ function enhance(maker: HTMLFormElement): void {
   };
   maker.addEventListener("submit", (event) => event.preventDefault());
   maker.addEventListener("input", debounced(draw, 300).later);
-  offerCopying(part(".copy"), tag);
+  offerCopying(part(".copy"), tag, sayingOf(maker));
   if (asked !== null) (maker.elements.namedItem("nonprofit") as HTMLInputElement).value = asked;
   draw();
 }

@@ -1,4 +1,5 @@
 import { debounced, el, part } from "#site/browser/dom.ts";
+import { pathHere, type Say, sayingOf } from "#site/browser/texts.ts";
 import { type Found, type FoundItem, openEngine } from "./engine.ts";
 
 /** One after another while somebody types; each search costs requests. */
@@ -10,13 +11,15 @@ type Box = {
   field: HTMLInputElement;
   count: HTMLElement;
   list: HTMLOListElement;
+  /** The texts of the group "box". */
+  text: Say;
 };
 
 const whole = document.querySelector<HTMLFormElement>("#search");
 if (whole !== null) {
   const field = part("#search-words", whole) as HTMLInputElement;
   const list = part("#search-results", whole) as HTMLOListElement;
-  enhance({ whole, field, list, count: part("#search-count", whole) });
+  enhance({ whole, field, list, text: sayingOf(whole), count: part("#search-count", whole) });
 }
 
 /** The form goes on working without this script: then the service answers it. */
@@ -31,7 +34,7 @@ function enhance(box: Box): void {
     asked = words;
     const mine = ++turn;
     if (words === "") return clear(box);
-    box.count.textContent = "Searching…";
+    box.count.textContent = box.text("searching");
     try {
       const found = await engine.search(words, literal);
       const asTyped = literal ? null : () => void search(true);
@@ -40,7 +43,7 @@ function enhance(box: Box): void {
       if (mine !== turn) return;
       asked = "";
       clear(box);
-      box.count.textContent = "Search is not available at the moment. Please try again.";
+      box.count.textContent = box.text("away");
     }
   };
   const { later, now } = debounced(() => void search(), restMs);
@@ -68,10 +71,10 @@ async function show(
 ): Promise<void> {
   const items = await found.items(0, shownAtOnce);
   if (!current()) return;
-  box.count.textContent = wording(found);
+  box.count.textContent = wording(found, box.text);
   if (found.note !== null) box.count.append(` ${found.note}`);
   if (found.note !== null && asTyped !== null) {
-    const button = el("button", { type: "button" }, ["Search the words as typed"]);
+    const button = el("button", { type: "button" }, [box.text("literal")]);
     button.addEventListener("click", asTyped);
     box.count.append(" ", button);
   }
@@ -81,10 +84,10 @@ async function show(
 
 /** A button below the results that adds as many again. */
 function offerMore(box: Box, found: Found, current: () => boolean): void {
-  const { list } = box;
+  const { list, text } = box;
   const from = list.childElementCount;
   if (from === 0 || from >= found.total) return;
-  const button = el("button", { type: "button" }, ["Show more"]);
+  const button = el("button", { type: "button" }, [text("more")]);
   const last = el("li", {}, [button]);
   list.append(last);
   const add = async () => {
@@ -99,14 +102,13 @@ function offerMore(box: Box, found: Found, current: () => boolean): void {
   button.addEventListener("click", () => void add());
 }
 
-function wording({ total, exact }: Found): string {
-  if (total === 0) return "Nothing found. Try fewer or other words.";
-  const about = exact || total === 1 ? "" : "About ";
-  return `${about}${total.toLocaleString("en")} ${total === 1 ? "nonprofit" : "nonprofits"}`;
+function wording({ total: count, exact }: Found, text: Say): string {
+  if (count === 0) return text("none");
+  return text(exact || count === 1 ? "found" : "about", { count });
 }
 
 function drawn({ url, title, place, line }: FoundItem): HTMLElement {
-  const item = el("li", {}, [el("a", { href: url }, [title])]);
+  const item = el("li", {}, [el("a", { href: pathHere(url), dir: "auto" }, [title])]);
   if (place !== "") item.append(" ", el("span", { class: "note" }, [place]));
   if (line !== "") item.append(" ", el("span", { class: "line" }, [line]));
   return item;

@@ -1,18 +1,30 @@
-import { wordsOfCluster } from "#content/donation/network.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { openPanel } from "#site/browser/giving/panel.ts";
 import { openGivingService } from "#site/browser/giving/service.ts";
 import { awayLink, el } from "#site/browser/dom.ts";
+import type { Say } from "#site/browser/texts.ts";
 
-/** Which nonprofit of which directory, and what the amount's field says first. */
-export type Place = { directory: string; slug: string; amount: string };
+/**
+ * Which nonprofit of which directory, what the amount's field says first, and in which language: what stands before the
+ * addresses of its pages ("", "/es"), and its texts.
+ */
+export type Place = {
+  directory: string;
+  slug: string;
+  amount: string;
+  prefix: string;
+  text: Say;
+};
 
 /** Makes the dialog inside the shadow root; gives what opens it. Nothing is asked before it is opened. */
 export function openDialog(shadow: ShadowRoot, place: Place): () => void {
-  const title = el("h2", { id: "title" }, ["Donate"]);
-  const close = el("button", { type: "button", class: "plain", "aria-label": "Close" }, ["✕"]);
-  const content = el("div", {}, [el("p", { role: "status" }, ["Loading…"])]);
+  const { text } = place;
+  const title = el("h2", { id: "title" }, [text("donate")]);
+  const close = el("button", { type: "button", class: "plain", "aria-label": text("close") }, [
+    "✕",
+  ]);
+  const content = el("div", {}, [el("p", { role: "status" }, [text("loading")])]);
   const dialog = el("dialog", { "aria-labelledby": "title" }, [
     el("header", {}, [title, close]),
     content,
@@ -29,9 +41,9 @@ export function openDialog(shadow: ShadowRoot, place: Place): () => void {
     const known = await nonprofitOf(place);
     if (typeof known === "string")
       return content.replaceChildren(el("p", {}, [known]), elsewhere(place));
-    title.textContent = `Give to ${known.name}`;
+    title.textContent = text("give", { name: known.name });
     const payable = known.status !== "withdrawn" && known.usdc_wallet !== undefined;
-    if (!payable) return content.replaceChildren(...otherWays(known), elsewhere(place));
+    if (!payable) return content.replaceChildren(...otherWays(known, text), elsewhere(place));
     const { nodes, panel } = paymentParts(place, known.usdc_wallet ?? "");
     content.replaceChildren(...nodes, elsewhere(place));
     stop = () => panel.stop();
@@ -44,37 +56,38 @@ export function openDialog(shadow: ShadowRoot, place: Place): () => void {
 }
 
 /** The profile, or in words why there is none. */
-async function nonprofitOf({ directory, slug }: Place): Promise<NonprofitDetail | string> {
+async function nonprofitOf({ directory, slug, text }: Place): Promise<NonprofitDetail | string> {
   try {
     const answer = await fetch(`${directory}/api/nonprofits/${slug}`, {
       signal: AbortSignal.timeout(15_000),
     });
-    if (answer.status === 404) return "The directory knows no nonprofit of this name.";
+    if (answer.status === 404) return text("unknown");
     return (await answer.json()) as NonprofitDetail;
   } catch {
     // The network is down, or the policy of this page lets nothing through to the directory.
-    return `${new URL(directory).host} cannot be reached from this page.`;
+    return text("unreachable", { host: new URL(directory).host });
   }
 }
 
-function otherWays({ status, donation_url }: NonprofitDetail): Node[] {
+function otherWays({ status, donation_url }: NonprofitDetail, text: Say): Node[] {
   const link = status === "withdrawn" ? null : safeLink(donation_url);
   if (link !== null) {
-    return [el("p", {}, [awayLink(link, "The organisation’s own donation page", "main")])];
+    return [el("p", {}, [awayLink(link, text("own_page"), "main")])];
   }
-  return [el("p", {}, ["No way to give to this organisation is known."])];
+  return [el("p", {}, [text("no_way")])];
 }
 
 /** The way that always works: the directory's own page. */
-function elsewhere({ directory, slug, amount }: Place): HTMLElement {
+function elsewhere({ directory, slug, amount, prefix, text }: Place): HTMLElement {
   const query = new URLSearchParams({ amount });
   const { host } = new URL(directory);
   return el("p", { class: "small" }, [
-    awayLink(`${directory}/donate/${slug}?${query}`, `Give at ${host} instead`),
+    awayLink(`${directory}${prefix}/donate/${slug}?${query}`, text("elsewhere", { host })),
   ]);
 }
 
-function paymentParts({ directory, slug, amount: first }: Place, wallet: string) {
+function paymentParts(place: Place, wallet: string) {
+  const { directory, slug, amount: first, prefix, text } = place;
   const amount = el("input", {
     id: "amount",
     inputmode: "decimal",
@@ -85,41 +98,38 @@ function paymentParts({ directory, slug, amount: first }: Place, wallet: string)
     el("button", { type: "button", value }, [value]),
   );
   const ask = el("form", {}, [
-    el("label", { for: "amount" }, ["Amount in USDC"]),
-    el("div", { class: "presets", role: "group", "aria-label": "Usual amounts" }, presets),
-    el("div", { class: "field" }, [amount, el("button", { class: "main" }, ["Show QR code"])]),
+    el("label", { for: "amount" }, [text("amount")]),
+    el("div", { class: "presets", role: "group", "aria-label": text("presets") }, presets),
+    el("div", { class: "field" }, [amount, el("button", { class: "main" }, [text("show")])]),
   ]);
   const notice = el("p", { class: "notice", role: "note", hidden: true });
   const qr = el("div", { class: "qr" });
-  const walletLink = el("a", { class: "main", href: `${directory}/donate/${slug}` }, [
-    "Open in a wallet on this device",
+  const walletLink = el("a", { class: "main", href: `${directory}${prefix}/donate/${slug}` }, [
+    text("open"),
   ]);
   const network = el("p", { class: "small" });
   const payment = el("div", { hidden: true }, [
     qr,
     el("p", {}, [walletLink]),
-    el("p", {}, [
-      "USDC on Solana goes straight to the organisation’s wallet: ",
-      el("code", {}, [wallet]),
-    ]),
+    el("p", {}, [text("straight"), el("code", {}, [wallet])]),
     network,
   ]);
   const status = el("p", { class: "found", role: "status" });
-  const again = el("button", { type: "button", class: "plain", hidden: true }, ["Look again"]);
+  const again = el("button", { type: "button", class: "plain", hidden: true }, [text("again")]);
   const panel = openPanel(
     { ask, amount, presets, payment, qr, walletLink, status, again },
     {
       service: openGivingService(directory, slug),
+      text,
       wallet,
       onRequirements: ({ cluster }) => {
-        const words = wordsOfCluster(cluster);
-        notice.textContent = words.notice;
-        notice.hidden = words.notice === null;
-        network.textContent = `Network: ${words.name}. Token: USDC.`;
+        notice.textContent = text(`notice_${cluster}`);
+        notice.hidden = notice.textContent === "";
+        network.textContent = text("network", { network: text(`name_${cluster}`) });
       },
       afterwards: ({ donation_id }) => {
         const query = new URLSearchParams({ nonprofit: slug, id: donation_id });
-        return [awayLink(`${directory}/receipt?${query}`, "Receipt")];
+        return [awayLink(`${directory}/receipt?${query}`, text("receipt"))];
       },
     },
   );

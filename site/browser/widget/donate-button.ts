@@ -1,10 +1,19 @@
 import { openDialog, shadowStyles } from "./dialog.ts";
 import { el } from "#site/browser/dom.ts";
+import { filled } from "#content/language/fill.ts";
+import type { Say, ScriptTexts } from "#site/browser/texts.ts";
+
+/** Put in when this script is built, by site/renderer/compile-child.ts: its texts in English, and what the button says in each language. */
+declare const WIDGET_TEXTS: ScriptTexts;
+declare const WIDGET_LABELS: Readonly<Record<string, string>>;
+// Each use of what is put in would be a copy of it.
+const inEnglish = WIDGET_TEXTS;
+const labels = WIDGET_LABELS;
 
 /**
  * <script async src="https://directory.example/widget/donate.js" data-nonprofit="slug"></script> puts a button in its
- * own place; data-amount and data-label are optional. Everything lives in a closed shadow root, so neither the styles
- * nor the scripts of the page around it reach inside. See docs/widget.md.
+ * own place; data-amount and data-label are optional. It speaks the language of the page around it. Everything lives in a
+ * closed shadow root, so neither the styles nor the scripts of the page around it reach inside. See docs/widget.md.
  */
 const script = document.currentScript;
 if (script instanceof HTMLScriptElement && script.dataset["placed"] === undefined) {
@@ -14,17 +23,23 @@ if (script instanceof HTMLScriptElement && script.dataset["placed"] === undefine
 }
 
 function place(from: HTMLScriptElement): void {
-  const { nonprofit = "", amount = "5", label = "Donate" } = from.dataset;
+  const { nonprofit = "", amount = "5" } = from.dataset;
   if (!/^[a-z0-9-]{1,200}$/.test(nonprofit)) return;
   const host = document.createElement("div");
   const shadow = host.attachShadow({ mode: "closed" });
   shadow.adoptedStyleSheets = [shadowStyles()];
   const directory = new URL(from.src).origin;
+  const language = languageAround(from);
+  const prefix = language === "en" ? "" : `/${language}`;
+  const label = from.dataset["label"] ?? labels[language] ?? "";
   const button = el("button", { type: "button", class: "open" }, [label]);
-  let open: (() => void) | null = null;
-  button.addEventListener("click", () => {
-    open ??= openDialog(shadow, { directory, slug: nonprofit, amount });
-    open();
+  let opening: Promise<() => void> | null = null;
+  button.addEventListener("click", async () => {
+    opening ??= textsIn(language, directory).then((texts) => {
+      const text: Say = (name, values = {}) => filled(texts[name] ?? name, values, plain);
+      return openDialog(shadow, { directory, slug: nonprofit, amount, prefix, text });
+    });
+    (await opening)();
   });
   shadow.append(button);
   // Nothing in the head is shown.
@@ -32,4 +47,24 @@ function place(from: HTMLScriptElement): void {
   else if (document.body === null) {
     document.addEventListener("DOMContentLoaded", () => document.body.append(host));
   } else document.body.append(host);
+}
+
+/** Nothing here is counted, and amounts come as texts. */
+const plain = { number: String, plural: () => "other" };
+
+/** The language of the page around the button, where the directory has it; else English. */
+function languageAround(from: HTMLElement): string {
+  const asked = from.closest<HTMLElement>("[lang]")?.lang.toLowerCase() ?? "";
+  return [asked, asked.split("-")[0] ?? ""].find((one) => one in labels) ?? "en";
+}
+
+/** The texts of the dialog; English where those of the language cannot be reached. */
+async function textsIn(language: string, directory: string): Promise<ScriptTexts> {
+  if (language === "en") return inEnglish;
+  try {
+    const answer = await fetch(`${directory}/widget/${language}.json`);
+    return (await answer.json()) as ScriptTexts;
+  } catch {
+    return inEnglish;
+  }
 }

@@ -5,6 +5,7 @@ import { incomeBands } from "#content/contract/browse.ts";
 import { linkWords } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import registers from "#content/editorial/registers.json";
+import { networks } from "#content/donation/network.ts";
 import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
 import type { Pattern } from "#content/language/fill.ts";
@@ -35,6 +36,7 @@ const listed = new Set<string>([
   ]),
   ...incomeBands.map(({ name }) => name),
   ...Object.values(linkWords),
+  ...Object.values(networks).flatMap(({ words: said }) => [said.name, said.notice ?? []].flat()),
 ]);
 
 describe.each(catalogues)("the catalogue %s", (language, { name, texts, words = {} }) => {
