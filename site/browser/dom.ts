@@ -1,4 +1,4 @@
-import type { Say } from "./texts.ts";
+import { sayingOf } from "./texts.ts";
 
 type Attributes = Readonly<Record<string, string | boolean>>;
 
@@ -53,9 +53,10 @@ export function debounced(call: () => void, restMs: number) {
   return { later, now, cancel };
 }
 
-/** Makes a button, hidden until now, copy a text; the button itself says how that went, by the texts of the group "copy". */
-export function offerCopying(button: HTMLElement, text: HTMLElement, say: Say): void {
+/** Makes a button, hidden until now, copy a text; the button itself says how that went, by the texts of the group "copy", which it carries. */
+export function offerCopying(button: HTMLElement, text: HTMLElement): void {
   button.hidden = false;
+  const say = sayingOf(button);
   const words = button.textContent ?? "";
   const copy = async () => {
     try {

@@ -45,7 +45,7 @@ function enhance(box: HTMLElement): void {
     const signature = proof.querySelector("input")?.value.trim() ?? "";
     if (signature !== "") void panel.prove(signature);
   });
-  offerCopying(part(".copy", box), part(".wallet", box), text);
+  offerCopying(part(".copy", box), part(".wallet", box));
   const wanted = new URLSearchParams(location.search).get("amount");
   if (wanted !== null) amount.value = wanted;
   void panel.show();

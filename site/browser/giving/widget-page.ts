@@ -1,4 +1,3 @@
-import { sayingOf } from "#site/browser/texts.ts";
 import { debounced, offerCopying, part } from "#site/browser/dom.ts";
 
 const form = document.querySelector<HTMLFormElement>("#button-maker");
@@ -18,7 +17,7 @@ function enhance(maker: HTMLFormElement): void {
   };
   maker.addEventListener("submit", (event) => event.preventDefault());
   maker.addEventListener("input", debounced(draw, 300).later);
-  offerCopying(part(".copy"), tag, sayingOf(maker));
+  offerCopying(part(".copy"), tag);
   if (asked !== null) (maker.elements.namedItem("nonprofit") as HTMLInputElement).value = asked;
   draw();
 }
