@@ -1,5 +1,5 @@
 import { el, offerCopying, part } from "#site/browser/dom.ts";
-import { pathHere, sayingOf } from "#site/browser/texts.ts";
+import { sayingOf } from "#site/browser/texts.ts";
 import { openPanel } from "./panel.ts";
 import { openGivingService } from "./service.ts";
 
