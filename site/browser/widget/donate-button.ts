@@ -34,12 +34,12 @@ function place(from: HTMLScriptElement): void {
   const label = from.dataset["label"] ?? labels[language] ?? "";
   const button = el("button", { type: "button", class: "open" }, [label]);
   let opening: Promise<() => void> | null = null;
-  button.addEventListener("click", async () => {
+  button.addEventListener("click", () => {
     opening ??= textsIn(language, directory).then((texts) => {
       const text: Say = (name, values = {}) => filled(texts[name] ?? name, values, plain);
       return openDialog(shadow, { directory, slug: nonprofit, amount, prefix, text });
     });
-    (await opening)();
+    void opening.then((open) => open());
   });
   shadow.append(button);
   // Nothing in the head is shown.
