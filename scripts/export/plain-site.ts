@@ -59,7 +59,7 @@ export function exportPlainSite({
 
 /** Pages that do nothing without the service: links lead to its own. */
 const ofService =
-  /^(?:donate\/.+|onboard|corrections|(?:onboard|corrections)\/status|receipt|widget|match)\.html$/;
+  /^(?:[a-z]{2}\/)?(?:donate\/.+|onboard|corrections|(?:onboard|corrections)\/status|receipt|widget|match)\.html$/;
 
 const isPage = (path: string): boolean =>
   path.endsWith(".html") && path !== "index.html" && path !== "404.html";
