@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { drawnForm, type FormPages, secretsIn, unknownLink } from "#api/http/form.ts";
+import { drawnForm, type FormPages, secretsIn, unknownLink, valuesIn } from "#api/http/form.ts";
 import { Refused } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
 import { addressIn, foundFor, profileFor, profileOfForm } from "#api/search/find-profile.ts";
@@ -27,7 +27,7 @@ export const correctionPages = (context: Context, verb: CorrectContext) =>
       return drawnForm(context, filling(profile, readField(field), null));
     })
     .post("/api/corrections/status/page", async ({ body }) => {
-      const { secret = "" } = (body ?? {}) as Record<string, string>;
+      const { secret = "" } = valuesIn(body);
       const { token } = secretsIn(secret);
       const status = await correctionStatus(verb, token);
       if (status === null) return drawnForm(context, statusPage({ said: unknownLink }), 404);

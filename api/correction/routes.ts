@@ -3,7 +3,7 @@ import type { Context } from "#api/context.ts";
 import { networkHash } from "#api/http/client.ts";
 import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { answerForm, isSentByForm } from "#api/http/form.ts";
+import { answerForm, isSentByForm, valuesIn } from "#api/http/form.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf } from "#api/http/route.ts";
 import { onboardingKeys } from "#api/onboarding/keys.ts";
@@ -33,7 +33,7 @@ export const correctionRoutes = (context: Context) => {
     .use(correctionPages(context, verb))
     .post(pathOf(operations.correctNonprofit), async ({ params: { slug }, body, request }) => {
       const isForm = isSentByForm(request);
-      const values = isForm ? (body as Record<string, string>) : {};
+      const values = isForm ? valuesIn(body) : {};
       const { idempotency_key = "", source_url = "" } = values;
       const key = request.headers.get("idempotency-key") ?? idempotency_key;
       const answers = answersTo(baseUrl, slug);

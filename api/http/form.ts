@@ -89,6 +89,14 @@ export const drawnForm = async (
 export const unknownLink =
   "Nothing was found for this link. Check that it is whole: it ends in # and 43 letters and digits.";
 
+/** The texts of a form, or of JSON that was sent in its place. */
+export const valuesIn = (body: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(body ?? {}).flatMap(([name, value]): [string, string][] =>
+      typeof value === "string" ? [[name, value]] : [],
+    ),
+  );
+
 /** The secret in the link of a status page, and behind it the code of a link that came by mail; "" for none. */
 export function secretsIn(link: string): { token: string; code: string } {
   const [, token = "", code = ""] =

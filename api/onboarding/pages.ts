@@ -1,8 +1,9 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { drawnForm, type FormPages, secretsIn, unknownLink } from "#api/http/form.ts";
-import { refusalOf } from "#api/http/problem.ts";
+import { drawnForm, type FormPages, secretsIn, unknownLink, valuesIn } from "#api/http/form.ts";
+import { Refused, refusalOf } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
+import { rateLimited } from "#api/http/rate-limit.ts";
 import { addressIn, foundFor, profileFor, profileOfForm } from "#api/search/find-profile.ts";
 import type { FormPageOf } from "#content/contract/form-pages.ts";
 import { onboardingByToken } from "#content/onboarding/store.ts";
@@ -32,8 +33,11 @@ export const onboardPages = (
       const values: Record<string, string> = q === null ? {} : { name: q };
       return drawnForm(context, filling(null, { values, wrongs: [], refusal: null }));
     })
-    .post("/api/onboard/status/page", async ({ body }) => {
-      const { secret = "", code = "", do: asked = "" } = (body ?? {}) as Record<string, string>;
+    .post("/api/onboard/status/page", async ({ body, request }) => {
+      const { secret = "", code = "", do: asked = "" } = valuesIn(body);
+      // To look is a read; what a button does asks others or writes.
+      const allowance = asked === "" ? null : await context.limits.request("onboard", request);
+      if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
       const { token, code: mailed } = secretsIn(secret);
       const said = await act({ verb, proving }, asked, { token, code });
       const status = await onboardingStatus(verb, digestOf(token));

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { answerForm, isSentByForm } from "#api/http/form.ts";
+import { answerForm, isSentByForm, valuesIn } from "#api/http/form.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
@@ -34,7 +34,7 @@ export const onboardRoutes = (context: Context) => {
     .use(onboardPages(context, { verb, proving }))
     .post(pathOf(operations.claimOrRegisterNonprofit), async ({ body, request }) => {
       const isForm = isSentByForm(request);
-      const values = isForm ? (body as Record<string, string>) : {};
+      const values = isForm ? valuesIn(body) : {};
       const key = request.headers.get("idempotency-key") ?? values["idempotency_key"];
       const idempotencyKey = key === "" ? null : (key ?? null);
       const countStored = (bytes: number) => limits.stored("organisations", request, bytes);

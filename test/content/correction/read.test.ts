@@ -72,6 +72,7 @@ test.each<[SettableByCorrection, string | null, Partial<NonprofitRecord> | null]
     "Education,\nwater-sanitation;education",
     { causes: ["education", "water-sanitation"] },
   ],
+  ["causes", "Education, Water & Sanitation", { causes: ["education", "water-sanitation"] }],
   ["causes", null, { causes: [] }],
   ["mission", null, { mission: null }],
   ["name", null, null],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
+import { corrections } from "#content/store/tables/enrichment.ts";
 import { openDrawing } from "#scripts/start/front-door.ts";
 import { aRenderer, aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -183,6 +184,40 @@ describe("a claim", () => {
       expect.stringContaining("Nothing was found for this link"),
     ]);
   });
+});
+
+test("the page of a status survives any body, and its buttons have the limit of a claim", async () => {
+  for (const path of ["/api/onboard/status/page", "/api/corrections/status/page"]) {
+    for (const body of [{ secret: 5, do: [] }, null, [], "x"]) {
+      expect((await service.post(path, body, browser)).status).toBe(404);
+    }
+  }
+  const from = { "x-forwarded-for": "10.8.0.1" };
+  const statuses: number[] = [];
+  for (let at = 0; at < 11; at++) {
+    const fields = { secret: "x".repeat(43), do: "look" };
+    statuses.push((await send("/api/onboard/status/page", fields, from)).status);
+  }
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 404), 429]);
+});
+
+test("a sender is told how long others waited, once there are enough", async () => {
+  const taken = await send("/api/corrections/lantern", { field: "name", what_is_wrong: "No." });
+  const secret = taken.headers.get("location") ?? "";
+  const words = async () =>
+    (await read(await send("/api/corrections/status/page", { secret }))).text("#status");
+  expect(await words()).toContain("Look again in a few days");
+  const dayMs = 86_400_000;
+  for (let at = 1; at <= 5; at++) {
+    await service.store.write((tx) =>
+      tx.db.insert(corrections).values({
+        ...{ id: `decided-${at}`, nonprofit_id: 1, field: "city", what_is_wrong: "No." },
+        ...{ request_digest: `${at}`, status_digest: `${at}`, status: "approved" },
+        ...{ created_at: at, reviewed_at: at + at * dayMs },
+      }),
+    );
+  }
+  expect(await words()).toContain("Half of the last ones were decided within 3 days.");
 });
 
 describe("a correction", () => {
