@@ -10,14 +10,25 @@ export type FacetGroup = { label: string; links: readonly FacetLink[] };
 const textMax = 48;
 const facetLinksMax = 8;
 
+type Value = { value: string; name: string; count: number };
+type Linked = {
+  total: number;
+  isChosen: (value: string) => boolean;
+  linkOf: (value: Value) => FacetLink;
+};
+
 /**
  * A group of the values that tell most: those that are chosen, then the most frequent. None where no value would leave
  * fewer than the `total` of now.
  */
-export function facetGroup(label: string, all: readonly FacetLink[], total: number): FacetGroup[] {
-  const chosen = all.filter((one) => one.chosen);
-  const others = all.filter((one) => !one.chosen);
+export function facetGroup(
+  label: string,
+  values: readonly Value[],
+  { total, isChosen, linkOf }: Linked,
+): FacetGroup[] {
+  const chosen = values.filter(({ value }) => isChosen(value));
+  const others = values.filter(({ value }) => !isChosen(value));
   if (chosen.length === 0 && others.every(({ count }) => count === total)) return [];
-  const shown = [...chosen, ...others].slice(0, facetLinksMax);
-  return [{ label, links: shown.map((one) => ({ ...one, text: clipped(one.text, textMax) })) }];
+  const links = [...chosen, ...others].slice(0, facetLinksMax).map(linkOf);
+  return [{ label, links: links.map((one) => ({ ...one, text: clipped(one.text, textMax) })) }];
 }

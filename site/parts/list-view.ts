@@ -16,7 +16,7 @@ import { english } from "#content/language/texts.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "./markdown.ts";
-import { type FacetGroup, facetGroup, type FacetLink } from "./facet-links.ts";
+import { type FacetGroup, facetGroup } from "./facet-links.ts";
 import { causePicture, countryPicture, homePicture } from "./page-picture.ts";
 import { clipped, counted, countryInSentence, grouped, joined } from "./words.ts";
 
@@ -79,12 +79,18 @@ export function listPageView(list: ListPage) {
 }
 
 /** By what the list can be narrowed and sorted; the states of the United States stand on a map. */
-const narrowingOf = (list: ListPage, facets: FacetCounts, { isFile }: { isFile: boolean }) => ({
-  groups: linkedFacets.flatMap((facet) => groupOf(list, facets, facet)),
-  sorts: list.total < 2 ? [] : sortsOf(list),
-  states: isUnitedStates(list.filters) ? linksOf(list, facetsAnswer(facets), "region") : [],
-  form: formOf(list, facets, { isFile }),
-});
+function narrowingOf(list: ListPage, counts: FacetCounts, { isFile }: { isFile: boolean }) {
+  const facets = facetsAnswer(counts);
+  const isOnMap = isUnitedStates(list.filters);
+  return {
+    groups: linkedFacets.flatMap((facet) =>
+      isOnMap && facet === "region" ? [] : groupOf(list, facets, facet),
+    ),
+    sorts: list.total < 2 ? [] : sortsOf(list),
+    states: isOnMap ? facets.region.map((value) => linkOf(list, "region", value)) : [],
+    form: formOf(list, facets, { isFile }),
+  };
+}
 const notNarrowed = { groups: [], sorts: [], states: [], form: null };
 
 /** Links to other pages of the list. */
@@ -196,20 +202,24 @@ export const linkedFacets = ["cause", "country", "region", "accepts"] as const;
 const isUnitedStates = ({ country, region }: Filters): boolean =>
   country !== null && countryCode(country) === "US" && region === null;
 
-/** The list narrowed by each value of a facet, or no longer narrowed by it. */
-const linksOf = ({ filters, sort }: ListPage, facets: Facets, facet: FacetName): FacetLink[] =>
-  facets[facet].map(({ value, name, count }) => {
-    const asked = filters[facet];
-    const chosen = asked !== null && isSameValue(facet, asked, value);
-    const narrowed = { ...filters, [facet]: chosen ? null : value };
-    return { text: name, count, chosen, href: listPath({ filters: narrowed, sort }, 1) };
-  });
+/** The list narrowed by a value of a facet, or no longer narrowed by it. */
+function linkOf({ filters, sort }: ListPage, facet: FacetName, value: Facets[FacetName][number]) {
+  const chosen = isSameValue(facet, filters[facet] ?? "", value.value);
+  const narrowed = { ...filters, [facet]: chosen ? null : value.value };
+  const href = listPath({ filters: narrowed, sort }, 1);
+  return { text: value.name, count: value.count, chosen, href };
+}
 
 /** None where the list is about this facet: a file tells no numbers of other lists. */
-function groupOf(list: ListPage, counts: FacetCounts, facet: FacetName): FacetGroup[] {
-  const isSubject = list.filters[facet] !== null && !listPath(list, 1).includes("?");
-  if (isSubject || (facet === "region" && isUnitedStates(list.filters))) return [];
-  return facetGroup(facetLabel(facet), linksOf(list, facetsAnswer(counts), facet), list.total);
+function groupOf(list: ListPage, facets: Facets, facet: FacetName): FacetGroup[] {
+  const asked = list.filters[facet];
+  const isSubject = asked !== null && !listPath(list, 1).includes("?");
+  if (isSubject) return [];
+  const isChosen = (value: string) => asked !== null && isSameValue(facet, asked, value);
+  return facetGroup(facetLabel(facet), facets[facet], {
+    ...{ total: list.total, isChosen },
+    linkOf: (value) => linkOf(list, facet, value),
+  });
 }
 
 const sortsOf = (list: ListPage) =>
@@ -231,8 +241,7 @@ const chipsOf = ({ filters, sort }: ListPage) =>
   });
 
 /** The fields by which a list is narrowed, with how many each value would leave. */
-function formOf({ filters, sort }: ListPage, counts: FacetCounts, { isFile }: { isFile: boolean }) {
-  const facets = facetsAnswer(counts);
+function formOf({ filters, sort }: ListPage, facets: Facets, { isFile }: { isFile: boolean }) {
   // A file tells only of what stands in its list: how many there are of other causes would change it too often.
   const fixed = fieldNames.filter((facet) => isFile && filters[facet] !== null);
   return {

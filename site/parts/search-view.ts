@@ -98,12 +98,15 @@ function groupsOf(asked: SearchAsked, { facets, total }: Found): FacetGroup[] {
   if (facets === undefined || facets === null) return [];
   const named = facetsAnswer(facets);
   return linkedFacets.flatMap((facet) => {
-    const links = named[facet].map(({ value, name, count }) => {
-      const chosen = isSameValue(facet, asked[facet] ?? "", value);
-      const params = { ...asked, [facet]: chosen ? undefined : value, page: 1 };
-      return { text: name, count, chosen, href: searchPath(params) };
+    const isChosen = (value: string) => isSameValue(facet, asked[facet] ?? "", value);
+    return facetGroup(facetLabel(facet), named[facet], {
+      ...{ total, isChosen },
+      linkOf: ({ value, name: text, count }) => {
+        const chosen = isChosen(value);
+        const href = searchPath({ ...asked, [facet]: chosen ? undefined : value, page: 1 });
+        return { text, count, chosen, href };
+      },
     });
-    return facetGroup(facetLabel(facet), links, total);
   });
 }
 

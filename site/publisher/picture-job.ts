@@ -12,8 +12,6 @@ import { publishKeys } from "./profile-job.ts";
 const picturesPerRelease = 100;
 
 /** Keeps the pictures that other sites show of pages: made after all else, and again only when what they show changed. */
-export type PictureJob = ReturnType<typeof openPictureJob>;
-
 export function openPictureJob(context: PublisherContext, { pictures }: { pictures: boolean }) {
   const { manifest, source, blobs, background } = context;
   const inputs = pictures ? inputsDigest() : "";
