@@ -17,7 +17,8 @@ export type Counters = z.infer<typeof Counters>;
 const month = z
   .string()
   .regex(/^\d{4}-\d{2}$/)
-  .describe("YYYY-MM, in UTC");
+  .describe("YYYY-MM, in UTC")
+  .meta({ examples: ["2026-10"] });
 
 /** As the `source` of a value in a profile begins. */
 export const valueSources = [

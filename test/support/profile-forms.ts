@@ -117,12 +117,16 @@ export function ofHtml(html: string): Facts {
       .toArray()
       .map((one) => $(one));
   const origins = listed(".origins li").flatMap((li) => {
-    const fields = tidy(li.find(".note").text());
+    const fields = li
+      .find(".note a")
+      .toArray()
+      .map((link) => tidy($(link).text()));
+    li.find(".note").remove();
     const href = li.find("a").attr("href") ?? "";
     const day = li.find("time").attr("datetime");
-    li.find("a, .note, time").remove();
+    li.find("a, time").remove();
     const [, source = ""] = /^(.*?)(?: \( ?\))? ?,$/.exec(tidy(li.text())) ?? [];
-    return fields.split(", ").map((field) => [field, source, href, day]);
+    return fields.map((field) => [field, source, href, day]);
   });
   const facts: Facts = {
     name: text("h1"),

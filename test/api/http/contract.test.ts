@@ -96,6 +96,7 @@ test("every route is described, and every described operation of the service is 
     .filter((route) => !route.endsWith("/nonprofits/:slug/history")) // Leads to its new address.
     .filter((route) => route !== "GET /metrics") // In the format of Prometheus, for who runs it.
     .filter((route) => !/ \/(?:desk|organisations|onboard|corrections)(\/|$)/.test(route)) // Pages for people.
+    .filter((route) => !/ \/[a-z]{2}\//.test(route)) // The same pages in other languages.
     .filter((route) => !route.endsWith("/status/page"));
   expect(routes.toSorted()).toEqual(described.toSorted());
 });
