@@ -1,4 +1,5 @@
 import type { Charts } from "#content/contract/stats.ts";
+import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import type { Drawing } from "./draw.ts";
 
 type Cell = string | number;
@@ -16,128 +17,95 @@ export type Chart = {
 };
 export type ChartId = Exclude<keyof Charts, "as_of">;
 
-const text = (field: string, name: string): Column => ({ field, name, kind: "text" });
-const number = (field: string, name: string): Column => ({ field, name, kind: "number" });
-const month: Column = { field: "month", name: "Month", kind: "month" };
-const share: Column = { field: "percent", name: "Share", kind: "percent" };
-
-/** What each chart counts, and the columns of its table, in the order of the page. */
-const tables: Readonly<Record<ChartId, { about: string; columns: readonly Column[] }>> = {
-  countries: {
-    about: "The ten countries with the most profiles; the numbers have all of them.",
-    columns: [
-      text("country_code", "Code"),
-      text("country", "Country"),
-      number("nonprofits", "Profiles"),
-    ],
-  },
-  completeness: {
-    about: "Profiles that hold a value, in percent of all.",
-    columns: [text("field", "Field"), number("nonprofits", "Profiles"), share],
-  },
-  growth: {
-    about: "Profiles in the directory at the end of each month. This month is not over.",
-    columns: [month, number("added", "New"), number("nonprofits", "All")],
-  },
-  sources: {
-    about: "All values of all profiles, by who gave them.",
-    columns: [text("source", "From"), number("values", "Values"), share],
-  },
-  decisions: {
-    about: "Submissions of agents by the month in which they were decided. This month is not over.",
-    columns: [month, number("applied", "Went live"), number("rejected", "Rejected")],
-  },
-  gifts: {
-    about: "USDC given through this directory in each month. This month is not over.",
-    columns: [month, number("gifts", "Gifts"), number("usdc", "USDC")],
-  },
-};
-
-/** What stands instead of a chart that has nothing to show. */
-const empty: Readonly<Record<ChartId, string>> = {
-  countries: "No profile names a country yet",
-  completeness: "There are no profiles yet",
-  growth: "There are no profiles yet",
-  sources: "There are no values yet",
-  decisions: "No submission of an agent was decided in the last two years",
-  gifts: "No gift was recorded in the last two years",
-};
-
-/** How values are called in the words of a sentence. */
-const fieldNames: Readonly<Record<string, string>> = {
-  city: "a city",
-  causes: "a cause",
-  founded_year: "a founding year",
-  annual_budget_usd: "a budget",
-  website: "a website",
-  mission: "a mission",
-  description: "a description",
-  beneficiaries_per_year: "people reached",
-  team_size: "a team size",
-  donation_url: "a donation page",
-  usdc_wallet: "a wallet for gifts",
-  programs: "programmes",
-  impact_metrics: "impact figures",
-};
-const sourceNames: Readonly<Record<string, string>> = {
-  register: "registers",
-  derived: "rules over registers",
-  organisation: "the organisations",
-  consensus: "agents that agree",
-  operator: "the operator",
+/** The columns of each chart's table, in the order of the page. */
+const tables: Readonly<Record<ChartId, readonly [field: string, kind: Column["kind"]][]>> = {
+  countries: [
+    ["country_code", "text"],
+    ["country", "text"],
+    ["nonprofits", "number"],
+  ],
+  completeness: [
+    ["field", "text"],
+    ["nonprofits", "number"],
+    ["percent", "percent"],
+  ],
+  growth: [
+    ["month", "month"],
+    ["added", "number"],
+    ["nonprofits", "number"],
+  ],
+  sources: [
+    ["source", "text"],
+    ["values", "number"],
+    ["percent", "percent"],
+  ],
+  decisions: [
+    ["month", "month"],
+    ["applied", "number"],
+    ["rejected", "number"],
+  ],
+  gifts: [
+    ["month", "month"],
+    ["gifts", "number"],
+    ["usdc", "number"],
+  ],
 };
 
 /** What a cell of text is called for people. */
-const wordsFor = (field: string, value: string): string =>
-  capital((field === "source" ? sourceNames : field === "field" ? fieldNames : {})[value] ?? value);
+const wordsFor = (t: Texts, field: string, value: string): string => {
+  if (field === "country") return t.country(value) ?? value;
+  return field === "source" || field === "field"
+    ? capital(t.named(`chart.${field}`, value))
+    : value;
+};
 
 const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
-const grouped = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 });
-const monthName = (at: string): string =>
-  new Date(`${at}-01T00:00:00Z`).toLocaleString("en", {
-    month: "long",
-    year: "numeric",
-    timeZone: "UTC",
-  });
+const tenths = (t: Texts, value: number): string =>
+  value.toLocaleString(t.language, { maximumFractionDigits: 2 });
+const percentOf = (t: Texts, value: number): string =>
+  t.text("chart.percent", { share: tenths(t, value) });
 
 /** A cell as people read it. */
-export function shownCell({ field, kind }: Column, value: Cell): string {
-  if (typeof value === "number") return kind === "percent" ? `${value}%` : grouped(value);
-  return kind === "month" ? monthName(value) : wordsFor(field, value);
+export function shownCell({ field, kind }: Column, value: Cell, t: Texts = english): string {
+  if (typeof value === "number") return kind === "percent" ? percentOf(t, value) : tenths(t, value);
+  return kind === "month" ? t.date(value) : wordsFor(t, field, value);
 }
 
 /** Parts of a whole in words; the nearest is said. */
-const fractions: readonly (readonly [part: number, words: string])[] = [
-  [0.01, "Few"],
-  [0.1, "One of ten"],
-  [0.2, "One of five"],
-  [0.25, "One of four"],
-  [1 / 3, "One of three"],
-  [0.4, "Two of five"],
-  [0.5, "Half of all"],
-  [0.6, "Three of five"],
-  [2 / 3, "Two of three"],
-  [0.75, "Three of four"],
-  [0.8, "Four of five"],
-  [0.9, "Nine of ten"],
-  [0.97, "Nearly all"],
-  [1, "All"],
-];
+const fractions = [
+  [0.01, "chart.part.few"],
+  [1 / 10, "chart.part.1_10"],
+  [1 / 5, "chart.part.1_5"],
+  [1 / 4, "chart.part.1_4"],
+  [1 / 3, "chart.part.1_3"],
+  [2 / 5, "chart.part.2_5"],
+  [1 / 2, "chart.part.1_2"],
+  [3 / 5, "chart.part.3_5"],
+  [2 / 3, "chart.part.2_3"],
+  [3 / 4, "chart.part.3_4"],
+  [4 / 5, "chart.part.4_5"],
+  [9 / 10, "chart.part.9_10"],
+  [0.97, "chart.part.most"],
+  [1, "chart.part.all"],
+] as const satisfies readonly (readonly [part: number, words: TextKey])[];
 
-/** "Two of three". All is said of all alone. */
-export function partInWords(part: number, whole: number): string {
-  const [, words] = fractions
+/** "Two of three", and whether that is one. All is said of all alone. */
+export function partInWords(
+  t: Texts,
+  part: number,
+  whole: number,
+): { part: string; count: number } {
+  const [, key] = fractions
     .filter(([fraction]) => fraction < 1 || part === whole)
     .reduce((nearest, one) =>
       Math.abs(one[0] - part / whole) < Math.abs(nearest[0] - part / whole) ? one : nearest,
     );
-  return words;
+  return { part: t.text(key), count: key.includes(".1_") && key !== "chart.part.1_2" ? 1 : 2 };
 }
 
-const isOne = (words: string): boolean => words.startsWith("One");
-
 /** "the United States". */
-const inSentence = (country: string): string =>
+const inSentence = (t: Texts, country: string): string =>
+  t === english &&
   /^(United|Netherlands|Philippines|Bahamas|Gambia|Maldives)|(Islands|Republic)\b/.test(country)
     ? `the ${country}`
     : country;
@@ -149,87 +117,104 @@ const sumOf = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
 type Said = { title: string; drawing: Drawing | null };
 
 /** The sentence and the drawing of each chart that has something to show. */
-const said: Readonly<Record<ChartId, (charts: Charts) => Said | null>> = {
-  countries: ({ countries: rows }) => {
+const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>> = {
+  countries: ({ countries: rows }, t) => {
     const [first] = rows;
     if (first === undefined) return null;
     const all = sumOf(rows, ({ nonprofits }) => nonprofits);
     return {
-      title: `${capital(inSentence(first.country))} has the most profiles: ${grouped(first.nonprofits)} of ${grouped(all)}`,
+      title: t.text("chart.countries", {
+        country: capital(inSentence(t, wordsFor(t, "country", first.country))),
+        ...{ most: first.nonprofits, all },
+      }),
       drawing: {
         kind: "bars",
         rows: rows.slice(0, barsMax).map((row) => ({
-          name: row.country,
+          name: wordsFor(t, "country", row.country),
           value: row.nonprofits,
-          label: grouped(row.nonprofits),
+          label: t.number(row.nonprofits),
         })),
       },
     };
   },
-  completeness: ({ completeness: rows }) => {
+  completeness: ({ completeness: rows }, t) => {
     const [most, least] = [rows[0], rows.at(-1)];
     if (most === undefined || least === undefined || most.nonprofits === 0) return null;
     return {
-      title: `${most.percent}% of profiles have ${fieldNames[most.field]}, ${least.percent}% ${fieldNames[least.field]}`,
+      title: t.text("chart.completeness", {
+        most: percentOf(t, most.percent),
+        field: t.named("chart.field", most.field),
+        least: percentOf(t, least.percent),
+        other: t.named("chart.field", least.field),
+      }),
       drawing: {
         kind: "bars",
-        rows: rows.map((row) => percentBar(wordsFor("field", row.field), row.percent)),
+        rows: rows.map((row) => percentBar(t, wordsFor(t, "field", row.field), row.percent)),
       },
     };
   },
-  growth: ({ growth: rows }) => {
+  growth: ({ growth: rows }, t) => {
     const [first, last] = [rows[0], rows.at(-1)];
     if (first === undefined || last === undefined) return null;
-    const since = monthName(first.month);
     return {
-      title:
-        first.nonprofits === 0
-          ? `The directory grew to ${grouped(last.nonprofits)} profiles within ${rows.length} months`
-          : `The directory grew from ${grouped(first.nonprofits)} profiles in ${since} to ${grouped(last.nonprofits)}`,
+      title: t.text("chart.growth", {
+        from: first.nonprofits,
+        month: t.date(first.month),
+        to: last.nonprofits,
+      }),
       drawing: {
         kind: "lines",
         at: rows.map((row) => row.month),
-        lines: [{ name: grouped(last.nonprofits), values: rows.map((row) => row.nonprofits) }],
+        lines: [{ name: t.number(last.nonprofits), values: rows.map((row) => row.nonprofits) }],
         open: true,
       },
     };
   },
-  sources: ({ sources: rows }) => {
+  sources: ({ sources: rows }, t) => {
     const all = sumOf(rows, ({ values }) => values);
     const [most] = rows.toSorted((a, b) => b.values - a.values);
     if (most === undefined || all === 0) return null;
-    const words = partInWords(most.values, all);
     return {
-      title: `${words} values ${isOne(words) ? "comes" : "come"} from ${sourceNames[most.source]}`,
+      title: t.text("chart.sources", {
+        ...partInWords(t, most.values, all),
+        source: t.named("chart.source", most.source),
+      }),
       drawing: {
         kind: "bars",
         rows: rows
           .filter(({ values }) => values > 0)
-          .map((row) => percentBar(wordsFor("source", row.source), row.percent)),
+          .map((row) => percentBar(t, wordsFor(t, "source", row.source), row.percent)),
       },
     };
   },
-  decisions: ({ decisions: rows }) => {
+  decisions: ({ decisions: rows }, t) => {
     const applied = sumOf(rows, (row) => row.applied);
     const all = applied + sumOf(rows, ({ rejected }) => rejected);
     if (all === 0) return null;
     return {
-      title: `${partInWords(applied, all)} decided submissions of agents went live`,
+      title: t.text("chart.decisions", partInWords(t, applied, all)),
       drawing: {
         kind: "columns",
         at: rows.map((row) => row.month),
-        up: { name: "Went live", values: rows.map((row) => row.applied) },
-        down: { name: "Rejected", values: rows.map(({ rejected }) => rejected) },
+        up: { name: t.text("chart.decisions.live"), values: rows.map((row) => row.applied) },
+        down: {
+          name: t.text("chart.decisions.rejected"),
+          values: rows.map(({ rejected }) => rejected),
+        },
         open: true,
       },
     };
   },
-  gifts: ({ gifts: rows }) => {
+  gifts: ({ gifts: rows }, t) => {
     const [first] = rows;
     if (first === undefined) return null;
     const usdc = sumOf(rows, (row) => row.usdc);
     return {
-      title: `Donors gave ${grouped(usdc)} USDC in ${grouped(sumOf(rows, ({ gifts }) => gifts))} gifts since ${monthName(first.month)}`,
+      title: t.text("chart.gifts", {
+        usdc: tenths(t, usdc),
+        gifts: sumOf(rows, ({ gifts }) => gifts),
+        month: t.date(first.month),
+      }),
       drawing: {
         kind: "columns",
         at: rows.map((row) => row.month),
@@ -240,21 +225,30 @@ const said: Readonly<Record<ChartId, (charts: Charts) => Said | null>> = {
   },
 };
 
-const percentBar = (name: string, value: number) => ({ name, value, label: `${value}%` });
+const percentBar = (t: Texts, name: string, value: number) => ({
+  name,
+  value,
+  label: percentOf(t, value),
+});
 
 export const chartIds = Object.keys(tables) as ChartId[];
 
-function chartOf(id: ChartId, charts: Charts): Chart {
-  const { about, columns } = tables[id];
-  const found = said[id](charts);
+function chartOf(id: ChartId, charts: Charts, t: Texts): Chart {
+  const columns = tables[id].map(([field, kind]) => ({
+    ...{ field, kind },
+    name: t.named("chart.column", field),
+  }));
+  const about = t.text(`chart.${id}.about`);
+  const found = said[id](charts, t);
   const records: readonly Readonly<Record<string, Cell>>[] = charts[id];
   const rows = records.map((record) => columns.map(({ field }) => record[field] ?? ""));
-  const { title, drawing } = found ?? { title: empty[id], drawing: null };
+  const { title, drawing } = found ?? { title: t.text(`chart.${id}.none`), drawing: null };
   return { id, title, about, columns, rows: found === null ? [] : rows, drawing };
 }
 
 /** The charts of the page, from what GET /api/stats answers. */
-export const chartsOf = (charts: Charts): Chart[] => chartIds.map((id) => chartOf(id, charts));
+export const chartsOf = (charts: Charts, t: Texts = english): Chart[] =>
+  chartIds.map((id) => chartOf(id, charts, t));
 
 /** A chart in SVG for both widths, one of which the style sheet shows; "" for one that has nothing to show. */
 export type DrawnChart = Chart & { narrow: string; wide: string };
@@ -262,11 +256,16 @@ export type DrawnChart = Chart & { narrow: string; wide: string };
 /** Loads the library when it is needed: it takes a process a sixth of a second. */
 export async function drawn<
   One extends Pick<Chart, "title" | "about" | "drawing"> & { id: string },
->(charts: readonly One[]): Promise<(One & { narrow: string; wide: string })[]> {
+>(
+  charts: readonly One[],
+  { language }: Pick<Texts, "language"> = english,
+): Promise<(One & { narrow: string; wide: string })[]> {
   const { draw, widths } = await import("./draw.ts");
   return charts.map((chart) => {
     const svg = (width: keyof typeof widths) =>
-      chart.drawing === null ? "" : draw(chart.drawing, { ...chart, width: widths[width] });
+      chart.drawing === null
+        ? ""
+        : draw(chart.drawing, { ...chart, language, width: widths[width] });
     return { ...chart, narrow: svg("narrow"), wide: svg("wide") };
   });
 }

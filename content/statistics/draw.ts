@@ -20,16 +20,22 @@ const colours = ["var(--one)", "var(--two)", "var(--three)"];
 const colourOf = (at: number): string => colours[at] ?? "currentColor";
 const gaps = "3 4";
 
+/** Numbers, months and days are written as in `language`. */
+type Setting = { language: string; width: Width };
+type Drawn = Setting & { id: string; title: string; about: string };
+
 /**
  * A chart as an SVG element in the colours of the page: no script, no style of its own, so that the strictest policy shows
  * it. What it says stands in `title` and `about` for those who do not see it.
  */
-export function draw(
-  drawing: Drawing,
-  { id, width, title, about }: { id: string; width: Width; title: string; about: string },
-): string {
+export function draw(drawing: Drawing, { id, language, width, title, about }: Drawn): string {
   const { document } = parseHTML("<html></html>");
-  const svg = Plot.plot({ document, width, className: "drawn", ...plotOf(drawing, width) });
+  const svg = Plot.plot({
+    document,
+    width,
+    className: "drawn",
+    ...plotOf(drawing, { width, language }),
+  });
   svg.querySelector("style")?.remove();
   svg.removeAttribute("font-family");
   // A group without a role has no name.
@@ -47,14 +53,14 @@ export function draw(
   return svg.outerHTML.replaceAll(/(\.\d\d)\d+/g, "$1");
 }
 
-function plotOf(drawing: Drawing, width: Width): Plot.PlotOptions {
+function plotOf(drawing: Drawing, setting: Setting): Plot.PlotOptions {
   switch (drawing.kind) {
     case "bars":
-      return width === widths.wide ? besideBars(drawing) : aboveBars(drawing);
+      return setting.width === widths.wide ? besideBars(drawing) : aboveBars(drawing);
     case "columns":
-      return columns(drawing, width);
+      return columns(drawing, setting);
     case "lines":
-      return lines(drawing, width);
+      return lines(drawing, setting);
     default:
       return drawing satisfies never;
   }
@@ -96,21 +102,22 @@ const aboveBars = ({ rows }: Of<"bars">): Plot.PlotOptions => ({
   ],
 });
 
-const whole = (value: number): string =>
-  String(Math.round(Math.abs(value) * 100) / 100).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
-
-const monthNames = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
-
 /** "Nov", "2026" for its January, "23 Nov". */
-export function tickName(at: string): string {
+export function tickName(at: string, language: string): string {
   const [year = "", month = "", day] = at.split("-");
-  const name = monthNames[Number(month) - 1] ?? "";
-  return day === undefined ? (name === "Jan" ? year : name) : `${Number(day)} ${name}`;
+  if (day === undefined && month === "01") return year;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day ?? 1)));
+  const parts = day === undefined ? {} : ({ day: "numeric" } as const);
+  const locale = language === "en" ? "en-AU" : language;
+  return date.toLocaleString(locale, { ...parts, month: "short", timeZone: "UTC" });
 }
 
 /** Names under some of the months or days: as many as there is room for, the last one among them. */
-function axes(at: readonly string[], width: Width, values: readonly number[]) {
-  const room = width / (longest(at.map(tickName)) + 28);
+function axes(at: readonly string[], { width, language }: Setting, values: readonly number[]) {
+  const tick = (one: string) => tickName(one, language);
+  const whole = (value: number) =>
+    Math.abs(value).toLocaleString(language, { maximumFractionDigits: 2 });
+  const room = width / (longest(at.map(tick)) + 28);
   const step = Math.max(1, Math.ceil(at.length / room));
   const ticks = at.filter((_, index) => (at.length - 1 - index) % step === 0);
   // Between 0 and 1 there are no parts of a gift or a profile.
@@ -126,12 +133,12 @@ function axes(at: readonly string[], width: Width, values: readonly number[]) {
         tickFormat: whole,
         fill: "var(--quiet)",
       }),
-      Plot.axisX({ ticks, tickSize: 0, label: null, tickFormat: tickName, fill: "var(--quiet)" }),
+      Plot.axisX({ ticks, tickSize: 0, label: null, tickFormat: tick, fill: "var(--quiet)" }),
     ],
   };
 }
 
-function columns({ at, up, down, open }: Of<"columns">, width: Width): Plot.PlotOptions {
+function columns({ at, up, down, open }: Of<"columns">, setting: Setting): Plot.PlotOptions {
   const shown = [up, ...(down === undefined ? [] : [down])];
   const cells = shown.flatMap(({ values }, side) =>
     values.map((value, index) => ({
@@ -141,7 +148,7 @@ function columns({ at, up, down, open }: Of<"columns">, width: Width): Plot.Plot
       dashed: open && index === values.length - 1,
     })),
   );
-  const frame = axes(at, width, up.values);
+  const frame = axes(at, setting, up.values);
   const [over, under] = shown.map(({ values }) => Math.max(0, ...values));
   return {
     height: down === undefined ? 240 : 300,
@@ -176,10 +183,10 @@ function columns({ at, up, down, open }: Of<"columns">, width: Width): Plot.Plot
 
 const labelGap = 20;
 
-function lines({ at, lines: shown, open }: Of<"lines">, width: Width): Plot.PlotOptions {
+function lines({ at, lines: shown, open }: Of<"lines">, setting: Setting): Plot.PlotOptions {
   const values = shown.flatMap((line) => line.values);
-  const frame = axes(at, width, values);
-  const beside = width === widths.wide;
+  const frame = axes(at, setting, values);
+  const beside = setting.width === widths.wide;
   const height = 240 + (beside ? 0 : shown.length * labelGap);
   const marginTop = beside ? 16 : shown.length * labelGap + 12;
   const top = Math.max(1, ...values);

@@ -10,7 +10,6 @@ export const inEnglishOnly: ReadonlySet<string> = new Set([
   "/organisations/[org_id]",
   "/search",
   "/countries/[code]",
-  "/statistics",
   "/methodology",
   "/agents",
   "/match",

@@ -4,6 +4,8 @@ import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichmen
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
+import { languages } from "#content/language/languages.ts";
+import type { Texts } from "#content/language/texts.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
 import { directoryFact, storedCounters } from "#content/operation/directory-facts-store.ts";
 import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
@@ -34,6 +36,14 @@ import { sitemapIndex, sitemapOfPages } from "./sitemap.ts";
 
 const nothing = () => ({});
 const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));
+
+/** What a page shows in each of its languages, by language. */
+async function inAllLanguages<Value>(
+  of: (t: Texts) => Promise<Value>,
+): Promise<Record<string, Value>> {
+  const found = [...languages.values()].map(async (t) => [t.language, await of(t)] as const);
+  return Object.fromEntries(await Promise.all(found));
+}
 
 const recommendedOnHome = 3;
 const recommendedMax = 500;
@@ -86,7 +96,7 @@ export const pages: Singles = {
     const stats = await statsOf(source);
     return {
       stats,
-      charts: await drawn(chartsOf(stats.charts)),
+      charts: await inAllLanguages((t) => drawn(chartsOf(stats.charts, t), t)),
       publicationDay: await directoryFact(source.store, "publication_day"),
     };
   }),

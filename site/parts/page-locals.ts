@@ -43,7 +43,12 @@ export type PageLocals = {
   "/countries/[code]": { view: ListPageView };
   "/nonprofits/[slug]": { view: ProfileView };
   "/donate/[slug]": { view: DonateView };
-  "/statistics": { stats: Stats; charts: DrawnChart[]; publicationDay: string | null };
+  "/statistics": {
+    stats: Stats;
+    /** By language. */
+    charts: Readonly<Record<string, DrawnChart[]>>;
+    publicationDay: string | null;
+  };
   "/methodology": Nothing;
   "/agents": { leaderboard: Leaderboard };
   "/match": Nothing;

@@ -7,11 +7,10 @@ const site = join(import.meta.dirname, "../../site");
 
 /** Names and formats that are the same in every language. */
 const everywhere =
-  /^(?:Almoner|[A-Z][a-z]+[A-Z]\w+|OpenAPI|MCP|llms\.txt|JSON|USDC|Solana|[\d\s.,:;·×–—%()“”’"'+/#-]+)$/;
+  /^(?:Almoner|[A-Z][a-z]+[A-Z]\w+|OpenAPI|MCP|llms\.txt|JSON|CSV|USDC|Solana|[\d\s.,:;·×–—%()“”’"'+/#-]+)$/;
 
 /** Parts of pages whose texts are in no catalogue yet. */
 const laterParts: ReadonlySet<string> = new Set([
-  "parts/chart.astro",
   "parts/fault-summary.astro",
   "parts/find-profile.astro",
   "parts/form-line.astro",

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Charts } from "#content/contract/stats.ts";
 import { chartsOf, csvOf, drawn, partInWords, shownCell } from "#content/statistics/charts.ts";
+import { languages } from "#content/language/languages.ts";
+import { english } from "#content/language/texts.ts";
 import { spread, tickName } from "#content/statistics/draw.ts";
 import { fromFirst, growthOf, monthsTo, percent } from "#content/statistics/months.ts";
 
@@ -54,10 +56,13 @@ describe("a chart", () => {
     ]);
   });
 
-  test("of a directory that began with nothing says how fast it grew", () => {
-    const growth = [{ month: "2026-02", added: 0, nonprofits: 0 }, ...some.growth.slice(1)];
-    const [, , grown] = chartsOf({ ...some, growth });
-    expect(grown?.title).toBe("The directory grew to 1,205 profiles within 2 months");
+  test("says it in every language, with its own numbers and months", async () => {
+    const es = languages.get("es") ?? english;
+    const shown = await drawn(chartsOf(some, es), es);
+    const titles = shown.map(({ title }) => title);
+    expect(titles[0]).toStartWith("Reino Unido, el país con más perfiles: 1");
+    expect(titles[3]).toBe("Dos de cada tres datos vienen de registros");
+    expect(shown[5]?.wide).toContain(">feb</text>");
   });
 
   test("without data is a sentence, and draws nothing", async () => {
@@ -114,7 +119,7 @@ test.each([
   [1, 5, "One of five"],
   [1, 1_000, "Few"],
 ])("%d of %d is said as %s", (part, whole, words) => {
-  expect(partInWords(part, whole)).toBe(words);
+  expect(partInWords(english, part, whole).part).toBe(words);
 });
 
 test("labels are moved apart, in the order of their lines", () => {
@@ -135,8 +140,10 @@ test("months end with that of the day, and start where there is something", () =
     months.slice(-6),
   );
   expect(fromFirst(growth, () => false)).toEqual([]);
-  expect([tickName("2026-01"), tickName("2026-11"), percent(1, 3), percent(0, 0)]).toEqual([
-    ...["2026", "Nov"],
-    ...[33.3, 0],
-  ]);
+  expect([
+    tickName("2026-01", "en"),
+    tickName("2026-11", "en"),
+    percent(1, 3),
+    percent(0, 0),
+  ]).toEqual([...["2026", "Nov"], ...[33.3, 0]]);
 });
