@@ -4,29 +4,11 @@ import { defineCommand } from "citty";
 import { chromium } from "playwright-core";
 import { runCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
+import { pagesOfEachKind } from "./support/page-kinds.ts";
 import { startProgress } from "./support/progress.ts";
 
 const widths = { phone: 390, tablet: 768, desktop: 1_440 } as const;
 const schemes = ["light", "dark"] as const;
-
-/** One of each kind of page; those of a nonprofit and of a list are filled with the first that the directory names. */
-const pages = [
-  ...["/", "/search?q=food", "/causes", "/countries", "/browse", "/statistics", "/methodology"],
-  ...[
-    "/agents",
-    "/about",
-    "/privacy",
-    "/data",
-    "/developers",
-    "/match",
-    "/onboard",
-    "/onboard?q=food",
-    "/onboard?register=1",
-    "/onboard/status",
-    "/corrections",
-  ],
-  ...["/widget", "/receipt", "/404"],
-];
 
 const command = defineCommand({
   meta: {
@@ -41,7 +23,9 @@ const command = defineCommand({
   },
   run: async ({ args }) => {
     mkdirSync(args.out, { recursive: true });
-    const paths = [...pages, ...(await pagesOfOne(args.url))];
+    const paths = await pagesOfEachKind(args.url).catch(() =>
+      stopWith(`No directory answers at ${args.url}. Start one, or give --url.`, 2),
+    );
     const browser = await chromium
       .launch({ executablePath: args.browser, args: ["--no-sandbox"] })
       .catch(() =>
@@ -73,30 +57,5 @@ const command = defineCommand({
     console.log(`${shots.length} pictures in ${args.out}`);
   },
 });
-
-/** Pages of the first nonprofits: one that takes gifts, one of which little is known; the first cause and country. */
-async function pagesOfOne(url: string): Promise<string[]> {
-  const firstOf = async (query: string) => {
-    const answer = await fetch(new URL(`/api/nonprofits?limit=1&${query}`, url)).catch(() => null);
-    if (answer?.ok !== true)
-      return stopWith(`No directory answers at ${url}. Start one, or give --url.`, 2);
-    const { nonprofits } = (await answer.json()) as { nonprofits: { slug: string }[] };
-    return nonprofits[0]?.slug;
-  };
-  const giving = await firstOf("accepts=usdc");
-  const thin = await firstOf("claimed=false&has_website=false");
-  return [
-    ...(giving === undefined ? [] : [`/nonprofits/${giving}`, `/donate/${giving}`]),
-    ...(thin === undefined
-      ? []
-      : [
-          `/nonprofits/${thin}`,
-          `/onboard?claim=${thin}`,
-          `/corrections?profile=${thin}`,
-          `/corrections?profile=${thin}&field=city`,
-        ]),
-    "/causes/education",
-  ];
-}
 
 await runCommand(command);

@@ -1,0 +1,20 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { clientFile } from "./clients.ts";
+
+const axe = clientFile("node_modules/axe-core/axe.min.js");
+
+export const axeInstalled = existsSync(axe);
+
+type Result = {
+  violations: { id: string; nodes: { target: unknown; failureSummary?: string }[] }[];
+};
+
+/** What axe finds on the page as it is shown now, a line for each element. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(axe, "utf8"));
+  const { violations } = (await page.evaluate("axe.run()")) as Result;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ""}`),
+  );
+}
