@@ -10,7 +10,6 @@ import { chromiumPath, openChromium } from "#test/support/chromium.ts";
 import { freePort } from "#test/support/processes.ts";
 
 const widths = [390, 768, 1_440];
-const schemes = ["light", "dark"] as const;
 /** CSS pixels. */
 const smallestText = 12;
 const shiftMax = 0.02;
@@ -107,10 +106,10 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
         for (const block of await stumblingBlocks(page)) note(`at ${width}: ${block}`);
       }
       if (axeInstalled) {
-        for (const colorScheme of schemes) {
-          await page.emulateMedia({ colorScheme });
-          for (const finding of await axeFindings(page)) note(`${colorScheme}: ${finding}`);
-        }
+        for (const finding of await axeFindings(page)) note(finding);
+        // The other scheme has the same elements in other colours.
+        await page.emulateMedia({ colorScheme: "dark" });
+        for (const finding of await axeFindings(page, ["color-contrast"])) note(`dark: ${finding}`);
       }
       await context.close();
     }

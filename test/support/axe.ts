@@ -10,10 +10,11 @@ type Result = {
   violations: { id: string; nodes: { target: unknown; failureSummary?: string }[] }[];
 };
 
-/** What axe finds on the page as it is shown now, a line for each element. */
-export async function axeFindings(page: Page): Promise<string[]> {
+/** What axe finds on the page as it is shown now, a line for each element; by these rules only, if some are named. */
+export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(readFileSync(axe, "utf8"));
-  const { violations } = (await page.evaluate("axe.run()")) as Result;
+  const options = JSON.stringify(rules === undefined ? {} : { runOnly: rules });
+  const { violations } = (await page.evaluate(`axe.run(${options})`)) as Result;
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ""}`),
   );
