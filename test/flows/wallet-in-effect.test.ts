@@ -559,4 +559,4 @@ test(`in ${interleavings} random interleavings the wallet in effect is approved,
   ]);
   await fc.assert(property, { numRuns: interleavings, examples });
   measured(`${shown(interleavings)} interleavings, none paid another wallet`);
-}, 1_800_000);
+}, 3_500_000);
