@@ -32,6 +32,26 @@ const stumblingBlocks = (page: Page): Promise<string[]> =>
     return [...found];
   }, smallestText);
 
+/** Layout shifts since the page was opened, with the elements that moved. */
+const shiftsOf = (page: Page): Promise<{ value: number; of: string }[]> =>
+  page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        type Shift = PerformanceEntry & { value: number; sources: { node: Node | null }[] };
+        const nameOf = ({ node }: Shift["sources"][number]) =>
+          (node instanceof Element ? node : node?.parentElement)?.outerHTML.slice(0, 60) ?? "gone";
+        new PerformanceObserver((list) =>
+          resolve(
+            (list.getEntries() as Shift[]).map(({ value, sources }) => ({
+              value,
+              of: sources.map(nameOf).join(" "),
+            })),
+          ),
+        ).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve([]), 50);
+      }),
+  );
+
 describe.skipIf(chromiumPath === null)("every kind of page", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-look-"));
   let url: string;
@@ -89,18 +109,9 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
           note(message.text());
       });
       await page.goto(url + path, { waitUntil: "networkidle" });
-      const shift = await page.evaluate(
-        () =>
-          new Promise<number>((resolve) => {
-            let sum = 0;
-            new PerformanceObserver((list) => {
-              for (const entry of list.getEntries())
-                sum += (entry as unknown as { value: number }).value;
-            }).observe({ type: "layout-shift", buffered: true });
-            setTimeout(() => resolve(sum), 50);
-          }),
-      );
-      if (shift > shiftMax) note(`shifts by ${shift.toFixed(3)}`);
+      const shifts = await shiftsOf(page);
+      const sum = shifts.reduce((all, { value }) => all + value, 0);
+      if (sum > shiftMax) note(`shifts by ${sum.toFixed(3)}: ${shifts.map(({ of }) => of).join()}`);
       for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
         for (const block of await stumblingBlocks(page)) note(`at ${width}: ${block}`);
