@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
       await context.close();
     }
     expect(found).toEqual([]);
-  }, 300_000);
+  }, 600_000);
 
   test("says what it is without a script", async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
