@@ -14,7 +14,7 @@ type Result = {
 export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(readFileSync(axe, "utf8"));
   const options = JSON.stringify(rules === undefined ? {} : { runOnly: rules });
-  const { violations } = (await page.evaluate(`axe.run(${options})`)) as Result;
+  const { violations } = await page.evaluate<Result>(`axe.run(${options})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ""}`),
   );
