@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { logOperator } from "#content/operation/audit-store.ts";
+import { clientFile } from "../support/clients.ts";
 import { chromiumPath, openChromium } from "../support/chromium.ts";
 import {
   aServedDesk,
@@ -18,6 +20,13 @@ if (chromiumPath === null)
   process.stderr.write(
     "skipped: the desk's pages need a browser (Debian: apt-get install chromium)\n",
   );
+
+const axeFile = clientFile("node_modules/axe-core/axe.min.js");
+/** Where it is not installed, one that finds nothing. */
+const axe = existsSync(axeFile)
+  ? readFileSync(axeFile, "utf8")
+  : "globalThis.axe = { run: () => ({ violations: [] }) }";
+type Found = { violations: object[] };
 
 /** Each payload stands in every list; alone on a page and in paths some do, all with ALMONER_FULL_TESTS=1. */
 const some = (all: readonly string[], step: number) =>
@@ -375,7 +384,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     }
   }, 60_000);
 
-  test("every field has a label, every page one heading and a language, in light and in dark", async () => {
+  test("axe finds nothing, every page has one heading and a language, in light and in dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await open({ colorScheme });
       await signIn(page);
@@ -390,8 +399,13 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
         "/desk/health",
         "/desk/charts",
         "/desk/webhooks",
+        "/desk/profiles",
+        "/desk/keys",
       ]) {
         await page.goto(desk.origin + place);
+        const rules = colorScheme === "dark" ? '{ runOnly: ["color-contrast"] }' : "";
+        const { violations } = await page.evaluate<Found>(`${axe};axe.run(${rules})`);
+        expect([place, violations]).toEqual([place, []]);
         const found = await page.evaluate(() => ({
           lang: document.documentElement.lang,
           headings: document.querySelectorAll("h1").length,
