@@ -15,6 +15,8 @@ import { networks } from "#content/donation/network.ts";
 import { finalDonations } from "#content/donation/store.ts";
 import { contestedOf } from "#content/enrichment/contested-store.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
+import { causeName } from "#content/nonprofit/facets.ts";
 import { causeList, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
 import { listAnswer, toDetail } from "#content/nonprofit/wire.ts";
@@ -99,6 +101,17 @@ export function translatedRoutes(context: DirectoryContext) {
       .get(`/${language}/history/:slug`, ({ params, request }) =>
         historyForPeople(context, params["slug"] ?? "", formOf(request, language)),
       )
+      .get(
+        `/${language}/browse`,
+        ({ query, request }) => listForPeople(context, query, formOf(request, language)),
+        schemaOf(directory.browseNonprofits),
+      )
+      .get(`/${language}/causes/:list`, ({ params, request }) =>
+        listAt(context, "cause", params["list"] ?? "", formOf(request, language)),
+      )
+      .get(`/${language}/countries/:list`, ({ params, request }) =>
+        listAt(context, "country", params["list"] ?? "", formOf(request, language)),
+      )
       .get(`/${language}/donate/:slug`, ({ params, request }) =>
         drawnOf(params["slug"] ?? "", "donate", formOf(request, language)),
       );
@@ -152,6 +165,19 @@ async function listForPeople(
   const known = await listItemsById(store, ids);
   const items = ids.flatMap((id) => known.get(id) ?? []);
   return draw.list({ ...query, ...found, page: number, items }, form);
+}
+
+/** A page of the list of a cause or a country, by the last part of its address: "education", "ke-2". */
+async function listAt(
+  context: DirectoryContext,
+  kind: "cause" | "country",
+  address: string,
+  form: PageForm,
+): Promise<Response> {
+  const [, value = "", page = "1"] = /^(.+?)(?:-(\d{1,4}))?$/.exec(address) ?? [];
+  const isKnown = kind === "cause" ? causeName(value) !== value : countryCode(value) !== null;
+  if (!isKnown) return (await context.draw?.missing(form)) ?? noPages();
+  return listForPeople(context, { [kind]: value, page: Number(page) }, form);
 }
 
 const slugLengthMax = 200;

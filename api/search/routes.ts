@@ -1,9 +1,12 @@
 import { Elysia } from "elysia";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
+import type { PageForm } from "#api/http/headers.ts";
 import { formOf } from "#api/http/headers.ts";
 import { noPages } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
+import { languages } from "#content/language/languages.ts";
+import { pathIn } from "#content/language/texts.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { searchLimitDefault, type SearchQuery } from "#content/contract/search.ts";
@@ -11,9 +14,37 @@ import { searched } from "./find-profile.ts";
 
 type Needed = Pick<Context, "search" | "activity" | "log" | "draw">;
 
+/** The page of a search, under its English address and under that of each other language. */
+function searchPages({ search, activity, draw }: Needed) {
+  const page = async (asked: QueryOf<typeof operations.searchForPeople>, form: PageForm) => {
+    if (draw === undefined) return noPages();
+    activity.count("query:search");
+    const limit = searchLimitDefault;
+    const offset = ((asked.page ?? 1) - 1) * limit;
+    const query = { ...wordsAndFilters(asked), limit, offset };
+    const isNarrowed = narrowing.some((name) => asked[name] !== undefined);
+    // Counts stand beside the results: with filters, these are what was counted.
+    const [answer, facets] = await Promise.all([
+      searched({ search }, isNarrowed ? { ...query, steady: true } : query),
+      search.count(query),
+    ]);
+    return draw.search(asked, { ...answer, facets }, form);
+  };
+  const routes = new Elysia();
+  for (const language of languages.keys()) {
+    routes.get(
+      pathIn(language, pathOf(operations.searchForPeople)),
+      ({ query, request }) => page(query, formOf(request, language)),
+      schemaOf(operations.searchForPeople),
+    );
+  }
+  return routes;
+}
+
 /** GET /api/search, and the same as a page for people. */
-export const searchRoutes = ({ search, activity, log, draw }: Needed) =>
-  new Elysia()
+export const searchRoutes = (context: Needed) => {
+  const { search, activity, log } = context;
+  return new Elysia()
     .get(
       pathOf(operations.searchNonprofits),
       async ({ request, query: { limit, offset, ...asked } }) => {
@@ -24,24 +55,8 @@ export const searchRoutes = ({ search, activity, log, draw }: Needed) =>
       },
       schemaOf(operations.searchNonprofits),
     )
-    .get(
-      pathOf(operations.searchForPeople),
-      async ({ query: asked, request }) => {
-        if (draw === undefined) return noPages();
-        activity.count("query:search");
-        const limit = searchLimitDefault;
-        const offset = ((asked.page ?? 1) - 1) * limit;
-        const query = { ...wordsAndFilters(asked), limit, offset };
-        const isNarrowed = narrowing.some((name) => asked[name] !== undefined);
-        // Counts stand beside the results: with filters, these are what was counted.
-        const [answer, facets] = await Promise.all([
-          searched({ search }, isNarrowed ? { ...query, steady: true } : query),
-          search.count(query),
-        ]);
-        return draw.search(asked, { ...answer, facets }, formOf(request));
-      },
-      schemaOf(operations.searchForPeople),
-    );
+    .use(searchPages(context));
+};
 
 const narrowing = ["cause", "country", "region", "accepts", "has_website"] as const;
 

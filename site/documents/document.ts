@@ -85,7 +85,10 @@ export function single<Page extends string>(
         path,
         body: path === markdown ? pageMarkdown(textOf(file.body), source.baseUrl) : file.body,
       }));
-      const others = translated.map(({ t, path }) => fileOf({ ...source, t }, page, handed, path));
+      const others = translated.map(async ({ t, path }) => {
+        const inLanguage = { ...source, t };
+        return fileOf(inLanguage, page, await own(inLanguage), path);
+      });
       return [...files, ...(await Promise.all(others))];
     },
   };

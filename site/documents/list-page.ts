@@ -168,7 +168,7 @@ export async function drawnSearch(
   answer: Parameters<typeof searchView>[1],
   { markdown }: { markdown: boolean },
 ): Promise<string | Uint8Array> {
-  const view = searchView(asked, answer);
+  const view = searchView(asked, answer, drawing.t);
   if (markdown) return listMarkdown(view, drawing.baseUrl);
   return drawn(drawing, "/search", { view, answered: true });
 }
@@ -209,7 +209,7 @@ export async function drawnList(
   found: FoundList,
   { markdown }: { markdown: boolean },
 ): Promise<string | Uint8Array> {
-  const view = listPageView(found);
+  const view = listPageView(found, drawing.t);
   if (markdown) return listMarkdown(view, drawing.baseUrl);
   return drawn(drawing, "/browse", { view });
 }

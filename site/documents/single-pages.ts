@@ -111,8 +111,8 @@ export const pages: Singles = {
   [keyOf.page("correction-status")]: single("/corrections/status", emptyForms.correctionStatus),
   [keyOf.page("receipt")]: single("/receipt", nothing),
   [keyOf.page("widget")]: single("/widget", nothing),
-  [keyOf.page("search")]: single("/search", () => ({
-    view: searchView({}, null),
+  [keyOf.page("search")]: single("/search", ({ t }) => ({
+    view: searchView({}, null, t),
     answered: false,
   })),
   [keyOf.page("about")]: single("/about", async ({ store }) => ({

@@ -3,6 +3,7 @@ import {
   browseParams,
   entriesPerPage,
   type FacetName,
+  facetNames,
   type Facets,
   type Filters,
   type ListSort,
@@ -12,13 +13,13 @@ import {
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
-import { english } from "#content/language/texts.ts";
+import { english, type Texts } from "#content/language/texts.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "./markdown.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
 import { causePicture, countryPicture, homePicture } from "./page-picture.ts";
-import { clipped, counted, countryInSentence, grouped, joined } from "./words.ts";
+import { clipped, countryInSentence, joined } from "./words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;
@@ -39,15 +40,15 @@ export type ListPage = {
 };
 
 /** What the page of a list shows, in words. */
-export function listPageView(list: ListPage) {
+export function listPageView(list: ListPage, t: Texts = english) {
   const { filters, sort, page, total, items, facets } = list;
-  const { name, kicker, intro } = subjectOf(filters);
+  const { name, kicker, intro } = subjectOf(filters, t);
   const first = page === 1;
   const pathOf = (number: number) => listPath(list, number);
   const from = (page - 1) * entriesPerPage;
   const to = from + items.length;
   const narrowed = pathOf(page).includes("?");
-  const chips = narrowed ? chipsOf(list) : [];
+  const chips = narrowed ? chipsOf(list, t) : [];
   return {
     path: pathOf(page),
     root: pathOf(1),
@@ -55,10 +56,10 @@ export function listPageView(list: ListPage) {
     kicker,
     /** Path of the same entries as JSON; those of the first page begin the list. */
     json: jsonPath(list),
-    title: `${name}${first ? "" : `, page ${page}`} · Almoner`,
+    title: t.text(first ? "list.title" : "list.title_of_page", { name, page }),
     description: clipped(
       (first && chips.length === 0 ? intro : null) ??
-        `${name}: nonprofits ${from + 1} to ${to} in an open directory for people and software agents.`,
+        t.text("list.description", { name, from: from + 1, to }),
       200,
     ),
     intro: first ? intro : null,
@@ -66,29 +67,31 @@ export function listPageView(list: ListPage) {
     /** Narrowed lists are without number: search engines know the whole ones. */
     noindex: narrowed,
     /** "101–200": the places of this page. */
-    span: items.length === 0 ? "" : `${grouped(from + 1)}–${grouped(to)}`,
-    total: facets === null ? null : counted(total, "nonprofit", "nonprofits"),
-    order: orders[sort].text,
+    span: items.length === 0 ? "" : `${t.number(from + 1)}–${t.number(to)}`,
+    total: facets === null ? null : t.text("count.nonprofits", { count: total }),
+    order: t.text(`order.${sort}_text`),
     start: from + 1,
     chips,
-    ...(facets === null ? notNarrowed : narrowingOf(list, facets, { isFile: !narrowed })),
+    ...(facets === null ? notNarrowed : narrowingOf(list, facets, { isFile: !narrowed, t })),
     page,
     ...pagerOf(list),
-    entries: items.map((item) => entryOf({ ...item, country: countryName(item.country_code) })),
+    entries: items.map((item) => entryOf({ ...item, country: item.country_code }, t)),
   };
 }
 
 /** By what the list can be narrowed and sorted; the states of the United States stand on a map. */
-function narrowingOf(list: ListPage, counts: FacetCounts, { isFile }: { isFile: boolean }) {
-  const facets = facetsAnswer(counts);
+type Shown = { isFile: boolean; t: Texts };
+
+function narrowingOf(list: ListPage, counts: FacetCounts, { isFile, t }: Shown) {
+  const facets = namedFacets(counts, t);
   const isOnMap = isUnitedStates(list.filters);
   return {
     groups: linkedFacets.flatMap((facet) =>
-      isOnMap && facet === "region" ? [] : groupOf(list, facets, facet),
+      isOnMap && facet === "region" ? [] : groupOf(list, facets, facet, t),
     ),
-    sorts: list.total < 2 ? [] : sortsOf(list),
+    sorts: list.total < 2 ? [] : sortsOf(list, t),
     states: isOnMap ? facets.region.map((value) => linkOf(list, "region", value)) : [],
-    form: formOf(list, facets, { isFile }),
+    form: formOf(list, facets, { isFile, t }),
   };
 }
 const notNarrowed = { groups: [], sorts: [], states: [], form: null };
@@ -105,34 +108,22 @@ function pagerOf(list: ListPage) {
   };
 }
 
-const orders: Record<ListSort, { name: string; text: string }> = {
-  relevance: {
-    name: "Usual order",
-    text: "verified ones first, then by the number of people they reach in a year; equals by how complete their profile is, then by their income",
-  },
-  income: {
-    name: "Yearly income",
-    text: "greatest yearly income first, each in the currency of its register",
-  },
-  completeness: { name: "Completeness", text: "those first whose profile tells most" },
-  name: { name: "Name", text: "by name" },
-};
-
 /** What a list is about: its cause, else its country, else the whole directory. */
-function subjectOf({ cause, country }: Filters) {
+function subjectOf({ cause, country }: Filters, t: Texts) {
+  const code = countryCode(country ?? "");
   if (cause !== null) {
-    const kicker = { name: "Causes", href: "/causes" };
-    const place = countryName(countryCode(country ?? ""));
+    const kicker = { name: t.text("frame.causes"), href: "/causes" };
+    const named = t.word(causeName(cause));
+    const place = code === null ? null : countryInSentence(countryName(code) ?? code, t);
     const name =
-      place === null
-        ? causeName(cause)
-        : `${causeName(cause)} in ${countryInSentence(place, english)}`;
-    return { name, kicker, intro: causeIntros.get(cause) ?? null };
+      place === null ? named : t.text("nearby.cause_in_country", { cause: named, place });
+    const intro = causeIntros.get(cause);
+    return { name, kicker, intro: intro === undefined ? null : t.word(intro) };
   }
-  const whole = { name: "All nonprofits", href: "/browse" };
+  const whole = { name: t.text("frame.all"), href: "/browse" };
   if (country === null) return { ...whole, kicker: null, intro: null };
-  const kicker = { name: "Countries", href: "/countries" };
-  return { name: countryName(countryCode(country)) ?? country, kicker, intro: null };
+  const kicker = { name: t.text("frame.countries"), href: "/countries" };
+  return { name: t.country(code) ?? country, kicker, intro: null };
 }
 
 function pictureOfList({ cause, country }: Filters): string {
@@ -182,19 +173,22 @@ export function pageNumbers(page: number, pageCount: number): number[] {
   return [1, ...between.filter((number) => number < pageCount), pageCount];
 }
 
-/** What a field of the form is called, and what stands in it for any value. */
-const fields: Record<FacetName, { label: string; any: string }> = {
-  cause: { label: "Cause", any: "Any cause" },
-  country: { label: "Country", any: "Any country" },
-  region: { label: "State or region", any: "Anywhere" },
-  city: { label: "City", any: "Any city" },
-  claimed: { label: "Claimed", any: "Claimed or not" },
-  accepts: { label: "Gifts", any: "Any way to give" },
-  has_website: { label: "Website", any: "With or without" },
-  income: { label: "Yearly income (register’s currency)", any: "Any income" },
-};
-export const facetLabel = (facet: FacetName): string => fields[facet].label;
-const fieldNames = Object.keys(fields) as FacetName[];
+/** The value of a facet in words. */
+export const valueName = (facet: FacetName, value: string, t: Texts): string =>
+  facet === "country"
+    ? (t.country(countryCode(value)) ?? value)
+    : t.word(facetValueName(facet, value));
+
+/** How many match with each value, with the names of values in the language of `t`. */
+export function namedFacets(counts: FacetCounts, t: Texts): Facets {
+  const facets = facetsAnswer(counts);
+  if (t === english) return facets;
+  const named = facetNames.map((facet) => [
+    facet,
+    facets[facet].map((one) => ({ ...one, name: valueName(facet, one.value, t) })),
+  ]);
+  return Object.fromEntries(named) as Facets;
+}
 
 /** Facets of which the foremost values are links beside the list. */
 export const linkedFacets = ["cause", "country", "region", "accepts"] as const;
@@ -211,60 +205,68 @@ function linkOf({ filters, sort }: ListPage, facet: FacetName, value: Facets[Fac
 }
 
 /** None where the list is about this facet: a file tells no numbers of other lists. */
-function groupOf(list: ListPage, facets: Facets, facet: FacetName): FacetGroup[] {
+function groupOf(list: ListPage, facets: Facets, facet: FacetName, t: Texts): FacetGroup[] {
   const asked = list.filters[facet];
   const isSubject = asked !== null && !listPath(list, 1).includes("?");
   if (isSubject) return [];
   const isChosen = (value: string) => asked !== null && isSameValue(facet, asked, value);
-  return facetGroup(facetLabel(facet), facets[facet], {
+  return facetGroup(t.text(`facet.${facet}`), facets[facet], {
     ...{ total: list.total, isChosen },
     linkOf: (value) => linkOf(list, facet, value),
   });
 }
 
-const sortsOf = (list: ListPage) =>
+const sortsOf = (list: ListPage, t: Texts) =>
   listSorts.map((sort) => ({
-    text: orders[sort].name,
+    text: t.text(`order.${sort}`),
     href: listPath({ ...list, sort }, 1),
     chosen: sort === list.sort,
   }));
 
 /** A link for each filter that leads to the list without it. */
-const chipsOf = ({ filters, sort }: ListPage) =>
-  fieldNames.flatMap((facet) => {
+const chipsOf = ({ filters, sort }: ListPage, t: Texts) =>
+  facetNames.flatMap((facet) => {
     const value = filters[facet];
     if (value === null) return [];
     const without = { filters: { ...filters, [facet]: null }, sort };
-    const name = facetValueName(facet, value);
-    const text = clipped(facet === "income" ? `Income: ${name}` : name, 60);
+    const name = valueName(facet, value, t);
+    const text = clipped(
+      facet === "income" ? t.text("facet.income_chip", { value: name }) : name,
+      60,
+    );
     return [{ text, href: listPath(without, 1) }];
   });
 
 /** The fields by which a list is narrowed, with how many each value would leave. */
-function formOf({ filters, sort }: ListPage, facets: Facets, { isFile }: { isFile: boolean }) {
+function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: Shown) {
   // A file tells only of what stands in its list: how many there are of other causes would change it too often.
-  const fixed = fieldNames.filter((facet) => isFile && filters[facet] !== null);
+  const fixed = facetNames.filter((facet) => isFile && filters[facet] !== null);
   return {
     fixed: fixed.map((name) => ({ name, value: filters[name] ?? "" })),
-    fields: fieldNames
+    fields: facetNames
       .filter((facet) => !fixed.includes(facet))
       .map((facet) => {
         const asked = filters[facet];
         const known = facets[facet].map(({ value, name, count }) => ({
           value,
-          text: `${name} (${grouped(count)})`,
+          text: `${name} (${t.number(count)})`,
           selected: asked !== null && isSameValue(facet, asked, value),
         }));
         // What no one matches is shown as it was asked for.
         const missing =
           asked === null || known.some(({ selected }) => selected)
             ? []
-            : [{ value: asked, text: facetValueName(facet, asked), selected: true }];
-        return { name: facet, ...fields[facet], options: [...missing, ...known] };
+            : [{ value: asked, text: valueName(facet, asked, t), selected: true }];
+        return {
+          name: facet,
+          label: t.text(`facet.${facet}`),
+          any: t.text(`facet.${facet}_any`),
+          options: [...missing, ...known],
+        };
       }),
     sorts: listSorts.map((value) => ({
       value: value === "relevance" ? "" : value,
-      text: orders[value].name,
+      text: t.text(`order.${value}`),
       selected: value === sort,
     })),
   };
@@ -287,11 +289,19 @@ export const optionsHtml = (options: readonly Option[]): string =>
 export const isSameValue = (facet: FacetName, asked: string, value: string): boolean =>
   facet === "country" ? countryCode(asked) === value : fold(asked) === fold(value);
 
-/** An entry of a list, in words; what is too long for one is cut, for the profile has it whole. */
-export function entryOf(item: Omit<ListItem, "id" | "country_code"> & { country: string | null }) {
+/**
+ * An entry of a list, in words; what is too long for one is cut, for the profile has it whole. `country` is its code or
+ * its name in English.
+ */
+export function entryOf(
+  item: Omit<ListItem, "id" | "country_code"> & { country: string | null },
+  t: Texts,
+) {
   const people = item.beneficiaries_per_year;
-  const places = [item.city, item.region, item.country].map((place) => clipped(place ?? "", 60));
-  const reach = people === null ? null : `${counted(people, "person", "people")} a year`;
+  const places = [item.city, item.region, t.country(item.country)].map((place) =>
+    clipped(place ?? "", 60),
+  );
+  const reach = people === null ? null : t.text("count.people_a_year", { count: people });
   return {
     path: `/nonprofits/${item.slug}`,
     name: clipped(item.name, 200),
@@ -308,12 +318,16 @@ export type Entry = ReturnType<typeof entryOf>;
  * The entries of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with
  * each: written as text they cost a fifth of what a component for each would. What begins with one of the `words` is marked.
  */
-export const entriesHtml = (entries: readonly Entry[], words: readonly string[] = []): string =>
+export const entriesHtml = (
+  entries: readonly Entry[],
+  t: Texts,
+  words: readonly string[] = [],
+): string =>
   entries
     .map(({ path, name, verified, gives, note, text }) => {
       const link = `<a href="${escaped(path)}" dir="auto">${marked(name, words)}</a>`;
-      const mark = verified ? ' <span class="mark good">Verified</span>' : "";
-      const gift = gives ? ' <span class="mark">Takes USDC</span>' : "";
+      const mark = verified ? ` <span class="mark good">${t.html("list.verified")}</span>` : "";
+      const gift = gives ? ` <span class="mark">${t.html("list.usdc")}</span>` : "";
       const what = text === "" ? "" : `<p dir="auto">${marked(text, words)}</p>`;
       return `<li>${link}${mark}${gift}<p class="note">${escaped(note)}</p>${what}</li>`;
     })

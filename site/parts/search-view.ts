@@ -4,17 +4,18 @@ import {
   type SearchAsked,
 } from "#content/contract/search.ts";
 import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
-import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
+import { english, type Texts } from "#content/language/texts.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
 import {
   type Entry,
   entryOf,
-  facetLabel,
   isSameValue,
   linkedFacets,
+  namedFacets,
   pageNumbers,
+  valueName,
 } from "./list-view.ts";
-import { clipped, counted } from "./words.ts";
+import { clipped } from "./words.ts";
 
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
 export type SearchView = ReturnType<typeof searchView>;
@@ -32,7 +33,7 @@ const unanswered: Found = {
 };
 const filterNames = ["cause", "country", "region", "accepts", "has_website"] as const;
 
-export function searchView(asked: SearchAsked, answer: Found | null) {
+export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = english) {
   const found = answer ?? unanswered;
   const q = asked.q ?? "";
   const { page = 1 } = asked;
@@ -41,10 +42,10 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
   const pathOf = (number: number) => searchPath({ ...asked, page: number });
   return {
     q,
-    title: q === "" ? "Search · Almoner" : `${q} · Search · Almoner`,
-    name: answer === null ? "Search" : headingOf(q, answer.total),
+    title: q === "" ? t.text("search.title") : t.text("search.title_for", { q }),
+    name: answer === null ? t.text("search.heading") : headingOf(q, answer.total, t),
     /** What is to be known of the results before they are read. */
-    intro: introOf(asked, found),
+    intro: introOf(asked, found, t),
     total: null,
     order: "",
     path: pathOf(page),
@@ -57,20 +58,22 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
         ? []
         : [
             {
-              text: `in ${clipped(place.shown, 60)}`,
+              text: t.text("search.in_place", {
+                place: clipped(t.country(place.shown) ?? place.shown, 60),
+              }),
               href: searchPath({ ...asked, literal: "1", page: 1 }),
             },
           ]),
       ...filterNames.flatMap((name) => {
         const value = asked[name];
         const href = searchPath({ ...asked, [name]: undefined, page: 1 });
-        return value === undefined ? [] : [{ text: chipWords(name, value), href }];
+        return value === undefined ? [] : [{ text: valueName(name, value, t), href }];
       }),
     ],
     literal: asked.literal !== undefined && asked.literal !== "",
     /** Reads places and numbers in the words again. */
     freely: searchPath({ ...asked, literal: undefined, page: 1 }),
-    groups: groupsOf(asked, found),
+    groups: groupsOf(asked, found, t),
     /** What narrows the search narrows the next one, too. */
     fixed: filterNames.flatMap((name) => {
       const value = asked[name];
@@ -85,7 +88,7 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
     next: page < pageCount ? pathOf(page + 1) : null,
     prev: page > 1 ? pathOf(Math.min(page - 1, pageCount)) : null,
     entries: found.nonprofits.map((one): Entry => {
-      const entry = entryOf({ ...one, text: one.tagline ?? one.mission });
+      const entry = entryOf({ ...one, text: one.tagline ?? one.mission }, t);
       return { ...entry, gives: one.give_url !== null };
     }),
     /** What is marked where it stands in an entry, or begins a word there. */
@@ -94,12 +97,12 @@ export function searchView(asked: SearchAsked, answer: Found | null) {
 }
 
 /** Links to the same search with each value, beside its results. */
-function groupsOf(asked: SearchAsked, { facets, total }: Found): FacetGroup[] {
+function groupsOf(asked: SearchAsked, { facets, total }: Found, t: Texts): FacetGroup[] {
   if (facets === undefined || facets === null) return [];
-  const named = facetsAnswer(facets);
+  const named = namedFacets(facets, t);
   return linkedFacets.flatMap((facet) => {
     const isChosen = (value: string) => isSameValue(facet, asked[facet] ?? "", value);
-    return facetGroup(facetLabel(facet), named[facet], {
+    return facetGroup(t.text(`facet.${facet}`), named[facet], {
       ...{ total, isChosen },
       linkOf: ({ value, name: text, count }) => {
         const chosen = isChosen(value);
@@ -110,21 +113,23 @@ function groupsOf(asked: SearchAsked, { facets, total }: Found): FacetGroup[] {
   });
 }
 
-function introOf(asked: SearchAsked, { note, total }: Found): string | null {
+function introOf(asked: SearchAsked, { note, total }: Found, t: Texts): string | null {
   if (total === 0 && filterNames.some((name) => asked[name] !== undefined)) {
-    return "Nothing matches together with what the search is narrowed by. Take that away, or choose what has results.";
+    return t.text("search.narrowed_none");
   }
-  return note === null || total === 0 ? note : `No exact match, showing similar. ${note}`;
+  if (note === null || total === 0) return note;
+  const similar = t.text("search.similar");
+  // The service says in English how it read the words.
+  return t === english ? `${similar} ${note}` : similar;
 }
 
-const headingOf = (q: string, total: number): string => {
-  const what = counted(total, "nonprofit", "nonprofits");
-  if (q === "") return what;
-  return total === 0 ? `Nothing found for “${q}”` : `${what} for “${q}”`;
+const headingOf = (q: string, total: number, t: Texts): string => {
+  const nonprofits = t.text("count.nonprofits", { count: total });
+  if (q === "") return nonprofits;
+  return total === 0
+    ? t.text("search.none_for", { q })
+    : t.text("search.found_for", { nonprofits, q });
 };
-
-const chipWords = (name: (typeof filterNames)[number], value: string): string =>
-  clipped(facetValueName(name, value), 60);
 
 function searchPath(asked: SearchAsked): string {
   const params = new URLSearchParams();

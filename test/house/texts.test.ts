@@ -14,7 +14,6 @@ const laterParts: ReadonlySet<string> = new Set([
   "parts/fault-summary.astro",
   "parts/find-profile.astro",
   "parts/form-line.astro",
-  "parts/list-page.astro",
   "parts/simulation-table.astro",
   "parts/status-page.astro",
   "parts/test-notice.astro",

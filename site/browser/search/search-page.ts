@@ -1,4 +1,5 @@
 import { el, part } from "#site/browser/dom.ts";
+import { pathHere, sayingOf } from "#site/browser/texts.ts";
 import { openEngine } from "./engine.ts";
 
 // Where no service draws the page of a search: the directory's own index answers behind the same address.
@@ -6,36 +7,31 @@ const heading = part("#search-heading");
 const list = part("#search-list");
 const shownAtOnce = 20;
 const asked = new URLSearchParams(location.search);
+const text = sayingOf(part("#search"));
 const words = asked.get("q")?.trim() ?? "";
 
 if (words !== "") void show();
 
 async function show(): Promise<void> {
   (part("#search-words") as HTMLInputElement).value = words;
-  heading.textContent = "Searching…";
+  heading.textContent = text("searching");
   try {
     const found = await openEngine().search(words, false);
     const items = await found.items(0, shownAtOnce);
-    const about = found.exact || found.total < 2 ? "" : "About ";
-    heading.textContent =
-      found.total === 0
-        ? `Nothing found for “${words}”`
-        : `${about}${found.total.toLocaleString("en")} for “${words}”`;
-    list.before(
-      el("p", { class: "notice" }, [
-        "This copy of the directory has no search service: filters, register numbers, places and typing mistakes are not understood here.",
-      ]),
-    );
+    const { total: count } = found;
+    const kind = count === 0 ? "none_for" : found.exact || count < 2 ? "for" : "about_for";
+    heading.textContent = text(kind, { count, q: words });
+    list.before(el("p", { class: "notice" }, [text("no_service")]));
     list.replaceChildren(
       ...items.map(({ url, title, place, line }) =>
         el("li", {}, [
-          el("a", { href: url }, [title]),
+          el("a", { href: pathHere(url), dir: "auto" }, [title]),
           el("p", { class: "note" }, [place]),
           el("p", {}, [line]),
         ]),
       ),
     );
   } catch {
-    heading.textContent = "Search is not available at the moment. Please try again.";
+    heading.textContent = text("away");
   }
 }

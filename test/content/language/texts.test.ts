@@ -5,6 +5,7 @@ import { incomeBands } from "#content/contract/browse.ts";
 import { linkWords } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import registers from "#content/editorial/registers.json";
+import { facetValueName } from "#content/nonprofit/facets.ts";
 import { networks } from "#content/donation/network.ts";
 import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
@@ -36,6 +37,10 @@ const listed = new Set<string>([
   ]),
   ...incomeBands.map(({ name }) => name),
   ...Object.values(linkWords),
+  ...["true", "false"].flatMap((value) =>
+    (["claimed", "has_website"] as const).map((facet) => facetValueName(facet, value)),
+  ),
+  facetValueName("accepts", "usdc"),
   ...Object.values(networks).flatMap(({ words: said }) => [said.name, said.notice ?? []].flat()),
 ]);
 

@@ -144,7 +144,7 @@ const madeByOthers = ["/llms.txt", "/agents.md", "/openapi.json", "/.well-known/
 
 /** The service draws histories, and profiles in other languages, and tells that of a profile that never changed: decision 0067. */
 const answeredByService =
-  /^\/(?:|404|api\/search.*|(?:api\/)?history\/[^/]+|[a-z]{2}\/(?:nonprofits|donate|history)\/[^/]+)$/;
+  /^\/(?:|404|api\/search.*|(?:api\/)?history\/[^/]+|[a-z]{2}\/(?:browse|(?:nonprofits|donate|history|causes|countries)\/[^/]+))$/;
 
 /** Every path of the bundle, as links name it. */
 async function rendered(): Promise<string[]> {
