@@ -174,10 +174,10 @@ async function listAt(
   address: string,
   form: PageForm,
 ): Promise<Response> {
-  const [, value = "", page = "1"] = /^(.+?)(?:-(\d{1,4}))?$/.exec(address) ?? [];
+  const [, value = "", number = "1"] = /^(.+?)(?:-(\d{1,4}))?$/.exec(address) ?? [];
   const isKnown = kind === "cause" ? causeName(value) !== value : countryCode(value) !== null;
   if (!isKnown) return (await context.draw?.missing(form)) ?? noPages();
-  return listForPeople(context, { [kind]: value, page: Number(page) }, form);
+  return listForPeople(context, { [kind]: value, page: Number(number) }, form);
 }
 
 const slugLengthMax = 200;
