@@ -7,7 +7,6 @@ import type { Renderer } from "#site/renderer/renderer.ts";
 export const inEnglishOnly: ReadonlySet<string> = new Set([
   "/organisations/[org_id]",
   "/methodology",
-  "/agents",
   "/match",
   "/onboard",
   "/onboard/status",

@@ -32,7 +32,7 @@ function withoutValues(markup: string): string {
 /** What a reader would see of a page that stands in the page itself and in no catalogue. */
 function ownWords(source: string): string[] {
   const [, code = "", markup = ""] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(
-    source.replaceAll(/^\s*\/\/.*$|\/\*[\s\S]*?\*\/|^import .*$/gm, ""),
+    source.replaceAll(/<pre>[\s\S]*?<\/pre>|^\s*\/\/.*$|\/\*[\s\S]*?\*\/|^import .*$/gm, ""),
   ) ?? ["", "", source];
   const between = [...withoutValues(markup).matchAll(/>([^<>]*)</g)].map(([, text = ""]) =>
     text
