@@ -45,6 +45,16 @@ export function openTexts(language: string, catalogue: Catalogue) {
     timeZone: "UTC",
   });
   const either = new Intl.ListFormat(locale, { type: "disjunction" });
+  const parted = Object.entries(known).map(([key, pattern]) => {
+    const [group = "", name = ""] = key.split(".");
+    return { group, text: [name, pattern] as const };
+  });
+  const ofGroup = new Map(
+    Object.entries(Object.groupBy(parted, ({ group }) => group)).map(([group, texts = []]) => [
+      group,
+      texts.map(({ text }) => text),
+    ]),
+  );
   const countries = new Intl.DisplayNames(locale, { type: "region" });
 
   const number = (value: number): string => (Number.isInteger(value) ? whole : cents).format(value);
@@ -123,14 +133,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     },
     /** The texts of a script as JSON, for the attribute `data-texts`: those of some groups, by the rest of their names. */
     forScript: (...groups: readonly string[]): string =>
-      JSON.stringify(
-        Object.fromEntries(
-          Object.entries(known).flatMap(([key, pattern]) => {
-            const [group = "", name = ""] = key.split(".");
-            return groups.includes(group) ? [[name, pattern]] : [];
-          }),
-        ),
-      ),
+      JSON.stringify(Object.fromEntries(groups.flatMap((group) => ofGroup.get(group) ?? []))),
     /** Where the page with this English path stands in the language. */
     path: (path: string): string => pathIn(language, path),
   };
