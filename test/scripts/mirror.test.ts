@@ -142,7 +142,7 @@ describe("a later run", () => {
       ok: true,
       value: { nonprofits: { changed: 1, withdrawn: 1 } },
     });
-    expect(server.requests.length).toBeLessThan(100);
+    expect(server.requests.length).toBeLessThan(150);
     expect(differences()).toBe("");
     await directory.edit("trust-4", { status: "listed" });
     await directory.drain();
