@@ -12,10 +12,15 @@ export function filled(pattern: Pattern, values: Values, { number, plural }: For
     typeof pattern === "string"
       ? pattern
       : (pattern[plural(Number(values["count"]))] ?? pattern["other"] ?? "");
-  if (!text.includes("{")) return text;
-  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  let done = "";
+  let from = 0;
+  for (let open = text.indexOf("{"); open >= 0; open = text.indexOf("{", from)) {
+    const close = text.indexOf("}", open);
+    const name = text.slice(open + 1, close);
     const value = values[name];
     if (value === undefined) throw new Error(`no ${name} in "${text}"`);
-    return typeof value === "number" ? number(value) : value;
-  });
+    done += text.slice(from, open) + (typeof value === "number" ? number(value) : value);
+    from = close + 1;
+  }
+  return done + text.slice(from);
 }

@@ -1,6 +1,6 @@
 import en from "#content/editorial/texts/en.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
-import { factInWords } from "#content/nonprofit/register-facts.ts";
+import { dateInWords, factInWords } from "#content/nonprofit/register-facts.ts";
 import type { RegisterFact } from "#content/contract/nonprofit.ts";
 import { filled, type Pattern, type Values } from "./fill.ts";
 
@@ -58,11 +58,19 @@ export function openTexts(language: string, catalogue: Catalogue) {
   const countries = new Intl.DisplayNames(locale, { type: "region" });
 
   const number = (value: number): string => (Number.isInteger(value) ? whole : cents).format(value);
+  const forms = { number, plural: (count: number) => plurals.select(count) };
+  // Most texts have nothing to fill in, and a page has a hundred of them.
+  const plain = new Map(
+    Object.entries(known).filter(
+      (one): one is [string, string] => typeof one[1] === "string" && !one[1].includes("{"),
+    ),
+  );
   const formed = (key: string, values: Values): string =>
-    filled(known[key] ?? key, values, { number, plural: (count) => plurals.select(count) });
+    plain.get(key) ?? filled(known[key] ?? key, values, forms);
   const word = (said: string): string => words[said] ?? said;
   /** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
   const date = (text: string): string => {
+    if (language === "en") return dateInWords(text);
     const [, year, month, day] = isoDate.exec(text) ?? [];
     if (year === undefined) return text;
     const at = Date.UTC(Number(year), Number(month) - 1, Number(day ?? 1));
@@ -93,16 +101,14 @@ export function openTexts(language: string, catalogue: Catalogue) {
     /** A text with its placeholders filled; a number called `count` chooses its plural form. */
     text: (key: TextKey, values: Values = {}): string => formed(key, values),
     /** The same for a text with markup: values are escaped. */
-    html: (key: TextKey, values: Values = {}): string =>
-      formed(
-        key,
-        Object.fromEntries(
-          Object.entries(values).map(([at, value]) => [
-            at,
-            typeof value === "string" ? Bun.escapeHTML(value) : value,
-          ]),
-        ),
-      ),
+    html: (key: TextKey, values: Values = {}): string => {
+      const safe: Record<string, string | number> = {};
+      for (const name in values) {
+        const value = values[name] ?? "";
+        safe[name] = typeof value === "string" ? Bun.escapeHTML(value) : value;
+      }
+      return formed(key, safe);
+    },
     /** A text whose name ends in what data hold, for example "field" and "city"; what has no text stands for itself. */
     named: (group: string, name: string, values: Values = {}): string =>
       known[`${group}.${name}`] === undefined ? name : formed(`${group}.${name}`, values),
