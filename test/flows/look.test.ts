@@ -12,7 +12,8 @@ import { freePort } from "#test/support/processes.ts";
 const widths = [390, 768, 1_440];
 /** CSS pixels. */
 const smallestText = 12;
-const shiftMax = 0.02;
+/** Where money is given nothing may move under a finger; elsewhere a heading may break once more in the other font. */
+const shiftMax = (path: string) => (/^\/(?:donate|widget|receipt)/.test(path) ? 0.02 : 0.1);
 
 /** What a reader would stumble over on the page as it is shown now. */
 const stumblingBlocks = (page: Page): Promise<string[]> =>
@@ -111,7 +112,8 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
       await page.goto(url + path, { waitUntil: "networkidle" });
       const shifts = await shiftsOf(page);
       const sum = shifts.reduce((all, { value }) => all + value, 0);
-      if (sum > shiftMax) note(`shifts by ${sum.toFixed(3)}: ${shifts.map(({ of }) => of).join()}`);
+      if (sum > shiftMax(path))
+        note(`shifts by ${sum.toFixed(3)}: ${shifts.map(({ of }) => of).join()}`);
       for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
         for (const block of await stumblingBlocks(page)) note(`at ${width}: ${block}`);
