@@ -169,7 +169,7 @@ describe("a claim", () => {
     const page = await read(
       await send("/api/onboard/status/page", { secret: `https://almoner.example${link}` }),
     );
-    expect(page.text(".state")).toBe("Waits for review");
+    expect(page.text(".stage")).toBe("Waits for review");
     expect(page.text("main")).toContain("What happens next");
     expect(page.text("#status-link")).toBe(`https://almoner.example${link}`);
     const secret = link.slice(link.indexOf("#") + 1);
@@ -262,7 +262,7 @@ describe("a correction", () => {
     const taken = await send("/api/corrections/lantern", sent);
     const link = taken.headers.get("location") ?? "";
     const page = await read(await send("/api/corrections/status/page", { secret: link }));
-    expect(page.text(".state")).toBe("Waits for an operator");
+    expect(page.text(".stage")).toBe("Waits for an operator");
     expect(page.text("main")).toContain("What happens next");
   });
 });
