@@ -79,6 +79,7 @@ async function runTests(): Promise<TestCounts> {
     );
     const inside = await runFiles(join(folder, "inside.xml"), [
       ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
+      "--preload=./test/support/as-published.ts",
       // The clients that tests speak with bring tests of their own.
       ...["--path-ignore-patterns=test/{clients,flows,scripts}/**", "./test/"],
     ]);

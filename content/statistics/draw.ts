@@ -54,16 +54,9 @@ export function draw(drawing: Drawing, { id, language, width, title, about }: Dr
 }
 
 function plotOf(drawing: Drawing, setting: Setting): Plot.PlotOptions {
-  switch (drawing.kind) {
-    case "bars":
-      return setting.width === widths.wide ? besideBars(drawing) : aboveBars(drawing);
-    case "columns":
-      return columns(drawing, setting);
-    case "lines":
-      return lines(drawing, setting);
-    default:
-      return drawing satisfies never;
-  }
+  if (drawing.kind === "columns") return columns(drawing, setting);
+  if (drawing.kind === "lines") return lines(drawing, setting);
+  return setting.width === widths.wide ? besideBars(drawing) : aboveBars(drawing);
 }
 
 type Of<Kind> = Extract<Drawing, { kind: Kind }>;

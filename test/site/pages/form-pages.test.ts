@@ -176,7 +176,7 @@ describe("a claim", () => {
     const gone = await read(
       await send("/api/onboard/status/page", { secret, code: "", do: "withdraw" }),
     );
-    expect(gone.text(".state")).toBe("Not approved");
+    expect(gone.text(".stage")).toBe("Not approved");
     expect(gone.text("main")).toContain("Withdrawn by its sender.");
     const unknown = await read(await send("/api/onboard/status/page", { secret: "x".repeat(43) }));
     expect([unknown.status, unknown.text("#status-said")]).toEqual([
