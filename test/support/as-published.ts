@@ -5,9 +5,10 @@ import { plugin } from "bun";
 // by which it knows its own tests, and here that would not be the bytes that a publisher makes.
 plugin({
   name: "charts as they are published",
-  setup: (build) =>
+  setup: (build) => {
     build.onLoad({ filter: /@observablehq\/plot\/src\/style\.js$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8").replace("typeof it ===", '"undefined" ==='),
       loader: "js",
-    })),
+    }));
+  },
 });
