@@ -5,7 +5,7 @@ import type { Renderer } from "#site/renderer/renderer.ts";
 
 /** Pages, named by their files under site/pages, whose texts are in no catalogue yet: they are there in English only. */
 export const inEnglishOnly: ReadonlySet<string> = new Set([
-  "/organisations/[org_id]",
+  "/organisations/[id]",
   "/methodology",
   "/match",
   "/onboard",

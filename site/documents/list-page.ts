@@ -191,7 +191,7 @@ export const drawnOrganisation = (
   known: Organisation,
   form: { markdown: boolean },
 ): Promise<string | Uint8Array> =>
-  inForm(drawing, drawn(drawing, "/organisations/[org_id]", { known }), form);
+  inForm(drawing, drawn(drawing, "/organisations/[id]", { known }), form);
 
 /** A page as it is, or read into markdown. */
 async function inForm(

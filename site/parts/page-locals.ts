@@ -37,7 +37,7 @@ export type PageLocals = {
   "/causes/[id]": { view: ListPageView };
   "/browse": { view: ListPageView };
   "/history/[slug]": { view: HistoryView };
-  "/organisations/[org_id]": { known: Organisation };
+  "/organisations/[id]": { known: Organisation };
   "/search": { view: SearchView; answered: boolean };
   "/countries": { countries: CountryCount[] };
   "/countries/[code]": { view: ListPageView };
