@@ -110,9 +110,9 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
       // The other scheme has the same elements in other colours.
       for (const [colorScheme, options] of schemes) {
         await page.emulateMedia({ colorScheme });
-        const { violations } = (await page.evaluate(`axe.run(${options})`)) as {
+        const { violations } = await page.evaluate<{
           violations: { id: string; nodes: { html: string }[] }[];
-        };
+        }>(`axe.run(${options})`);
         for (const { id, nodes } of violations)
           found.push(`${path} ${colorScheme}: ${id} ${nodes[0]?.html}`);
       }

@@ -131,9 +131,9 @@ describe.skipIf(chromiumPath === null)("the page of statistics in a browser", ()
       await page.evaluate(readFileSync(axe, "utf8"));
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
-        const { violations } = (await page.evaluate("axe.run()")) as {
+        const { violations } = await page.evaluate<{
           violations: { id: string }[];
-        };
+        }>("axe.run()");
         for (const { id } of violations) found.push(`${colorScheme}: ${id}`);
       }
     }
