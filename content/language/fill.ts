@@ -12,15 +12,11 @@ export function filled(pattern: Pattern, values: Values, { number, plural }: For
     typeof pattern === "string"
       ? pattern
       : (pattern[plural(Number(values["count"]))] ?? pattern["other"] ?? "");
-  let done = "";
-  let from = 0;
-  for (let open = text.indexOf("{"); open >= 0; open = text.indexOf("{", from)) {
-    const close = text.indexOf("}", open);
-    const name = text.slice(open + 1, close);
+  const [start, ...parts] = text.split("{");
+  return parts.reduce((done, part) => {
+    const [name = "", rest] = part.split("}");
     const value = values[name];
     if (value === undefined) throw new Error(`no ${name} in "${text}"`);
-    done += text.slice(from, open) + (typeof value === "number" ? number(value) : value);
-    from = close + 1;
-  }
-  return done + text.slice(from);
+    return done + (typeof value === "number" ? number(value) : value) + rest;
+  }, start ?? "");
 }
