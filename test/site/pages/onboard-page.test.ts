@@ -39,7 +39,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
   const sendForm = async (page: WatchedPage): Promise<string> => {
     await page.click('main form [type="submit"]');
     await page.waitForURL(/\/status#[\w-]{43}$/);
-    await page.waitForSelector("#status .state");
+    await page.waitForSelector("#status .stage");
     return page.url().slice(site.origin.length);
   };
 
@@ -66,8 +66,8 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       ).rows[0];
       expect(id?.["wallet_signature"]).toBe(wallet.sign(challenge));
       const status = await opened(path);
-      await status.waitForSelector("#status .state");
-      expect(await status.textContent(".state")).toBe("Waits for review");
+      await status.waitForSelector("#status .stage");
+      expect(await status.textContent(".stage")).toBe("Waits for review");
       expect(await status.textContent("#status-token")).toMatch(/^almoner-claim=[\w-]{43}$/);
       expect(await status.textContent("#status-file")).toContain("https://kitchen.example/");
       expect(await status.isVisible("#status-copy")).toBe(true);
@@ -79,7 +79,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       const reason = "<img src=x onerror=alert(1)> no reply";
       await decide(`onboarding-${String(id?.["id"])}`, "rejected", reason);
       await status.reload();
-      await status.waitForSelector("#status .state");
+      await status.waitForSelector("#status .stage");
       expect(await status.textContent("#status")).toContain(reason);
       expect(await status.locator("#status img").count()).toBe(0);
       // The secret travels in no page's address, and nothing was against the policy.
@@ -99,12 +99,12 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       expect(await page.textContent(".present")).toContain("kitchen.example");
       await page.fill("#field-what_is_wrong", "It belongs to another.");
       expect(await sendForm(page)).toStartWith("/corrections/status#");
-      expect(await page.textContent(".state")).toBe("Waits for an operator");
+      expect(await page.textContent(".stage")).toBe("Waits for an operator");
       const { rows } = await site.service.store.raw.execute("SELECT id FROM corrections");
       const reason = "<img src=x onerror=alert(1)> the register says so";
       await decide(`correction-${String(rows[0]?.["id"])}`, "rejected", reason);
       await page.reload();
-      await page.waitForSelector("#status .state");
+      await page.waitForSelector("#status .stage");
       expect(await page.textContent("#status")).toContain(reason);
       expect(await page.locator("#status img").count()).toBe(0);
       expect(page.troubles).toEqual([]);
@@ -187,7 +187,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
         await page.fill("#status-secret", page.url());
         await page.keyboard.press("Enter");
       }
-      await page.waitForSelector("#status .state");
+      await page.waitForSelector("#status .stage");
       expect(await page.textContent("#status")).toContain("What happens next");
       await page.context().close();
     },
