@@ -21,6 +21,9 @@ export type Catalogue = {
 /** The texts of one language. */
 export type Texts = ReturnType<typeof openTexts>;
 
+/** The language of a page, and all those that the page is there in; none for a page that is in English only. */
+export type PageLanguages = { t: Texts; languages: readonly Texts[] };
+
 const isoDate = /^(\d{4})-(\d\d)(?:-(\d\d))?$/;
 
 /** Where a page, named by its English path, stands in a language: "/es/about" of "/about"; English has no prefix. */

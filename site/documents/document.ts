@@ -1,8 +1,8 @@
 import type { ListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
-import type { Own } from "#site/parts/page-locals.ts";
-import type { BuildInputs } from "#site/parts/profile-view.ts";
+import type { Own } from "./page-locals.ts";
+import type { BuildInputs } from "#site/profile/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 import { drawn, languagesOf } from "./in-languages.ts";
 import { pageMarkdown } from "./page-markdown.ts";

@@ -1,8 +1,8 @@
 import type { FormPage } from "#content/contract/form-pages.ts";
-import { correctionView } from "#site/parts/correction-view.ts";
-import { onboardView } from "#site/parts/onboard-view.ts";
-import { refusalView } from "#site/parts/refusal-view.ts";
-import { correctionStatusView, onboardingStatusView } from "#site/parts/status-view.ts";
+import { correctionView } from "#site/forms/correction-view.ts";
+import { onboardView } from "#site/forms/onboard-view.ts";
+import { refusalView } from "#site/forms/refusal-view.ts";
+import { correctionStatusView, onboardingStatusView } from "#site/forms/status-view.ts";
 import { type Drawing, drawn } from "./in-languages.ts";
 
 /** A page of a form, of what became of it, or of a refusal, as HTML. */

@@ -1,6 +1,6 @@
 import { languages } from "#content/language/languages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import type { BuildInputs } from "#site/parts/profile-view.ts";
+import type { BuildInputs } from "#site/profile/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 
 /** Pages, named by their files under site/pages, whose texts are in no catalogue yet: they are there in English only. */

@@ -9,11 +9,11 @@ import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import type { FoundList } from "#content/nonprofit/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { listMarkdown, listPageView } from "#site/parts/list-view.ts";
+import { listMarkdown, listPageView } from "#site/lists/list-view.ts";
 import { english } from "#content/language/texts.ts";
-import { historyView } from "#site/parts/history-view.ts";
+import { historyView } from "#site/profile/history-view.ts";
 import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
-import { searchView } from "#site/parts/search-view.ts";
+import { searchView } from "#site/lists/search-view.ts";
 import {
   type BundleFile,
   type DocumentKind,

@@ -7,8 +7,8 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes, toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { markdownOf } from "#site/parts/markdown.ts";
-import { type ProfileView, donateView, profileView } from "#site/parts/profile-view.ts";
+import { markdownOf } from "#site/profile/profile-markdown.ts";
+import { type ProfileView, donateView, profileView } from "#site/profile/profile-view.ts";
 import {
   type BundleFile,
   type DocumentKey,

@@ -12,9 +12,9 @@ import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { chartIds, chartsOf, csvOf, drawn } from "#content/statistics/charts.ts";
 import { directoryStats, keptCharts } from "#content/statistics/charts-store.ts";
-import type { Recommended } from "#site/parts/page-locals.ts";
+import type { Recommended } from "#site/lists/list-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
-import { searchView } from "#site/parts/search-view.ts";
+import { searchView } from "#site/lists/search-view.ts";
 import {
   agentsGuide,
   apiCatalog,

@@ -3,7 +3,7 @@ import { vouchedName } from "#content/enrichment/agent-key.ts";
 import { isHarmlessName, publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { keepAgentAnswers, keptAnswer } from "#content/enrichment/leaderboard-store.ts";
-import { originsOf } from "#site/parts/profile-facts.ts";
+import { originsOf } from "#site/profile/profile-facts.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

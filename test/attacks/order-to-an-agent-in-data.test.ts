@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { markdownOf } from "#site/parts/markdown.ts";
+import { markdownOf } from "#site/profile/profile-markdown.ts";
 import { agentsGuide, llmsText } from "#site/documents/discovery.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";

@@ -11,11 +11,11 @@ const everywhere =
 
 /** Parts of pages whose texts are in no catalogue yet. */
 const laterParts: ReadonlySet<string> = new Set([
-  "parts/fault-summary.astro",
-  "parts/find-profile.astro",
-  "parts/form-line.astro",
+  "forms/fault-summary.astro",
+  "forms/find-profile.astro",
+  "forms/form-line.astro",
   "parts/simulation-table.astro",
-  "parts/status-page.astro",
+  "forms/status-page.astro",
   "parts/test-notice.astro",
 ]);
 
@@ -56,7 +56,7 @@ function ownWords(source: string): string[] {
 const pageOf = (file: string): string =>
   `/${file.replace(/^pages\//, "").replace(/(?:\/?index)?\.astro$/, "")}`;
 
-const files = [...new Glob("{pages,parts}/**/*.astro").scanSync(site)].filter(
+const files = [...new Glob("{pages,parts,lists,profile,forms}/**/*.astro").scanSync(site)].filter(
   (file) => !laterParts.has(file) && !inEnglishOnly.has(pageOf(file)),
 );
 

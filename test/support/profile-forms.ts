@@ -2,7 +2,7 @@ import { load } from "cheerio";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { dateInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
-import { fieldName, isShownAlready, originOf } from "#site/parts/profile-facts.ts";
+import { fieldName, isShownAlready, originOf } from "#site/profile/profile-facts.ts";
 
 /** What a form says, by fact. A list is one text, so that a missing item is a difference. */
 type Facts = Record<string, string>;

@@ -1,6 +1,6 @@
 import refusals from "#content/editorial/refusals.json";
 import type { FormPageOf } from "#content/contract/form-pages.ts";
-import { counted } from "./words.ts";
+import { counted } from "#site/parts/words.ts";
 
 type Words = { title: string; text: string };
 const byStatus: Readonly<Record<string, Words>> = refusals;

@@ -1,4 +1,4 @@
-import { clipped } from "./words.ts";
+import { clipped } from "#site/parts/words.ts";
 
 /** One value by which a list can be narrowed: how many it would leave, and where that list is. `chosen` leads back. */
 export type FacetLink = { text: string; count: number; href: string; chosen: boolean };

@@ -3,8 +3,8 @@ import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { listPath } from "./list-view.ts";
-import { clipped, countryInSentence, isolated } from "./words.ts";
+import { listPath } from "#site/lists/list-view.ts";
+import { clipped, countryInSentence, isolated } from "#site/parts/words.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 

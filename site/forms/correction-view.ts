@@ -1,13 +1,12 @@
 import {
   type CorrectionField,
-  correctionFields,
   correctionLengthMax,
   settableByCorrection,
 } from "#content/contract/correction.ts";
 import type { FormPageOf } from "#content/contract/form-pages.ts";
 import { aboutOf, faultsOf, findView, type FormLine, formLines } from "./form-view.ts";
 import { valuesOf } from "./present-values.ts";
-import { fieldName } from "./profile-facts.ts";
+import { fieldName } from "#site/profile/profile-facts.ts";
 
 const path = (profile: string, field?: string) =>
   `/corrections?${new URLSearchParams({ profile, ...(field === undefined ? {} : { field }) })}`;
@@ -94,9 +93,3 @@ const rightValue = (line: FormLine, field: CorrectionField): FormLine => ({
   ...line,
   hint: hints[field] ?? line.hint,
 });
-
-/** The names under which a correction finds the fields of a profile's provenance. */
-export const correctionPath = (slug: string, field: string): string => {
-  const named = field === "country_code" ? "country" : field;
-  return path(slug, correctionFields.some((one) => one === named) ? named : "other");
-};

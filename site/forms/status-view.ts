@@ -1,8 +1,8 @@
 import type { FormPageOf } from "#content/contract/form-pages.ts";
 import type { HostProof, OnboardingStatus } from "#content/contract/onboarding.ts";
 import { dateInWords } from "#content/nonprofit/register-facts.ts";
-import { labelOf } from "./profile-facts.ts";
-import { counted } from "./words.ts";
+import { labelOf } from "#site/profile/profile-facts.ts";
+import { counted } from "#site/parts/words.ts";
 
 type Fact = { label: string; text: string; href?: string };
 

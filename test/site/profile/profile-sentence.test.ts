@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { nearbyOf, sentenceOf } from "#site/parts/profile-sentence.ts";
+import { nearbyOf, sentenceOf } from "#site/profile/profile-sentence.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

@@ -4,28 +4,16 @@ import type { Organisation } from "#content/contract/standing.ts";
 import type { Stats } from "#content/contract/stats.ts";
 import type { DrawnChart } from "#content/statistics/charts.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
-import type { Texts } from "#content/language/texts.ts";
-import type { BuildInputs, DonateView, ProfileView } from "./profile-view.ts";
-import type { ListPageView } from "./list-view.ts";
-import type { ReferenceRoom } from "./reference-view.ts";
-import type { HistoryView } from "./history-view.ts";
-import type { correctionView } from "./correction-view.ts";
-import type { onboardView } from "./onboard-view.ts";
-import type { refusalView } from "./refusal-view.ts";
-import type { SearchView } from "./search-view.ts";
-import type { StatusView } from "./status-view.ts";
-
-/** A recommended profile in a few words. */
-export type Recommended = {
-  slug: string;
-  name: string;
-  city: string | null;
-  country: string | null;
-  why: string;
-  intents: string;
-  /** Who recommends it; null where that goes without saying. */
-  by: "recommendations.picked" | "recommendations.drafted" | null;
-};
+import type { PageLanguages } from "#content/language/texts.ts";
+import type { BuildInputs, DonateView, ProfileView } from "#site/profile/profile-view.ts";
+import type { ListPageView, Recommended } from "#site/lists/list-view.ts";
+import type { ReferenceRoom } from "#site/parts/reference-view.ts";
+import type { HistoryView } from "#site/profile/history-view.ts";
+import type { correctionView } from "#site/forms/correction-view.ts";
+import type { onboardView } from "#site/forms/onboard-view.ts";
+import type { refusalView } from "#site/forms/refusal-view.ts";
+import type { SearchView } from "#site/lists/search-view.ts";
+import type { StatusView } from "#site/forms/status-view.ts";
 
 type Nothing = object;
 
@@ -68,9 +56,6 @@ export type PageLocals = {
 
 /** What a document hands to a page, or to an endpoint: the text of its file. */
 export type Own<Page extends string> = Page extends keyof PageLocals ? PageLocals[Page] : string;
-
-/** The language of a page, and all those that the page is there in; none for a page that is in English only. */
-export type PageLanguages = { t: Texts; languages: readonly Texts[] };
 
 /** All that a page is handed. */
 export type LocalsOf<Page extends keyof PageLocals> = BuildInputs &

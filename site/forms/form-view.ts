@@ -2,7 +2,7 @@ import countries from "#content/editorial/countries.json";
 import forms from "#content/editorial/forms.json";
 import type { SentForm } from "#content/contract/form-pages.ts";
 import type { NonprofitDetail, NonprofitSummary } from "#content/contract/nonprofit.ts";
-import { clipped, counted, joined } from "./words.ts";
+import { clipped, counted, joined } from "#site/parts/words.ts";
 
 export type Option = { value: string; text: string; selected: boolean };
 

@@ -1,7 +1,7 @@
+import { correctionFields } from "#content/contract/correction.ts";
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
-import { correctionPath } from "./correction-view.ts";
 import { type Fact, fieldName, type FieldsOrigin, isShownAlready } from "./profile-facts.ts";
 
 /** The marks of a profile: beside each value a button that opens where it comes from. No script is needed. */
@@ -124,3 +124,10 @@ const valueHtml = (fact: RegisterFact, t: Texts): string => {
 };
 
 const escaped = (text: string): string => Bun.escapeHTML(text);
+
+/** The form for a value; the sample's provenance names the field of a country by its code. */
+const correctionPath = (slug: string, field: string): string => {
+  const named = field === "country_code" ? "country" : field;
+  const asked = correctionFields.some((one) => one === named) ? named : "other";
+  return `/corrections?${new URLSearchParams({ profile: slug, field: asked })}`;
+};

@@ -15,7 +15,7 @@ import {
   pageNumbers,
   valueName,
 } from "./list-view.ts";
-import { clipped } from "./words.ts";
+import { clipped } from "#site/parts/words.ts";
 
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
 export type SearchView = ReturnType<typeof searchView>;

@@ -1,8 +1,8 @@
 import { type CorrectionField, correctionFields } from "#content/contract/correction.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { dateInWords } from "#content/nonprofit/register-facts.ts";
-import { factsOf, labelOf, metricsOf, originOf, programsOf } from "./profile-facts.ts";
-import { clipped, joined } from "./words.ts";
+import { factsOf, labelOf, metricsOf, originOf, programsOf } from "#site/profile/profile-facts.ts";
+import { clipped, joined } from "#site/parts/words.ts";
 
 /** A value of a profile as a form shows it, and where it comes from. */
 export type PresentValue = {

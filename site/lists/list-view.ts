@@ -16,10 +16,10 @@ import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
-import { enclosed, markdownLine } from "./markdown.ts";
+import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
-import { causePicture, countryPicture, homePicture } from "./page-picture.ts";
-import { clipped, countryInSentence, joined } from "./words.ts";
+import { causePicture, countryPicture, homePicture } from "#site/parts/page-picture.ts";
+import { clipped, countryInSentence, joined } from "#site/parts/words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;
@@ -367,3 +367,15 @@ function marked(text: string, words: readonly string[]): string {
 }
 
 const escaped = (text: string): string => Bun.escapeHTML(text);
+
+/** A recommended profile in a few words. */
+export type Recommended = {
+  slug: string;
+  name: string;
+  city: string | null;
+  country: string | null;
+  why: string;
+  intents: string;
+  /** Who recommends it; null where that goes without saying. */
+  by: "recommendations.picked" | "recommendations.drafted" | null;
+};

@@ -8,7 +8,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { registerById } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import { joined, quoted } from "./words.ts";
+import { joined, quoted } from "#site/parts/words.ts";
 
 /** One thing that is known of a nonprofit: what its page, markdown and JSON-LD draw, each in its own way. */
 export type Fact = {

@@ -3,7 +3,7 @@ import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { linkHtml } from "./profile-html.ts";
 import { fieldName, sourceName } from "./profile-facts.ts";
-import { metaText, quoted } from "./words.ts";
+import { metaText, quoted } from "#site/parts/words.ts";
 
 /** The history of a profile as its page shows it. */
 export type HistoryView = ReturnType<typeof historyView>;

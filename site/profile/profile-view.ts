@@ -4,7 +4,7 @@ import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { nonprofitJsonLd } from "./json-ld.ts";
+import { nonprofitJsonLd } from "./profile-json-ld.ts";
 import {
   type Fact,
   factsOf,
@@ -17,8 +17,8 @@ import {
 } from "./profile-facts.ts";
 import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
 import { nearbyOf, sentenceOf } from "./profile-sentence.ts";
-import { pictureOf } from "./page-picture.ts";
-import { joined, metaText, paragraphs } from "./words.ts";
+import { pictureOf } from "#site/parts/page-picture.ts";
+import { joined, metaText, paragraphs } from "#site/parts/words.ts";
 
 /** A profile as its page shows it. */
 export type ProfileView = ReturnType<typeof profileView>;

@@ -1,0 +1,174 @@
+import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { Network } from "#content/donation/network.ts";
+import { stateInWords } from "#content/nonprofit/register-facts.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
+import type { Fact, originsOf } from "./profile-facts.ts";
+import { scriptJson } from "#site/parts/json-ld.ts";
+
+/**
+ * The schema.org view of a profile: the organisation, and as what is said of it this directory's own record and those of
+ * registers. A value for which schema.org has no property stands in the record it comes from. See docs/decisions/0161.
+ */
+export function nonprofitJsonLd(
+  detail: NonprofitDetail,
+  { facts, origins }: { facts: readonly Fact[]; origins: Origins },
+  { profile, ...giving }: { profile: string; donatePage: string; network: Network["words"] },
+): string {
+  const { founded_year, team_size, register_facts } = detail;
+  const hrefOf = (field: string) => facts.find((fact) => fact.field === field)?.href ?? undefined;
+  const registerPages = register_facts.flatMap(({ record_url }) => safeLink(record_url) ?? []);
+  return scriptJson({
+    "@context": "https://schema.org",
+    "@type": "NGO",
+    "@id": `${profile}#organisation`,
+    name: detail.name,
+    url: hrefOf("website") ?? profile,
+    mainEntityOfPage: profile,
+    sameAs: some(registerPages),
+    slogan: detail.tagline ?? undefined,
+    description: detail.mission ?? undefined,
+    foundingDate: founded_year === null ? undefined : String(founded_year),
+    numberOfEmployees:
+      team_size === null ? undefined : { "@type": "QuantitativeValue", value: team_size },
+    address: postalAddress(detail),
+    areaServed: some(areasOf(detail)),
+    identifier: some([
+      ...detail.registrations.map(({ type, registration_number }) =>
+        property(type, registration_number),
+      ),
+      ...detail.identifiers.map((id) => property("org-id", id)),
+    ]),
+    taxID: detail.identifiers.find((id) => id.startsWith("US-EIN-"))?.slice("US-EIN-".length),
+    nonprofitStatus: nonprofitStatus(detail),
+    knowsAbout: some(detail.causes.map(({ name }) => name)),
+    makesOffer: some(detail.programs.map(programme)),
+    potentialAction: some(waysToGive(facts, { ...giving, page: hrefOf("donation_url") })),
+    subjectOf: [ownRecord(detail, origins, profile), ...register_facts.map(registerRecord)],
+  });
+}
+
+type Origins = ReturnType<typeof originsOf>;
+
+/** No empty lists: a property without a value is left out. */
+const some = <One>(list: readonly One[]): readonly One[] | undefined =>
+  list.length === 0 ? undefined : list;
+
+const property = (propertyID: string, value: unknown, more: object = {}): object => ({
+  "@type": "PropertyValue",
+  propertyID,
+  value,
+  ...more,
+});
+
+/** Where it says that it works; its seat is no such place. */
+const areasOf = ({ programs, register_facts }: NonprofitDetail): string[] => {
+  const ofRegisters = register_facts.flatMap(({ fields }) =>
+    fields.filter(({ name }) => areaNames.has(name)).map(({ value }) => String(value)),
+  );
+  return [...new Set([...programs.flatMap(({ location }) => location ?? []), ...ofRegisters])];
+};
+const areaNames: ReadonlySet<string> = new Set(["states", "countries"]);
+
+const programme = (one: NonprofitDetail["programs"][number]): object => ({
+  "@type": "Offer",
+  itemOffered: {
+    "@type": "Service",
+    name: one.name,
+    description: one.description ?? undefined,
+    areaServed: one.location ?? undefined,
+    serviceOutput:
+      one.beneficiaries_per_year === null
+        ? undefined
+        : property("beneficiaries_per_year", one.beneficiaries_per_year),
+  },
+});
+
+/** The organisation's own donation page, and ours for a gift to its wallet. */
+function waysToGive(
+  facts: readonly Fact[],
+  {
+    donatePage,
+    network,
+    page,
+  }: { donatePage: string; network: Network["words"]; page: string | undefined },
+): object[] {
+  const wallet = facts.find(({ field }) => field === "usdc_wallet")?.text;
+  const instrument = {
+    "@type": "PaymentMethod",
+    name: `USDC on ${network.name}`,
+    description: network.notice ?? undefined,
+    identifier: wallet,
+  };
+  return [
+    ...(page === undefined ? [] : [{ "@type": "DonateAction", target: page }]),
+    ...(wallet === undefined ? [] : [{ "@type": "DonateAction", target: donatePage, instrument }]),
+  ];
+}
+
+/** What this directory itself records, and from which sources: each with the fields that it gave. */
+const ownRecord = (detail: NonprofitDetail, origins: Origins, profile: string): object => ({
+  "@type": "Dataset",
+  name: `${detail.name} in Almoner`,
+  description: "What this directory records of the organisation, and where each value comes from",
+  url: profile,
+  dateModified: detail.updated_at,
+  variableMeasured: [
+    property("status", detail.status),
+    ...(["description", "beneficiaries_per_year", "annual_budget_usd"] as const).flatMap((field) =>
+      detail[field] === null ? [] : property(field, detail[field]),
+    ),
+    ...detail.impact_metrics.map(({ name, value, unit, period }) =>
+      property("impact_metrics", value, {
+        name,
+        unitText: unit ?? undefined,
+        description: period ?? undefined,
+      }),
+    ),
+  ],
+  citation: some(
+    origins.map(({ source, link, day, fields }) => ({
+      "@type": "CreativeWork",
+      name: source,
+      url: link?.href,
+      datePublished: day,
+      keywords: fields,
+    })),
+  ),
+});
+
+/** What a register says, as of when, and under which licence. */
+const registerRecord = (register: RegisterFacts): object => ({
+  "@type": "Dataset",
+  name: register.register_name,
+  description: stateInWords(register),
+  url: safeLink(register.record_url) ?? undefined,
+  dateModified: register.as_of,
+  license: register.licence.url,
+  creditText: register.attribution,
+  variableMeasured: some(
+    register.fields.map(({ name, label, value, currency, period }) =>
+      property(name, value, { name: label, unitText: currency, description: period }),
+    ),
+  ),
+});
+
+/** The kind of exemption, where schema.org has a name for it: 501(c)(3) is Nonprofit501c3. */
+function nonprofitStatus({ register_facts }: NonprofitDetail): string | undefined {
+  const status = register_facts.flatMap(({ state, fields }) =>
+    state === "registered" ? fields.filter(({ name }) => name === "tax_status") : [],
+  )[0]?.value;
+  const kind = /^501\(c\)\((\d+)\)/.exec(String(status))?.[1];
+  return kind === undefined || Number(kind) > 28
+    ? undefined
+    : `https://schema.org/Nonprofit501c${kind}`;
+}
+
+function postalAddress({ city, region, country }: NonprofitDetail): object | undefined {
+  if (city === null && region === null && country === null) return undefined;
+  return {
+    "@type": "PostalAddress",
+    addressLocality: city ?? undefined,
+    addressRegion: region ?? undefined,
+    addressCountry: country ?? undefined,
+  };
+}

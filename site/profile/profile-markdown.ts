@@ -1,0 +1,128 @@
+import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
+import { networks } from "#content/donation/network.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
+import {
+  type Fact,
+  factsOf,
+  isShownAlready,
+  metricsOf,
+  originsOf,
+  programsOf,
+  registrationsOf,
+  whyWithdrawn,
+} from "./profile-facts.ts";
+import { enclosed, markdownLine, markdownParagraphs } from "#site/parts/markdown.ts";
+import { joined } from "#site/parts/words.ts";
+
+/**
+ * A profile for models: the same facts as its page and its JSON, and whether money is real where it shows a wallet.
+ * Everything of third parties is escaped. `detail` is what the record says in public.
+ */
+export function markdownOf(
+  record: NonprofitRecord,
+  detail: NonprofitDetail,
+  { baseUrl, network }: { baseUrl: string; network: DonationNetwork },
+): string {
+  const { slug, tagline, mission, description } = detail;
+  const { name: chain, notice } = networks[network].words;
+  const facts = factsOf(detail);
+  const isPayable = facts.some(({ field }) => field === "usdc_wallet");
+  const withdrawn = detail.status === "withdrawn";
+  const missing = withdrawn ? [] : thinFields(record);
+  return enclosed(
+    [
+      `# ${markdownLine(detail.name)}`,
+      tagline === null ? "" : `> ${markdownLine(tagline)}`,
+      list("", linesOf(record, detail, facts, chain)),
+      mission === null ? "" : `## Mission\n\n${markdownParagraphs(mission)}`,
+      description === null ? "" : `## About\n\n${markdownParagraphs(description)}`,
+      list("Programmes", programsOf(detail).map(entry)),
+      list(
+        "Impact",
+        metricsOf(detail).map(({ name, value, note }) => entry({ name, text: value, note })),
+      ),
+      ...detail.register_facts.map((register) => registerOf(register, detail)),
+      list(
+        "Sources",
+        originsOf(detail.provenance).map((origin) => sourceOf(origin, detail)),
+      ),
+    ],
+    [
+      isPayable && notice !== null ? `**Test network.** ${notice}` : "",
+      missing.length === 0
+        ? ""
+        : `Missing: ${missing.join(", ")}. Found one? POST it to ${baseUrl}/api/enrich/${slug} (${baseUrl}/agents.md).`,
+      isPayable ? `How to pay the wallet: ${baseUrl}/api/donate/${slug}?amount=5` : "",
+      `JSON: ${baseUrl}/api/nonprofits/${slug} · Changed: ${detail.updated_at}`,
+    ],
+  );
+}
+
+const list = (title: string, items: readonly string[]): string =>
+  items.length === 0
+    ? ""
+    : `${title === "" ? "" : `## ${title}\n\n`}${items.map((item) => `- ${item}`).join("\n")}`;
+
+const statuses: Record<NonprofitDetail["status"], string> = {
+  listed: "directory listing, not claimed",
+  claimed: "claimed by the organisation",
+  withdrawn: "withdrawn",
+};
+
+function linesOf(
+  record: NonprofitRecord,
+  detail: NonprofitDetail,
+  facts: readonly Fact[],
+  chain: string,
+): string[] {
+  const { status, merged_into, causes, wallet_proof } = detail;
+  const why = status === "withdrawn" ? ` (${whyWithdrawn(detail).replace(/,$/, "")})` : "";
+  const ofWallet = ` on ${chain}${wallet_proof === undefined ? "" : ", control proved"}`;
+  return [
+    `Status: ${statuses[status]}${why}`,
+    ...(merged_into === undefined ? [] : [`In its place: /nonprofits/${merged_into}.md`]),
+    ...(causes.length === 0 ? [] : [`Causes: ${causes.map(({ name }) => name).join(", ")}`]),
+    ...facts.map(({ field, label, text, href }) => {
+      const value = href === null ? markdownLine(text) : `<${href}>`;
+      return `${label}: ${value}${field === "usdc_wallet" ? ofWallet : ""}`;
+    }),
+    ...registrationsOf(record, detail).map(({ type, number, country, orgId, linked }) => {
+      const note = joined([country, orgId, linked], ", ");
+      return `Registered: ${markdownLine(`${type} ${number} (${note})`)}`;
+    }),
+  ];
+}
+
+/** "**Night classes**: Five evenings a week (Kisumu · 300 people a year)". */
+function entry({ name, text, note }: { name: string; text: string | null; note: string }): string {
+  const what = text === null ? "" : `: ${markdownLine(text)}`;
+  return `**${markdownLine(name)}**${what}${note === "" ? "" : ` (${markdownLine(note)})`}`;
+}
+
+function registerOf(register: RegisterFacts, detail: NonprofitDetail): string {
+  const href = safeLink(register.record_url);
+  const facts = register.fields.filter((fact) => !isShownAlready(fact, detail));
+  const heading = `## ${register.register_name}\n\n${stateInWords(register)}${href === null ? "" : `: <${href}>`}`;
+  const { attribution, licence } = register;
+  const terms = attribution.includes(licence.name) ? [] : [licence.name];
+  return `${heading}\n\n${list("", [...facts.map(lineOf), `Licence: ${[attribution, ...terms].join("; ")}`])}`;
+}
+
+/** Amounts are our own words, and no model has to undo their rounding. */
+const lineOf = (fact: RegisterFact): string =>
+  fact.currency === undefined ? markdownLine(factLine(fact)) : factLine(fact);
+
+/** Where all registers have one link, it stands with what they say, and not again. */
+function sourceOf(
+  { fields, source, link, day }: ReturnType<typeof originsOf>[number],
+  { register_facts }: NonprofitDetail,
+): string {
+  const links = new Set(register_facts.map(({ record_url }) => record_url));
+  const isAbove = link !== null && links.size === 1 && links.has(link.href);
+  const where = link === null ? "" : isAbove ? " (link above)" : ` <${link.href}>`;
+  return `${markdownLine(source)}${where}, ${day}: ${fields}`;
+}
