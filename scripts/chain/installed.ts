@@ -10,10 +10,10 @@ export const chainFiles = ({ dataDir }: Pick<Config, "dataDir">) => ({
   address: join(dataDir, "chain", "address"),
 });
 
-/** Where the data folder's chain was last seen; null when none runs. */
+/** Where the data folder's chain was last seen; null when none runs, or it is about to write where it does. */
 export function notedAddress(path: string): string | null {
   try {
-    return readFileSync(path, "utf8").trim();
+    return readFileSync(path, "utf8").trim() || null;
   } catch {
     return null;
   }

@@ -68,6 +68,8 @@ function freePort(asked: number): number {
 }
 
 const lookAgainAfterMs = 500;
+/** Where none listens, that is known at once; a busy one gets time, for a second beside it would only be refused. */
+const answersWithinMs = 5_000;
 
 /** One that was started by hand. That of a killed service is about to end, and gets the time to. */
 async function runningAlready(config: Config): Promise<string | null> {
@@ -78,9 +80,9 @@ async function runningAlready(config: Config): Promise<string | null> {
 }
 
 async function answers(url: string): Promise<boolean> {
-  const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(1_000) }).catch(
-    () => null,
-  );
+  const response = await fetch(`${url}/health`, {
+    signal: AbortSignal.timeout(answersWithinMs),
+  }).catch(() => null);
   return response?.ok === true;
 }
 

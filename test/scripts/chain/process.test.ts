@@ -45,6 +45,14 @@ test("leaves its library out of the service's process", async () => {
   expect((await new Response(child.stdout).text()).trim()).toBe("0");
 });
 
+test("has no address before it is written", () => {
+  const path = join(dataDir, "address");
+  writeFileSync(path, "");
+  expect(notedAddress(path)).toBeNull();
+  writeFileSync(path, "http://127.0.0.1:8899\n");
+  expect(notedAddress(path)).toBe("http://127.0.0.1:8899");
+});
+
 const children: Bun.Subprocess[] = [];
 afterEach(async () => {
   for (const child of children.splice(0)) {
