@@ -5,6 +5,7 @@ import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { listPath } from "#site/lists/list-view.ts";
 import { clipped, countryInSentence, isolated } from "#site/parts/words.ts";
+import { standingsOf } from "./profile-standing.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 
@@ -13,9 +14,14 @@ const organisations = new Map(causes.map(({ id, organisation }) => [id, organisa
  * gifts are deductible from US tax." "" for a profile with none of them. Each text of the catalogue takes in what was said
  * so far, so that a language has its own order and its own marks between the parts.
  */
-export function sentenceOf(detail: NonprofitDetail, t: Texts = english): string {
+export function sentenceOf(
+  record: NonprofitRecord,
+  detail: NonprofitDetail,
+  t: Texts = english,
+): string {
   const open = detail.status === "withdrawn" ? [] : detail.register_facts.filter(isListed);
-  const standing = standingOf(detail, open);
+  const isRevoked = standingsOf(record).some(({ value }) => value === "revoked");
+  const standing = standingOf(detail, open, isRevoked);
   const gifts = giftsOf(open);
   const count = detail.beneficiaries_per_year;
   const subject = whatAndWhere(detail, t);
@@ -53,8 +59,9 @@ type Standing = { key: "revoked" | "exempt" | "charity" | "founded"; year: strin
 function standingOf(
   { register_facts, founded_year }: NonprofitDetail,
   open: readonly RegisterFacts[],
+  isRevoked: boolean,
 ): Standing | null {
-  const revoked = register_facts.find(({ state }) => state === "revoked");
+  const revoked = isRevoked ? register_facts.find(({ state }) => state === "revoked") : undefined;
   if (revoked !== undefined) return { key: "revoked", year: yearOf(revoked, "revoked") };
   const exempt = open.find((one) => said(one, "tax_status")?.includes("tax-exempt"));
   if (exempt !== undefined) return { key: "exempt", year: yearOf(exempt, "ruling") };

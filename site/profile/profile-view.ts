@@ -17,6 +17,7 @@ import {
 } from "./profile-facts.ts";
 import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
 import { nearbyOf, sentenceOf } from "./profile-sentence.ts";
+import { standingLine } from "./profile-standing.ts";
 import { pictureOf } from "#site/parts/page-picture.ts";
 import { joined, metaText, paragraphs } from "#site/parts/words.ts";
 
@@ -38,7 +39,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
   const place = joined([detail.city, detail.region, t.country(detail.country)], ", ");
   const missing = withdrawn ? [] : thinFields(record);
   const marks = marksHtml(origins, t);
-  const sentence = sentenceOf(detail, t);
+  const sentence = sentenceOf(record, detail, t);
   const shown = {
     slug,
     path,
@@ -69,6 +70,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     tagline,
     place,
     sentence,
+    standing: standingLine(record, t),
     placeHtml: placeHtml(facts, marks),
     verified: detail.verified === 1,
     withdrawn,

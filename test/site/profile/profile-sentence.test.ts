@@ -47,10 +47,21 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
       ...honolulu,
       register_records: [
         said("irs-bmf", irs),
-        said("irs-revocations", { revoked: "2019-05-15" }, "revoked"),
+        said("irs-revocations", { revoked: "2019-05-15", posted: "2026-05-11" }, "revoked"),
       ],
     },
     "Education organisation in Honolulu, whose tax exemption was revoked in 2019.",
+  ],
+  [
+    "a revocation that a later file of the register undoes",
+    {
+      ...honolulu,
+      register_records: [
+        said("irs-bmf", irs),
+        said("irs-revocations", { revoked: "2019-05-15" }, "revoked"),
+      ],
+    },
+    "Education organisation in Honolulu.",
   ],
   [
     "a register of charities",
@@ -74,7 +85,8 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
 ];
 
 test.each(sentences)("what %s says becomes one sentence", (_, parts, sentence) => {
-  expect(sentenceOf(toDetail(aNonprofit(parts), ""))).toBe(sentence);
+  const record = aNonprofit(parts);
+  expect(sentenceOf(record, toDetail(record, ""))).toBe(sentence);
 });
 
 const nearby: [about: string, parts: Partial<NonprofitRecord>, names: string[]][] = [
