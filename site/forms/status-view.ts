@@ -78,7 +78,7 @@ function nextOf(status: OnboardingStatus, canProve: boolean, usualDays: number |
     const why = status.reason === null ? [] : [`The reason: ${reasonInWords(status.reason)}`];
     return [...why, "Nothing was changed. You can send another request at any time."];
   }
-  return ["The profile shows it, and is marked as verified.", ...walletNext(wallet), ...stop];
+  return ["The profile shows it, and is marked as claimed.", ...walletNext(wallet), ...stop];
 }
 
 const reasonInWords = (reason: string): string =>

@@ -341,7 +341,7 @@ type ListForModels = Pick<
 /** The page of a list for models; its links lead to markdown. `baseUrl` has no trailing slash. */
 export function listMarkdown(view: ListForModels, baseUrl: string): string {
   const entries = view.entries.map(({ path, name, verified, note, text }) => {
-    const what = [verified ? "verified" : "", note, text].filter((part) => part !== "");
+    const what = [verified ? "claimed" : "", note, text].filter((part) => part !== "");
     return `- [${markdownLine(name)}](${baseUrl}${path}.md): ${what.map(markdownLine).join(" · ")}`;
   });
   const next = view.next?.includes("?") === false ? `${view.next}.md` : view.next;

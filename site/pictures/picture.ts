@@ -108,7 +108,7 @@ function mapSvg(country: string | null): string {
 function footSvg(verified: boolean): string {
   const y = footTop + 61;
   const name = lineSvg("Almoner", serif, { x: left + 62, y, size: 42, colour: colours.light });
-  const says = verified ? "Verified: claimed by the organisation" : "Open directory of nonprofits";
+  const says = verified ? "Claimed by the organisation" : "Open directory of nonprofits";
   const from = pictureWidth - left;
   const note = lineSvg(says, sans, {
     x: from - widthOf(says, sans, 28),

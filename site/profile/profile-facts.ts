@@ -201,6 +201,7 @@ export function originsOf(
 function markOf({ source, agents, corroborations = 0 }: FieldProvenance, t: Texts): string {
   if (source === "operator") return t.text("mark.operator");
   if (source === "organisation") return t.text("mark.organisation");
+  if (source === "register:sample") return t.text("mark.sample");
   if (source !== "consensus") {
     return t.text(source.startsWith("derived:") ? "mark.derived" : "mark.register");
   }

@@ -135,7 +135,7 @@ export function ofHtml(html: string): Facts {
     description: section("description"),
     status: text(".notice strong").startsWith("Withdrawn")
       ? "withdrawn"
-      : text(".marks").startsWith("Verified")
+      : text(".marks").startsWith("Claimed")
         ? "claimed"
         : "listed",
     causes: listed(".marks a")

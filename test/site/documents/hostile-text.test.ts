@@ -88,7 +88,7 @@ describe("hostile text", () => {
     expect(theirs).toContain(String.raw`\</script\>\<script\>alert(1)`);
     expect(theirs).not.toMatch(/(?<!\\)<|javascript:.*\n/);
     expect(theirs).toContain(
-      "](https://almoner.example/nonprofits/lantern-school.md): verified · ",
+      "](https://almoner.example/nonprofits/lantern-school.md): claimed · ",
     );
     expect(ours).not.toContain("alert");
   });

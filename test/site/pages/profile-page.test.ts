@@ -213,8 +213,8 @@ describe("a profile", () => {
       .toArray()
       .map((one) => [$(one).attr("aria-label"), $(one).text(), $(one).attr("popovertarget")]);
     expect(marks).toEqual([
-      ["Register: source of city", "Register", "from-1"],
-      ["Register: source of name", "Register", "from-1"],
+      ["register: source of city", "register", "from-1"],
+      ["register: source of name", "register", "from-1"],
       ["2 agents: source of website", "2 agents", "from-2"],
     ]);
     expect($("#from-1").text()).toContain(
