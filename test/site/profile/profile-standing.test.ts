@@ -18,7 +18,9 @@ const numbered = (type: string, org_id: string): Partial<NonprofitRecord> => ({
   registrations: [{ country_code: "KE", type, registration_number: "1", org_id }],
 });
 
-const lines: [about: string, parts: Partial<NonprofitRecord>, tone: string, text: string][] = [
+type Tone = ReturnType<typeof standingLine>["tone"];
+
+const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: string][] = [
   [
     "its register lists",
     { register_records: [said("irs-bmf", "registered")] },
@@ -91,7 +93,7 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: string, text
 ];
 
 test.each(lines)("the standing of one that %s is said in one line", (_, parts, tone, text) => {
-  expect<unknown>(standingLine(aNonprofit(parts))).toEqual({ tone, text });
+  expect(standingLine(aNonprofit(parts))).toEqual({ tone, text });
 });
 
 test("it is said in the language of the page", () => {
