@@ -5,7 +5,7 @@ import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { intentOf } from "#content/donation/intent-store.ts";
 import { readMemo } from "#content/donation/memo.ts";
 import { type DonateTarget, donationsFor } from "#content/donation/store.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { PaymentNotTaken } from "./broadcast.ts";
 import type { DonateContext } from "./context.ts";
 import { beforeDeadline, chainDeadline } from "./donation-chain.ts";

@@ -3,7 +3,7 @@ import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { isLinkShortener, shortenedLink } from "./link-shorteners.ts";
 import { itemFrom } from "./prose-rows.ts";
 import { checkLine, checkValue } from "./value.ts";

@@ -1,6 +1,7 @@
 import { blacklist } from "mailchecker";
 import hosts from "#content/editorial/hosts.json";
-import { isSharedHost, linkHost } from "#content/nonprofit/website.ts";
+import { linkHost } from "#content/nonprofit/safe-link.ts";
+import { isSharedHost } from "#content/nonprofit/website.ts";
 
 /** Hosts at which anybody can have an address: one there says nothing about an organisation. */
 const freeMailHosts: ReadonlySet<string> = new Set(hosts.free_mail);

@@ -1,5 +1,5 @@
 import { RecordLine, mergedWithLine, recordOfLine } from "#content/nonprofit/record-line.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 import { idsByOrgId, idsBySlug, knownIds } from "#content/register/import-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";

@@ -1,6 +1,6 @@
 import type { FoundHistory, History } from "#content/contract/enrichment-answers.ts";
 import type { Texts } from "#content/language/texts.ts";
-import { linkHost, safeLink } from "#content/nonprofit/website.ts";
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { linkHtml } from "./profile-html.ts";
 import { fieldName, sourceName } from "./profile-facts.ts";
 import { metaText, quoted } from "#site/parts/words.ts";

@@ -6,7 +6,7 @@ import {
 } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { registerById } from "#content/nonprofit/register-facts.ts";
-import { linkHost, safeLink } from "#content/nonprofit/website.ts";
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { joined, quoted } from "#site/parts/words.ts";
 

@@ -1,7 +1,7 @@
 import { correctionFields } from "#content/contract/correction.ts";
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { Texts } from "#content/language/texts.ts";
-import { linkHost, safeLink } from "#content/nonprofit/website.ts";
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { type Fact, fieldName, type FieldsOrigin, isShownAlready } from "./profile-facts.ts";
 
 /** The marks of a profile: beside each value a button that opens where it comes from. No script is needed. */

@@ -1,7 +1,7 @@
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { Network } from "#content/donation/network.ts";
 import { stateInWords } from "#content/nonprofit/register-facts.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { Fact, originsOf } from "./profile-facts.ts";
 import { scriptJson } from "#site/parts/json-ld.ts";
 

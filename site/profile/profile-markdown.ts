@@ -4,7 +4,7 @@ import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import {
   type Fact,
   factsOf,

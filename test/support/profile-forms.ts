@@ -1,7 +1,7 @@
 import { load } from "cheerio";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { dateInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { fieldName, isShownAlready, originOf } from "#site/profile/profile-facts.ts";
 
 /** What a form says, by fact. A list is one text, so that a missing item is a difference. */

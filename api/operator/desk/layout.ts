@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { placeWith } from "#api/http/query.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 
 /** The stylesheet, and its address, which changes with its content. */
