@@ -45,11 +45,11 @@ export function historyView({ name, history, contested, gifts }: FoundHistory, t
               amount: gifts.total_donated_usdc,
               count: gifts.donation_count,
             }),
-            rows: gifts.recent_donations.map(({ amount_usdc, settled_at, explorer_url }) => ({
+            rows: gifts.recent_donations.map(({ id, amount_usdc, settled_at }) => ({
               day: dayOf(settled_at),
               at: settled_at,
               amount: `${amount_usdc} USDC`,
-              href: safeLink(explorer_url),
+              receipt: `/receipt?${new URLSearchParams({ nonprofit: slug, id })}`,
             })),
           },
   };

@@ -149,7 +149,24 @@ export function donateView({ name, place, giving, picture }: ProfileView, t: Tex
     picture,
     giving,
     wallet,
+    usdc: usdcAdvice(giving, t),
   };
+}
+
+/** What people who have no USDC yet need to know, as HTML: where money is not real, there is none to buy. */
+function usdcAdvice({ cluster, page }: GivingView, t: Texts) {
+  const [heading, ...lines] = (
+    {
+      mainnet: [
+        "donate.new",
+        ...(["donate.new_dollar", "donate.new_wallet", "donate.new_buy"] as const),
+        page === null ? "donate.new_small" : "donate.new_page",
+      ],
+      devnet: ["donate.test", "donate.test_money", "donate.test_devnet", "donate.test_faucet"],
+      local: ["donate.test", "donate.test_money", "donate.test_send", "donate.test_local"],
+    } as const
+  )[cluster];
+  return { heading: t.text(heading), lines: lines.map((line) => t.html(line)) };
 }
 
 /** How to give to a nonprofit: what its profile and its page /donate/{slug} both show. */
@@ -173,6 +190,7 @@ function givingView(
     /** Null without one: then there is not a page /donate/{slug}. */
     wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
     network: networks[network].words,
+    cluster: networks[network].cluster,
     /** USDC that people often give. */
     amounts: ["5", "25", "100"],
     tax: address === undefined ? [] : taxWords(detail, t),

@@ -11,6 +11,8 @@ function enhance(box: HTMLElement): void {
   const text = sayingOf(box);
   const ask = part(".ask", box) as HTMLFormElement;
   const amount = part("#give-amount", box) as HTMLInputElement;
+  const hint = part("#give-hint", box);
+  const usual = hint.textContent;
   const panel = openPanel(
     {
       ask,
@@ -26,6 +28,10 @@ function enhance(box: HTMLElement): void {
       service: openGivingService(directory, slug),
       text,
       wallet,
+      onAmount: (asked) => {
+        hint.textContent = asked.ok ? usual : asked.failure;
+        if (asked.ok) box.classList.add("chosen");
+      },
       afterwards: ({ donation_id, explorer_url }) => {
         // What is new stands at the top. What is put in anew appears and does not move.
         box.classList.add("paid");
@@ -48,5 +54,5 @@ function enhance(box: HTMLElement): void {
   offerCopying(part(".copy", box), part(".wallet", box));
   const wanted = new URLSearchParams(location.search).get("amount");
   if (wanted !== null) amount.value = wanted;
-  void panel.show();
+  if (location.hash === "#pay") void panel.show();
 }

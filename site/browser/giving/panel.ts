@@ -1,5 +1,6 @@
 import { encode } from "uqr";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
+import type { Result } from "#content/contract/base/result.ts";
 import { donationAmount, usdcText } from "#content/contract/base/money.ts";
 import { debounced } from "#site/browser/dom.ts";
 import type { Say } from "#site/browser/texts.ts";
@@ -26,6 +27,8 @@ export type PanelOptions = {
   text: Say;
   /** The wallet that people were shown before; a payment to another one is never offered. */
   wallet: string;
+  /** Called with each amount that is chosen, or with what is wrong with it, before the service is asked how to pay it. */
+  onAmount?: (asked: Result<string, string>) => void;
   /** Called before a payment is shown. */
   onRequirements?: (requirements: PaymentRequirements) => void;
   /** What follows the announcement that money came: links. */
@@ -38,7 +41,7 @@ const restMs = 500;
 /** Makes the elements ask for a payment, show it, and say when it was found. */
 export function openPanel(
   parts: PanelParts,
-  { service, text, wallet, onRequirements, afterwards }: PanelOptions,
+  { service, text, wallet, onAmount, onRequirements, afterwards }: PanelOptions,
 ) {
   const { ask, amount, payment, status, again } = parts;
   let watching = new AbortController();
@@ -81,6 +84,7 @@ export function openPanel(
       say(words);
     };
     const asked = amountOf(parts);
+    onAmount?.(asked);
     if (!asked.ok) return refuse(asked.failure);
     if (payment.hidden) say(text("asking"));
     const answer = await service.ask(asked.value);

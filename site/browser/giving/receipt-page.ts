@@ -14,12 +14,12 @@ void showReceipt(new URLSearchParams(location.search));
 /** Shows the receipt that the page's address names: ?nonprofit=slug&id=… */
 async function showReceipt(query: URLSearchParams): Promise<void> {
   const [slug, id] = [query.get("nonprofit"), query.get("id")];
-  if (slug === null || id === null) return say("This address does not name a receipt.");
+  if (slug === null || id === null) return explain();
   const path = `/api/donations/${encodeURIComponent(slug)}/${encodeURIComponent(id)}`;
   say("Looking for the receipt…");
   try {
     const answer = await fetch(path, { signal: AbortSignal.timeout(15_000) });
-    if (answer.status === 404) return say("There is no receipt at this address.");
+    if (answer.status === 404) return explain("There is no receipt at this address.");
     if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
     draw((await answer.json()) as SignedReceipt, path);
   } catch {
@@ -66,6 +66,12 @@ function draw({ receipt, signature, explorer_url, correction }: SignedReceipt, p
       ? ""
       : `This receipt is void since ${voided}: the chain no longer holds this transfer.`,
   );
+}
+
+/** Shows what a receipt is and where to find one. */
+function explain(words = ""): void {
+  say(words);
+  part("#receipt").classList.add("unknown");
 }
 
 function say(words: string): void {

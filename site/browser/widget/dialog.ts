@@ -82,7 +82,7 @@ function elsewhere({ directory, slug, amount, prefix, text }: Place): HTMLElemen
   const query = new URLSearchParams({ amount });
   const { host } = new URL(directory);
   return el("p", { class: "small" }, [
-    awayLink(`${directory}${prefix}/donate/${slug}?${query}`, text("elsewhere", { host })),
+    awayLink(`${directory}${prefix}/donate/${slug}?${query}#pay`, text("elsewhere", { host })),
   ]);
 }
 

@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     (await page.locator(selector).boundingBox()) ?? { x: 0, y: 0, width: 0 };
   const shown = (page: WatchedPage) => page.waitForSelector(".qr svg", { timeout: 20_000 });
   test("the QR code holds the payment, and the page says when it has come", async () => {
-    const page = await open("/donate/wells?amount=2.5");
+    const page = await open("/donate/wells?amount=2.5#pay");
     const code = await shown(page);
     const link = await readQr(browser, await code.screenshot());
     expect(link).toBe(await linkOn(page));
@@ -96,7 +96,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     await page.focus(".presets button");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await page.waitForURL("**/donate/wells?amount=25");
+    await page.waitForURL("**/donate/wells?amount=25#pay");
     await shown(page);
     expect(await page.inputValue("#give-amount")).toBe("25");
     expect(await page.getAttribute(".presets button:nth-child(2)", "aria-pressed")).toBe("true");
@@ -117,9 +117,9 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
   test.each(["", "0", "-1", "1e3", "1.1234567", "10001", "<b>"])(
     "the amount %p is refused in words, without asking",
     async (amount) => {
-      const page = await open(`/donate/wells?amount=${encodeURIComponent(amount || " ")}`);
+      const page = await open(`/donate/wells?amount=${encodeURIComponent(amount || " ")}#pay`);
       await page.waitForSelector('#give-amount[aria-invalid="true"]');
-      expect(await page.textContent(status)).toStartWith("amount is ");
+      expect(await page.textContent("#give-hint")).toStartWith("amount is ");
       await page.click(".ask button[type=submit]");
       expect(await page.isVisible(".qr")).toBe(false);
       expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
@@ -129,7 +129,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
   );
 
   test("a transfer made by hand counts when its signature is told", async () => {
-    const page = await open("/donate/wells?amount=3");
+    const page = await open("/donate/wells?amount=3#pay");
     await shown(page);
     const tx_signature = site.pay(await linkOn(page), { references: [], memo: undefined });
     await page.click(".hand summary");
@@ -140,7 +140,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
       undefined,
       { timeout: 30_000 },
     );
-    const other = await open("/donate/wells");
+    const other = await open("/donate/wells#pay");
     await shown(other);
     await other.click(".hand summary");
     await other.fill("#give-signature", "no signature");
@@ -161,7 +161,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     site.answerWith((request) => (request.url.includes("/status") ? Response.json(pending) : null));
     const page = await openPage(browser);
     await page.clock.install();
-    await page.goto(`${site.origin}/donate/wells?amount=4`);
+    await page.goto(`${site.origin}/donate/wells?amount=4#pay`);
     await shown(page);
     const link = await linkOn(page);
     const looks = () => page.asked.filter((path) => path.endsWith("/status")).length;
@@ -205,7 +205,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
           )
         : null,
     );
-    const page = await open("/donate/wells");
+    const page = await open("/donate/wells#pay");
     await page.waitForFunction(() =>
       document.querySelector(".found")?.textContent?.includes("no longer the one"),
     );
@@ -230,7 +230,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
           )
         : null,
     );
-    const page = await open("/donate/wells");
+    const page = await open("/donate/wells#pay");
     await page.waitForFunction(
       () =>
         document.querySelector(".found")?.textContent !== "" &&
@@ -245,7 +245,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
         ? new Response("<html>bad gateway", { status: 502 })
         : null,
     );
-    const page = await open("/donate/wells");
+    const page = await open("/donate/wells#pay");
     await page.waitForFunction(() =>
       document.querySelector(".found")?.textContent?.includes("does not answer"),
     );
@@ -278,6 +278,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
       });
       for (const place of [
         "/donate/wells",
+        "/donate/wells#pay",
         "/widget?nonprofit=wells",
         "/receipt",
         "/nonprofits/wells",
@@ -289,12 +290,15 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
         });
         await page.goto(site.origin + place, { waitUntil: "networkidle" });
         if (place === "/donate/wells") {
+          await page.click(".presets button:nth-child(2)");
+        }
+        if (place.startsWith("/donate/")) {
           await page.waitForSelector(".qr svg");
           const [link, code] = [await box(page, ".payment .button"), await box(page, ".qr")];
           if (touches) expect(link.y).toBeLessThan(code.y);
           else expect(code.x).toBeGreaterThan(link.x + link.width);
         }
-        if (place === "/donate/wells") {
+        if (place.startsWith("/donate/")) {
           site.pay((await page.getAttribute(".payment a", "href")) ?? "");
           await page.waitForSelector(".paid .found a", { timeout: 30_000 });
         }
@@ -321,7 +325,6 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
   test("a receipt that is not there is told so", async () => {
     for (const [query, words] of [
       ["?nonprofit=wells&id=none", "no receipt at this address"],
-      ["", "does not name a receipt"],
       ["?nonprofit=../..&id=%00", "no receipt"],
     ]) {
       const page = await open(`/receipt${query}`);
@@ -332,4 +335,40 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
       expect(await page.isVisible("#receipt-shown")).toBe(false);
     }
   }, 60_000);
+
+  test.each([true, false])(
+    "the page of receipts says without one what it is for, with JavaScript %p",
+    async (javaScriptEnabled) => {
+      const context = await browser.newContext({ javaScriptEnabled });
+      const page = await context.newPage();
+      await page.goto(`${site.origin}/receipt`);
+      await page.waitForSelector("#receipt-about", { state: "visible" });
+      const words = await page.innerText("#receipt");
+      for (const part of ["What a receipt is", "Where to find yours", "not a real gift"]) {
+        expect(words).toContain(part);
+      }
+      expect(words.includes("with JavaScript")).toBe(!javaScriptEnabled);
+      await context.close();
+    },
+    30_000,
+  );
+
+  test("the next steps come with an amount, and nothing is asked before", async () => {
+    const page = await open("/donate/wells?amount=12");
+    const steps = [".ask", ".how", ".done"];
+    const visible = () => Promise.all(steps.map((step) => page.isVisible(step)));
+    expect(await visible()).toEqual([true, false, false]);
+    expect(await page.inputValue("#give-amount")).toBe("12");
+    await page.fill("#give-amount", "twelve");
+    await page.click(".ask button[type=submit]");
+    expect(await visible()).toEqual([true, false, false]);
+    expect(await page.textContent("#give-hint")).toStartWith("amount is ");
+    expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
+    await page.click(".presets button:nth-child(3)");
+    expect(await visible()).toEqual([true, true, true]);
+    await shown(page);
+    expect(await linkOn(page)).toContain("amount=100&");
+    expect(await page.isVisible(".how .wallet")).toBe(true);
+    expect(page.troubles).toEqual([]);
+  }, 30_000);
 });

@@ -104,9 +104,22 @@ describe("a nonprofit with a wallet", () => {
     );
   });
 
+  test("is told where USDC comes from: it is bought only where it is worth money", async () => {
+    const told = async (site: TestSite) => textOf(await site.page("profile 1", "donate/"), "aside");
+    expect(await told(sites.solana)).toContain("Buy USDC");
+    for (const [network, source] of [
+      ["solana-devnet", "faucet.circle.com"],
+      ["local", "bun run chain faucet"],
+    ] as const) {
+      const words = await told(sites[network]);
+      expect(words).toContain(source);
+      expect(words).not.toContain("Buy USDC");
+    }
+  });
+
   test("is given to from its profile by an amount, without a script; #give leads there", async () => {
     const { $ } = await sites.solana.page("profile 1");
-    expect($("#give form").attr("action")).toBe("/donate/lantern-school");
+    expect($("#give form").attr("action")).toBe("/donate/lantern-school#pay");
     expect($("#give button[name=amount]").first().attr("value")).toBe("5");
     expect($("#give .wallet").text()).toBe(wallet);
     expect($('#give a[href="https://lantern-school.example/give"]').length).toBe(1);
