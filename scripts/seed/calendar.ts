@@ -1,6 +1,7 @@
 import { randomOf } from "./random.ts";
 
 const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 
 /** When a sample was made, and so what is past in it: stored times are part of it, and do not come from the clock. */
 export type Calendar = { seedNumber: number; nowMs: number };
@@ -44,4 +45,14 @@ export function arrivalMs(index: number, { seedNumber, nowMs }: Calendar): numbe
   let left = share;
   const [daysAgo] = waves.find(([, weight]) => (left -= weight) < 0) ?? waves[0];
   return nowMs - (index < storied ? waves[0][0] : daysAgo) * dayMs;
+}
+
+const claimedWithinDays = 60;
+
+/** When an organisation claimed its profile, for those that did. */
+export function claimMs(index: number, calendar: Calendar): number {
+  const arrived = arrivalMs(index, calendar);
+  const days = Math.min(claimedWithinDays, (calendar.nowMs - arrived) / dayMs);
+  const random = randomOf(calendar.seedNumber, -1_000_000_000 - index);
+  return arrived + random.between(24, days * 24 - 1) * hourMs;
 }

@@ -1,4 +1,5 @@
 import {
+  emptyRecord,
   type NonprofitFields,
   type NonprofitRecord,
   sourceFrom,
@@ -14,7 +15,7 @@ import {
   teamSize,
 } from "./numbers.ts";
 import { type Outline, richCountries } from "./outline.ts";
-import { arrivalMs, type Calendar } from "./calendar.ts";
+import { arrivalMs, type Calendar, claimMs } from "./calendar.ts";
 import { sampleTexts } from "./texts.ts";
 
 /** In how many of 100 profiles of each tier a field is filled. */
@@ -93,6 +94,21 @@ export function profileOf(
   };
 }
 
+/** The profile as it was before its organisation claimed it: without all that it says of itself. */
+export function beforeClaim(record: NonprofitRecord): NonprofitRecord {
+  const own = Object.keys(record.provenance).filter(
+    (field) => record.provenance[field]?.set_by === "organisation",
+  );
+  const listed = { ...record, verified: 0, status: "listed" } as const;
+  return {
+    ...listed,
+    ...Object.fromEntries(Object.entries(emptyRecord).filter(([field]) => own.includes(field))),
+    provenance: Object.fromEntries(
+      Object.entries(record.provenance).filter(([field]) => !own.includes(field)),
+    ),
+  };
+}
+
 /** The host of an organisation of the sample: none of these is anyone's. */
 export const hostOf = (slug: string): string => `${slug.slice(0, 60).replace(/-+$/, "")}.example`;
 
@@ -152,7 +168,8 @@ function sampleProvenance(
 ): Record<string, StoredProvenance> {
   const arrived = arrivalMs(index, calendar);
   const register = sourceFrom("register", arrived, { source: "sample" });
-  const organisation = sourceFrom("organisation", arrived, { source_url: known.website });
+  const claimed = claimMs(index, calendar);
+  const organisation = sourceFrom("organisation", claimed, { source_url: known.website });
   const provenance: Record<string, StoredProvenance> = {};
   for (const [field, value] of Object.entries(known)) {
     if (unsourced.has(field) || isEmpty(value)) continue;

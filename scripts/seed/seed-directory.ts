@@ -8,11 +8,11 @@ import { describeFaults, wordingFaults } from "#content/recommendation/wording-f
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
-import { arrivalMs, calendarOf, defaultDay, storied } from "./calendar.ts";
+import { arrivalMs, type Calendar, calendarOf, claimMs, defaultDay, storied } from "./calendar.ts";
 import causes from "./causes.json";
 import { type Character, tellStory } from "./story.ts";
 import { type Outline, outlineAt, round } from "./outline.ts";
-import { profileOf } from "./profile.ts";
+import { beforeClaim, profileOf } from "./profile.ts";
 import { sentencesOf, slotsOf } from "./texts.ts";
 
 /** How far one sample (one seed number) has come: `done` of `profiles` are stored. */
@@ -98,25 +98,28 @@ async function writeBatch(
     tx,
     outlines.map(({ name, city, region }) => ({ slug_name: name, org_id: "sample", city, region })),
   );
-  const written: Character[] = [];
+  const written: Listed[] = [];
   const waves = Map.groupBy(outlines, ({ index }) => arrivalMs(index, calendar));
   for (const [arrived, wave] of [...waves].toSorted(([a], [b]) => a - b)) {
-    const saves = wave.map((outline) => ({
-      before: null,
-      after: profileOf(seedNumber, outline, slugs[outline.index - from] ?? "", calendar),
-    }));
+    const profiles = wave.map((outline) =>
+      profileOf(seedNumber, outline, slugs[outline.index - from] ?? "", calendar),
+    );
+    const saves = profiles.map((profile) => ({ before: null, after: beforeClaim(profile) }));
     const records = await saveNonprofits(tx, saves, { origin: "seed", now: new Date(arrived) });
     for (const [at, record] of records.entries()) {
-      const outline = wave[at];
-      if (outline !== undefined) written.push({ outline, record });
+      const [outline, profile] = [wave[at], profiles[at]];
+      if (outline === undefined || profile === undefined) continue;
+      const claim = profile.status === "claimed" ? profile : null;
+      written.push({ outline, record, claim });
     }
   }
+  const characters = await claimProfiles(tx, written, calendar);
   await saveCuratedPicks(
     tx,
-    written.flatMap(({ outline, record }) => (isPicked(outline) ? pickOf(outline, record) : [])),
+    characters.flatMap(({ outline, record }) => (isPicked(outline) ? pickOf(outline, record) : [])),
   );
   if (from === 0) {
-    const first = written.filter(({ outline }) => outline.index < storied);
+    const first = characters.filter(({ outline }) => outline.index < storied);
     await tellStory(tx, first, calendar);
   }
   const state: SampleState = { seed_number: seedNumber, profiles, done: to, as_of };
@@ -126,6 +129,32 @@ async function writeBatch(
     .insert(directoryFacts)
     .values({ name: `sample:${seedNumber}`, ...fact })
     .onConflictDoUpdate({ target: directoryFacts.name, set: fact });
+}
+
+/** A profile as its register lists it; `claim` is what it becomes once its organisation speaks for it. */
+type Listed = Character & { claim: NonprofitRecord | null };
+
+/** Has organisations claim their profiles, in the order of time. Answers all profiles as they are then. */
+async function claimProfiles(
+  tx: WriteTransaction,
+  listed: readonly Listed[],
+  calendar: Calendar,
+): Promise<Character[]> {
+  const claims = listed.flatMap(({ outline: { index }, record: before, claim }) => {
+    if (claim === null) return [];
+    const after = { ...claim, id: before.id, created_at: before.created_at };
+    return { at: claimMs(index, calendar), before, after };
+  });
+  const claimed = new Map<number, NonprofitRecord>();
+  for (const { at, before, after } of claims.toSorted((a, b) => a.at - b.at)) {
+    const now = new Date(at);
+    const [record] = await saveNonprofits(tx, [{ before, after }], { origin: "onboarding", now });
+    if (record !== undefined) claimed.set(record.id, record);
+  }
+  return listed.map(({ outline, record }) => ({
+    outline,
+    record: claimed.get(record.id) ?? record,
+  }));
 }
 
 /** Verified profiles take the causes in turn, so that the first 58 cover each of the 29 twice. */

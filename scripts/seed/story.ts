@@ -19,7 +19,7 @@ import { addCounts, type ActivityKind, type HourHits } from "#content/operation/
 import { readOnboarding } from "#content/onboarding/read.ts";
 import { addOnboarding } from "#content/onboarding/store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { arrivalMs, type Calendar, storied } from "./calendar.ts";
+import { arrivalMs, type Calendar, claimMs, storied } from "./calendar.ts";
 import type { Outline } from "./outline.ts";
 import { hostOf } from "./profile.ts";
 import places from "./places.json";
@@ -248,10 +248,10 @@ const donorsMax = 60;
 const giftsMost = 26;
 
 /** Gifts to claimed profiles, on the local test chain: more from month to month. */
-function gifts({ record, random, calendar }: Scene): Happening[] {
+function gifts({ record, random, calendar, outline }: Scene): Happening[] {
   if (record.usdc_wallet === null) return [];
   const recipient = record.usdc_wallet;
-  return Array.from({ length: random.between(3, giftsMost) }, (_, at) => {
+  const all = Array.from({ length: random.between(3, giftsMost) }, (_, at) => {
     // The later of two moments: there are more late ones.
     const age = Math.min(random.below(320 * dayMs), random.below(320 * dayMs));
     const settled_at = calendar.nowMs - hourMs - age;
@@ -279,6 +279,8 @@ function gifts({ record, random, calendar }: Scene): Happening[] {
       },
     };
   });
+  const claimed = claimMs(outline.index, calendar);
+  return all.filter(({ at }) => at > claimed);
 }
 
 const correctionsEvery = 24;

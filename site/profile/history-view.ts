@@ -72,11 +72,12 @@ function changeOf(
   t: Texts,
 ) {
   const shown = new Set([...values, ...agreed].map(({ field }) => field));
+  const isClaim = by === "organisation" && kind === "changed" && fields.includes("verified");
   const others = fields.filter((field) => !shown.has(field) && !silent.has(field));
   return {
     at: changed_at,
     day: t.date(changed_at.slice(0, 10)),
-    title: t.text(`history.${kind}`),
+    title: t.text(isClaim ? "profile.verified" : `history.${kind}`),
     who: whoOf(by, origin, t),
     why: reason === undefined ? null : t.text("history.because", { reason: quoted(reason) }),
     values: values.map(({ field, old, new: next }) => ({
@@ -115,7 +116,11 @@ function othersOf(names: readonly string[], beside: boolean, t: Texts): string {
   return t.text(beside ? "history.also" : "history.others", { fields: names.join(", ") });
 }
 
+/** Who added the profiles of a sample is no one: they are invented. */
+const registerOf = (origin: string): string =>
+  origin === "seed" ? "register:sample" : origin.replace(/^import:/, "register:");
+
 const whoOf = (by: Change["by"], origin: string, t: Texts): string =>
-  by === "register"
-    ? sourceName(origin.replace(/^import:/, "register:"), t)
+  by === "register" || origin === "seed"
+    ? sourceName(registerOf(origin), t)
     : t.text(`decider.${by}`);

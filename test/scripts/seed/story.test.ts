@@ -5,6 +5,7 @@ import { liveCounters } from "#content/operation/directory-facts-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { countCharts, directoryStats } from "#content/statistics/charts-store.ts";
 import { chartsOf } from "#content/statistics/charts.ts";
+import { historyAnswer } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { reviewQueues } from "#api/operator/review-queues.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
@@ -70,6 +71,32 @@ test("gifts of a sample are of the test chain, to claimed profiles, and none is 
   expect(found.map((row) => Object.values(row))).toEqual([
     ["solana:5boDubJGEaQMaNYgL9uH74p9Sr35r2kQ", 1, 1, 0],
   ]);
+});
+
+test("the history of a claimed profile says what its register knew, then what its organisation says", async () => {
+  const [claimed] = await rows(
+    "SELECT slug, website, mission FROM nonprofits WHERE verified = 1 ORDER BY id LIMIT 1",
+  );
+  const history = await historyAnswer(store, String(claimed?.["slug"]));
+  const told = history?.changes.map(({ by, kind }) => `${by} ${kind}`);
+  expect(told).toEqual(["organisation changed", "directory added"]);
+  const [claim, added] = history?.changes ?? [];
+  expect(added?.fields).not.toContain("mission");
+  expect(claim?.values).toContainEqual({
+    field: "mission",
+    old: null,
+    new: claimed?.["mission"],
+  });
+  expect(claim?.fields).toContain("verified");
+});
+
+test("no gift of a sample was given before its profile was claimed", async () => {
+  const [early] = await rows(
+    `SELECT count(*) AS n FROM donations JOIN provenance
+       ON provenance.nonprofit_id = donations.nonprofit_id AND field = 'usdc_wallet'
+     WHERE settled_at < provenance.applied_at`,
+  );
+  expect(early?.["n"]).toBe(0);
 });
 
 test("something waits for the operator of a sample, and something is recommended", async () => {
