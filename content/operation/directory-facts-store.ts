@@ -114,11 +114,13 @@ export async function sampleTrouble(
   store: Queryable,
   network: DonationNetwork,
 ): Promise<string | null> {
-  if (network !== "solana") return null;
-  const samples = await store.db.$count(directoryFacts, like(directoryFacts.name, "sample:%"));
-  if (samples === 0) return null;
+  if (network !== "solana" || !(await holdsSample(store))) return null;
   return "ALMONER_NETWORK: the store holds invented nonprofits, whose wallets belong to no one, and on `solana` money is real. Name a data folder without a sample (ALMONER_DATA_DIR), filled by bun run import";
 }
+
+/** Whether there are invented nonprofits in the store. */
+export const holdsSample = async (store: Queryable): Promise<boolean> =>
+  (await store.db.$count(directoryFacts, like(directoryFacts.name, "sample:%"))) > 0;
 
 /** How large the store is; null where the server does not tell. */
 export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | null> {

@@ -19,7 +19,14 @@ type Nothing = object;
 
 /** What only this page, named by its file under site/pages, is handed by its document. */
 export type PageLocals = {
-  "/": { stats: Stats; causes: Cause[]; countries: CountryCount[]; picks: Recommended[] };
+  "/": {
+    stats: Stats;
+    /** Whether it holds invented nonprofits. */
+    isSample: boolean;
+    causes: Cause[];
+    countries: CountryCount[];
+    picks: Recommended[];
+  };
   "/recommendations": { picks: Recommended[] };
   "/causes": { causes: Cause[] };
   "/causes/[id]": { view: ListPageView };

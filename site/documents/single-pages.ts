@@ -7,7 +7,11 @@ import { answerBytes } from "#content/nonprofit/wire.ts";
 import { languages } from "#content/language/languages.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
-import { directoryFact, storedCounters } from "#content/operation/directory-facts-store.ts";
+import {
+  directoryFact,
+  holdsSample,
+  storedCounters,
+} from "#content/operation/directory-facts-store.ts";
 import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { chartIds, chartsOf, csvOf, drawn } from "#content/statistics/charts.ts";
@@ -81,6 +85,7 @@ type Singles = Readonly<Record<string, SingleDocument>>;
 export const pages: Singles = {
   [keyOf.page("home")]: single("/", async (source) => ({
     stats: await statsOf(source),
+    isSample: await holdsSample(source.store),
     causes: (await causeList(source.store)).causes,
     countries: await countryList(source.store),
     picks: (await recommended(source, recommendedOnHome)).map((pick) => ({ ...pick, by: null })),

@@ -70,7 +70,7 @@ export function correctionView(asked: FormPageOf<"/corrections">) {
     about,
     name,
     present,
-    ofRegister: profile.provenance[field]?.source.startsWith("register:") === true,
+    ofRegister: isOfRegister(profile.provenance[field]?.source ?? ""),
     lines,
     faults: faultsOf(sent, lines),
     action: `/api/corrections/${encodeURIComponent(profile.slug)}`,
@@ -81,6 +81,10 @@ export function correctionView(asked: FormPageOf<"/corrections">) {
     ],
   } as const;
 }
+
+/** The register of a sample is no public one. */
+const isOfRegister = (source: string): boolean =>
+  source.startsWith("register:") && source !== "register:sample";
 
 const linesOf = (field: CorrectionField): string[] => [
   "what_is_wrong",

@@ -66,6 +66,8 @@ const shownValue = (field: string, value: string, t: Texts): string =>
 
 /** Changes with every other one, and says nothing by itself. */
 const silent: ReadonlySet<string> = new Set(["provenance"]);
+/** What the heading of a claim says already. */
+const ofClaim = silent.union(new Set(["verified", "status"]));
 
 function changeOf(
   { kind, fields, by, origin, changed_at, reason, values = [], agreed = [] }: Change,
@@ -73,7 +75,8 @@ function changeOf(
 ) {
   const shown = new Set([...values, ...agreed].map(({ field }) => field));
   const isClaim = by === "organisation" && kind === "changed" && fields.includes("verified");
-  const others = fields.filter((field) => !shown.has(field) && !silent.has(field));
+  const said = isClaim ? ofClaim : silent;
+  const others = fields.filter((field) => !shown.has(field) && !said.has(field));
   return {
     at: changed_at,
     day: t.date(changed_at.slice(0, 10)),

@@ -80,12 +80,15 @@ export const programsOf = ({ programs }: NonprofitDetail, t: Texts = english) =>
     return { name, text: description, note: joined([location, reach], " · ") };
   });
 
-export const metricsOf = ({ impact_metrics }: NonprofitDetail) =>
+export const metricsOf = ({ impact_metrics }: NonprofitDetail, t: Texts = english) =>
   impact_metrics.map(({ name, value, unit, period }) => ({
     name,
-    value: joined([value, unit], " "),
-    note: period ?? "",
+    value: joined([isCount(value) ? t.number(Number(value)) : value, unit], " "),
+    note: period === null ? "" : t.named("period", period),
   }));
+
+/** A value is any text: only what is written as a plain count is written anew. */
+const isCount = (value: string): boolean => /^[1-9]\d{0,14}$/.test(value);
 
 /** The legal registrations, each with the org-id where there is one and with what linked it to the profile. */
 export const registrationsOf = (

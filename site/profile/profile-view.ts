@@ -95,7 +95,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       .filter((text) => text.paragraphs.length > 0)
       .map((text) => ({ ...text, mark: marks.of(text.field) })),
     programs: programsOf(detail, t),
-    metrics: metricsOf(detail),
+    metrics: metricsOf(detail, t),
     registrations: registrationsOf(record, detail, t),
     /** What public registers say, as HTML that is safe. */
     registers: detail.register_facts.map((register) => registerHtml(register, detail, t)).join(""),

@@ -27,6 +27,17 @@ const numbers: readonly string[] = [
 ];
 const single = ["city", "region", "country", "usdc_wallet", ...addresses, ...numbers];
 
+const periods: Readonly<Record<string, string>> = {
+  "a year": "annual",
+  "since the start": "cumulative",
+};
+/** A figure of impact: people read "6,200 households a year" of 6200, households and annual. */
+const metric = (name: unknown, value: unknown, period: unknown): string[] => [
+  tidy(name),
+  tidy(value).replace(/^\d{1,3}(?:,\d{3})+(?![\d,.])/, (count) => count.replaceAll(",", "")),
+  periods[tidy(period)] ?? tidy(period),
+];
+
 /** "Kisumu · 300 people a year" → Kisumu, 300. */
 function placeAndReach(note: string) {
   const reach = /(?:^| · )([\d,]+) (?:person|people) a year$/.exec(note);
@@ -59,11 +70,9 @@ export function ofJson(detail: NonprofitDetail): Facts {
       ]),
     ),
     impact_metrics: lines(
-      detail.impact_metrics.map(({ name, value, unit, period }) => [
-        tidy(name),
-        tidy(`${value} ${unit ?? ""}`),
-        tidy(period),
-      ]),
+      detail.impact_metrics.map(({ name, value, unit, period }) =>
+        metric(name, `${value} ${unit ?? ""}`, period),
+      ),
     ),
     registrations: lines(
       detail.registrations.map(({ type, registration_number }) =>
@@ -150,11 +159,11 @@ export function ofHtml(html: string): Facts {
     impact_metrics: lines(
       listed(".metrics > div").map((one) => {
         const value = tidy(one.find("strong").text());
-        return [
-          tidy(one.find("dt").text()),
+        return metric(
+          one.find("dt").text(),
           value,
-          tidy(one.find("dd").text()).slice(value.length).trim(),
-        ];
+          tidy(one.find("dd").text()).slice(value.length),
+        );
       }),
     ),
     registrations: lines(
@@ -240,7 +249,9 @@ export function ofMarkdown(markdown: string): Facts {
         return [name, text, location, people];
       }),
     ),
-    impact_metrics: lines(entries("Impact").map(({ name, text, note }) => [name, text, note])),
+    impact_metrics: lines(
+      entries("Impact").map(({ name, text, note }) => metric(name, text, note)),
+    ),
     registrations: lines(registered.map(([, number = ""]) => number)),
     identifiers: lines(
       registered.flatMap(([, , note = ""]) =>
@@ -326,11 +337,9 @@ export function ofJsonLd(ld: Node): Facts {
       nodesOf(ld["makesOffer"]).map(({ itemOffered }) => programmeOf(nodeOf(itemOffered))),
     ),
     impact_metrics: lines(
-      measuredOf(own, "impact_metrics").map(({ name, value, unitText, description }) => [
-        tidy(name),
-        tidy(`${value} ${unitText ?? ""}`),
-        tidy(description),
-      ]),
+      measuredOf(own, "impact_metrics").map(({ name, value, unitText, description }) =>
+        metric(name, `${value} ${unitText ?? ""}`, description),
+      ),
     ),
     registrations: lines(identifiers(false).map((one) => tidy(`${one.propertyID} ${one.value}`))),
     identifiers: lines(identifiers(true).map(({ value }) => value)),

@@ -18,7 +18,7 @@ test.each(gallery.map(({ slug, name }, at) => [slug, name, at + 1] as const))(
   async (slug, name, id) => {
     const { $, html } = await site.page(`profile ${id}`);
     expect($("h1").text()).toBe(name);
-    expect($("main .asks")).toHaveLength(2);
+    expect($("main .asks")).toHaveLength(1);
     expect($(`a[href="/history/${slug}"]`)).toHaveLength(1);
     expect($("pre").closest("details:not([open])")).toHaveLength(
       new Set($("pre").closest("details").toArray()).size,

@@ -176,7 +176,7 @@ describe("a profile", () => {
       "1 person",
       "Night classes",
       "Kisumu · 300 people a year",
-      "1200 children",
+      "1,200 children",
       "530196605",
       "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
       "Agreement of agents: “scout”, “lamp”",

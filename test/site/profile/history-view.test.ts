@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
+import { english } from "#content/language/texts.ts";
+import { historyView } from "#site/profile/history-view.ts";
+
+type Change = FoundHistory["history"]["changes"][number];
+
+const aChange = (parts: Partial<Change>): Change => ({
+  ...{ sequence: 1, kind: "changed", fields: [], origin: "onboarding", by: "organisation" },
+  ...{ changed_at: "2026-01-12T06:00:00Z", ...parts },
+});
+const shown = (change: Change) =>
+  historyView(
+    {
+      ...{ name: "Hope Kitchen", contested: [], gifts: null },
+      history: { slug: "hope-kitchen", count: 1, changes: [change] },
+    },
+    english,
+  ).changes[0];
+
+test("a claim is told as one, and not by the names of its flags", () => {
+  const fields = ["mission", "programs", "verified", "status", "provenance"];
+  const values = [{ field: "mission", old: null, new: "To feed" }];
+  expect(shown(aChange({ fields, values }))).toMatchObject({
+    title: "Claimed by the organisation",
+    who: "The organisation itself",
+    others: "Also changed: programmes",
+  });
+});
+
+test("what an organisation says later is a change like others", () => {
+  const fields = ["programs", "provenance"];
+  expect(shown(aChange({ fields }))).toMatchObject({
+    title: "Changed",
+    others: "Changed: programmes",
+  });
+});
+
+test("a profile of a sample comes from no register", () => {
+  const added = aChange({ kind: "added", origin: "seed", by: "directory" });
+  expect(shown(added)?.who).toBe("Invented sample data");
+});
