@@ -101,13 +101,13 @@ async function writeBatch(
   const written: Listed[] = [];
   const waves = Map.groupBy(outlines, ({ index }) => arrivalMs(index, calendar));
   for (const [arrived, wave] of [...waves].toSorted(([a], [b]) => a - b)) {
-    const profiles = wave.map((outline) =>
+    const whole = wave.map((outline) =>
       profileOf(seedNumber, outline, slugs[outline.index - from] ?? "", calendar),
     );
-    const saves = profiles.map((profile) => ({ before: null, after: beforeClaim(profile) }));
+    const saves = whole.map((profile) => ({ before: null, after: beforeClaim(profile) }));
     const records = await saveNonprofits(tx, saves, { origin: "seed", now: new Date(arrived) });
     for (const [at, record] of records.entries()) {
-      const [outline, profile] = [wave[at], profiles[at]];
+      const [outline, profile] = [wave[at], whole[at]];
       if (outline === undefined || profile === undefined) continue;
       const claim = profile.status === "claimed" ? profile : null;
       written.push({ outline, record, claim });

@@ -75,8 +75,8 @@ function changeOf(
 ) {
   const shown = new Set([...values, ...agreed].map(({ field }) => field));
   const isClaim = by === "organisation" && kind === "changed" && fields.includes("verified");
-  const said = isClaim ? ofClaim : silent;
-  const others = fields.filter((field) => !shown.has(field) && !said.has(field));
+  const unsaid = isClaim ? ofClaim : silent;
+  const others = fields.filter((field) => !shown.has(field) && !unsaid.has(field));
   return {
     at: changed_at,
     day: t.date(changed_at.slice(0, 10)),
