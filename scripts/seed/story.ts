@@ -251,7 +251,7 @@ const giftsMost = 26;
 function gifts({ record, random, calendar, outline }: Scene): Happening[] {
   if (record.usdc_wallet === null) return [];
   const recipient = record.usdc_wallet;
-  const all = Array.from({ length: random.between(3, giftsMost) }, (_, at) => {
+  const all = Array.from<unknown, Happening>({ length: random.between(3, giftsMost) }, (_, at) => {
     // The later of two moments: there are more late ones.
     const age = Math.min(random.below(320 * dayMs), random.below(320 * dayMs));
     const settled_at = calendar.nowMs - hourMs - age;

@@ -85,7 +85,7 @@ test("the history of a claimed profile says what its register knew, then what it
   expect(claim?.values).toContainEqual({
     field: "mission",
     old: null,
-    new: claimed?.["mission"],
+    new: String(claimed?.["mission"]),
   });
   expect(claim?.fields).toContain("verified");
 });
