@@ -123,6 +123,7 @@ export const Leaderboard = named("Leaderboard", {
     .array(
       z.object({
         ...sentBy,
+        nonprofit_name: z.string().default("").describe("The organisation's name"),
         status: SubmissionStatus,
         created_at: wireTimeText,
       }),

@@ -96,12 +96,13 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
       bound: isBound(key),
       flags: agentFlags(agent_id),
     })),
-    recent_activity: recent.map(({ agent_name, nonprofit_slug, field, status, created_at }) => ({
-      agent_name,
-      nonprofit_slug,
-      field,
-      status,
-      created_at,
+    recent_activity: recent.map((one) => ({
+      agent_name: one.agent_name,
+      nonprofit_slug: one.nonprofit_slug,
+      nonprofit_name: one.nonprofit_name,
+      field: one.field,
+      status: one.status,
+      created_at: one.created_at,
     })),
   };
 }
@@ -122,6 +123,7 @@ async function newest(store: Queryable, limit: number, { testData }: { testData:
   const rows = await store.db
     .select({
       nonprofit_slug: nonprofits.slug,
+      nonprofit_name: nonprofits.name,
       field: some.field,
       agent_id: some.agent_id,
       agent_name: some.agent_name,

@@ -203,7 +203,10 @@ test("statistics, leaderboard, exemplars and history answer in their shapes", as
   expect(
     board.top_agents.find(({ agent_name }) => agent_name === publicId("bоt-9"))?.flags,
   ).toEqual(["mixed_script_id"]);
-  expect(board.recent_activity[0]).toMatchObject({ status: "applied" });
+  expect(board.recent_activity[0]).toMatchObject({
+    status: "applied",
+    nonprofit_name: record?.name,
+  });
   const shown = Exemplars.parse(await read("/api/agents/exemplars?field=region&limit=5"));
   expect(shown.exemplars).toEqual([
     {

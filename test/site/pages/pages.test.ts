@@ -250,12 +250,20 @@ describe("the page of agents", () => {
       unique_agents: 1,
       nonprofits_improved: 3,
     };
-    const board = { message: "", totals, top_agents: [agent], recent_activity: [] };
+    const recent = {
+      ...{ agent_name: "Scout 7", field: "programme" },
+      ...{ nonprofit_slug: "lantern-school", nonprofit_name: "Lantern School" },
+      ...{ status: "applied", created_at: "2026-11-01 10:00:00" },
+    };
+    const board = { message: "", totals, top_agents: [agent], recent_activity: [recent] };
     const fact = { name: "leaderboard", value: JSON.stringify(board), now: new Date(0) };
     await site.store.write((tx) => saveDirectoryFact(tx, fact));
     const { $ } = await site.page("page agents");
-    expect($("tbody th").text().trim()).toBe("“Scout 7”");
-    expect($("tbody td").first().text()).toBe("4");
+    expect($("tbody th").text()).toMatch(/^\s*“Scout 7”\s*last seen 1 November 2026\s*$/);
+    const numbers = $("tbody td").toArray();
+    expect(numbers.map((one) => $(one).text())).toEqual(["4", "9", "3"]);
+    const said = $("main .plain li").text().replaceAll(/\s+/g, " ").trim();
+    expect(said).toBe("Lantern School: programme“Scout 7”, live, 1 November 2026");
   });
 
   test("is kept again only when it differs", async () => {
