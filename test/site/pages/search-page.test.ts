@@ -45,7 +45,7 @@ test("a search is a page: words marked, what it was narrowed by to take away, it
       .find(".mark")
       .map((_, mark) => $(mark).text())
       .get(),
-  ).toEqual(["Verified", "Takes USDC"]);
+  ).toEqual(["Claimed", "Takes USDC"]);
   expect(
     $(".chips a")
       .map((_, chip) => $(chip).attr("href"))
