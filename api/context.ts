@@ -99,7 +99,7 @@ export type Context = {
     /** What a reader finds where nothing is. */
     missing(form: PageForm): Promise<Response>;
     /** A page that is of one reader and one moment: no cache keeps it. `status`: 200 unless given. */
-    form(page: FormPage, status?: number): Promise<Response>;
+    form(page: FormPage, form: PageForm, status?: number): Promise<Response>;
   };
   /**
    * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the

@@ -6,34 +6,42 @@ import { textIn } from "#api/http/query.ts";
 import { addressIn, foundFor, profileFor, profileOfForm } from "#api/search/find-profile.ts";
 import { CorrectionBody, type CorrectionField } from "#content/contract/correction.ts";
 import type { FormPageOf } from "#content/contract/form-pages.ts";
+import { languages } from "#content/language/languages.ts";
+import { pathIn } from "#content/language/texts.ts";
 import { fitted } from "#content/contract/problem.ts";
 import { usualDays } from "#content/operation/usual-wait-store.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
 import { type CorrectContext, correctionStatus } from "./correct.ts";
 
 /** The form of /corrections and the page of its status, drawn by the site for one reader each. */
-export const correctionPages = (context: Context, verb: CorrectContext) =>
-  new Elysia()
-    .get("/corrections", async ({ request: { url } }) => {
-      const q = textIn(url, "q", 400);
-      const named = textIn(url, "profile", 2_048) ?? addressIn(q);
-      if (named === null) {
-        return drawnForm(context, { page: "/corrections", ...(await foundFor(context, q)) });
-      }
-      const profile = await profileFor(context, named);
-      const field = textIn(url, "field");
-      if (field === null)
-        return drawnForm(context, { page: "/corrections", step: "field", profile });
-      return drawnForm(context, filling(profile, readField(field), null));
-    })
-    .post("/api/corrections/status/page", async ({ body }) => {
-      const { secret = "" } = valuesIn(body);
-      const { token } = secretsIn(secret);
-      const status = await correctionStatus(verb, token);
-      if (status === null) return drawnForm(context, statusPage({ said: unknownLink }), 404);
-      const days = await usualDays(context.store, corrections);
-      return drawnForm(context, statusPage({ status, secret: token, usualDays: days }));
-    });
+export function correctionPages(context: Context, verb: CorrectContext) {
+  const routes = new Elysia().post("/api/corrections/status/page", async ({ body, request }) => {
+    const { secret = "" } = valuesIn(body);
+    const { token } = secretsIn(secret);
+    const status = await correctionStatus(verb, token);
+    if (status === null) return drawnForm(context, request, statusPage({ said: unknownLink }), 404);
+    const days = await usualDays(context.store, corrections);
+    return drawnForm(context, request, statusPage({ status, secret: token, usualDays: days }));
+  });
+  for (const language of languages.keys()) {
+    routes.get(pathIn(language, "/corrections"), async ({ request }) =>
+      drawnForm(context, request, await formAt(context, request.url)),
+    );
+  }
+  return routes;
+}
+
+/** The step of the form that an address asks for. */
+async function formAt(context: Context, url: string): Promise<FormPageOf<"/corrections">> {
+  const q = textIn(url, "q", 400);
+  const named = textIn(url, "profile", 2_048) ?? addressIn(q);
+  if (named === null) return { page: "/corrections", ...(await foundFor(context, q)) };
+  const profile = await profileFor(context, named);
+  const field = textIn(url, "field");
+  return field === null
+    ? { page: "/corrections", step: "field", profile }
+    : filling(profile, readField(field), null);
+}
 
 /** Throws Refused for a name that no field has. */
 function readField(name: string): CorrectionField {

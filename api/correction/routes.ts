@@ -49,7 +49,7 @@ export const correctionRoutes = (context: Context) => {
       const answer = outcome.ok
         ? { taken: outcome.value }
         : { refusal: refusalOf(answers, outcome.failure) };
-      return answerForm(answersToForm(context, slug, values), values, answer);
+      return answerForm(answersToForm(context, slug, values), { request, values }, answer);
     })
     .get(pathOf(operations.getCorrectionStatus), async ({ request }) => {
       // Of the secret in a header, not in the address: proxies write addresses into their logs.

@@ -96,24 +96,24 @@ export function translatedRoutes(context: DirectoryContext) {
   for (const { language } of translations) {
     routes
       .get(`/${language}/nonprofits/:slug`, ({ params, request }) =>
-        drawnOf(params["slug"] ?? "", "profile", formOf(request, language)),
+        drawnOf(params["slug"] ?? "", "profile", formOf(request)),
       )
       .get(`/${language}/history/:slug`, ({ params, request }) =>
-        historyForPeople(context, params["slug"] ?? "", formOf(request, language)),
+        historyForPeople(context, params["slug"] ?? "", formOf(request)),
       )
       .get(
         `/${language}/browse`,
-        ({ query, request }) => listForPeople(context, query, formOf(request, language)),
+        ({ query, request }) => listForPeople(context, query, formOf(request)),
         schemaOf(directory.browseNonprofits),
       )
       .get(`/${language}/causes/:list`, ({ params, request }) =>
-        listAt(context, "cause", params["list"] ?? "", formOf(request, language)),
+        listAt(context, "cause", params["list"] ?? "", formOf(request)),
       )
       .get(`/${language}/countries/:list`, ({ params, request }) =>
-        listAt(context, "country", params["list"] ?? "", formOf(request, language)),
+        listAt(context, "country", params["list"] ?? "", formOf(request)),
       )
       .get(`/${language}/donate/:slug`, ({ params, request }) =>
-        drawnOf(params["slug"] ?? "", "donate", formOf(request, language)),
+        drawnOf(params["slug"] ?? "", "donate", formOf(request)),
       );
   }
   return routes;

@@ -1,6 +1,8 @@
+import { pathIn } from "#content/language/texts.ts";
 import { tableText } from "#content/reconciliation/table.ts";
 import { formFields, isForm, readBody } from "./body.ts";
-import type { FormPage, SentForm } from "#content/contract/form-pages.ts";
+import type { FormPage, Said, SentForm } from "#content/contract/form-pages.ts";
+import { formOf, type PageForm } from "./headers.ts";
 import { noPages, problem, Refused, type Refusal } from "./problem.ts";
 
 // Forms of the site as browsers without a script send them. Source: docs/decisions/0064.
@@ -46,48 +48,50 @@ type Taken = { message: string; status_url: string | null };
 export type FormPages = {
   draw: Draw | undefined;
   /** The page of the status, for whoever gets no link. */
-  status: (said: string) => FormPage;
+  status: (said: Said) => FormPage;
   /** The form again, with what was sent; null where there is none to show. */
   again: (sent: SentForm) => Promise<FormPage | null>;
 };
-type Draw = { form(page: FormPage, status?: number): Promise<Response> };
 
-const waitsAlready =
-  "The same was sent before and waits for a decision. Its link was shown to whoever sent it first.";
+type Draw = { form(page: FormPage, form: PageForm, status?: number): Promise<Response> };
 
 /**
- * Answers a form as a person expects: with the status page, whose address then keeps the link (relative, whatever name the
- * directory was asked by), or with the form again, what is wrong, and all that was typed.
+ * Answers a form as a person expects, in the language of its page: with the status page, whose address then keeps the link
+ * (relative, whatever name the directory was asked by), or with the form again, what is wrong, and all that was typed.
  */
 export async function answerForm(
   { draw, status, again }: FormPages,
-  values: Readonly<Record<string, string>>,
+  { request, values }: { request: Request; values: Readonly<Record<string, string>> },
   outcome: { taken: Taken } | { refusal: Refusal },
 ): Promise<Response> {
+  const form = formOf(request);
   if ("taken" in outcome) {
     const { status_url } = outcome.taken;
-    if (status_url === null)
-      return draw?.form(status(waitsAlready)) ?? Response.json(outcome.taken);
-    const location = status_url.slice(new URL(status_url).origin.length);
+    if (status_url === null) {
+      const page = status({ kind: "waits_already", detail: null });
+      return draw?.form(page, form) ?? Response.json(outcome.taken);
+    }
+    const path = status_url.slice(new URL(status_url).origin.length);
+    const location = pathIn(form.language, path);
     return new Response(null, { status: 303, headers: { location } });
   }
   const { status: code, errors, ...refusal } = outcome.refusal;
   if (draw === undefined) return problem(outcome.refusal);
   const sent = { values, wrongs: errors ?? [], refusal: errors === undefined ? refusal : null };
   const page = await again(sent);
-  return page === null ? problem(outcome.refusal) : draw.form(page, code);
+  return page === null ? problem(outcome.refusal) : draw.form(page, form, code);
 }
 
 /** A page of a form; there is none where no site is compiled beside the service. */
 export const drawnForm = async (
   { draw }: { draw?: Draw | undefined },
+  request: Request,
   page: FormPage,
   status = 200,
-): Promise<Response> => draw?.form(page, status) ?? noPages();
+): Promise<Response> => draw?.form(page, formOf(request), status) ?? noPages();
 
 /** What is said to a link of a status page that no one was given. */
-export const unknownLink =
-  "Nothing was found for this link. Check that it is whole: it ends in # and 43 letters and digits.";
+export const unknownLink: Said = { kind: "unknown_link", detail: null };
 
 /** The texts of a form, or of JSON that was sent in its place. */
 export const valuesIn = (body: unknown): Record<string, string> =>

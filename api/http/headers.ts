@@ -1,3 +1,4 @@
+import { languages } from "#content/language/languages.ts";
 import type { Allowance } from "./sliding-window.ts";
 
 /** Where a program finds out about the service. Source: RFC 8288, RFC 9727. */
@@ -76,7 +77,14 @@ export const optionsAnswer = (allow: readonly string[]): Response =>
 
 /** In which language a page is asked for, and what the reader takes: markdown in the place of a page is English. */
 export type PageForm = { language: string; accept: string | null };
-export const formOf = (request: Request, language = "en"): PageForm => ({
-  language,
+export const formOf = (request: Request): PageForm => ({
+  language: languageOf(request),
   accept: request.headers.get("accept"),
 });
+
+/** The language in front of an address, /es of /es/browse; of what a form sent the one that its page put behind its address. */
+function languageOf({ method, url }: Request): string {
+  const { pathname, searchParams } = new URL(url);
+  const named = (method === "POST" ? searchParams.get("language") : pathname.split("/")[1]) ?? "";
+  return languages.has(named) ? named : "en";
+}

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { FormPage } from "#content/contract/form-pages.ts";
 import type { Problem } from "#content/contract/problem.ts";
+import { formOf, type PageForm } from "./headers.ts";
 import { requestPath } from "./route.ts";
 
 /** What programs call: a browser that opens such an address is shown what they get. The desk answers in its own hand. */
@@ -17,7 +18,7 @@ function asksForPage({ method, headers, url }: Request): boolean {
 
 type Draws = {
   /** Absent: there is no site beside the service. */
-  draw: { form(page: FormPage, status: number): Promise<Response> } | undefined;
+  draw: { form(page: FormPage, form: PageForm, status: number): Promise<Response> } | undefined;
   onTrouble: (error: unknown) => void;
 };
 
@@ -33,7 +34,8 @@ export async function refusalForPeople(
   const waitS = Number(response.headers.get("retry-after")) || null;
   const sent = request.method === "POST";
   try {
-    const page = await draw.form({ page: "/refusal", status, code, detail, waitS, sent }, status);
+    const refusal = { page: "/refusal", status, code, detail, waitS, sent } as const;
+    const page = await draw.form(refusal, formOf(request), status);
     for (const name of ["retry-after", "allow"]) {
       const value = response.headers.get(name);
       if (value !== null) page.headers.set(name, value);

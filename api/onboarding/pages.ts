@@ -5,47 +5,54 @@ import { Refused, refusalOf } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
 import { addressIn, foundFor, profileFor, profileOfForm } from "#api/search/find-profile.ts";
-import type { FormPageOf } from "#content/contract/form-pages.ts";
+import type { FormPageOf, Said } from "#content/contract/form-pages.ts";
+import { languages } from "#content/language/languages.ts";
+import { pathIn } from "#content/language/texts.ts";
 import { onboardingByToken } from "#content/onboarding/store.ts";
 import { usualDays } from "#content/operation/usual-wait-store.ts";
 import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
 import { type HostProofContext, hostProofAnswers, proveHost } from "./host-proof.ts";
 import { digestOf, type OnboardingKeys } from "./keys.ts";
-import { onboardingStatus, withdrawOnboarding } from "./onboarding-status.ts";
+import { onboardingStatus, withdrawn, withdrawOnboarding } from "./onboarding-status.ts";
 
 type Verb = Parameters<typeof onboardingStatus>[0] & OnboardingKeys;
 
 /** The form of /onboard and the page of its status, drawn by the site for one reader each. */
-export const onboardPages = (
+export function onboardPages(
   context: Context,
   { verb, proving }: { verb: Verb; proving: HostProofContext },
-) =>
-  new Elysia()
-    .get("/onboard", async ({ request: { url } }) => {
-      const q = textIn(url, "q", 400);
-      const claimed = textIn(url, "claim", 2_048) ?? addressIn(q);
-      if (claimed !== null) {
-        return drawnForm(context, filling(await profileFor(context, claimed), null));
-      }
-      if (textIn(url, "register") === null) {
-        return drawnForm(context, { page: "/onboard", ...(await foundFor(context, q)) });
-      }
-      const values: Record<string, string> = q === null ? {} : { name: q };
-      return drawnForm(context, filling(null, { values, wrongs: [], refusal: null }));
-    })
-    .post("/api/onboard/status/page", async ({ body, request }) => {
-      const { secret = "", code = "", do: asked = "" } = valuesIn(body);
-      // To look is a read; what a button does asks others or writes.
-      const allowance = asked === "" ? null : await context.limits.request("onboard", request);
-      if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
-      const { token, code: mailed } = secretsIn(secret);
-      const said = await act({ verb, proving }, asked, { token, code });
-      const status = await onboardingStatus(verb, digestOf(token));
-      const page = statusPage({ status, secret: token, code: code || mailed, said });
-      const days = status === null ? null : await usualDays(context.store, onboardingSubmissions);
-      if (status !== null) return drawnForm(context, { ...page, usualDays: days });
-      return drawnForm(context, { ...page, said: unknownLink }, 404);
-    });
+) {
+  const routes = new Elysia().post("/api/onboard/status/page", async ({ body, request }) => {
+    const { secret = "", code = "", do: asked = "" } = valuesIn(body);
+    // To look is a read; what a button does asks others or writes.
+    const allowance = asked === "" ? null : await context.limits.request("onboard", request);
+    if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
+    const { token, code: mailed } = secretsIn(secret);
+    const said = await act({ verb, proving }, asked, { token, code });
+    const status = await onboardingStatus(verb, digestOf(token));
+    const page = statusPage({ status, secret: token, code: code || mailed, said });
+    const days = status === null ? null : await usualDays(context.store, onboardingSubmissions);
+    if (status !== null) return drawnForm(context, request, { ...page, usualDays: days });
+    return drawnForm(context, request, { ...page, said: unknownLink }, 404);
+  });
+  for (const language of languages.keys()) {
+    routes.get(pathIn(language, "/onboard"), async ({ request }) =>
+      drawnForm(context, request, await formAt(context, request.url)),
+    );
+  }
+  return routes;
+}
+
+/** The step of the form that an address asks for. */
+async function formAt(context: Context, url: string): Promise<FormPageOf<"/onboard">> {
+  const q = textIn(url, "q", 400);
+  const claimed = textIn(url, "claim", 2_048) ?? addressIn(q);
+  if (claimed !== null) return filling(await profileFor(context, claimed), null);
+  if (textIn(url, "register") === null)
+    return { page: "/onboard", ...(await foundFor(context, q)) };
+  const values: Record<string, string> = q === null ? {} : { name: q };
+  return filling(null, { values, wrongs: [], refusal: null });
+}
 
 type Filling = Extract<FormPageOf<"/onboard">, { step: "fill" }>;
 
@@ -79,16 +86,20 @@ async function act(
   { verb, proving }: { verb: Verb; proving: HostProofContext },
   asked: string,
   { token, code }: { token: string; code: string },
-): Promise<string | null> {
+): Promise<Said | null> {
   if (asked === "withdraw") {
     const status = await withdrawOnboarding(verb, digestOf(token));
-    return status?.reason ?? null;
+    return status?.reason === withdrawn ? { kind: "withdrawn", detail: null } : null;
   }
   const bodies = { look: {}, mail: { email: true }, confirm: { code } };
   if (!Object.hasOwn(bodies, asked)) return null;
   const one = await onboardingByToken(verb.store, digestOf(token));
   if (one === null) return null;
   const outcome = await proveHost(proving, one.id, bodies[asked as keyof typeof bodies]);
-  if (outcome.ok) return outcome.value.message;
-  return refusalOf(hostProofAnswers, outcome.failure).detail;
+  if (!outcome.ok) {
+    const { kind } = outcome.failure;
+    return { kind, detail: refusalOf(hostProofAnswers, outcome.failure).detail };
+  }
+  const { state, message: detail } = outcome.value;
+  return { kind: asked === "mail" && state === "not_proven" ? "mail_sent" : state, detail };
 }

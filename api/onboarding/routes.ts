@@ -43,7 +43,7 @@ export const onboardRoutes = (context: Context) => {
       const answer = outcome.ok
         ? { taken: outcome.value }
         : { refusal: refusalOf(answers, outcome.failure) };
-      return answerForm(answersToForm(context, values), values, answer);
+      return answerForm(answersToForm(context, values), { request, values }, answer);
     })
     .get(
       pathOf(operations.getWalletChallenge),

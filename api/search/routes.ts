@@ -34,7 +34,7 @@ function searchPages({ search, activity, draw }: Needed) {
   for (const language of languages.keys()) {
     routes.get(
       pathIn(language, pathOf(operations.searchForPeople)),
-      ({ query, request }) => page(query, formOf(request, language)),
+      ({ query, request }) => page(query, formOf(request)),
       schemaOf(operations.searchForPeople),
     );
   }

@@ -1,6 +1,6 @@
 import type { CorrectionField, CorrectionStatus } from "./correction.ts";
 import type { NonprofitDetail, NonprofitSummary } from "./nonprofit.ts";
-import type { OnboardingStatus } from "./onboarding.ts";
+import type { HostProof, OnboardingStatus } from "./onboarding.ts";
 import type { Wrong } from "./problem.ts";
 
 /** What somebody sent in a form that was refused. The form shows it again. */
@@ -23,12 +23,30 @@ export type Finding = {
 /** A form about a profile. `key` tells one sending of it from another. */
 type Filling<Profile> = { step: "fill"; profile: Profile; sent: SentForm | null; key: string };
 
+/** What came of a link or of a button of a status page: its kind, and how the API says it in English; null where it does not. */
+export type Said = {
+  kind:
+    | "unknown_link"
+    | "waits_already"
+    | "withdrawn"
+    | "mail_sent"
+    | HostProof["state"]
+    | "submission_not_found"
+    | "submission_decided"
+    | "host_checks_off"
+    | "host_not_reached"
+    | "mail_not_possible"
+    | "mail_sent_before"
+    | "mail_not_sent"
+    | "code_not_valid";
+  detail: string | null;
+};
+
 /** The status of what was sent, for whoever has the secret of its link; null for nothing. */
 type Asking<Status> = {
   status: Status | null;
   secret: string;
-  /** What came of a button that was pressed. */
-  said: string | null;
+  said: Said | null;
   /** Half of those that were decided last had waited at most so long; null for too few. */
   usualDays: number | null;
 };

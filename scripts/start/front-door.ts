@@ -137,8 +137,8 @@ export function openDrawing(
         path: "404.html",
         status: 404,
       }),
-    form: async (page, status = 200) => {
-      const body = await drawnForm(await source("en"), page);
+    form: async (page, { language }, status = 200) => {
+      const body = await drawnForm(await source(language), page);
       const { contentType, others } = headersOf("browse.html");
       const headers = { ...others, "content-type": contentType, "cache-control": "no-store" };
       return new Response(typeof body === "string" ? body : new Uint8Array(body), {

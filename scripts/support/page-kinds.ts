@@ -4,6 +4,7 @@ const alone = [
   ...["/recommendations", "/agents", "/about", "/privacy", "/data", "/developers", "/match"],
   ...["/onboard", "/onboard?q=food", "/onboard?register=1", "/onboard/status", "/corrections"],
   ...["/widget", "/receipt", "/404", "/es", "/fr/about"],
+  ...["/es/onboard?register=1", "/fr/onboard/status", "/es/corrections?q=food"],
 ];
 
 /**

@@ -1,11 +1,11 @@
 import { offerCopying, part } from "./dom.ts";
 
 // The secret stands after # in the address and travels in a body: no log of addresses and no referrer holds it.
-const silent = "The directory does not answer. Please try again in a moment.";
 
 /** Sends what a form of the page holds, and shows the page that is answered in the place of this one's status. */
 async function send(form: HTMLFormElement, body: URLSearchParams): Promise<void> {
   const status = part("#status");
+  const { silent = "" } = status.dataset;
   status.setAttribute("aria-busy", "true");
   try {
     const headers = { accept: "text/html" };

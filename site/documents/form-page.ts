@@ -1,31 +1,39 @@
 import type { FormPage } from "#content/contract/form-pages.ts";
+import { english, type Texts } from "#content/language/texts.ts";
 import { correctionView } from "#site/forms/correction-view.ts";
 import { onboardView } from "#site/forms/onboard-view.ts";
 import { refusalView } from "#site/forms/refusal-view.ts";
 import { correctionStatusView, onboardingStatusView } from "#site/forms/status-view.ts";
+import type { BuildInputs } from "#site/profile/profile-view.ts";
 import { type Drawing, drawn } from "./in-languages.ts";
 
 /** A page of a form, of what became of it, or of a refusal, as HTML. */
 export const drawnForm = (drawing: Drawing, asked: FormPage): Promise<string | Uint8Array> =>
-  drawn(drawing, asked.page, { view: viewOf(asked) });
+  drawn(drawing, asked.page, { view: viewOf(asked, drawing.t ?? english) });
 
 const unasked = { step: "find", q: null, total: 0, found: [] } as const;
 const unknown = { status: null, secret: "", code: "", said: null, usualDays: null } as const;
 
 /** The forms as they stand in the bundle: nothing is known of their readers. */
 export const emptyForms = {
-  onboard: () => ({ view: onboardView({ page: "/onboard", ...unasked }) }),
-  onboardStatus: () => ({ view: onboardingStatusView({ page: "/onboard/status", ...unknown }) }),
-  corrections: () => ({ view: correctionView({ page: "/corrections", ...unasked }) }),
-  correctionStatus: () => ({
-    view: correctionStatusView({ page: "/corrections/status", ...unknown }),
+  onboard: ({ t = english }: BuildInputs) => ({
+    view: onboardView({ page: "/onboard", ...unasked }, t),
+  }),
+  onboardStatus: ({ t = english }: BuildInputs) => ({
+    view: onboardingStatusView({ page: "/onboard/status", ...unknown }, t),
+  }),
+  corrections: ({ t = english }: BuildInputs) => ({
+    view: correctionView({ page: "/corrections", ...unasked }, t),
+  }),
+  correctionStatus: ({ t = english }: BuildInputs) => ({
+    view: correctionStatusView({ page: "/corrections/status", ...unknown }, t),
   }),
 };
 
-function viewOf(asked: FormPage) {
-  if (asked.page === "/onboard") return onboardView(asked);
-  if (asked.page === "/corrections") return correctionView(asked);
-  if (asked.page === "/onboard/status") return onboardingStatusView(asked);
-  if (asked.page === "/corrections/status") return correctionStatusView(asked);
-  return refusalView(asked);
+function viewOf(asked: FormPage, t: Texts) {
+  if (asked.page === "/onboard") return onboardView(asked, t);
+  if (asked.page === "/corrections") return correctionView(asked, t);
+  if (asked.page === "/onboard/status") return onboardingStatusView(asked, t);
+  if (asked.page === "/corrections/status") return correctionStatusView(asked, t);
+  return refusalView(asked, t);
 }

@@ -5,19 +5,10 @@ import type { Renderer } from "#site/renderer/renderer.ts";
 
 /** Pages, named by their files under site/pages, whose texts are in no catalogue yet: they are there in English only. */
 export const inEnglishOnly: ReadonlySet<string> = new Set([
-  "/organisations/[id]",
-  "/methodology",
-  "/match",
-  "/onboard",
-  "/onboard/status",
-  "/corrections",
-  "/corrections/status",
-  "/receipt",
-  "/widget",
-  "/refusal",
+  ...["/organisations/[id]", "/methodology", "/match", "/receipt", "/widget"],
 ]);
 
-/** The languages that a page is there in, English first. */
+/** The languages that a page is there in, English first; what is no page is English. */
 export const languagesOf = (page: string): readonly Texts[] =>
   inEnglishOnly.has(page) || page.includes(".") ? [english] : [...languages.values()];
 
@@ -36,38 +27,25 @@ export async function drawn(
   return t === english ? html : withLinksIn(t, new TextDecoder().decode(html));
 }
 
-/** Links and forms of a page lead to pages of its language, where these are there in it. A link that names a language stays. */
+/**
+ * Links and forms of a page lead to pages of its language; a link that names a language stays. What is sent to the service
+ * says in which language its sender reads.
+ */
 const withLinksIn = (t: Texts, html: string): string => {
   const links = new HTMLRewriter();
-  for (const [selector, attribute] of [
-    ['a[href^="/"]:not([hreflang])', "href"],
-    ['form[action^="/"]', "action"],
-  ] as const) {
+  const lead = (selector: string, attribute: string, otherwise: (address: string) => string) =>
     links.on(selector, {
       element: (found) => {
-        const [, path = "", rest = ""] =
-          /^([^?#]*)(.*)$/.exec(found.getAttribute(attribute) ?? "") ?? [];
-        if (isPage(path)) found.setAttribute(attribute, t.path(path) + rest);
+        const address = found.getAttribute(attribute) ?? "";
+        const [, path = "", rest = ""] = /^([^?#]*)(.*)$/.exec(address) ?? [];
+        const isPage = !(notForReaders.test(path) || path.includes(".") || inEnglishOnly.has(path));
+        found.setAttribute(attribute, isPage ? t.path(path) + rest : otherwise(address));
       },
     });
-  }
+  lead('a[href^="/"]:not([hreflang])', "href", (address) => address);
+  lead('form[action^="/"]', "action", (address) => `${address}?language=${t.language}`);
   return links.transform(html);
 };
 
 /** The first parts of addresses that are for programs and operators. */
 const notForReaders = /^\/(?:api|desk|mcp|organisations|reconcile)(?:\/|$)/;
-const isPage = (path: string): boolean =>
-  !notForReaders.test(path) && !path.includes(".") && !inEnglishOnly.has(pageAt(path));
-
-/** The page that stands at an address: "/nonprofits/[slug]" at /nonprofits/hope-kitchen. */
-function pageAt(path: string): string {
-  const [, folder = "", ...more] = path.split("/");
-  return more.length === 0 ? path : (folders[folder] ?? path);
-}
-const folders: Readonly<Record<string, string>> = {
-  nonprofits: "/nonprofits/[slug]",
-  donate: "/donate/[slug]",
-  history: "/history/[slug]",
-  causes: "/causes/[id]",
-  countries: "/countries/[code]",
-};

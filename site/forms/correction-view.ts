@@ -4,77 +4,61 @@ import {
   settableByCorrection,
 } from "#content/contract/correction.ts";
 import type { FormPageOf } from "#content/contract/form-pages.ts";
-import { aboutOf, faultsOf, findView, type FormLine, formLines } from "./form-view.ts";
-import { valuesOf } from "./present-values.ts";
+import forms from "#content/editorial/forms.json";
+import type { Texts } from "#content/language/texts.ts";
 import { fieldName } from "#site/profile/profile-facts.ts";
+import { aboutOf, faultsOf, findView, formLines } from "./form-view.ts";
+import { valuesOf } from "./present-values.ts";
 
-const path = (profile: string, field?: string) =>
-  `/corrections?${new URLSearchParams({ profile, ...(field === undefined ? {} : { field }) })}`;
-
-/** Fields whose right value is no line of text. */
-const kinds: Partial<Record<CorrectionField, FormLine["kind"]>> = {
-  mission: "long",
-  description: "long",
-  country: "country",
-  website: "url",
-  donation_url: "url",
-  logo_url: "url",
-  founded_year: "number",
-  beneficiaries_per_year: "number",
-  team_size: "number",
-  annual_budget_usd: "number",
-};
-const settable: ReadonlySet<string> = new Set(settableByCorrection);
-
-/** What the right value of a field looks like. */
-const hints: Partial<Record<CorrectionField, string>> = {
-  founded_year: "A year, for example 1998. Leave it empty if you only know that it is wrong.",
-  causes: "Causes by their names, for example: Education, Health.",
-  annual_budget_usd: "In US dollars, for example 250,000.",
-  usdc_wallet: "A wallet is changed by the organisation alone, which claims its profile for that.",
-};
+const start = "/corrections";
+const addressOf = (profile: string, field?: string) =>
+  `${start}?${new URLSearchParams({ profile, ...(field === undefined ? {} : { field }) })}`;
 
 /** Saying that a value is wrong: the profile, then the value, then what would be right. */
-export function correctionView(asked: FormPageOf<"/corrections">) {
+export function correctionView(asked: FormPageOf<"/corrections">, t: Texts) {
   if (asked.step === "find") {
-    return { step: "find", title: "Correct a value", find: findView(asked, path) } as const;
+    const title = t.text("correct.title");
+    return { step: "find", path: start, title, find: findView(asked, addressOf, t) } as const;
   }
   const { profile } = asked;
-  const about = aboutOf(profile);
-  const values = valuesOf(profile);
+  const about = aboutOf(profile, t);
+  const values = valuesOf(profile, t);
   if (asked.step === "field") {
     const known = new Set<string>(values.map(({ field }) => field));
-    const link = (field: string) => ({ text: fieldName(field), href: path(profile.slug, field) });
+    const link = (field: string) => ({
+      text: fieldName(field, t),
+      href: addressOf(profile.slug, field),
+    });
     return {
       step: "field",
-      title: "What is wrong?",
+      path: addressOf(profile.slug),
+      title: t.text("correct.which"),
       about,
-      values: values.map((one) => ({ ...one, href: path(profile.slug, one.field) })),
+      values: values.map((one) => ({ ...one, href: addressOf(profile.slug, one.field) })),
       empty: settableByCorrection.filter((field) => !known.has(field)).map(link),
-      other: path(profile.slug, "other"),
+      other: addressOf(profile.slug, "other"),
     } as const;
   }
   const { field, sent, key } = asked;
+  const suggested: Partial<Record<CorrectionField, object>> = forms.suggested;
   const lines = formLines("correct", linesOf(field), {
-    sent,
-    now: {},
-    lengthMax: correctionLengthMax,
-    required: ["what_is_wrong"],
-    kinds: { suggested_value: kinds[field] ?? (settable.has(field) ? "text" : "long") },
-  }).map((line) => (line.name === "suggested_value" ? rightValue(line, field) : line));
-  const present = values.find((one) => one.field === field) ?? null;
-  const name = field === "other" ? "something else" : fieldName(field);
+    ...{ t, sent, now: {}, lengthMax: correctionLengthMax, required: ["what_is_wrong"] },
+    besides: { suggested_value: suggested[field] ?? {} },
+  });
   return {
     step: "fill",
-    title: field === "other" ? "Something is wrong" : `Correct the ${name}`,
+    path: addressOf(profile.slug, field),
+    title:
+      field === "other"
+        ? t.text("correct.other_title")
+        : t.text("correct.field", { name: fieldName(field, t) }),
     about,
-    name,
-    present,
+    present: values.find((one) => one.field === field) ?? null,
     ofRegister: isOfRegister(profile.provenance[field]?.source ?? ""),
     lines,
-    faults: faultsOf(sent, lines),
+    faults: faultsOf(sent, lines, t),
     action: `/api/corrections/${encodeURIComponent(profile.slug)}`,
-    back: path(profile.slug),
+    back: addressOf(profile.slug),
     hidden: [
       { name: "field", value: field },
       { name: "idempotency_key", value: key },
@@ -88,12 +72,8 @@ const isOfRegister = (source: string): boolean =>
 
 const linesOf = (field: CorrectionField): string[] => [
   "what_is_wrong",
+  // A wallet is changed by the organisation alone, which claims its profile for that.
   ...(field === "usdc_wallet" ? [] : ["suggested_value"]),
   "source_url",
   "contact_email",
 ];
-
-const rightValue = (line: FormLine, field: CorrectionField): FormLine => ({
-  ...line,
-  hint: hints[field] ?? line.hint,
-});

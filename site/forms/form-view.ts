@@ -2,7 +2,8 @@ import countries from "#content/editorial/countries.json";
 import forms from "#content/editorial/forms.json";
 import type { SentForm } from "#content/contract/form-pages.ts";
 import type { NonprofitDetail, NonprofitSummary } from "#content/contract/nonprofit.ts";
-import { clipped, counted, joined } from "#site/parts/words.ts";
+import type { Texts } from "#content/language/texts.ts";
+import { clipped, joined } from "#site/parts/words.ts";
 
 export type Option = { value: string; text: string; selected: boolean };
 
@@ -25,73 +26,82 @@ export type FormLine = {
   options: Option[];
 };
 
+/** What content/editorial/forms.json says of a question, in English; by these words other languages have theirs. */
 type Question = Partial<
   Record<"label" | "hint" | "kind" | "autocomplete" | "missing" | "wrong", string>
 >;
 
 type Asking = {
+  t: Texts;
   sent: SentForm | null;
   lengthMax: Readonly<Record<string, number>>;
   /** What the profile says of these fields. */
   now: Readonly<Record<string, string>>;
   required: readonly string[];
-  /** Kinds other than those of the table. */
-  kinds: Readonly<Record<string, FormLine["kind"]>>;
+  /** What a form asks otherwise than its table says. */
+  besides?: Readonly<Record<string, Question>>;
 };
 
 /** The questions of a form by their names, with what was sent and what is wrong with it. */
 export function formLines(form: "onboard" | "correct", names: readonly string[], asking: Asking) {
   const questions: Readonly<Record<string, Question>> = forms[form];
-  return names.map((name) => lineOf(name, questions[name] ?? {}, asking));
+  return names.map((name) =>
+    lineOf(name, { ...questions[name], ...asking.besides?.[name] }, asking),
+  );
 }
 
 function lineOf(name: string, question: Question, asking: Asking): FormLine {
-  const { lengthMax, now: present, required, kinds, sent } = asking;
-  const { label, hint, autocomplete, kind: usual } = { ...plainly(name), ...question };
+  const { t, lengthMax, now: present, required, sent } = asking;
+  const { label = name, hint, autocomplete = "off", kind = "text" } = question;
   const value = sent?.values[name] ?? "";
-  const kind = kinds[name] ?? (usual as FormLine["kind"]);
   const optional = !required.includes(name);
   const now = present[name] ?? null;
   return {
-    ...{ id: `field-${name}`, name, label, hint, kind, autocomplete, optional, value, now },
+    ...{ id: `field-${name}`, name, autocomplete, optional, value, now },
+    label: t.word(label),
+    hint: hint === undefined ? null : t.word(hint),
+    kind: kind as FormLine["kind"],
     lengthMax: lengthMax[name] ?? 200,
-    wrong: faultIn(sent?.wrongs ?? [], { name, value, optional }, question),
-    options: kind === "country" ? countryOptions(value, now) : [],
+    wrong: faultIn(sent?.wrongs ?? [], { name, value, optional }, { question, t }),
+    options: kind === "country" ? countryOptions(value, now, t) : [],
   };
 }
-
-const plainly = (label: string) => ({ label, hint: null, autocomplete: "off", kind: "text" });
 
 function faultIn(
   wrongs: SentForm["wrongs"],
   { name, value, optional }: Pick<FormLine, "name" | "value" | "optional">,
-  question: Question,
+  { question, t }: { question: Question; t: Texts },
 ): string | null {
+  const { missing, wrong, label = "" } = question;
   const fault = wrongs.find(({ path }) => path === name);
-  if (fault !== undefined) return wrongWords(question, value, fault.message);
   // All that is missing is said at once, whatever was looked at first.
-  const isMissing = wrongs.length > 0 && !optional && value === "";
-  return isMissing ? (question.missing ?? null) : null;
+  const isMissing = value === "" && (fault !== undefined || (wrongs.length > 0 && !optional));
+  if (isMissing && missing !== undefined) return t.word(missing);
+  if (fault === undefined) return null;
+  if (wrong !== undefined) return t.word(wrong);
+  // The service names a field as programs do.
+  const message = fault.message.replace(/^[a-z]+(?:_[a-z]+)+\b/, label);
+  return inEnglish(t, message) ?? t.text("form.wrong", { label: t.word(label) });
 }
 
-/** In the words of the form; where it has none, the service's own without the name of its field. */
-function wrongWords({ missing, wrong, label = "" }: Question, value: string, message: string) {
-  if (value === "" && missing !== undefined) return missing;
-  return wrong ?? message.replace(/^[a-z]+(?:_[a-z]+)+\b/, label);
-}
+/** What the service says in its own words, which are the most exact; null in other languages: the page has words of its own. */
+export const inEnglish = (t: Texts, said: string | null | undefined): string | null =>
+  t.language === "en" ? (said ?? null) : null;
 
-function countryOptions(value: string, now: string | null): Option[] {
-  const none = { value: "", text: now === null ? "Choose a country" : `Leave it: ${now}` };
-  return [none, ...countries.map(({ name }) => ({ value: name, text: name }))].map((one) => ({
-    ...one,
-    selected: one.value === value,
-  }));
+function countryOptions(value: string, now: string | null, t: Texts): Option[] {
+  const inOrder = new Intl.Collator(t.language).compare;
+  const known = countries
+    .map(({ name }) => ({ value: name, text: t.country(name) ?? name }))
+    .toSorted((a, b) => inOrder(a.text, b.text));
+  const text = now === null ? t.text("form.choose_country") : t.text("form.leave", { value: now });
+  return [{ value: "", text }, ...known].map((one) => ({ ...one, selected: one.value === value }));
 }
 
 /** What is wrong with a whole form: each fault leads to its field. Empty for a form that is not refused. */
 export function faultsOf(
   sent: SentForm | null,
   lines: readonly FormLine[],
+  t: Texts,
 ): { href: string | null; text: string }[] {
   const faults = lines.flatMap(({ id, wrong }) =>
     wrong === null ? [] : [{ href: `#${id}`, text: wrong }],
@@ -99,33 +109,45 @@ export function faultsOf(
   if (faults.length > 0 || sent === null) return faults;
   const words: Readonly<Record<string, string>> = forms.refusals;
   const { code, detail } = sent.refusal ?? { code: "", detail: sent.wrongs[0]?.message };
-  const text = words[code] ?? detail;
-  return text === undefined ? [] : [{ href: null, text }];
+  if (detail === undefined) return [];
+  const known = words[code];
+  const text = known === undefined ? inEnglish(t, detail) : t.word(known);
+  return [{ href: null, text: text ?? t.text("form.refused") }];
 }
 
 type Found = { q: string | null; total: number; found: readonly NonprofitSummary[] };
 
 /** The search for the profile that a form is about; `choose` makes the link to the next step. */
-export function findView({ q, total, found }: Found, choose: (slug: string) => string) {
-  const known = counted(total, "organisation", "organisations");
+export function findView({ q, total, found }: Found, choose: (slug: string) => string, t: Texts) {
+  const nonprofits = t.text("count.nonprofits", { count: total });
   return {
     q: q ?? "",
-    said: q === null ? null : total === 0 ? `Nothing found for “${q}”` : `${known} for “${q}”`,
+    said:
+      q === null
+        ? null
+        : total === 0
+          ? t.text("search.none_for", { q })
+          : t.text("search.found_for", { nonprofits, q }),
     more: total > found.length ? `/search?${new URLSearchParams({ q: q ?? "" })}` : null,
-    entries: found.map(({ slug, name, city, region, country, tagline, mission, verified }) => ({
-      href: choose(slug),
-      profile: `/nonprofits/${slug}`,
-      name,
-      note: joined([joined([city, region, country], ", "), verified ? "claimed" : null], " · "),
-      text: clipped(tagline ?? mission ?? "", 120),
+    entries: found.map((one) => ({
+      href: choose(one.slug),
+      profile: `/nonprofits/${one.slug}`,
+      name: one.name,
+      note: joined([placeOf(one, t), one.verified ? t.text("list.verified") : null], " · "),
+      text: clipped(one.tagline ?? one.mission ?? "", 120),
     })),
   };
 }
 
+const placeOf = (
+  { city, region, country }: Pick<NonprofitSummary, "city" | "region" | "country">,
+  t: Texts,
+): string => joined([city, region, t.country(country)], ", ");
+
 /** What tells a reader which organisation a form is about. */
-export const aboutOf = ({ slug, name, city, region, country }: NonprofitDetail) => ({
-  slug,
-  name,
-  href: `/nonprofits/${slug}`,
-  place: joined([city, region, country], ", "),
+export const aboutOf = (profile: NonprofitDetail, t: Texts) => ({
+  slug: profile.slug,
+  name: profile.name,
+  href: `/nonprofits/${profile.slug}`,
+  place: placeOf(profile, t),
 });

@@ -2,6 +2,7 @@ import { lengthMax } from "#content/contract/enrichment.ts";
 import type { FormPageOf } from "#content/contract/form-pages.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { correctable, onboardingLengthMax } from "#content/contract/onboarding.ts";
+import type { Texts } from "#content/language/texts.ts";
 import { aboutOf, faultsOf, findView, formLines } from "./form-view.ts";
 import { valuesOf } from "./present-values.ts";
 
@@ -16,19 +17,28 @@ const telling: ReadonlySet<string> = new Set([
 
 const nowLengthMax = 60;
 
+const start = "/onboard";
+const claimAddress = (slug: string) => `${start}?claim=${encodeURIComponent(slug)}`;
+
 /** Claiming or registering an organisation: found first, then the form about it. */
-export function onboardView(asked: FormPageOf<"/onboard">) {
+export function onboardView(asked: FormPageOf<"/onboard">, t: Texts) {
   if (asked.step === "find") {
     const name = asked.q === null || /^[\d\s-]*$/.test(asked.q) ? {} : { q: asked.q };
-    const register = `/onboard?${new URLSearchParams({ register: "1", ...name })}`;
-    const find = findView(asked, (slug) => `/onboard?claim=${encodeURIComponent(slug)}`);
-    return { step: "find", title: "Claim your profile, or add it", find, register } as const;
+    const register = `${start}?${new URLSearchParams({ register: "1", ...name })}`;
+    const find = findView(asked, claimAddress, t);
+    return {
+      step: "find",
+      path: start,
+      title: t.text("onboard.heading"),
+      find,
+      register,
+    } as const;
   }
   const { profile, sent, key } = asked;
-  const known = profile === null ? registering : claiming(profile);
+  const known = profile === null ? registering(t) : claiming(profile, t);
   const { required } = known;
   const lines = (names: readonly string[], now: Readonly<Record<string, string>> = {}) =>
-    formLines("onboard", names, { sent, now, lengthMax: lengths, required, kinds: {} });
+    formLines("onboard", names, { t, sent, now, lengthMax: lengths, required });
   const about = lines(known.names, known.now);
   const wallet = lines(["usdc_wallet", "wallet_signature"]);
   const contact = lines(["contact_email", "contact_name"]);
@@ -39,7 +49,7 @@ export function onboardView(asked: FormPageOf<"/onboard">) {
     wallet,
     walletOpen: wallet.some(({ value, wrong }) => value !== "" || wrong !== null),
     contact,
-    faults: faultsOf(sent, [...about, ...wallet, ...contact]),
+    faults: faultsOf(sent, [...about, ...wallet, ...contact], t),
     hidden: [
       { name: "idempotency_key", value: key },
       { name: "wallet_challenge", value: sent?.values["wallet_challenge"] ?? "" },
@@ -51,8 +61,9 @@ export function onboardView(asked: FormPageOf<"/onboard">) {
 const lengths = { ...lengthMax, ...onboardingLengthMax, usdc_wallet: 64, wallet_signature: 128 };
 const always = ["name", "contact_email"];
 
-const registering = {
-  title: "Add your organisation",
+const registering = (t: Texts) => ({
+  path: `${start}?register=1`,
+  title: t.text("onboard.add"),
   profile: null,
   isClaimed: false,
   known: [],
@@ -60,17 +71,18 @@ const registering = {
   now: {},
   required: [...always, "country"],
   named: [],
-};
+});
 
-function claiming(detail: NonprofitDetail) {
-  const values = valuesOf(detail);
+function claiming(detail: NonprofitDetail, t: Texts) {
+  const values = valuesOf(detail, t);
   // A long text stands above the form already.
   const short = values.filter(({ text }) => text.length <= nowLengthMax);
   const isClaimed = detail.status === "claimed" || detail.verified === 1;
   const numbered = detail.registrations.length > 0 ? [] : ["registration_number"];
   return {
-    title: `${isClaimed ? "Change" : "Claim"} ${detail.name}`,
-    profile: aboutOf(detail),
+    path: claimAddress(detail.slug),
+    title: t.text(isClaimed ? "onboard.change" : "onboard.claim", { name: detail.name }),
+    profile: aboutOf(detail, t),
     isClaimed,
     known: values.filter(({ field }) => telling.has(field)),
     names: ["website", "city", "country", "mission", ...numbered],

@@ -1,6 +1,6 @@
 import { type CorrectionField, correctionFields } from "#content/contract/correction.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { dateInWords } from "#content/nonprofit/register-facts.ts";
+import type { Texts } from "#content/language/texts.ts";
 import { factsOf, labelOf, metricsOf, originOf, programsOf } from "#site/profile/profile-facts.ts";
 import { clipped, joined } from "#site/parts/words.ts";
 
@@ -13,21 +13,21 @@ export type PresentValue = {
 };
 
 /** What a profile says now, in the order of the contract; fields without a value are left out. */
-export function valuesOf(detail: NonprofitDetail): PresentValue[] {
-  const facts = new Map(factsOf(detail).map(({ field, text }) => [field, text]));
+export function valuesOf(detail: NonprofitDetail, t: Texts): PresentValue[] {
+  const facts = new Map(factsOf(detail, t).map(({ field, text }) => [field, text]));
   const lists: Partial<Record<CorrectionField, readonly string[]>> = {
-    causes: detail.causes.map(({ name }) => name),
-    programs: programsOf(detail).map(({ name }) => name),
-    impact_metrics: metricsOf(detail).map(({ name, value }) => `${name}: ${value}`),
+    causes: detail.causes.map(({ name }) => t.word(name)),
+    programs: programsOf(detail, t).map(({ name }) => name),
+    impact_metrics: metricsOf(detail, t).map(({ name, value }) => `${name}: ${value}`),
     registrations: detail.registrations.map((one) => `${one.type} ${one.registration_number}`),
   };
   return correctionFields.flatMap((field) => {
     const text = textOf(detail, field, facts, lists);
     if (text === null || text === "") return [];
     const from = detail.provenance[field];
-    const origin = from === undefined ? null : originOf(from);
-    const source = origin === null ? null : `${origin.source}, ${dateInWords(origin.day)}`;
-    return [{ field, label: labelOf(field), text: clipped(text, 240), source }];
+    const origin = from === undefined ? null : originOf(from, t);
+    const source = origin === null ? null : `${origin.source}, ${t.date(origin.day)}`;
+    return [{ field, label: labelOf(field, t), text: clipped(text, 240), source }];
   });
 }
 

@@ -1,6 +1,7 @@
 import bs58 from "bs58";
 import type { WalletChallenge } from "#content/contract/onboarding.ts";
 import { part } from "#site/browser/dom.ts";
+import { sayingOf } from "#site/browser/texts.ts";
 
 /** A wallet that an extension put into the page, as Phantom and those like it do. */
 type InjectedWallet = {
@@ -12,6 +13,7 @@ const wallet = part("#field-usdc_wallet") as HTMLInputElement;
 const signature = part("#field-wallet_signature") as HTMLInputElement;
 const challenge = part("[name=wallet_challenge]") as HTMLInputElement;
 const note = part("#wallet-note");
+const say = sayingOf(part("#wallet-proof"));
 
 /** Fetches the text to sign. It goes with the form. */
 async function ask(): Promise<void> {
@@ -22,7 +24,7 @@ async function ask(): Promise<void> {
   part("#wallet-challenge").textContent = challenge.value;
   part("#wallet-text").hidden = !response.ok;
   part("#wallet-sign").hidden = injected() === null;
-  note.textContent = response.ok ? "" : "Enter the address of a wallet that can sign.";
+  note.textContent = response.ok ? "" : say("cannot");
 }
 
 async function sign(): Promise<void> {
@@ -30,12 +32,12 @@ async function sign(): Promise<void> {
   if (provider === null) return;
   const address = (await provider.connect()).publicKey.toString();
   if (address !== wallet.value.trim()) {
-    note.textContent = `The wallet of this browser is ${address}.`;
+    note.textContent = say("other", { address });
     return;
   }
   const signed = await provider.signMessage(new TextEncoder().encode(challenge.value));
   signature.value = bs58.encode(signed.signature);
-  note.textContent = "Signed.";
+  note.textContent = say("done");
 }
 
 function injected(): InjectedWallet | null {
@@ -47,7 +49,7 @@ function injected(): InjectedWallet | null {
 const quietly = (work: () => Promise<void>) => () => {
   note.textContent = "";
   work().catch(() => {
-    note.textContent = "That did not work. Please try again.";
+    note.textContent = say("failed");
   });
 };
 

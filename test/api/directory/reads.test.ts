@@ -161,7 +161,7 @@ describe("GET /api/nonprofits, narrowed", () => {
           search: async (asked, answer) => Response.json({ asked, answer }),
           organisation: async () => Response.json({}),
           history: async (found) => Response.json(found),
-          form: async (page, status = 200) => Response.json(page, { status }),
+          form: async (page, _form, status = 200) => Response.json(page, { status }),
           profile: async ({ name }, { language }) => Response.json({ name, language }),
           donate: async ({ name }, { language }) => Response.json({ name, language }),
           missing: async ({ language }) => Response.json({ language }, { status: 404 }),

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { withdrawn } from "#api/onboarding/onboarding-status.ts";
 import { incomeBands } from "#content/contract/browse.ts";
 import { linkWords } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
+import forms from "#content/editorial/forms.json";
+import refusals from "#content/editorial/refusals.json";
 import registers from "#content/editorial/registers.json";
 import { facetValueName } from "#content/nonprofit/facets.ts";
 import { networks } from "#content/donation/network.ts";
@@ -28,6 +31,13 @@ const formsOf = (pattern: Pattern | undefined): string[] =>
 const keptBy = (text: string): string[] =>
   [...text.matchAll(/\{\w+\}|<[^>]+>/g)].map(([found]) => found).toSorted();
 
+/** What forms ask and say of their questions. */
+function questions(asked: Readonly<Record<string, Readonly<Record<string, string>>>>): string[] {
+  return Object.values(asked).flatMap((question) =>
+    ["label", "hint", "missing", "wrong"].flatMap((part) => question[part] ?? []),
+  );
+}
+
 /** Names and descriptions that pages show out of the lists of content/editorial. */
 const listed = new Set<string>([
   ...causes.flatMap(({ name, organisation, description }) => [name, organisation, description]),
@@ -37,6 +47,12 @@ const listed = new Set<string>([
   ]),
   ...incomeBands.map(({ name }) => name),
   ...Object.values(linkWords),
+  ...questions(forms.onboard),
+  ...questions(forms.correct),
+  ...questions(forms.suggested),
+  ...Object.values(forms.refusals),
+  ...Object.values(refusals).flatMap(({ title, text }) => [title, text]),
+  withdrawn,
   ...["true", "false"].flatMap((value) =>
     (["claimed", "has_website"] as const).map((facet) => facetValueName(facet, value)),
   ),

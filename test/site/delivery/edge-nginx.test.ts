@@ -291,6 +291,9 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     test.each([
       ["GET", "/api/search?q=water"],
       ["GET", "/es/search?q=water"],
+      ["GET", "/es/onboard?claim=water-for-all"],
+      ["GET", "/fr/corrections?q=water"],
+      ["GET", "/fr/organisations/US-EIN-990305781"],
       ["GET", "/es/nonprofits/water-for-all"],
       ["GET", "/pt-br/causes/education-2"],
       ["GET", "/api/recommend?cause=education&limit=3"],

@@ -267,12 +267,107 @@ describe("a correction", () => {
   });
 });
 
+describe("a form in another language", () => {
+  /** Words that would stand on a page only in English. */
+  const inEnglish = /\b(?:the|your|what|this|enter|choose|nothing|send)\b/i;
+
+  test("leads from step to step in its language, and names itself to the service", async () => {
+    const found = await read(await service.get("/es/onboard?q=lantern"));
+    expect(found.$("html").attr("lang")).toBe("es");
+    expect(found.text(".matches .button")).toBe("Somos nosotros: Lantern <b>School");
+    expect(found.$(".matches .button").attr("href")).toBe("/es/onboard?claim=lantern");
+    const claim = await read(await service.get("/es/onboard?claim=lantern"));
+    expect(claim.$("#onboard").attr("action")).toBe("/api/onboard?language=es");
+    expect(claim.text("#field-country option")).toContain("Países Bajos");
+    expect(claim.$('.languages [lang="fr"]').attr("href")).toBe("/fr/onboard?claim=lantern");
+    const values = await read(await service.get("/fr/corrections?profile=lantern"));
+    expect(values.$('.values a[href$="city"]').attr("href")).toBe(
+      "/fr/corrections?profile=lantern&field=city",
+    );
+    const city = await read(await service.get("/fr/corrections?profile=lantern&field=city"));
+    expect(city.$("form[method=post]").attr("action")).toBe("/api/corrections/lantern?language=fr");
+  });
+
+  test("has no English on any page of it but what others wrote", async () => {
+    for (const language of ["es", "fr"]) {
+      for (const path of [
+        ...["/onboard", "/onboard?q=zzzz", "/onboard?claim=lantern", "/onboard?register=1"],
+        ...["/corrections?profile=lantern", "/corrections?profile=lantern&field=city"],
+        "/corrections?profile=lantern&field=other",
+      ]) {
+        const page = await read(await service.get(`/${language}${path}`));
+        expect(page.status).toBe(200);
+        page.$(".known dd, .values p, .present p, .languages").remove();
+        expect(page.text("body")).not.toMatch(inEnglish);
+      }
+    }
+  });
+
+  test("comes back in its language, whatever of it cannot be used", async () => {
+    const page = await read(
+      await send("/api/onboard?language=es", {
+        ...{ name: "", country: "Atlantis", contact_email: "<b>", website: "https://bit.ly/x" },
+        ...{ usdc_wallet: "x", wallet_signature: "0", mission: "<script>", city: "://" },
+        ...{ contact_name: "\u0000", registration_number: "x".repeat(500) },
+      }),
+    );
+    expect([page.status, page.$("html").attr("lang")]).toEqual([400, "es"]);
+    expect(page.text("title")).toStartWith("Error: Añada su organización");
+    expect(page.$(".faults a").length).toBeGreaterThan(6);
+    expect(page.text("main")).not.toMatch(inEnglish);
+    for (const field of ["website", "founded_year", "causes", "country", "team_size"]) {
+      const sent = { field, what_is_wrong: "Non.", suggested_value: "<b>:// 7e99" };
+      const refused = await read(await send("/api/corrections/lantern?language=fr", sent));
+      expect([refused.status, refused.text(".faults h2")]).toEqual([400, "Il y a un problème"]);
+      refused.$(".present p").remove();
+      expect(refused.text("main")).not.toMatch(inEnglish);
+    }
+  });
+
+  test("leads to a status in its language", async () => {
+    const taken = await send("/api/onboard?language=fr", {
+      ...{ name: "Chambre du port", country: "Norway", contact_email: "office@port.example" },
+    });
+    const link = taken.headers.get("location") ?? "";
+    expect(link).toStartWith("/fr/onboard/status#");
+    const status = (fields: Record<string, string>, language = "fr") =>
+      send(`/api/onboard/status/page?language=${language}`, { secret: link, ...fields });
+    const page = await read(await status({}));
+    expect(page.text(".stage")).toBe("En attente d’examen");
+    expect(page.text("#status-link")).toBe(`https://almoner.example${link}`);
+    expect(page.text(".facts")).toMatch(/Envoyé\d\d? \p{L}+ \d{4}, \d\d:\d\d UTC/u);
+    expect(page.text("main")).not.toMatch(inEnglish);
+    for (const button of ["look", "mail", "confirm", "withdraw"]) {
+      expect((await read(await status({ do: button }))).text("main")).not.toMatch(inEnglish);
+    }
+    expect((await read(await status({}, "es"))).text("main")).toContain(
+      "El motivo: Retirada por quien la envió.",
+    );
+    const sent = { field: "causes", what_is_wrong: "Non." };
+    const correction = await send("/api/corrections/lantern?language=fr", sent);
+    const secret = correction.headers.get("location") ?? "";
+    expect(secret).toStartWith("/fr/corrections/status#");
+    const corrected = await send("/api/corrections/status/page?language=fr", { secret });
+    expect((await read(corrected)).text("main")).not.toMatch(inEnglish);
+  });
+
+  test("is refused in its language", async () => {
+    const from = { "x-forwarded-for": "10.7.0.2" };
+    for (let at = 0; at < 10; at++) await send("/api/onboard?language=es", {}, from);
+    const refused = await read(await send("/api/onboard?language=es", {}, from));
+    expect([refused.status, refused.text("h1")]).toEqual([429, "Demasiadas solicitudes"]);
+    expect(refused.text("main")).toMatch(/dentro de \d+ (?:segundo|minuto)s?\./);
+    const missing = await read(await service.get("/fr/onboard?claim=nobody", browser));
+    expect([missing.status, missing.$("html").attr("lang")]).toEqual([404, "fr"]);
+    expect(missing.text("main")).not.toMatch(inEnglish);
+  });
+});
+
 test("no page of a form speaks of slugs, status_url or http(s)", async () => {
   const paths = ["/onboard?q=lantern", "/onboard?claim=lantern", "/onboard?register=1"];
   const more = ["/corrections?profile=lantern", "/corrections?profile=lantern&field=website"];
   for (const path of [...paths, ...more]) {
     const page = await read(await service.get(path, browser));
-    page.$("details pre").remove();
     expect(page.text("main")).not.toMatch(/\bslug\b|status_url|http\(s\)|contact_email|claim_slug/);
   }
 });

@@ -38,6 +38,10 @@ const everyPage = [
   "page receipt",
   "page widget",
   "page not-found",
+  "page onboard es/",
+  "page onboard-status fr/",
+  "page corrections fr/",
+  "page correction-status es/",
   "list-page cause:education 1",
   "list-page cause:animals 1",
   "list-page country:KE 1",
@@ -47,9 +51,9 @@ const everyPage = [
   "profile 4",
 ];
 
-/** A document's page; "donate/" at the end asks for the one in that folder. */
+/** A document's page; "donate/" or "es/" at the end asks for the one in that folder. */
 const opened = (name: string) => {
-  const [, key = name, folder] = /^(.+) (donate\/)$/.exec(name) ?? [];
+  const [, key = name, folder] = /^(.+) ((?:donate|es|fr)\/)$/.exec(name) ?? [];
   return site.page(key, folder);
 };
 
@@ -77,7 +81,7 @@ test.skipIf(!clientsInstalled)(
 describe.each(everyPage)("%s", (key) => {
   test("can be read by everyone", async () => {
     const { $ } = await opened(key);
-    expect($("html").attr("lang")).toBe("en");
+    expect($("html").attr("lang")).toBe(/ (es|fr)\/$/.exec(key)?.[1] ?? "en");
     expect($("h1").length).toBe(1);
     expect($("main").length).toBe(1);
     expect($("head title").text().trim()).not.toBe("");
