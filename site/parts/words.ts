@@ -9,10 +9,6 @@ export function grouped(count: number): string {
   return Math.abs(count) < 999 ? figures : figures.replaceAll(/\B(?=(?:\d{3})+(?:\.|$))/g, ",");
 }
 
-/** "1 nonprofit", "1,234 nonprofits". */
-export const counted = (count: number, one: string, many: string): string =>
-  `${grouped(count)} ${count === 1 ? one : many}`;
-
 /** At most `lengthMax` characters of a text on one line, ended by "…" at a word where something was left out. */
 export function clipped(text: string, lengthMax: number): string {
   const line = text.length > lengthMax * 2 ? text.slice(0, lengthMax * 2) : text;
