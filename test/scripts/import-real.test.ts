@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
+import type { Store } from "#content/store/open.ts";
+import { profile } from "#site/documents/profile.ts";
+import { aRenderer, siteBaseUrl, textOf } from "#test/support/compiled-site.ts";
 import { anImporting, type TestImporting } from "#test/support/importing.ts";
-import { isFull } from "#test/support/measured.ts";
+import { isFull, measured } from "#test/support/measured.ts";
 
 const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";
 // test/flows/registers.test.ts takes the same files through import, build and serving at every run.
@@ -71,4 +75,32 @@ describe.skipIf(skipped)("real registers: Nevada, Hawaii, forms 990, and the UK 
     // More than last month's file added: some had moved here from Nevada.
     expect(forth.withdrawn).toBeGreaterThanOrEqual(back.added);
   }, 120_000);
+
+  test("show at least five facts in nine of ten profiles, and code only in what is closed", async () => {
+    const others = ["vt", "ri"].map((state) => file(`irs_bmf/eo_${state}.csv.gz`));
+    await importing.run("irs-bmf", others);
+    const seen = { pages: 0, few: 0, code: 0 };
+    for (const html of await profilePages(importing.store)) {
+      const open = html.replaceAll(/<details(?![^>]* open)[\s\S]*?<\/details>/g, "");
+      seen.pages += 1;
+      seen.few += (open.match(/<dt\b/g) ?? []).length < 5 ? 1 : 0;
+      seen.code += open.includes("<pre") ? 1 : 0;
+    }
+    measured(`${seen.few} of ${seen.pages} real profiles show fewer than five facts`);
+    expect(seen.pages).toBeGreaterThan(30_000);
+    expect(seen.few / seen.pages).toBeLessThan(0.1);
+    expect(seen.code).toBe(0);
+  }, 600_000);
 });
+
+async function profilePages(store: Store): Promise<string[]> {
+  const lists = openListIndex(store);
+  const renderer = await aRenderer();
+  const source = { store, lists, renderer, baseUrl: siteBaseUrl, network: "local" } as const;
+  const pages: string[] = [];
+  for await (const keys of profile.all(source)) {
+    for (const { path, body } of await profile.render(keys, source))
+      if (/^nonprofits\/.*\.html$/.test(path)) pages.push(textOf(body));
+  }
+  return pages;
+}
