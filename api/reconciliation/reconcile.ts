@@ -1,5 +1,6 @@
 import type { Context } from "#api/context.ts";
 import { batchMax, type Candidate } from "#content/contract/reconciliation.ts";
+import { type SearchQuery, unfiltered } from "#content/contract/search.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { type ListItem, listItemsById } from "#content/nonprofit/list-store.ts";
 import { idsBySlug } from "#content/nonprofit/record-store.ts";
@@ -21,7 +22,7 @@ const atOnce = 4;
  */
 export async function reconcile(context: Searching, all: readonly Asked[]): Promise<Candidate[][]> {
   const found = await namedByNumber(context, all);
-  const rank = async (open: readonly Asked[], queryOf: (one: Asked) => Partial<Query>) => {
+  const rank = async (open: readonly Asked[], queryOf: (one: Asked) => Partial<SearchQuery>) => {
     const pages = await inTurns(open, (one) =>
       context.search.page({ ...anything, ...queryOf(one) }),
     );
@@ -51,18 +52,7 @@ export async function reconcile(context: Searching, all: readonly Asked[]): Prom
   );
 }
 
-type Query = Parameters<Context["search"]["page"]>[0];
-const anything: Query = {
-  q: null,
-  cause: null,
-  country: null,
-  ghd_aligned: false,
-  accepts: null,
-  has_website: null,
-  literal: false,
-  limit: lookedAt,
-  offset: 0,
-};
+const anything: SearchQuery = { ...unfiltered, q: null, limit: lookedAt, offset: 0 };
 
 /** Those whose register number or slug was given. */
 async function namedByNumber({ store }: Searching, all: readonly Asked[]) {

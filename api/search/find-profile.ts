@@ -4,7 +4,7 @@ import { Refused } from "#api/http/problem.ts";
 import type { Finding } from "#content/contract/form-pages.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
+import { SearchAnswer, type SearchQuery, unfiltered } from "#content/contract/search.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
@@ -18,16 +18,7 @@ export const searched = async (
 ): Promise<z.output<typeof SearchAnswer>> =>
   SearchAnswer.parse(JSON.parse(decoder.decode((await search.find(query)).body)));
 
-const wide = {
-  cause: null,
-  country: null,
-  ghd_aligned: false,
-  accepts: null,
-  has_website: null,
-  literal: false,
-  limit: 10,
-  offset: 0,
-} as const satisfies Partial<SearchQuery>;
+const foundMax = 10;
 
 /** What a form's own search finds: ten profiles by name, number or place. Without words it has not searched. */
 export async function foundFor(
@@ -36,7 +27,12 @@ export async function foundFor(
 ): Promise<Finding> {
   if (q === null) return { step: "find", q, total: 0, found: [] };
   context.activity.count("query:search");
-  const { total, nonprofits } = await searched(context, { ...wide, q });
+  const { total, nonprofits } = await searched(context, {
+    ...unfiltered,
+    q,
+    limit: foundMax,
+    offset: 0,
+  });
   return { step: "find", q, total, found: nonprofits };
 }
 

@@ -28,6 +28,16 @@ export type SearchQuery = {
   matches?: true;
 };
 
+/** A search without filters, as people type one. */
+export const unfiltered = {
+  cause: null,
+  country: null,
+  ghd_aligned: false,
+  accepts: null,
+  has_website: null,
+  literal: false,
+} as const satisfies Partial<SearchQuery>;
+
 /** Of more matches values are not counted. */
 export const matchesMax = 200_000;
 

@@ -34,18 +34,6 @@ export async function idsByOrgId(
   return new Map(found.map(({ org_id, id }) => [org_id ?? "", id]));
 }
 
-/** The nonprofits that have these slugs, withdrawn ones too: a slug is never used again. Index: nonprofits_slug. */
-export async function idsBySlug(
-  store: Queryable,
-  slugs: readonly string[],
-): Promise<Map<string, number>> {
-  const found = await store.db
-    .select({ slug: nonprofits.slug, id: nonprofits.id })
-    .from(nonprofits)
-    .where(inValues(nonprofits.slug, slugs));
-  return new Map(found.map(({ slug, id }) => [slug, id]));
-}
-
 /** Which of these ids are in use. */
 export async function knownIds(store: Queryable, ids: readonly number[]): Promise<Set<number>> {
   const found = await store.db

@@ -1,5 +1,5 @@
 import { numberedSlug, slugCandidates } from "#content/nonprofit/slug.ts";
-import { idsBySlug } from "./import-store.ts";
+import { idsBySlug } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 
 /** A nonprofit that needs a slug. `org_id` stands for a name without a letter or digit. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import lunr from "lunr";
 import MiniSearch from "minisearch";
 import { countryName } from "#content/nonprofit/country.ts";
+import { unfiltered } from "#content/contract/search.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { searchIn } from "#content/search/search.ts";
@@ -40,15 +41,8 @@ type Engine = { name: string; find: (query: string) => Promise<number[]> };
 
 function withAlmoner(_: readonly NonprofitRecord[], store: Store): Engine {
   const search = searchIn(store);
-  const none = {
-    cause: null,
-    country: null,
-    ghd_aligned: false,
-    accepts: null,
-    has_website: null,
-    literal: false,
-  };
-  const find = async (q: string) => (await search({ ...none, q, limit: bestOf, offset: 0 }, 0)).ids;
+  const find = async (q: string) =>
+    (await search({ ...unfiltered, q, limit: bestOf, offset: 0 }, 0)).ids;
   return { name: "almoner", find };
 }
 

@@ -1,7 +1,8 @@
 import { RecordLine, mergedWithLine, recordOfLine } from "#content/nonprofit/record-line.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
-import { idsByOrgId, idsBySlug, knownIds } from "#content/register/import-store.ts";
+import { idsBySlug } from "#content/nonprofit/record-store.ts";
+import { idsByOrgId, knownIds } from "#content/register/import-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Outcome, Planner } from "./apply.ts";
 import { BadInput, readLines } from "./read-file.ts";

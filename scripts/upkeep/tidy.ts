@@ -76,7 +76,7 @@ const leftover = /^backup-work|^upgrade-trial-\d+\.db|\.(?:restoring|part)-\d+(?
  */
 export async function removeLeftovers(dataDir: string, now: Date): Promise<string[]> {
   const { compiled } = publisherFolders(dataDir);
-  const current = (await siteDigest()).slice(0, 16);
+  const current = siteDigest().slice(0, 16);
   const rules: [folder: string, isLeft: (name: string) => boolean, days: number][] = [
     [dataDir, (name) => leftover.test(name), 1],
     [compiled, (name) => name.startsWith("compiling-"), 1],

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { digestOfFiles } from "#content/runtime/digest-of-files.ts";
 import { publishInSlices } from "#site/bundle/export-release.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import { picturesFolder } from "#site/parts/page-picture.ts";
@@ -10,11 +9,24 @@ import { publishKeys } from "./profile-job.ts";
 
 /** Drawn and published together. */
 const picturesPerRelease = 100;
+const root = join(import.meta.dirname, "../..");
+/** What pictures look like: another version of these has all of them drawn again. */
+const inputFiles = [
+  "site/pictures/picture.ts",
+  "site/pictures/wanted.ts",
+  "site/pictures/lettering.ts",
+  "site/fonts/fraunces.woff2",
+  "site/fonts/figtree.woff2",
+  "content/editorial/causes.json",
+  "content/editorial/countries.json",
+  "content/editorial/world-map.json",
+  "node_modules/@resvg/resvg-js/package.json",
+];
 
 /** Keeps the pictures that other sites show of pages: made after all else, and again only when what they show changed. */
 export function openPictureJob(context: PublisherContext, { pictures }: { pictures: boolean }) {
   const { manifest, source, blobs, background } = context;
-  const inputs = pictures ? inputsDigest() : "";
+  const inputs = pictures ? digestOfFiles(root, inputFiles) : "";
   const isOff = () => {
     const { current_release, held_at } = manifest.state();
     return !pictures || current_release === 0 || held_at > 0;
@@ -64,23 +76,4 @@ export function openPictureJob(context: PublisherContext, { pictures }: { pictur
       return missing.length;
     },
   };
-}
-
-/** Digest over what pictures look like: another one has all of them drawn again. */
-function inputsDigest(): string {
-  const digest = createHash("sha256");
-  for (const file of [
-    "site/pictures/picture.ts",
-    "site/pictures/wanted.ts",
-    "site/pictures/lettering.ts",
-    "site/fonts/fraunces.woff2",
-    "site/fonts/figtree.woff2",
-    "content/editorial/causes.json",
-    "content/editorial/countries.json",
-    "content/editorial/world-map.json",
-    "node_modules/@resvg/resvg-js/package.json",
-  ]) {
-    digest.update(readFileSync(join(import.meta.dirname, "../..", file)));
-  }
-  return digest.digest("hex");
 }

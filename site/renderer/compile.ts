@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { digestOfFiles } from "#content/runtime/digest-of-files.ts";
 import { everyPath } from "#content/runtime/every-path.ts";
 
 const compileWaitMs = 120_000;
@@ -12,7 +12,7 @@ const compileWaitMs = 120_000;
  * the compiler's own words when the site does not compile.
  */
 export async function compileSite(outFolder: string) {
-  const digest = await siteDigest();
+  const digest = siteDigest();
   // Astro would resolve a relative folder from its own root, and the result would lie where no one looks.
   const compiledFolder = resolve(outFolder);
   const folder = join(compiledFolder, digest.slice(0, 16));
@@ -32,7 +32,7 @@ export async function compileSite(outFolder: string) {
     if (!(await Bun.file(join(compiled, compiledEntry)).exists())) {
       throw new Error(`the compiler wrote no ${compiledEntry} into ${compiled}`);
     }
-    const files = await digestOfFiles(compiled, filesUnder(compiled));
+    const files = digestOfFiles(compiled, filesUnder(compiled));
     await writeFile(join(compiled, compiledMark), JSON.stringify({ digest, files }));
     await moveInto(folder, compiled);
     return await readCompiled(folder);
@@ -101,7 +101,7 @@ export const compiledEntry = "server/entry.mjs";
 export async function readCompiled(folder: string) {
   const { digest, files } = JSON.parse(await readFile(join(folder, compiledMark), "utf8"));
   const held = filesUnder(folder).filter((path) => path !== compiledMark);
-  if ((await digestOfFiles(folder, held)) !== files) {
+  if (digestOfFiles(folder, held) !== files) {
     throw new Error(`files in ${folder} are not as they were compiled`);
   }
   const client = join(folder, "client");
@@ -118,22 +118,12 @@ const root = join(import.meta.dirname, "..", "..");
  * SHA-256 in hex over what decides how documents look: the site, the content sources that it imports, and the
  * versions of packages. Tests, data and the service play no part. Reads about 200 small files.
  */
-export async function siteDigest(): Promise<string> {
+export function siteDigest(): string {
   const paths = ["astro.config.mjs", "package-lock.json"];
   for (const folder of ["content", "site"]) {
     for (const path of filesUnder(join(root, folder))) paths.push(`${folder}/${path}`);
   }
   return digestOfFiles(root, paths);
-}
-
-async function digestOfFiles(folder: string, paths: readonly string[]): Promise<string> {
-  const bodies = await Promise.all(paths.map((path) => readFile(join(folder, path))));
-  const whole = createHash("sha256");
-  for (const [at, path] of paths.entries()) {
-    const body = bodies[at] ?? "";
-    whole.update(`${path}\0${body.length}\0`).update(body);
-  }
-  return whole.digest("hex");
 }
 
 const filesUnder = (folder: string): string[] => [...everyPath(folder)].sort();

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { digestOfFiles } from "#content/runtime/digest-of-files.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
 import { publishInSlices, publishRelease } from "#site/bundle/export-release.ts";
@@ -19,9 +19,19 @@ export type SearchSettings = {
   makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
 };
 
+const root = join(import.meta.dirname, "../..");
+/** What goes into an index for people beside the store: another version of these makes all shards stale. */
+const inputFiles = [
+  "site/documents/lunr.ts",
+  "site/search/pagefind-shard.ts",
+  "content/editorial/causes.json",
+  "content/editorial/countries.json",
+  "node_modules/pagefind/package.json",
+];
+
 /** Opens the job. Its first run looks at everything; later ones only when the lists have moved on. */
 export function openSearchJob(context: BundleContext, settings: SearchSettings) {
-  const inputs = settings.pagefind ? inputsDigest() : "off";
+  const inputs = settings.pagefind ? digestOfFiles(root, inputFiles) : "off";
   let looked = !settings.pagefind;
   const once = async (signal: AbortSignal | undefined): Promise<Committed | null> => {
     const { current_release, held_at, search_sequence, search_inputs } = context.manifest.state();
@@ -59,21 +69,6 @@ function isBehind({ manifest }: BundleContext): boolean {
   const { search_sequence, slow_sequence } = manifest.state();
   if (search_sequence < slow_sequence) return true;
   return manifest.under("search/").some(({ as_of }) => as_of === 0);
-}
-
-/** Digest over what goes into an index for people beside the store: another one makes all shards stale. */
-function inputsDigest(): string {
-  const digest = createHash("sha256");
-  for (const file of [
-    "site/documents/lunr.ts",
-    "site/search/pagefind-shard.ts",
-    "content/editorial/causes.json",
-    "content/editorial/countries.json",
-    "node_modules/pagefind/package.json",
-  ]) {
-    digest.update(readFileSync(join(import.meta.dirname, "../..", file)));
-  }
-  return digest.digest("hex");
 }
 
 /**
