@@ -58,14 +58,22 @@ const filling = (
   field: CorrectionField,
   sent: Filling["sent"],
 ): Filling => ({
-  ...{ page: "/corrections", step: "fill", profile, field, sent },
+  page: "/corrections",
+  step: "fill",
+  profile,
+  field,
+  sent,
   key: crypto.randomUUID(),
 });
 
 const statusPage = (
   known: Partial<FormPageOf<"/corrections/status">>,
 ): FormPageOf<"/corrections/status"> => ({
-  ...{ page: "/corrections/status", status: null, secret: "", said: null, usualDays: null },
+  page: "/corrections/status",
+  status: null,
+  secret: "",
+  said: null,
+  usualDays: null,
   ...known,
 });
 

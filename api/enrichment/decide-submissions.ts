@@ -154,7 +154,13 @@ function itemOf({ fresh, state }: Submitted, { submission, rivals }: Stored): St
   const rejects =
     status === "applied" || state.votes.some(({ agent_id }) => agent_id === fresh.agent_id);
   return {
-    ...{ id, field, field_type, status, audit_only, confidence, reason },
+    id,
+    field,
+    field_type,
+    status,
+    audit_only,
+    confidence,
+    reason,
     corroborates: reason === corroborates && !isSecret(field),
     rivals,
     tests: test_data === 1 ? "own" : tested && !isSecret(field) ? "others" : null,

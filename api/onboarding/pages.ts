@@ -57,14 +57,22 @@ async function formAt(context: Context, url: string): Promise<FormPageOf<"/onboa
 type Filling = Extract<FormPageOf<"/onboard">, { step: "fill" }>;
 
 const filling = (profile: Filling["profile"], sent: Filling["sent"]): Filling => ({
-  ...{ page: "/onboard", step: "fill", profile, sent },
+  page: "/onboard",
+  step: "fill",
+  profile,
+  sent,
   key: crypto.randomUUID(),
 });
 
 const statusPage = (
   known: Partial<FormPageOf<"/onboard/status">>,
 ): FormPageOf<"/onboard/status"> => ({
-  ...{ page: "/onboard/status", status: null, secret: "", code: "", said: null, usualDays: null },
+  page: "/onboard/status",
+  status: null,
+  secret: "",
+  code: "",
+  said: null,
+  usualDays: null,
   ...known,
 });
 

@@ -162,7 +162,12 @@ export async function exemplars(
       .select({
         nonprofit_slug: nonprofits.slug,
         website: nonprofits.website,
-        ...{ value, winning_value, agent_id, agent_name, source_url, decided_at },
+        value,
+        winning_value,
+        agent_id,
+        agent_name,
+        source_url,
+        decided_at,
       })
       .from(submissions)
       .innerJoin(nonprofits, eq(nonprofits.id, submissions.nonprofit_id))

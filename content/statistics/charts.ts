@@ -125,7 +125,8 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
     return {
       title: t.text("chart.countries", {
         country: capital(inSentence(t, wordsFor(t, "country", first.country))),
-        ...{ most: first.nonprofits, all },
+        most: first.nonprofits,
+        all,
       }),
       drawing: {
         kind: "bars",
@@ -235,7 +236,8 @@ export const chartIds = Object.keys(tables) as ChartId[];
 
 function chartOf(id: ChartId, charts: Charts, t: Texts): Chart {
   const columns = tables[id].map(([field, kind]) => ({
-    ...{ field, kind },
+    field,
+    kind,
     name: t.named("chart.column", field),
   }));
   const about = t.text(`chart.${id}.about`);

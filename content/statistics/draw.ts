@@ -196,13 +196,19 @@ function lines({ at, lines: shown, open }: Of<"lines">, setting: Setting): Plot.
     return [
       Plot.lineY(open ? points.slice(0, -1) : points, { ...end, stroke, strokeWidth: 2.5 }),
       Plot.lineY(open ? points.slice(-2) : [], {
-        ...{ ...end, stroke, strokeWidth: 2.5 },
+        ...end,
+        stroke,
+        strokeWidth: 2.5,
         strokeDasharray: gaps,
       }),
       Plot.dot(points.slice(-1), { ...end, fill: stroke, r: 4 }),
       beside
         ? Plot.text([last], {
-            ...{ ...label, x: () => last, frameAnchor: "top", textAnchor: "start", dx: 10 },
+            ...label,
+            x: () => last,
+            frameAnchor: "top",
+            textAnchor: "start",
+            dx: 10,
             dy: labels[index] ?? 0,
           })
         : shown.length === 1

@@ -119,7 +119,8 @@ const submission = (
       network: `4:sample ${calendar.seedNumber} ${agent_id}`,
       mode: "agents",
       now,
-      ...{ idempotencyKey: null, secret: null },
+      idempotencyKey: null,
+      secret: null,
     });
     if (!stored.ok) throw new Error(`the sample is refused ${JSON.stringify(stored.failure)}`);
     count(counts, "enrich:submitted", at);
@@ -187,7 +188,10 @@ function mistaken(field: Looked, truth: string, { outline, random }: Scene): str
 }
 
 const deciding = (at: number): Omit<Deciding, "key" | "reason"> => ({
-  ...{ value: null, operator, walletHoldMs: 0, walletApprovals: 1 },
+  value: null,
+  operator,
+  walletHoldMs: 0,
+  walletApprovals: 1,
   now: new Date(at),
 });
 
@@ -234,7 +238,10 @@ const logDecision = (
   }: { decision: string; subject: string; reason: string; at: number },
 ): Promise<void> =>
   logOperator(tx, {
-    ...{ operator, action: `review.${decision}`, subject, at },
+    operator,
+    action: `review.${decision}`,
+    subject,
+    at,
     detail: { value: null, reason: reason === "" ? null : reason },
   });
 
@@ -265,7 +272,9 @@ function gifts({ record, random, calendar, outline }: Scene): Happening[] {
       tx_signature: base58Of(`gift ${name}`, `of the test chain ${name}`),
       slot: 1,
       commitment: "finalized" as const,
-      ...{ recipient, donor, source: base58Of(`account of ${donor}`) },
+      recipient,
+      donor,
+      source: base58Of(`account of ${donor}`),
       destination: base58Of(`account of ${recipient}`),
       mint: networks.local.mint,
       memo: null,
@@ -315,7 +324,10 @@ function corrections(scene: Scene): Happening[] {
       tell: (tx) =>
         addCorrection(tx, {
           ...read.value,
-          ...{ id, nonprofit_id: record.id, network: null, created_at: at },
+          id,
+          nonprofit_id: record.id,
+          network: null,
+          created_at: at,
           request_digest: idOf("request"),
           status_digest: idOf("status"),
         }),
@@ -360,7 +372,9 @@ function requests(unclaimed: readonly Character[], { seedNumber, nowMs }: Calend
           request_digest: idOf("request"),
           status_digest: idOf("status"),
           duplicates: [],
-          ...{ wallet_challenge: null, wallet_signature: null, created_at: at },
+          wallet_challenge: null,
+          wallet_signature: null,
+          created_at: at,
         }),
     };
   });

@@ -40,7 +40,10 @@ export async function pruneBundle(config: Config, log: Logger): Promise<boolean>
   try {
     const exported = await openWebExport(config.publicDir, config);
     const context = {
-      ...{ manifest, exported, blobs: openBlobs(blobs), clock: systemClock },
+      manifest,
+      exported,
+      blobs: openBlobs(blobs),
+      clock: systemClock,
       log: (event: string, detail = {}) => log.info(detail, event),
     };
     // A rollback may go back to any release that is there.

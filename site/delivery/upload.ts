@@ -183,7 +183,12 @@ export function startUploader(
   const work = inBackground(
     async () => {
       const outcome = await uploadRelease({
-        ...{ manifest, blobs, target, extensionless, since, signal },
+        manifest,
+        blobs,
+        target,
+        extensionless,
+        since,
+        signal,
         now: clock(),
       });
       const { release, uploaded, removed, touched, failed } = outcome;

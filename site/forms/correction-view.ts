@@ -42,7 +42,11 @@ export function correctionView(asked: FormPageOf<"/corrections">, t: Texts) {
   const { field, sent, key } = asked;
   const suggested: Partial<Record<CorrectionField, object>> = forms.suggested;
   const lines = formLines("correct", linesOf(field), {
-    ...{ t, sent, now: {}, lengthMax: correctionLengthMax, required: ["what_is_wrong"] },
+    t,
+    sent,
+    now: {},
+    lengthMax: correctionLengthMax,
+    required: ["what_is_wrong"],
     besides: { suggested_value: suggested[field] ?? {} },
   });
   return {

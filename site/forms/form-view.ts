@@ -57,7 +57,12 @@ function lineOf(name: string, question: Question, asking: Asking): FormLine {
   const optional = !required.includes(name);
   const now = present[name] ?? null;
   return {
-    ...{ id: `field-${name}`, name, autocomplete, optional, value, now },
+    id: `field-${name}`,
+    name,
+    autocomplete,
+    optional,
+    value,
+    now,
     label: t.word(label),
     hint: hint === undefined ? null : t.word(hint),
     kind: kind as FormLine["kind"],

@@ -153,7 +153,11 @@ export function correctionStatusView(
   t: Texts,
 ) {
   const common = {
-    ...{ secret, code: "", said: saidIn(said, t), proof: null, buttons: [] },
+    secret,
+    code: "",
+    said: saidIn(said, t),
+    proof: null,
+    buttons: [],
     action: "/api/corrections/status/page",
   };
   if (status === null) return { ...common, state: null, next: [], facts: [] };

@@ -211,7 +211,8 @@ function groupOf(list: ListPage, facets: Facets, facet: FacetName, t: Texts): Fa
   if (isSubject) return [];
   const isChosen = (value: string) => asked !== null && isSameValue(facet, asked, value);
   return facetGroup(t.text(`facet.${facet}`), facets[facet], {
-    ...{ total: list.total, isChosen },
+    total: list.total,
+    isChosen,
     linkOf: (value) => linkOf(list, facet, value),
   });
 }

@@ -103,7 +103,8 @@ function groupsOf(asked: SearchAsked, { facets, total }: Found, t: Texts): Facet
   return linkedFacets.flatMap((facet) => {
     const isChosen = (value: string) => isSameValue(facet, asked[facet] ?? "", value);
     return facetGroup(t.text(`facet.${facet}`), named[facet], {
-      ...{ total, isChosen },
+      total,
+      isChosen,
       linkOf: ({ value, name: text, count }) => {
         const chosen = isChosen(value);
         const href = searchPath({ ...asked, [facet]: chosen ? undefined : value, page: 1 });

@@ -197,7 +197,10 @@ function feedState(newest: Newest, joined: Joined, epoch: string): string {
     },
     manifest: `/${feedPaths.manifest}`,
     registers: registers.map(({ id, name, licence, tags_licence, attribution }) => ({
-      ...{ id, name, licence, attribution },
+      id,
+      name,
+      licence,
+      attribution,
       ...(tags_licence && { tags_licence }),
     })),
   };
