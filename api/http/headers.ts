@@ -76,10 +76,11 @@ export const optionsAnswer = (allow: readonly string[]): Response =>
   });
 
 /** In which language a page is asked for, and what the reader takes: markdown in the place of a page is English. */
-export type PageForm = { language: string; accept: string | null };
+export type PageForm = { language: string; accept: string | null; acceptEncoding: string | null };
 export const formOf = (request: Request): PageForm => ({
   language: languageOf(request),
   accept: request.headers.get("accept"),
+  acceptEncoding: request.headers.get("accept-encoding"),
 });
 
 /** The language in front of an address, /es of /es/browse; of what a form sent the one that its page put behind its address. */

@@ -1,6 +1,7 @@
 import type { Config } from "#api/config.ts";
 import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
 import type { Context } from "#api/context.ts";
+import { EncodedBody } from "#api/http/encoded-body.ts";
 import type { PageForm } from "#api/http/headers.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
 import { languages } from "#content/language/languages.ts";
@@ -99,23 +100,26 @@ export function openDrawing(
     return { renderer, baseUrl, network, t: languages.get(language) ?? english };
   };
   const drawn = async (
-    { language, accept }: PageForm,
+    { language, accept, acceptEncoding }: PageForm,
     draw: (from: Drawing, form: { markdown: boolean }) => Promise<string | Uint8Array>,
     { path = "browse.html", status = 200 } = {},
   ) => {
     const markdown = prefersMarkdown(accept);
     const body = await draw(await source(markdown ? "en" : language), { markdown });
     const { contentType, cacheControl, others } = headersOf(markdown ? "browse.md" : path);
+    const encoded = new EncodedBody(
+      typeof body === "string" ? body : [new Uint8Array(body)],
+      contentType,
+    );
+    const encoding = encoded.encodingFor(acceptEncoding);
     const headers = {
       ...others,
       "content-type": contentType,
       "cache-control": markdown ? negotiatedCacheControl : cacheControl,
-      vary: "accept",
+      vary: "accept, accept-encoding",
+      ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
     };
-    return new Response(typeof body === "string" ? body : new Uint8Array(body), {
-      status,
-      headers,
-    });
+    return new Response(encoded.bytes(encoding), { status, headers });
   };
   return {
     list: (found, asked) => drawn(asked, (from, form) => drawnList(from, found, form)),
@@ -124,16 +128,16 @@ export function openDrawing(
     organisation: (known, asked) =>
       drawn(asked, (from, form) => drawnOrganisation(from, known, form)),
     history: (found, asked) => drawn(asked, (from, form) => drawnHistory(from, found, form)),
-    profile: (record, { language }) =>
-      drawn({ language, accept: null }, (from) => drawnProfile(from, record), {
+    profile: (record, form) =>
+      drawn({ ...form, accept: null }, (from) => drawnProfile(from, record), {
         path: `nonprofits/${record.slug}.html`,
       }),
-    donate: (record, { language }) =>
-      drawn({ language, accept: null }, (from) => drawnDonatePage(from, record), {
+    donate: (record, form) =>
+      drawn({ ...form, accept: null }, (from) => drawnDonatePage(from, record), {
         path: `donate/${record.slug}.html`,
       }),
-    missing: ({ language }) =>
-      drawn({ language, accept: null }, (from) => drawnPage(from, "/404", {}), {
+    missing: (form) =>
+      drawn({ ...form, accept: null }, (from) => drawnPage(from, "/404", {}), {
         path: "404.html",
         status: 404,
       }),

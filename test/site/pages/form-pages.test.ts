@@ -36,6 +36,18 @@ const read = async (response: Response) => {
   return { $, text, status: response.status, type: response.headers.get("content-type") };
 };
 
+test("a page that is drawn when it is asked for is compressed for browsers that take it", async () => {
+  const asked = { ...browser, "accept-encoding": "gzip, br" };
+  const { headers, body } = await service.get("/search?q=lantern", asked);
+  expect(headers.get("content-encoding")).toBe("gzip");
+  expect(headers.get("vary")).toContain("accept-encoding");
+  const html = await new Response(body?.pipeThrough(new DecompressionStream("gzip"))).text();
+  expect(load(html)("h1").text()).toBe("1 nonprofit for “lantern”");
+  expect((await service.get("/search?q=lantern", browser)).headers.get("content-encoding")).toBe(
+    null,
+  );
+});
+
 describe("an organisation without a profile has a page", () => {
   const record = {
     org_id: "US-EIN-990305781",
