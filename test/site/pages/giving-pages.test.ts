@@ -81,7 +81,7 @@ describe("a nonprofit with a wallet", () => {
     }
     expect($('a[href="https://lantern-school.example/give"]').length).toBe(1);
     expect($('a[href="/nonprofits/lantern-school"]').length).toBe(1);
-    expect($('meta[name="robots"]').attr("content")).toBe("noindex");
+    expect($('meta[name="robots"]').length).toBe(0);
     expect($('link[rel="canonical"]').attr("href")).toBe(`${siteBaseUrl}/donate/lantern-school`);
   });
 
