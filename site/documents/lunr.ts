@@ -3,6 +3,7 @@ import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import { countInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
 import { causeName } from "#content/nonprofit/facets.ts";
 import { idsInPart, type PartOfList } from "#content/search/list-parts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
@@ -129,7 +130,13 @@ const searchDocument = (one: NonprofitSummary) => ({
   city: one.city,
   /** Names, the primary one first. */
   causes: one.causes.map(causeName),
-  verified: one.verified === 1,
+  /** What people narrow a search by, as its address has it. */
+  filters: {
+    cause: one.causes,
+    country: [one.country === null ? null : countryCode(one.country)].filter(
+      (code) => code !== null,
+    ),
+  },
 });
 
 /** Documents loaded in one go: one query. */

@@ -1,3 +1,4 @@
+import causes from "#content/editorial/causes.json";
 import {
   searchLimitDefault,
   type SearchAnswer,
@@ -74,6 +75,7 @@ export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = 
     /** Reads places and numbers in the words again. */
     freely: searchPath({ ...asked, literal: undefined, page: 1 }),
     groups: groupsOf(asked, found, t),
+    indexed: indexedFilters(answer, t),
     /** What narrows the search narrows the next one, too. */
     fixed: filterNames.flatMap((name) => {
       const value = asked[name];
@@ -94,6 +96,16 @@ export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = 
     /** What is marked where it stands in an entry, or begins a word there. */
     words: found.understood.words,
   };
+}
+
+/** What the directory's own index narrows by, where no service answers. The names of values are JSON. */
+function indexedFilters(answer: Found | null, t: Texts) {
+  if (answer !== null) return [];
+  const names = Object.fromEntries(causes.map(({ id, name }) => [id, t.word(name)]));
+  return [
+    { facet: "cause", label: t.text("facet.cause"), names: JSON.stringify(names) },
+    { facet: "country", label: t.text("facet.country"), names: undefined },
+  ];
 }
 
 /** Links to the same search with each value, beside its results. */

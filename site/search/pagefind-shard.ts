@@ -51,9 +51,9 @@ async function addAll(index: PagefindIndex, documents: readonly SearchDocument[]
   }
 }
 
-/** Places and causes stand in the text, so that their words are found; the filters hold them once more. */
+/** Places and causes stand in the text, so that their words are found; the filters hold causes and countries once more. */
 function recordOf(document: SearchDocument): CustomRecord {
-  const { url, name, tagline, mission, city, region, country, causes, verified } = document;
+  const { url, name, tagline, mission, city, region, country, causes, filters } = document;
   const place = [city, region, country].filter((part) => part !== null).join(", ");
   const line = tagline ?? clipped(mission ?? "");
   const sentences = [name, tagline, mission, place, causes.join(", ")];
@@ -62,11 +62,7 @@ function recordOf(document: SearchDocument): CustomRecord {
     language: "en",
     content: sentences.filter((part) => part !== null && part !== "").join(". "),
     meta: { title: name, place, line },
-    filters: {
-      cause: causes,
-      verified: [verified ? "yes" : "no"],
-      ...(country === null ? {} : { country: [country] }),
-    },
+    filters,
   };
 }
 

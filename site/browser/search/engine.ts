@@ -20,9 +20,24 @@ export type Engine = {
   search(words: string, literal: boolean): Promise<Found>;
 };
 
+/** What narrows a search: values by the name of their filter, as the address of the page has them. */
+export type Filters = Readonly<Record<string, string>>;
+
+/** The directory's own index, which answers by itself. Its methods throw when a part of it cannot be loaded. */
+export type Index = {
+  preload(word: string): void;
+  /** No words: all there is. */
+  find(words: string, filters: Filters): Promise<Found>;
+  /** How many of what `find` finds have each value of each filter. Loads more than `find` needs. */
+  counts(
+    words: string,
+    filters: Filters,
+  ): Promise<Readonly<Record<string, Record<string, number>>>>;
+};
+
 /** The service, which understands places and mistakes; from its first failure on, the directory's own index. */
 export function openEngine(): Engine {
-  let index: Promise<Engine> | null = null;
+  let index: Promise<Index> | null = null;
   return {
     preload: (word) => void index?.then((opened) => opened.preload(word)).catch(() => {}),
     search: async (words, literal) => {
@@ -30,9 +45,9 @@ export function openEngine(): Engine {
         const answered = await service(words, literal).catch(() => null);
         if (answered !== null) return answered;
       }
-      index ??= openIndexes();
+      index ??= openIndex();
       try {
-        return await (await index).search(words, literal);
+        return await (await index).find(words, {});
       } catch (error) {
         index = null;
         throw error;
@@ -42,13 +57,13 @@ export function openEngine(): Engine {
 }
 
 /** Throws where there is no index (yet). */
-async function openIndexes(): Promise<Engine> {
+export async function openIndex(): Promise<Index> {
   const answer = await fetch("/pagefind/shards.json");
   if (!answer.ok) throw new Error(`there is no index: ${answer.status}`);
   const { shards } = (await answer.json()) as { shards: number[] };
   const [first, ...others] = shards;
   if (first === undefined) throw new Error("the index is empty");
-  return openIndex(first, others);
+  return openShards(first, others);
 }
 
 /** The name counts most, and a long text is no merit. Every shard has to rank alike. */
@@ -62,10 +77,15 @@ type Pagefind = {
   init(): Promise<void>;
   mergeIndex(path: string, options: object): Promise<void>;
   preload(words: string): Promise<void>;
-  search(words: string): Promise<{ results: PagefindResult[] }>;
+  filters(): Promise<unknown>;
+  /** Of null: all there is. `filters` counts what is found, by those filters that are loaded. */
+  search(
+    words: string | null,
+    options: { filters: Filters },
+  ): Promise<{ results: PagefindResult[]; filters: Record<string, Record<string, number>> }>;
 };
 
-async function openIndex(first: number, others: readonly number[]): Promise<Engine> {
+async function openShards(first: number, others: readonly number[]): Promise<Index> {
   // The address is known only here: the index is no part of the compiled site.
   const address = `/pagefind/${first}/pagefind.js`;
   const pagefind = (await import(/* @vite-ignore */ address)) as Pagefind;
@@ -79,14 +99,18 @@ async function openIndex(first: number, others: readonly number[]): Promise<Engi
       preloaded.add(word);
       void pagefind.preload(word).catch(() => {});
     },
-    search: async (words) => {
-      const { results } = await pagefind.search(words);
+    find: async (words, filters) => {
+      const { results } = await pagefind.search(words || null, { filters });
       return {
         total: results.length,
         exact: false,
         note: null,
         items: (from, count) => Promise.all(results.slice(from, from + count).map(itemOf)),
       };
+    },
+    counts: async (words, filters) => {
+      await pagefind.filters();
+      return (await pagefind.search(words || null, { filters })).filters;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { debounced, el, part } from "#site/browser/dom.ts";
 import { pathHere, type Say, sayingOf } from "#site/browser/texts.ts";
 import { type Found, type FoundItem, openEngine } from "./engine.ts";
+import { offerMore } from "./offer-more.ts";
 
 /** One after another while somebody types; each search costs requests. */
 const restMs = 150;
@@ -79,27 +80,7 @@ async function show(
     box.count.append(" ", button);
   }
   box.list.replaceChildren(...items.map(drawn));
-  offerMore(box, found, current);
-}
-
-/** A button below the results that adds as many again. */
-function offerMore(box: Box, found: Found, current: () => boolean): void {
-  const { list, text } = box;
-  const from = list.childElementCount;
-  if (from === 0 || from >= found.total) return;
-  const button = el("button", { type: "button" }, [text("more")]);
-  const last = el("li", {}, [button]);
-  list.append(last);
-  const add = async () => {
-    button.disabled = true;
-    const items = await found.items(from, shownAtOnce).catch(() => []);
-    if (!current()) return;
-    last.remove();
-    list.append(...items.map(drawn));
-    list.children.item(from)?.querySelector("a")?.focus();
-    if (items.length > 0) offerMore(box, found, current);
-  };
-  button.addEventListener("click", () => void add());
+  offerMore(box.list, found, { draw: drawn, words: box.text("more"), current });
 }
 
 function wording({ total: count, exact }: Found, text: Say): string {

@@ -1,37 +1,106 @@
 import { el, part } from "#site/browser/dom.ts";
 import { pathHere, sayingOf } from "#site/browser/texts.ts";
-import { openEngine } from "./engine.ts";
+import { type FoundItem, type Index, openIndex } from "./engine.ts";
+import { offerMore } from "./offer-more.ts";
 
 // Where no service draws the page of a search: the directory's own index answers behind the same address.
+const form = part("#search");
 const heading = part("#search-heading");
 const list = part("#search-list");
+const aside = part("#narrow");
+/** One for each filter that the index has. */
+const sections = [...aside.querySelectorAll<HTMLElement>("section")];
 const shownAtOnce = 20;
+const linksMax = 8;
+const { lang } = document.documentElement;
+const numbers = new Intl.NumberFormat(lang);
 const asked = new URLSearchParams(location.search);
-const text = sayingOf(part("#search"));
+const text = sayingOf(form);
 const words = asked.get("q")?.trim() ?? "";
+const filters = Object.fromEntries(
+  sections.flatMap(({ dataset: { facet = "" } }) => {
+    const value = asked.get(facet);
+    return value === null || value === "" ? [] : [[facet, value]];
+  }),
+);
 
-if (words !== "") void show();
+if (words !== "" || Object.keys(filters).length > 0) void show();
 
 async function show(): Promise<void> {
   (part("#search-words") as HTMLInputElement).value = words;
+  form.append(
+    ...Object.entries(filters).map(([name, value]) => el("input", { type: "hidden", name, value })),
+  );
   heading.textContent = text("searching");
   try {
-    const found = await openEngine().search(words, false);
+    const index = await openIndex();
+    const found = await index.find(words, filters);
     const items = await found.items(0, shownAtOnce);
     const { total: count } = found;
-    const kind = count === 0 ? "none_for" : found.exact || count < 2 ? "for" : "about_for";
-    heading.textContent = text(kind, { count, q: words });
+    const kind = count === 0 ? "none_for" : count < 2 ? "for" : "about_for";
+    const q = words || sections.flatMap(chosenName).join(", ");
+    heading.textContent = text(kind, { count, q });
     list.before(el("p", { class: "notice" }, [text("no_service")]));
-    list.replaceChildren(
-      ...items.map(({ url, title, place, line }) =>
-        el("li", {}, [
-          el("a", { href: pathHere(url), dir: "auto" }, [title]),
-          el("p", { class: "note" }, [place]),
-          el("p", {}, [line]),
-        ]),
-      ),
-    );
+    list.replaceChildren(...items.map(drawn));
+    offerMore(list, found, { draw: drawn, words: text("more") });
+    await narrow(index, count);
   } catch {
-    heading.textContent = text("away");
+    if (list.childElementCount === 0) heading.textContent = text("away");
   }
+}
+
+const drawn = ({ url, title, place, line }: FoundItem): HTMLElement =>
+  el("li", {}, [
+    el("a", { href: pathHere(url), dir: "auto" }, [title]),
+    el("p", { class: "note" }, [place]),
+    el("p", {}, [line]),
+  ]);
+
+/** Links beside the results to the same search with each value, the most frequent first, as a service draws them. */
+async function narrow(index: Index, total: number): Promise<void> {
+  const counts = await index.counts(words, filters);
+  for (const section of sections) {
+    const { facet = "" } = section.dataset;
+    const chosen = filters[facet];
+    const values = Object.entries(counts[facet] ?? {})
+      .map(([value, count]) => ({ value, count, name: nameOf(section, value) }))
+      // What each result has narrows nothing; once one is chosen, how many the others would leave is not known.
+      .filter(({ value, count }) =>
+        chosen === undefined ? count > 0 && count < total : value === chosen,
+      )
+      .sort((a, b) => b.count - a.count || a.name.localeCompare(b.name));
+    part("ul", section).replaceChildren(
+      ...values.slice(0, linksMax).map(({ value, count, name }) => {
+        const query = new URLSearchParams({ q: words, ...filters, [facet]: value });
+        if (chosen !== undefined) query.delete(facet);
+        const current = chosen === undefined ? {} : { "aria-current": "true" };
+        return el("li", {}, [
+          el("a", { href: `?${query}`, rel: "nofollow", ...current }, [
+            el("span", { dir: "auto" }, [name]),
+            " ",
+            ...(chosen === undefined
+              ? [el("span", { class: "number" }, [numbers.format(count)])]
+              : [
+                  el("span", { "aria-hidden": "true" }, ["×"]),
+                  el("span", { class: "unseen" }, [aside.dataset["remove"] ?? ""]),
+                ]),
+          ]),
+        ]);
+      }),
+    );
+    section.hidden = values.length === 0;
+  }
+  aside.hidden = sections.every(({ hidden }) => hidden);
+}
+
+const chosenName = (section: HTMLElement): string[] => {
+  const value = filters[section.dataset["facet"] ?? ""];
+  return value === undefined ? [] : [nameOf(section, value)];
+};
+
+/** The name of a value in the language of the page. Browsers know those of countries; the page hands over the others. */
+function nameOf({ dataset }: HTMLElement, value: string): string {
+  if (dataset["names"] !== undefined) return JSON.parse(dataset["names"])[value] ?? value;
+  const names = new Intl.DisplayNames(lang, { type: "region" });
+  return /^[A-Z]{2}$/.test(value) ? (names.of(value) ?? value) : value;
 }

@@ -47,12 +47,14 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
           return Response.json(fromService);
         }
         // A host of files alone does not look at the query.
-        const file = pathname === "/search" ? new Request(new URL(pathname, request.url)) : request;
+        const file = /^\/(es\/)?search$/.test(pathname)
+          ? new Request(new URL(pathname, request.url))
+          : request;
         return bundle.answer(file) ?? new Response(null, { status: 404 });
       },
     });
     browser = await openChromium();
-  });
+  }, 240_000);
   afterAll(async () => {
     await browser.close();
     await server.stop(true);
@@ -123,6 +125,30 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     await page.goBack();
     await page.waitForSelector("#search-list a");
     expect(await page.inputValue("#search-words")).toBe("kisumu<b>");
+    expect(unexpected(page)).toEqual([]);
+  });
+  test("is narrowed without a service, too, by cause and country with their counts", async () => {
+    const page = await openPage(browser);
+    const links = () => page.locator("#narrow a").allTextContents();
+    const results = () => page.locator("#search-list li > a").count();
+    await page.goto(`http://127.0.0.1:${server.port}/es/search?q=evening`);
+    await page.waitForSelector("#narrow a");
+    // Each result is for education: that narrows nothing.
+    expect(await links()).toEqual(["Francia 20", "Kenia 20"]);
+    expect(await results()).toBe(20);
+    await page.click("#search-list button");
+    await page.waitForSelector("#search-list li:nth-child(40) a");
+    await page.click("#narrow li:nth-child(2) a");
+    await page.waitForURL("**/es/search?q=evening&country=KE");
+    await page.waitForSelector("#narrow a");
+    expect(await links()).toEqual(["Kenia ×(quitar)"]);
+    expect(await page.textContent("#search-heading")).toBe("Alrededor de 20 para «evening»");
+    expect(await page.inputValue('#search [name="country"]')).toBe("KE");
+    await page.goto(`http://127.0.0.1:${server.port}/search?cause=education&country=FR`);
+    await page.waitForSelector("#narrow a");
+    expect(await page.textContent("#search-heading")).toBe("About 20 for “Education, France”");
+    expect(await links()).toEqual(["Education ×(remove)", "France ×(remove)"]);
+    expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
     expect(unexpected(page)).toEqual([]);
   });
 });

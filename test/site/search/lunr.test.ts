@@ -27,7 +27,7 @@ const aDocument = (parts: Partial<SearchDocument>): SearchDocument => ({
   region: null,
   city: null,
   causes: [],
-  verified: false,
+  filters: { cause: [], country: [] },
   ...parts,
 });
 const head = { cause: "education", part: 1, parts: 1 };

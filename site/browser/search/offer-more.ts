@@ -1,0 +1,34 @@
+import { el } from "#site/browser/dom.ts";
+import type { Found, FoundItem } from "./engine.ts";
+
+type More = {
+  draw: (item: FoundItem) => HTMLElement;
+  /** On the button. */
+  words: string;
+  /** False once another search has taken the list. */
+  current?: () => boolean;
+};
+
+/** Ends a list of results with a button that adds as many as it holds. */
+export function offerMore(list: HTMLElement, found: Found, more: More): void {
+  const step = list.childElementCount;
+  const { draw, words, current = () => true } = more;
+  const offer = () => {
+    const from = list.childElementCount;
+    if (from === 0 || from >= found.total) return;
+    const button = el("button", { type: "button" }, [words]);
+    const last = el("li", {}, [button]);
+    list.append(last);
+    const add = async () => {
+      button.disabled = true;
+      const items = await found.items(from, step).catch(() => []);
+      if (!current()) return;
+      last.remove();
+      list.append(...items.map(draw));
+      list.children.item(from)?.querySelector("a")?.focus();
+      if (items.length > 0) offer();
+    };
+    button.addEventListener("click", () => void add());
+  };
+  offer();
+}
