@@ -8,6 +8,7 @@ import { problem, Refused } from "#api/http/problem.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { reconciliationOperations as operations } from "#content/contract/operations/reconciliation.ts";
+import { english } from "#content/language/texts.ts";
 import { nonprofitNotFound, fitted } from "#content/contract/problem.ts";
 import {
   batchMax,
@@ -122,7 +123,10 @@ export const reconciliationRoutes = (context: Needed) => {
       pathOf(operations.matchTable),
       async ({ request, body }) => {
         const read = readTable(body.table, tableRowsMax);
-        if (!read.ok) return problem({ status: 400, code: "invalid_table", detail: read.failure });
+        if (!read.ok) {
+          const detail = english.text(`table.${read.failure}`, { most: tableRowsMax });
+          return problem({ status: 400, code: "invalid_table", detail });
+        }
         const asked = read.value.queries.map((query) => askedBy(Query.parse(query)));
         await count(request, asked);
         const best = (await reconcileMany(context, asked)).map(([first]) => first);

@@ -72,9 +72,6 @@ export const nameOf = (genesis: string): string =>
 export const clusterOfChain = (caip2: string): Cluster =>
   found((one) => caip2Of(one) === caip2)?.cluster ?? "local";
 
-export const wordsOfCluster = (cluster: Cluster): Network["words"] =>
-  (found((one) => one.cluster === cluster) ?? networks.local).words;
-
 /** Where people look at a transaction; no explorer sees a local chain. */
 export function explorerUrl(txSignature: string, cluster: Cluster): string | null {
   if (cluster === "local") return null;

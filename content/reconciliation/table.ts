@@ -11,6 +11,8 @@ export type TableQuery = {
   limit: number;
 };
 
+export type TableFault = "not_text" | "not_csv" | "no_rows" | "too_many";
+
 /** The words that stand over a column, by what it holds. */
 const headings = new Map(
   Object.entries({
@@ -40,11 +42,10 @@ export function tableText(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string 
 
 /**
  * Reads CSV with a header, delimited by commas, semicolons or tabs. Without a column that is called name or the like, the
- * first holds the names. A failure says what to send instead.
+ * first holds the names. A failure is the name of a text of the group "table", which says what to send instead.
  */
-export function readTable(text: string, rowsMax: number): Result<Table, string> {
-  if (text.includes("\0"))
-    return fail("This is no text: save the table as CSV in UTF-8, and send that file.");
+export function readTable(text: string, rowsMax: number): Result<Table, TableFault> {
+  if (text.includes("\0")) return fail("not_text");
   let records: string[][];
   try {
     records = parse(text, {
@@ -57,13 +58,11 @@ export function readTable(text: string, rowsMax: number): Result<Table, string> 
     });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return fail("This cannot be read as CSV: look for a quote that is opened and not closed.");
+    return fail("not_csv");
   }
   const [header, ...rows] = records;
-  if (header === undefined || rows.length === 0)
-    return fail("Send a first line that names the columns, and at least one row below it.");
-  if (rows.length > rowsMax)
-    return fail(`At most ${rowsMax} rows are matched at a time here. Send the table in parts.`);
+  if (header === undefined || rows.length === 0) return fail("no_rows");
+  if (rows.length > rowsMax) return fail("too_many");
   const kinds = header.map((title) =>
     headings.get(
       title

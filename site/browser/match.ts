@@ -9,6 +9,7 @@ import {
   writtenTable,
 } from "#content/reconciliation/table.ts";
 import { el, part } from "./dom.ts";
+import { sayingOf } from "./texts.ts";
 
 const bytesMax = 10_000_000;
 const triesMax = 5;
@@ -21,6 +22,7 @@ const said = part("#match-said");
 const bar = part("#match-progress") as HTMLProgressElement;
 const result = part("#match-result");
 const { rows: rowsMax, batch: batchMax } = form.dataset;
+const text = sayingOf(form);
 let running = false;
 
 form.addEventListener("submit", (event) => {
@@ -43,7 +45,7 @@ async function start(file: File): Promise<void> {
   try {
     said.textContent = await matched(file);
   } catch {
-    said.textContent = "The directory does not answer. Please try again.";
+    said.textContent = text("away");
   } finally {
     running = false;
     bar.hidden = true;
@@ -52,22 +54,22 @@ async function start(file: File): Promise<void> {
 
 /** Matches a file batch by batch, offers the result, and answers what to say. */
 async function matched(file: File): Promise<string> {
-  if (file.size > bytesMax) return "This file has more than 10 MB. Send it in parts.";
+  if (file.size > bytesMax) return text("too_large");
   const read = readTable(tableText(await file.arrayBuffer()), Number(rowsMax));
-  if (!read.ok) return read.failure;
+  if (!read.ok) return text(read.failure, { most: Number(rowsMax) });
   const { queries } = read.value;
   bar.hidden = false;
   bar.max = queries.length;
   const found: Found[] = [];
   while (found.length < queries.length) {
     bar.value = found.length;
-    said.textContent = `${found.length} of ${queries.length} rows`;
+    said.textContent = text("progress", { done: found.length, count: queries.length });
     const open = queries.slice(found.length, found.length + Number(batchMax));
     found.push(...(await foundFor(open.slice(0, batchFitting(open, bodyBytesMax)))));
   }
   offer(read.value, found, file.name);
-  const count = found.filter(({ best }) => best?.match === true).length;
-  return `${count} of ${queries.length} rows matched.`;
+  const done = found.filter(({ best }) => best?.match === true).length;
+  return text("matched", { done, count: queries.length });
 }
 
 async function foundFor(queries: readonly TableQuery[]): Promise<Found[]> {
@@ -97,7 +99,7 @@ async function ask(kind: "queries" | "extend", what: object): Promise<unknown> {
     if (response.ok) return response.json();
     const waitS = Number(response.headers.get("retry-after") ?? 0);
     if (waitS === 0 || tried === triesMax) throw new Error(`answered ${response.status}`);
-    said.textContent = `The directory asks to wait ${waitS} seconds.`;
+    said.textContent = text("wait", { count: waitS });
     await new Promise((resolve) => setTimeout(resolve, waitS * 1_000));
   }
 }
@@ -106,7 +108,9 @@ function offer(table: Table, found: readonly Found[], name: string): void {
   // The mark at the start tells spreadsheets that it is UTF-8.
   const file = new Blob([`\uFEFF${writtenTable(table, found)}`], { type: "text/csv" });
   const download = name.replace(/(?:\.\w+)?$/, "-matched.csv");
-  const link = el("a", { href: URL.createObjectURL(file), download }, [`Download ${download}`]);
+  const link = el("a", { href: URL.createObjectURL(file), download }, [
+    text("download", { file: download }),
+  ]);
   result.replaceChildren(link);
   result.hidden = false;
 }

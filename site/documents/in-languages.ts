@@ -5,7 +5,7 @@ import type { Renderer } from "#site/renderer/renderer.ts";
 
 /** Pages, named by their files under site/pages, whose texts are in no catalogue yet: they are there in English only. */
 export const inEnglishOnly: ReadonlySet<string> = new Set([
-  ...["/organisations/[id]", "/methodology", "/match", "/receipt", "/widget"],
+  ...["/organisations/[id]", "/methodology"],
 ]);
 
 /** The languages that a page is there in, English first; what is no page is English. */

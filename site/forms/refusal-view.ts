@@ -8,7 +8,9 @@ const byStatus: Readonly<Record<string, Words>> = refusals;
 
 /** What a person reads whose request was refused; the words of the API are shown where only they say what is wrong. */
 export function refusalView({ status, detail, waitS, sent }: FormPageOf<"/refusal">, t: Texts) {
-  const { title, text } = byStatus[String(status)] ?? refusals.other;
+  // The address of what was sent is the form's, and right.
+  const shown = sent && status === 400 ? 409 : status;
+  const { title, text } = byStatus[String(shown)] ?? refusals.other;
   return {
     title: t.word(title),
     text: t.word(text),

@@ -1,5 +1,5 @@
 import { el, offerCopying, part } from "#site/browser/dom.ts";
-import { sayingOf } from "#site/browser/texts.ts";
+import { pathHere, sayingOf } from "#site/browser/texts.ts";
 import { openPanel } from "./panel.ts";
 import { openGivingService } from "./service.ts";
 
@@ -39,7 +39,9 @@ function enhance(box: HTMLElement): void {
         box.after(...(box.nextElementSibling === null ? [] : [box.nextElementSibling]));
         scrollTo({ top: 0 });
         const query = new URLSearchParams({ nonprofit: slug, id: donation_id });
-        const receipt = el("a", { href: `${directory}/receipt?${query}` }, [text("receipt")]);
+        const receipt = el("a", { href: directory + pathHere(`/receipt?${query}`) }, [
+          text("receipt"),
+        ]);
         if (explorer_url?.startsWith("https://") !== true) return [receipt];
         return [receipt, " · ", el("a", { href: explorer_url }, [text("transaction")])];
       },

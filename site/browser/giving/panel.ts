@@ -1,6 +1,6 @@
 import { encode } from "uqr";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
-import type { Result } from "#content/contract/base/result.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { donationAmount, usdcText } from "#content/contract/base/money.ts";
 import { debounced } from "#site/browser/dom.ts";
 import type { Say } from "#site/browser/texts.ts";
@@ -83,7 +83,7 @@ export function openPanel(
       payment.hidden = true;
       say(words);
     };
-    const asked = amountOf(parts);
+    const asked = amountOf(parts, text);
     onAmount?.(asked);
     if (!asked.ok) return refuse(asked.failure);
     if (payment.hidden) say(text("asking"));
@@ -103,7 +103,7 @@ export function openPanel(
   /** Goes on until the transfer with this signature is found. */
   async function prove(txSignature: string): Promise<void> {
     const signal = restart();
-    const asked = amountOf(parts);
+    const asked = amountOf(parts, text);
     say(text("looking"));
     await follow(signal, () => service.prove(asked.ok ? asked.value : "1", txSignature));
   }
@@ -129,12 +129,12 @@ export function openPanel(
 }
 
 /** The amount as the service understands it, or what is wrong with it. */
-function amountOf({ amount, presets }: PanelParts) {
+function amountOf({ amount, presets }: PanelParts, text: Say) {
   const typed = donationAmount(amount.value.trim().replace(",", "."));
   amount.setAttribute("aria-invalid", String(!typed.ok));
   const plain = typed.ok ? usdcText(typed.value) : "";
   for (const preset of presets) preset.setAttribute("aria-pressed", String(preset.value === plain));
-  return typed.ok ? ({ ok: true, value: plain } as const) : typed;
+  return typed.ok ? ok(plain) : fail(text("amount_wrong"));
 }
 
 /** A link of another form, or to another wallet, must not be drawn, no matter who answered. */

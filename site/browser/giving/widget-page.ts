@@ -7,13 +7,12 @@ if (form !== null) enhance(form);
 function enhance(maker: HTMLFormElement): void {
   const tag = part("#button-tag");
   const asked = new URLSearchParams(location.search).get("nonprofit");
+  const place = part("#button-place");
   const draw = () => {
     const script = scriptOf(new FormData(maker));
     const known = script.dataset["nonprofit"] !== "";
     tag.textContent = textOf(script);
-    part("#button-place").replaceChildren(
-      known ? script : "Say above which organisation it is for.",
-    );
+    place.replaceChildren(known ? script : (place.dataset["empty"] ?? ""));
   };
   maker.addEventListener("submit", (event) => event.preventDefault());
   maker.addEventListener("input", debounced(draw, 300).later);

@@ -129,7 +129,7 @@ function paymentParts(place: Place, wallet: string) {
       },
       afterwards: ({ donation_id }) => {
         const query = new URLSearchParams({ nonprofit: slug, id: donation_id });
-        return [awayLink(`${directory}/receipt?${query}`, text("receipt"))];
+        return [awayLink(`${directory}${prefix}/receipt?${query}`, text("receipt"))];
       },
     },
   );

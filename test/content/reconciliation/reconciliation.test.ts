@@ -129,12 +129,15 @@ describe("a table", () => {
     expect(read.ok && read.value.queries).toEqual([{ ...query, limit: 1 }]);
   });
 
-  test.each(["", "name", "name\n\0", 'name\n"x', "name\n1\n2\n3\n4\n5\n6"])(
-    "%j is none",
-    (text) => {
-      expect(readTable(text, 5)).toMatchObject({ ok: false, failure: expect.any(String) });
-    },
-  );
+  test.each([
+    ["", "no_rows"],
+    ["name", "no_rows"],
+    ["name\n\0", "not_text"],
+    ['name\n"x', "not_csv"],
+    ["name\n1\n2\n3\n4\n5\n6", "too_many"],
+  ] as const)("%j is none: %s", (text, failure) => {
+    expect(readTable(text, 5)).toEqual({ ok: false, failure });
+  });
 
   test.each([
     ["=cmd()", "'=cmd()"],

@@ -74,11 +74,20 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     expect(await layoutShift(page)).toBeLessThan(0.02);
     await page.click(".found a");
     await page.waitForSelector("#receipt-shown:not([hidden])");
-    const receipt = (await page.textContent("#receipt")) ?? "";
+    const receipt = await page.innerText("#receipt");
     for (const part of ["2.5 USDC", name, asked.searchParams.get("memo") ?? "", "NO", "Slot"]) {
       if (part !== "NO") expect(receipt).toContain(part);
     }
     expect(receipt).toContain("no real money moves");
+    const address = page.url();
+    await page.goto(address.replace("/receipt", "/es/receipt"));
+    await page.waitForSelector("#receipt-shown:not([hidden])");
+    expect(await page.innerText("#receipt-shown")).toMatch(
+      /Donado a\s.+Importe\s+2,5 USDC.+ de \d{4}, [\d:]+ UTC.+Firma:/s,
+    );
+    expect(await page.title()).toStartWith("Recibo: 2,5 USDC a ");
+    await page.goto(address);
+    await page.waitForSelector("#receipt-shown:not([hidden])");
     const margin = "1cm";
     for (const format of ["A4", "Letter"]) {
       const paper = await page.pdf({
@@ -119,7 +128,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     async (amount) => {
       const page = await open(`/donate/wells?amount=${encodeURIComponent(amount || " ")}#pay`);
       await page.waitForSelector('#give-amount[aria-invalid="true"]');
-      expect(await page.textContent("#give-hint")).toStartWith("amount is ");
+      expect(await page.textContent("#give-hint")).toStartWith("Enter an amount in USDC");
       await page.click(".ask button[type=submit]");
       expect(await page.isVisible(".qr")).toBe(false);
       expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
@@ -323,11 +332,12 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
   }, 30_000);
 
   test("a receipt that is not there is told so", async () => {
-    for (const [query, words] of [
-      ["?nonprofit=wells&id=none", "no receipt at this address"],
-      ["?nonprofit=../..&id=%00", "no receipt"],
-    ]) {
-      const page = await open(`/receipt${query}`);
+    for (const [address, words] of [
+      ["/receipt?nonprofit=wells&id=none", "no receipt at this address"],
+      ["/receipt?nonprofit=../..&id=%00", "no receipt"],
+      ["/fr/receipt?nonprofit=wells&id=none", "pas de reçu à cette adresse"],
+    ] as const) {
+      const page = await open(address);
       await page.waitForFunction(
         (text) => document.querySelector("#receipt-status")?.textContent?.includes(text ?? ""),
         words,
@@ -362,7 +372,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     await page.fill("#give-amount", "twelve");
     await page.click(".ask button[type=submit]");
     expect(await visible()).toEqual([true, false, false]);
-    expect(await page.textContent("#give-hint")).toStartWith("amount is ");
+    expect(await page.textContent("#give-hint")).toStartWith("Enter an amount in USDC");
     expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
     await page.click(".presets button:nth-child(3)");
     expect(await visible()).toEqual([true, true, true]);

@@ -57,6 +57,24 @@ describe.skipIf(chromiumPath === null)("in a browser, a table of names", () => {
   );
 
   test(
+    "is answered in the language of its page",
+    async () => {
+      const page = await openPage(browser);
+      await page.goto(`${site.origin}/es/match`);
+      await choose(page, ["HOPE KITCHEN INC.,x"]);
+      await page.click('main button[type="submit"]');
+      await page.waitForSelector("#match-result a");
+      expect(await page.textContent("#match-said")).toBe("1 de 1 filas cotejadas.");
+      expect(await page.textContent("#match-result a")).toStartWith("Descargar ");
+      await choose(page, ['"open']);
+      await page.click('main button[type="submit"]');
+      await page.waitForSelector("#match-said:has-text('comillas')");
+      expect(page.troubles).toEqual([]);
+    },
+    patientMs,
+  );
+
+  test(
     "comes back without JavaScript, too",
     async () => {
       const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
