@@ -182,23 +182,23 @@ export function givingProfileOf(
 }
 
 const listAddress =
-  /^[^/]*\/\/[^/]+(\/(causes|countries)\/([^/?#.]+?))(?:([-/])(\d+))?(?:\?([^#]*))?(?:#|$)/;
+  /^[^/]*\/\/[^/]+(\/(causes|countries)\/([^/?#.]+?))(?:([-/])(\d+(?:\.md)?))?(?:\?([^#]*))?(?:#|$)/;
 const pageParameters: ReadonlySet<string> = new Set([...facetNames, "sort", "page"]);
 
 /**
  * Where the service shows a part of a list that the URL of a cause or a country asks for: narrowed, sorted, or a page
- * that is no file; and where a page is now that was at /causes/education/2. `list` is the path of the list's first page.
+ * that is no file; and where a page is now that was at /causes/education/2, or its markdown at /causes/education/2.md. `list` is the path of the list's first page.
  * Null for any other URL.
  */
 export function browseAddressOf(
   url: string,
 ): { list: string; location: string; status: 302 | 308 } | null {
-  const [, list = "", kind, value = "", mark, page, query] = listAddress.exec(url) ?? [];
+  const [, list = "", kind, value = "", mark, page = "1", query] = listAddress.exec(url) ?? [];
   if (kind === undefined) return null;
   const asked = [...new URLSearchParams(query)].filter(([name]) => pageParameters.has(name));
-  const number = Number(page ?? 1);
+  const number = Number.parseInt(page, 10);
   if (asked.length === 0 && number <= staticPagesMax)
-    return mark === "/" ? { list, location: `${list}-${number}`, status: 308 } : null;
+    return mark === "/" ? { list, location: `${list}-${page}`, status: 308 } : null;
   const params = new URLSearchParams(asked);
   params.set(kind === "causes" ? "cause" : "country", value);
   if (number > 1) params.set("page", String(number));

@@ -44,11 +44,11 @@ test.each([
   expect(ask("/causes/nothing/11")).toBeNull();
 });
 
-test.each(["/causes/education/2", "/countries/ke/3?utm_source=x"])(
+test.each(["/causes/education/2", "/countries/ke/3?utm_source=x", "/causes/education/2.md"])(
   "%s is where it was once",
   (path) => {
     const answer = ask(path);
-    const found = path.replace(/\/(\d).*/, "-$1");
+    const found = path.replace(/\/(\d)(\.md)?.*/, "-$1$2");
     expect([answer?.status, answer?.headers.get("location")]).toEqual([308, found]);
   },
 );

@@ -148,6 +148,8 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       const second = await get(`/countries/${code}-2`);
       expect(await second.text()).toBe(sampleFiles["countries/ke-2.html"] ?? "");
       const before = await get(`/countries/${code}/2`);
+      const markdown = await get(`/countries/${code}/2.md`);
+      expect(markdown.headers.get("location")).toEndWith(`/countries/${code}-2.md`);
       expect([before.status, before.headers.get("location")]).toEqual([
         308,
         `/countries/${code}-2`,
