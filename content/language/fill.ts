@@ -17,6 +17,9 @@ export function filled(pattern: Pattern, values: Values, { number, plural }: For
     const [name = "", rest] = part.split("}");
     const value = values[name];
     if (value === undefined) throw new Error(`no ${name} in "${text}"`);
-    return done + (typeof value === "number" ? number(value) : value) + rest;
+    const said = typeof value === "number" ? number(value) : value;
+    // An abbreviation ends the sentence, too: "EE. UU." and no second stop.
+    const isStopped = said.endsWith(".") && rest?.startsWith(".");
+    return done + said + (isStopped ? rest?.slice(1) : rest);
   }, start ?? "");
 }

@@ -12,9 +12,17 @@ import { facetValueName } from "#content/nonprofit/facets.ts";
 import { networks } from "#content/donation/network.ts";
 import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
-import type { Pattern } from "#content/language/fill.ts";
+import { filled, type Pattern } from "#content/language/fill.ts";
 import { languages } from "#content/language/languages.ts";
 import { type Catalogue, english, openTexts } from "#content/language/texts.ts";
+
+test.each([
+  ["EE. UU.", "Exenta en EE. UU."],
+  ["Kenia", "Exenta en Kenia."],
+])("a sentence that ends in %s has one full stop", (place, sentence) => {
+  const forms = { number: String, plural: () => "other" };
+  expect(filled("Exenta en {place}.", { place }, forms)).toBe(sentence);
+});
 
 const folder = join(import.meta.dirname, "../../../content/editorial/texts");
 const catalogues = readdirSync(folder)
