@@ -3,7 +3,7 @@ import forms from "#content/editorial/forms.json";
 import type { SentForm } from "#content/contract/form-pages.ts";
 import type { NonprofitDetail, NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Texts } from "#content/language/texts.ts";
-import { clipped, joined } from "#site/parts/words.ts";
+import { clipped, joined, placesInLine } from "#site/parts/words.ts";
 
 export type Option = { value: string; text: string; selected: boolean };
 
@@ -147,7 +147,7 @@ export function findView({ q, total, found }: Found, choose: (slug: string) => s
 const placeOf = (
   { city, region, country }: Pick<NonprofitSummary, "city" | "region" | "country">,
   t: Texts,
-): string => joined([city, region, t.country(country)], ", ");
+): string => placesInLine([city, region, t.country(country)]);
 
 /** What tells a reader which organisation a form is about. */
 export const aboutOf = (profile: NonprofitDetail, t: Texts) => ({

@@ -19,7 +19,7 @@ import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
 import { causePicture, countryPicture, homePicture } from "#site/parts/page-picture.ts";
-import { clipped, countryInSentence, joined } from "#site/parts/words.ts";
+import { clipped, countryInSentence, joined, placesInLine } from "#site/parts/words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;
@@ -307,7 +307,7 @@ export function entryOf(
     path: `/nonprofits/${item.slug}`,
     name: clipped(item.name, 200),
     verified: item.verified === 1,
-    note: joined([joined(places, ", "), reach], " · "),
+    note: joined([placesInLine(places), reach], " · "),
     text: clipped(item.text ?? "", 180),
     gives: false,
   };

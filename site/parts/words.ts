@@ -28,6 +28,13 @@ const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
 export const isolated = (text: string): string =>
   rightToLeft.test(text) ? `\u2068${text}\u2069` : text;
 
+/** Places in one line, the smallest first, each in its own direction. */
+export const placesInLine = (places: readonly (string | null)[]): string =>
+  joined(
+    places.map((place) => (place === null ? null : isolated(place))),
+    ", ",
+  );
+
 /** Scripts of which each is one language's. */
 const scripts: readonly (readonly [script: RegExp, language: string])[] = [
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, "ja"],

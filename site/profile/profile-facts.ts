@@ -8,7 +8,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { registerById } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import { joined, quoted } from "#site/parts/words.ts";
+import { isolated, joined, quoted } from "#site/parts/words.ts";
 
 /** One thing that is known of a nonprofit: what its page, markdown and JSON-LD draw, each in its own way. */
 export type Fact = {
@@ -77,7 +77,8 @@ export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
 export const programsOf = ({ programs }: NonprofitDetail, t: Texts = english) =>
   programs.map(({ name, description, location, beneficiaries_per_year: count }) => {
     const reach = count === null ? null : t.text("count.people_a_year", { count });
-    return { name, text: description, note: joined([location, reach], " · ") };
+    const where = location === null ? null : isolated(location);
+    return { name, text: description, note: joined([where, reach], " · ") };
   });
 
 export const metricsOf = ({ impact_metrics }: NonprofitDetail, t: Texts = english) =>

@@ -19,7 +19,7 @@ import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./pr
 import { nearbyOf, sentenceOf } from "./profile-sentence.ts";
 import { standingLine } from "./profile-standing.ts";
 import { pictureOf } from "#site/parts/page-picture.ts";
-import { joined, metaText, paragraphs } from "#site/parts/words.ts";
+import { metaText, paragraphs, placesInLine } from "#site/parts/words.ts";
 
 /** A profile as its page shows it. */
 export type ProfileView = ReturnType<typeof profileView>;
@@ -36,7 +36,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
   const facts = factsOf(detail, t);
   const origins = originsOf(detail.provenance, t);
   const giving = givingView(detail, facts, build);
-  const place = joined([detail.city, detail.region, t.country(detail.country)], ", ");
+  const place = placesInLine([detail.city, detail.region, t.country(detail.country)]);
   const missing = withdrawn ? [] : thinFields(record);
   const marks = marksHtml(origins, t);
   const sentence = sentenceOf(record, detail, t);

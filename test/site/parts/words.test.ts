@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { grouped } from "#site/parts/words.ts";
+import { grouped, placesInLine } from "#site/parts/words.ts";
 
 test.each([
   [0, "0"],
@@ -12,4 +12,9 @@ test.each([
   [1_234.999, "1,235.00"],
 ])("%d is shown as %s", (count, shown) => {
   expect(grouped(count)).toBe(shown);
+});
+
+test("a place from right to left turns only itself", () => {
+  expect(placesInLine(["القاهرة", null, "Egypt"])).toBe("\u2068القاهرة\u2069, Egypt");
+  expect(placesInLine(["Kisumu", "Nyanza", "Kenya"])).toBe("Kisumu, Nyanza, Kenya");
 });
