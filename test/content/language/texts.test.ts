@@ -20,8 +20,8 @@ test.each([
   ["EE. UU.", "Exenta en EE. UU."],
   ["Kenia", "Exenta en Kenia."],
 ])("a sentence that ends in %s has one full stop", (place, sentence) => {
-  const forms = { number: String, plural: () => "other" };
-  expect(filled("Exenta en {place}.", { place }, forms)).toBe(sentence);
+  const written = { number: String, plural: () => "other" };
+  expect(filled("Exenta en {place}.", { place }, written)).toBe(sentence);
 });
 
 const folder = join(import.meta.dirname, "../../../content/editorial/texts");
