@@ -55,11 +55,14 @@ export function isStoreTrouble(error: unknown): boolean {
   return code !== null && !/^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|TOOBIG|RANGE)|ERR_)/.test(code);
 }
 
-/** Repeats `work` until it is not refused for a busy lock, at most for `waitMs`; then throws StoreBusy. */
+/**
+ * Repeats `work` until it is not refused for a busy lock, at most for `waitMs`; then throws StoreBusy. `reconnect`: for
+ * work that prepares statements, since one that met a lock makes its connection's next commit fail (libsql-client-ts #352).
+ */
 export async function retryWhileBusy<Value>(
   work: () => Promise<Value>,
   waitMs: number,
-  reconnect: () => Promise<void>,
+  reconnect?: () => Promise<void>,
 ): Promise<Value> {
   const deadlineMs = performance.now() + waitMs;
   const attempt = async (): Promise<{ value: Value } | { busy: unknown }> => {
@@ -67,8 +70,7 @@ export async function retryWhileBusy<Value>(
       return { value: await work() };
     } catch (error) {
       if (!isBusy(error)) throw error;
-      // After SQLITE_BUSY the connection's next commit fails (libsql-client-ts #352) unless it is opened again.
-      await reconnect().catch(() => undefined);
+      await reconnect?.().catch(() => undefined);
       return { busy: error };
     }
   };

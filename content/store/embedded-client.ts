@@ -6,6 +6,7 @@ import { LRUCache } from "lru-cache";
 const statementsMax = 200;
 /** Pragmas and changes of tables may take effect while they are prepared, so each is prepared again. */
 const isReusable = /^\s*(?:select|insert|update|delete|with)\b/i;
+const isBoundary = /^\s*(?:begin|commit|rollback)\b/i;
 
 /**
  * A client of one connection to a file that prepares each statement once. The library's own prepares it at every
@@ -43,10 +44,31 @@ function prepareOnce(database: Database.Database): void {
       return describedOnce(prepare(sql), forget);
     },
   });
+  const made = (sql: string) => {
+    if (isReusable.test(sql)) return statements.memo(sql);
+    return isBoundary.test(sql) ? boundaryOf(database, sql) : prepare(sql);
+  };
   // Looked for with `get`: `memo` copies its options at each call.
-  const prepared = (sql: string) =>
-    statements.get(sql) ?? (isReusable.test(sql) ? statements.memo(sql) : prepare(sql));
+  const prepared = (sql: string) => statements.get(sql) ?? made(sql);
   database.prepare = prepared as typeof database.prepare;
+}
+
+/**
+ * The beginning or end of a transaction. The driver frees a prepared statement when it is collected, and until then one
+ * that met a lock holds its connection back; what it executes directly is free at once.
+ */
+function boundaryOf(database: Database.Database, sql: string): Database.Statement {
+  const boundary = {
+    safeIntegers: () => boundary,
+    raw: () => {
+      throw answersNoRows;
+    },
+    run: () => {
+      database.exec(sql);
+      return { changes: 0, lastInsertRowid: 0 };
+    },
+  };
+  return boundary as unknown as Database.Statement;
 }
 
 /** The library asks each statement and catches this. Made once: its stack takes longer than a short statement. */

@@ -147,7 +147,8 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
     embedded,
     write: (work) => {
       const attempt = () => inPlace(() => runWrite(writer, work));
-      const turn = last.then(() => retryWhileBusy(attempt, busyWaitMs, reconnectWriter));
+      // Only the beginning of a transaction meets a lock, and leaves nothing behind that a new connection would cure.
+      const turn = last.then(() => retryWhileBusy(attempt, busyWaitMs));
       last = turn.then(
         () => {
           committed += 1;
