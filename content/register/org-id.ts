@@ -96,6 +96,11 @@ const registers: readonly Register[] = [
   },
 ];
 
+const anyNumber = "Registration number";
+
+/** What numbers are called, in English. */
+export const numberTypes: readonly string[] = [...registers.map(({ type }) => type), anyNumber];
+
 /** The beginnings of the org-ids that are read. */
 export const knownSchemes: readonly string[] = registers.map(({ scheme }) => scheme);
 
@@ -175,7 +180,7 @@ export function readRegistrationNumber(text: string, country_code: string): Regi
   const read = readOrgId(text, country_code);
   if (read.ok) return read.value;
   const registration_number = text.replaceAll(/\s+/gu, " ").trim();
-  return { country_code, type: "Registration number", registration_number, org_id: null };
+  return { country_code, type: anyNumber, registration_number, org_id: null };
 }
 
 /**

@@ -98,7 +98,7 @@ export const registrationsOf = (
   t: Texts = english,
 ) =>
   detail.registrations.map(({ country, type, registration_number, linked_by }, at) => ({
-    type,
+    type: t.word(type),
     number: registration_number,
     orgId: record.registrations[at]?.org_id ?? null,
     country: t.country(country),

@@ -12,6 +12,7 @@ import { facetValueName } from "#content/nonprofit/facets.ts";
 import { networks } from "#content/donation/network.ts";
 import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
+import { numberTypes } from "#content/register/org-id.ts";
 import { filled, type Pattern } from "#content/language/fill.ts";
 import { languages } from "#content/language/languages.ts";
 import { type Catalogue, english, openTexts } from "#content/language/texts.ts";
@@ -55,6 +56,8 @@ const listed = new Set<string>([
   ]),
   ...incomeBands.map(({ name }) => name),
   ...Object.values(linkWords),
+  // Abbreviations are the same everywhere.
+  ...numberTypes.filter((type) => type.includes(" ")),
   ...questions(forms.onboard),
   ...questions(forms.correct),
   ...questions(forms.suggested),
