@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { clientFile } from "../support/clients.ts";
+import { axeFindings, axeInstalled } from "../support/axe.ts";
 import { chromiumPath, openChromium } from "../support/chromium.ts";
 import {
   aServedDesk,
@@ -20,13 +19,6 @@ if (chromiumPath === null)
   process.stderr.write(
     "skipped: the desk's pages need a browser (Debian: apt-get install chromium)\n",
   );
-
-const axeFile = clientFile("node_modules/axe-core/axe.min.js");
-/** Where it is not installed, one that finds nothing. */
-const axe = existsSync(axeFile)
-  ? readFileSync(axeFile, "utf8")
-  : "globalThis.axe = { run: () => ({ violations: [] }) }";
-type Found = { violations: object[] };
 
 /** Each payload stands in every list; alone on a page and in paths some do, all with ALMONER_FULL_TESTS=1. */
 const some = (all: readonly string[], step: number) =>
@@ -403,9 +395,9 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
         "/desk/keys",
       ]) {
         await page.goto(desk.origin + place);
-        const rules = colorScheme === "dark" ? '{ runOnly: ["color-contrast"] }' : "";
-        const { violations } = await page.evaluate<Found>(`${axe};axe.run(${rules})`);
-        expect([place, violations]).toEqual([place, []]);
+        const rules = colorScheme === "dark" ? ["color-contrast"] : undefined;
+        const findings = axeInstalled ? await axeFindings(page, rules) : [];
+        expect([place, findings]).toEqual([place, []]);
         const found = await page.evaluate(() => ({
           lang: document.documentElement.lang,
           headings: document.querySelectorAll("h1").length,

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { toSummary } from "#content/nonprofit/wire.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { drawnSearch } from "#site/documents/list-page.ts";
 import { canDraw, drawPicture } from "#site/pictures/picture.ts";
+import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
-import { clientFile } from "#test/support/clients.ts";
 import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { attack, gallery, scripts } from "#test/support/gallery.ts";
 
-const axe = clientFile("node_modules/axe-core/axe.min.js");
 const widths = [390, 768, 1_440];
+/** The other scheme has the same elements in other colours. */
 const schemes = [
-  ["light", "{}"],
-  ["dark", `{ runOnly: ["color-contrast"] }`],
+  ["light", undefined],
+  ["dark", ["color-contrast"]],
 ] as const;
 
 /** What is wider than its place, or cut off in it. */
@@ -105,16 +105,12 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
         await page.setViewportSize({ width, height: 900 });
         for (const one of await clipped(page)) found.push(`${path} at ${width}: ${one}`);
       }
-      if (!existsSync(axe)) continue;
-      await page.evaluate(readFileSync(axe, "utf8"));
-      // The other scheme has the same elements in other colours.
-      for (const [colorScheme, options] of schemes) {
+      if (!axeInstalled) continue;
+      for (const [colorScheme, rules] of schemes) {
         await page.emulateMedia({ colorScheme });
-        const { violations } = await page.evaluate<{
-          violations: { id: string; nodes: { html: string }[] }[];
-        }>(`axe.run(${options})`);
-        for (const { id, nodes } of violations)
-          found.push(`${path} ${colorScheme}: ${id} ${nodes[0]?.html}`);
+        for (const one of await axeFindings(page, rules)) {
+          found.push(`${path} ${colorScheme}: ${one}`);
+        }
       }
     }
     expect(found).toEqual([]);

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import type { Browser, Page } from "playwright-core";
 import { Charts, Stats } from "#content/contract/stats.ts";
 import { chartIds } from "#content/statistics/charts.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
-import { clientFile } from "#test/support/clients.ts";
 import { aSite, type TestSite } from "#test/support/compiled-site.ts";
 
-const axe = clientFile("node_modules/axe-core/axe.min.js");
 const letterPxMin = 12;
 
 let site: TestSite;
@@ -127,15 +126,9 @@ describe.skipIf(chromiumPath === null)("the page of statistics in a browser", ()
       for (const one of await unreadable(page)) found.push(`at ${width}: ${one}`);
     }
     await page.click("#growth summary");
-    if (existsSync(axe)) {
-      await page.evaluate(readFileSync(axe, "utf8"));
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        const { violations } = await page.evaluate<{
-          violations: { id: string }[];
-        }>("axe.run()");
-        for (const { id } of violations) found.push(`${colorScheme}: ${id}`);
-      }
+    for (const colorScheme of axeInstalled ? (["light", "dark"] as const) : []) {
+      await page.emulateMedia({ colorScheme });
+      for (const one of await axeFindings(page)) found.push(`${colorScheme}: ${one}`);
     }
     expect(found).toEqual([]);
     expect(page.troubles).toEqual([]);
