@@ -158,7 +158,7 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
     const [first, last] = [rows[0], rows.at(-1)];
     if (first === undefined || last === undefined) return null;
     return {
-      title: t.text("chart.growth", {
+      title: t.text(first.nonprofits === last.nonprofits ? "chart.growth.same" : "chart.growth", {
         from: first.nonprofits,
         month: t.date(first.month),
         to: last.nonprofits,

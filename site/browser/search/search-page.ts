@@ -40,6 +40,7 @@ async function show(): Promise<void> {
     const kind = count === 0 ? "none_for" : count < 2 ? "for" : "about_for";
     const q = words || sections.flatMap(chosenName).join(", ");
     heading.textContent = text(kind, { count, q });
+    part("#search-none").hidden = count > 0;
     list.before(el("p", { class: "notice" }, [text("no_service")]));
     list.replaceChildren(...items.map(drawn));
     offerMore(list, found, { draw: drawn, words: text("more") });

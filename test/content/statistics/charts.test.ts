@@ -65,6 +65,12 @@ describe("a chart", () => {
     expect(shown[5]?.wide).toContain(">feb</text>");
   });
 
+  test("says that a directory has grown only if it has", () => {
+    const growth = ["2026-02", "2026-03"].map((month) => ({ month, added: 0, nonprofits: 5 }));
+    const titles = chartsOf({ ...some, growth }).map(({ title }) => title);
+    expect(titles[2]).toBe("The directory has had 5 profiles since February 2026");
+  });
+
   test("without data is a sentence, and draws nothing", async () => {
     for (const { title, drawing, narrow, wide } of await drawn(chartsOf(none))) {
       expect(title).toMatch(/^(No|There are no) /);

@@ -148,9 +148,12 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     await page.waitForSelector("#narrow a");
     expect(await page.textContent("#search-heading")).toBe("About 20 for “Education, France”");
     expect(await links()).toEqual(["Education ×(remove)", "France ×(remove)"]);
+    expect(await page.isVisible("#search-none")).toBe(false);
+    await page.goto(`http://127.0.0.1:${server.port}/search?q=zzzz`);
+    await page.waitForSelector("#search-none", { state: "visible" });
     expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
     expect(unexpected(page)).toEqual([]);
-  });
+  }, 60_000);
 });
 
 const fromService = {

@@ -71,6 +71,7 @@ test("what was typed is text, and nothing found is said", async () => {
   expect($("#search-words").attr("value")).toBe(q);
   expect($("main script, main i").length).toBe(0);
   expect($(".notice").text()).toStartWith("Nothing matches together with");
+  expect($("#search-none a").length).toBe(3);
 });
 
 test("counts what each filter would leave, and says when results are a guess", async () => {
