@@ -15,7 +15,7 @@ export function filled(pattern: Pattern, values: Values, { number, plural }: For
   const [start, ...parts] = text.split("{");
   return parts.reduce((done, part) => {
     const [name = "", rest] = part.split("}");
-    const value = values[name];
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) throw new Error(`no ${name} in "${text}"`);
     const said = typeof value === "number" ? number(value) : value;
     // An abbreviation ends the sentence, too: "EE. UU." and no second stop.

@@ -32,8 +32,10 @@ export const pathIn = (language: string, path: string): string =>
 
 /** The texts of a catalogue. What it does not have is English. */
 export function openTexts(language: string, catalogue: Catalogue) {
-  const { locale = language, words = {} } = catalogue;
-  const known: Readonly<Record<string, Pattern>> = { ...en.texts, ...catalogue.texts };
+  const { locale = language } = catalogue;
+  // Looked in by what data hold, and data may hold "constructor".
+  const known = new Map<string, Pattern>(Object.entries({ ...en.texts, ...catalogue.texts }));
+  const words = new Map(Object.entries(catalogue.words ?? {}));
   const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
   const cents = new Intl.NumberFormat(locale, {
     minimumFractionDigits: 2,
@@ -48,7 +50,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     timeZone: "UTC",
   });
   const either = new Intl.ListFormat(locale, { type: "disjunction" });
-  const parted = Object.entries(known).map(([key, pattern]) => {
+  const parted = [...known].map(([key, pattern]) => {
     const [group = "", name = ""] = key.split(".");
     return { group, text: [name, pattern] as const };
   });
@@ -64,13 +66,13 @@ export function openTexts(language: string, catalogue: Catalogue) {
   const forms = { number, plural: (count: number) => plurals.select(count) };
   // Most texts have nothing to fill in, and a page has a hundred of them.
   const plain = new Map(
-    Object.entries(known).filter(
+    [...known].filter(
       (one): one is [string, string] => typeof one[1] === "string" && !one[1].includes("{"),
     ),
   );
   const formed = (key: string, values: Values): string =>
-    plain.get(key) ?? filled(known[key] ?? key, values, forms);
-  const word = (said: string): string => words[said] ?? said;
+    plain.get(key) ?? filled(known.get(key) ?? key, values, forms);
+  const word = (said: string): string => words.get(said) ?? said;
   /** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
   const date = (text: string): string => {
     if (language === "en") return dateInWords(text);
@@ -80,7 +82,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     return (day === undefined ? months : days).format(at);
   };
   const signOf = (currency: string): string =>
-    formed(known[`currency.${currency}`] === undefined ? currency : `currency.${currency}`, {});
+    known.has(`currency.${currency}`) ? formed(`currency.${currency}`, {}) : currency;
   const exactly = (value: number, currency: string): string =>
     formed("amount", { amount: number(value), sign: signOf(currency) });
   /** "US$ 3.3 million" of 3312400 USD. */
@@ -114,7 +116,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     },
     /** A text whose name ends in what data hold, for example "field" and "city"; what has no text stands for itself. */
     named: (group: string, name: string, values: Values = {}): string =>
-      known[`${group}.${name}`] === undefined ? name : formed(`${group}.${name}`, values),
+      known.has(`${group}.${name}`) ? formed(`${group}.${name}`, values) : name,
     /** A name or description out of the lists in content/editorial, by its English words. */
     word,
     number,

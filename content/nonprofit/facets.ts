@@ -7,11 +7,13 @@ const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
 
 export const causeName = (id: string): string => causeNames.get(id) ?? id;
 
-const flags: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  claimed: { true: "Claimed by the organisation", false: "Listed by a register alone" },
-  accepts: { usdc: "Takes gifts in USDC" },
-  has_website: { true: "Has a website", false: "No website known" },
-};
+const flags = new Map([
+  ["claimed true", "Claimed by the organisation"],
+  ["claimed false", "Listed by a register alone"],
+  ["accepts usdc", "Takes gifts in USDC"],
+  ["has_website true", "Has a website"],
+  ["has_website false", "No website known"],
+]);
 
 const bandNames = new Map(incomeBands.map(({ id, name }) => [id, name]));
 const bandPlaces = new Map(incomeBands.map(({ id }, at) => [id, at]));
@@ -21,7 +23,7 @@ export function facetValueName(facet: FacetName, value: string): string {
   if (facet === "cause") return causeName(value);
   if (facet === "country") return countryName(value) ?? value;
   if (facet === "income") return bandNames.get(value) ?? value;
-  return flags[facet]?.[value] ?? value;
+  return flags.get(`${facet} ${value}`) ?? value;
 }
 
 /** The counts as answers have them: with names, incomes in rising order. */

@@ -21,3 +21,12 @@ export const hostileMarkup: readonly string[] = [
   `<math><mtext></form><form><mglyph><style></math><img src onerror=alert(15)>`,
   `data:text/html,<script>alert(16)</script>`,
 ];
+
+/** What every object of JavaScript has: a table that is looked in by what somebody wrote must not answer with it. */
+export const hostileNames: readonly string[] = [
+  "constructor",
+  "__proto__",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+];

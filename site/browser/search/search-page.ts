@@ -101,7 +101,10 @@ const chosenName = (section: HTMLElement): string[] => {
 
 /** The name of a value in the language of the page. Browsers know those of countries; the page hands over the others. */
 function nameOf({ dataset }: HTMLElement, value: string): string {
-  if (dataset["names"] !== undefined) return JSON.parse(dataset["names"])[value] ?? value;
+  if (dataset["names"] !== undefined) {
+    const known: Record<string, string> = JSON.parse(dataset["names"]);
+    return (Object.hasOwn(known, value) ? known[value] : undefined) ?? value;
+  }
   const names = new Intl.DisplayNames(lang, { type: "region" });
   return /^[A-Z]{2}$/.test(value) ? (names.of(value) ?? value) : value;
 }

@@ -55,7 +55,7 @@ const plain = { number: String, plural: () => "other" };
 /** The language of the page around the button, where the directory has it; else English. */
 function languageAround(from: HTMLElement): string {
   const asked = from.closest<HTMLElement>("[lang]")?.lang.toLowerCase() ?? "";
-  return [asked, asked.split("-")[0] ?? ""].find((one) => one in labels) ?? "en";
+  return [asked, asked.split("-")[0] ?? ""].find((one) => Object.hasOwn(labels, one)) ?? "en";
 }
 
 /** The texts of the dialog; English where those of the language cannot be reached. */

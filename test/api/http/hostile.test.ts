@@ -18,6 +18,7 @@ import {
   uint8Array,
   webUrl,
 } from "fast-check";
+import { hostileNames } from "#test/support/hostile-markup.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -80,8 +81,7 @@ const rawText = oneof(
     "a AND",
     "{}",
     "[]",
-    "__proto__",
-    "constructor",
+    ...hostileNames,
     "\u202E",
     "%F0%9F%8C%8D",
     "٣",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { withdrawn } from "#api/onboarding/onboarding-status.ts";
-import { incomeBands } from "#content/contract/browse.ts";
+import { facetNames, incomeBands } from "#content/contract/browse.ts";
 import { linkWords } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import forms from "#content/editorial/forms.json";
@@ -15,6 +15,7 @@ import en from "#content/editorial/texts/en.json";
 import { numberTypes } from "#content/register/org-id.ts";
 import { filled, type Pattern } from "#content/language/fill.ts";
 import { languages } from "#content/language/languages.ts";
+import { hostileNames } from "#test/support/hostile-markup.ts";
 import { type Catalogue, english, openTexts } from "#content/language/texts.ts";
 
 test.each([
@@ -179,4 +180,12 @@ test.each([
 
 test("a value that is not given is told", () => {
   expect(() => english.text("profile.instead")).toThrow("no slug");
+  const plain = { number: String, plural: () => "other" };
+  expect(() => filled("{constructor}", {}, plain)).toThrow("no constructor");
+});
+
+test.each(hostileNames)("the word “%s”, which every object has, stands for itself", (word) => {
+  for (const texts of languages.values())
+    expect([texts.word(word), texts.named("field", word)]).toEqual([word, word]);
+  for (const facet of facetNames) expect(facetValueName(facet, word)).toBe(word);
 });

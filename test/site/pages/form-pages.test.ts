@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
+import { facetNames } from "#content/contract/browse.ts";
 import { openDrawing } from "#scripts/start/front-door.ts";
 import { aRenderer, aRichNonprofit } from "#test/support/compiled-site.ts";
+import { hostileNames } from "#test/support/hostile-markup.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 let service: TestService;
@@ -46,6 +48,30 @@ test("a page that is drawn when it is asked for is compressed for browsers that 
   expect((await service.get("/search?q=lantern", browser)).headers.get("content-encoding")).toBe(
     null,
   );
+});
+
+describe.each(hostileNames)("the word “%s” is a word", (word) => {
+  test("in every question of a list and of a search", async () => {
+    for (const facet of [...facetNames, "q", "sort"]) {
+      for (const page of ["/browse", "/search", "/es/browse", "/es/search", "/fr/search"]) {
+        const answer = await service.get(`${page}?${facet}=${word}`, browser);
+        expect([page, facet, answer.status < 500]).toEqual([page, facet, true]);
+      }
+    }
+    const page = await read(await service.get(`/es/browse?city=${word}&country=US`, browser));
+    expect([page.status, page.text(".chips").includes(word)]).toEqual([200, true]);
+  });
+
+  test("in what is stored, in every language", async () => {
+    const slug = `a-${word.toLowerCase()}`;
+    await service.add(
+      aRichNonprofit({ slug, name: word, city: word, region: word, registrations: [] }),
+    );
+    for (const path of [`/es/nonprofits/${slug}`, `/es/browse?city=${word}`, "/es/browse?page=1"]) {
+      const page = await read(await service.get(path, browser));
+      expect([path, page.status, page.text("main").includes(word)]).toEqual([path, 200, true]);
+    }
+  });
 });
 
 describe("an organisation without a profile has a page", () => {
