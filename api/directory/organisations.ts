@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#api/http/batcher.ts";
-import { formOf, readCacheControl } from "#api/http/headers.ts";
+import { formOf, type PageForm, readCacheControl } from "#api/http/headers.ts";
 import { noPages, refusalOf, refuse } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import {
@@ -9,6 +9,8 @@ import {
   organisationProblems,
 } from "#content/contract/operations/directory.ts";
 import type { Organisation, OrganisationItem } from "#content/contract/standing.ts";
+import { languages } from "#content/language/languages.ts";
+import { pathIn } from "#content/language/texts.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
 import { type Known, organisationAnswer, type ScopesRead } from "#content/register/standing.ts";
@@ -19,40 +21,44 @@ import type { Change } from "#content/nonprofit/changes-store.ts";
 type OrganisationContext = Pick<Context, "store" | "cache" | "config" | "draw">;
 
 /** Organisations by their register numbers: one, many, and a page that leads to the profile. */
-export const organisationRoutes = (context: OrganisationContext) => {
+export function organisationRoutes(context: OrganisationContext) {
   // Those who ask at the same moment share a query.
   const known = batcher((orgIds: readonly string[]) => knownByOrgId(context.store, orgIds));
-  return (
-    new Elysia()
-      .get(
-        pathOf(operations.getOrganisation),
-        async ({ params, query }) => {
-          const number = readOrgId(params.org_id, codeOf(query.country));
-          if (!number.ok) return refuse(organisationProblems, number.failure);
-          // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
-          return answerTo(context, number.value, await known.ask(number.value.org_id));
-        },
-        schemaOf(operations.getOrganisation),
-      )
-      // For people: the profile where there is one, else what registers say, drawn as the site does.
-      .get("/organisations/:org_id", async ({ params, request }) => {
-        const number = readOrgId(params.org_id);
+  const routes = new Elysia()
+    .get(
+      pathOf(operations.getOrganisation),
+      async ({ params, query }) => {
+        const number = readOrgId(params.org_id, codeOf(query.country));
         if (!number.ok) return refuse(organisationProblems, number.failure);
-        const [found = nothingKnown] = await knownByOrgId(context.store, [number.value.org_id]);
-        const answer = await answerTo(context, number.value, found);
-        if (answer.profile === null)
-          return context.draw?.organisation(answer, formOf(request)) ?? noPages();
-        const location = `/nonprofits/${answer.profile.slug}`;
-        const headers = { location, "cache-control": readCacheControl };
-        return new Response(null, { status: 308, headers });
-      })
-      .post(
-        pathOf(operations.checkOrganisations),
-        ({ body }) => checked(context, body),
-        schemaOf(operations.checkOrganisations),
-      )
-  );
-};
+        // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
+        return answerTo(context, number.value, await known.ask(number.value.org_id));
+      },
+      schemaOf(operations.getOrganisation),
+    )
+    .post(
+      pathOf(operations.checkOrganisations),
+      ({ body }) => checked(context, body),
+      schemaOf(operations.checkOrganisations),
+    );
+  for (const language of languages.keys()) {
+    routes.get(`${pathIn(language, "/organisations")}/:org_id`, ({ params, request }) =>
+      forPeople(context, params["org_id"] ?? "", formOf(request)),
+    );
+  }
+  return routes;
+}
+
+/** The profile where there is one, else what registers say, drawn as the site does. */
+async function forPeople(context: OrganisationContext, orgId: string, form: PageForm) {
+  const number = readOrgId(orgId);
+  if (!number.ok) return refuse(organisationProblems, number.failure);
+  const [found = nothingKnown] = await knownByOrgId(context.store, [number.value.org_id]);
+  const answer = await answerTo(context, number.value, found);
+  if (answer.profile === null) return context.draw?.organisation(answer, form) ?? noPages();
+  const location = pathIn(form.language, `/nonprofits/${answer.profile.slug}`);
+  const headers = { location, "cache-control": readCacheControl };
+  return new Response(null, { status: 308, headers });
+}
 
 /** The country's code; a country that no one knows has no register. */
 const codeOf = (country: string | undefined): string =>

@@ -21,7 +21,7 @@ export type Catalogue = {
 /** The texts of one language. */
 export type Texts = ReturnType<typeof openTexts>;
 
-/** The language of a page, and all those that the page is there in; none for a page that is in English only. */
+/** The language of a page, and all those that the page is there in. */
 export type PageLanguages = { t: Texts; languages: readonly Texts[] };
 
 const isoDate = /^(\d{4})-(\d\d)(?:-(\d\d))?$/;

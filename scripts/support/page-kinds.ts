@@ -5,7 +5,7 @@ const alone = [
   ...["/onboard", "/onboard?q=food", "/onboard?register=1", "/onboard/status", "/corrections"],
   ...["/widget", "/receipt", "/404", "/es", "/fr/about"],
   ...["/es/onboard?register=1", "/fr/onboard/status", "/es/corrections?q=food"],
-  ...["/fr/match", "/es/widget", "/fr/receipt"],
+  ...["/fr/match", "/es/widget", "/fr/receipt", "/fr/methodology"],
 ];
 
 /**

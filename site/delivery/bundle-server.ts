@@ -26,7 +26,7 @@ const alwaysLive =
 
 /** What the service answers, profiles and lists in other languages among it, whatever the bundle holds; elsewhere a person who is lost sees a page. */
 const ofService =
-  /^\/(?:(?:api|mcp|desk|history|organisations|reconcile|healthz|readyz|metrics)(?:\/|$)|nonprofits\/[^/]+\/history$|[a-z]{2}(?:-[a-z]{2,4})?\/(?:nonprofits|donate|history|search|browse|causes|countries)(?:\/|$))/;
+  /^\/(?:(?:api|mcp|desk|history|organisations|reconcile|healthz|readyz|metrics)(?:\/|$)|nonprofits\/[^/]+\/history$|[a-z]{2}(?:-[a-z]{2,4})?\/(?:nonprofits|donate|history|organisations|search|browse|causes|countries)(?:\/|$))/;
 
 /** The language in front of an address: /es of /es/about. */
 const languageOf = (path: string): string =>

@@ -3,14 +3,9 @@ import { english, type Texts } from "#content/language/texts.ts";
 import type { BuildInputs } from "#site/profile/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 
-/** Pages, named by their files under site/pages, whose texts are in no catalogue yet: they are there in English only. */
-export const inEnglishOnly: ReadonlySet<string> = new Set([
-  ...["/organisations/[id]", "/methodology"],
-]);
-
-/** The languages that a page is there in, English first; what is no page is English. */
+/** The languages that a page, named by its file under site/pages, is there in, English first; what is no page is English. */
 export const languagesOf = (page: string): readonly Texts[] =>
-  inEnglishOnly.has(page) || page.includes(".") ? [english] : [...languages.values()];
+  page.includes(".") ? [english] : [...languages.values()];
 
 /** What a page is drawn with. */
 export type Drawing = BuildInputs & { readonly renderer: Renderer };
@@ -21,8 +16,7 @@ export async function drawn(
   page: string,
   own: object,
 ): Promise<string | Uint8Array> {
-  const known = languagesOf(page);
-  const locals = { baseUrl, network, t, languages: known.length > 1 ? known : [], ...own };
+  const locals = { baseUrl, network, t, languages: languagesOf(page), ...own };
   const html = await renderer.render(page, locals);
   return t === english ? html : withLinksIn(t, new TextDecoder().decode(html));
 }
@@ -38,7 +32,7 @@ const withLinksIn = (t: Texts, html: string): string => {
       element: (found) => {
         const address = found.getAttribute(attribute) ?? "";
         const [, path = "", rest = ""] = /^([^?#]*)(.*)$/.exec(address) ?? [];
-        const isPage = !(notForReaders.test(path) || path.includes(".") || inEnglishOnly.has(path));
+        const isPage = !notForReaders.test(path) && !path.includes(".");
         found.setAttribute(attribute, isPage ? t.path(path) + rest : otherwise(address));
       },
     });
@@ -48,4 +42,4 @@ const withLinksIn = (t: Texts, html: string): string => {
 };
 
 /** The first parts of addresses that are for programs and operators. */
-const notForReaders = /^\/(?:api|desk|mcp|organisations|reconcile)(?:\/|$)/;
+const notForReaders = /^\/(?:api|desk|mcp|reconcile)(?:\/|$)/;

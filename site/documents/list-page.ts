@@ -12,6 +12,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listMarkdown, listPageView } from "#site/lists/list-view.ts";
 import { english } from "#content/language/texts.ts";
 import { historyView } from "#site/profile/history-view.ts";
+import { organisationView } from "#site/profile/organisation-view.ts";
 import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import {
@@ -191,7 +192,11 @@ export const drawnOrganisation = (
   known: Organisation,
   form: { markdown: boolean },
 ): Promise<string | Uint8Array> =>
-  inForm(drawing, drawn(drawing, "/organisations/[id]", { known }), form);
+  inForm(
+    drawing,
+    drawn(drawing, "/organisations/[id]", { view: organisationView(known, drawing.t ?? english) }),
+    form,
+  );
 
 /** A page as it is, or read into markdown. */
 async function inForm(

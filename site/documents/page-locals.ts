@@ -1,6 +1,5 @@
 import type { Cause } from "#content/contract/cause.ts";
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
-import type { Organisation } from "#content/contract/standing.ts";
 import type { Stats } from "#content/contract/stats.ts";
 import type { DrawnChart } from "#content/statistics/charts.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
@@ -9,6 +8,7 @@ import type { BuildInputs, DonateView, ProfileView } from "#site/profile/profile
 import type { ListPageView, Recommended } from "#site/lists/list-view.ts";
 import type { ReferenceRoom } from "#site/parts/reference-view.ts";
 import type { HistoryView } from "#site/profile/history-view.ts";
+import type { organisationView } from "#site/profile/organisation-view.ts";
 import type { correctionView } from "#site/forms/correction-view.ts";
 import type { onboardView } from "#site/forms/onboard-view.ts";
 import type { refusalView } from "#site/forms/refusal-view.ts";
@@ -32,7 +32,7 @@ export type PageLocals = {
   "/causes/[id]": { view: ListPageView };
   "/browse": { view: ListPageView };
   "/history/[slug]": { view: HistoryView };
-  "/organisations/[id]": { known: Organisation };
+  "/organisations/[id]": { view: ReturnType<typeof organisationView> };
   "/search": { view: SearchView; answered: boolean };
   "/countries": { countries: CountryCount[] };
   "/countries/[code]": { view: ListPageView };

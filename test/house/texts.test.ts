@@ -1,16 +1,12 @@
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
-import { inEnglishOnly } from "#site/documents/in-languages.ts";
 
 const site = join(import.meta.dirname, "../../site");
 
 /** Names and formats that are the same in every language. */
 const everywhere =
   /^(?:Almoner|[A-Z][a-z]+[A-Z]\w+|OpenAPI|MCP|llms\.txt|JSON|CSV|USDC|Solana|[\d\s.,:;·×–—%()“”’"'+/#-]+)$/;
-
-/** Parts of pages whose texts are in no catalogue yet. */
-const laterParts: ReadonlySet<string> = new Set(["parts/simulation-table.astro"]);
 
 /** Markup without values of attributes, so that what stands between its tags are texts and code in braces. */
 function withoutValues(markup: string): string {
@@ -46,12 +42,7 @@ function ownWords(source: string): string[] {
   );
 }
 
-const pageOf = (file: string): string =>
-  `/${file.replace(/^pages\//, "").replace(/(?:\/?index)?\.astro$/, "")}`;
-
-const files = [...new Glob("{pages,parts,lists,profile,forms}/**/*.astro").scanSync(site)].filter(
-  (file) => !laterParts.has(file) && !inEnglishOnly.has(pageOf(file)),
-);
+const files = [...new Glob("{pages,parts,lists,profile,forms}/**/*.astro").scanSync(site)];
 
 test.each(files.toSorted())("the words of %s are in the catalogue", async (file) => {
   expect(ownWords(await Bun.file(join(site, file)).text())).toEqual([]);

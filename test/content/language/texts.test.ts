@@ -9,6 +9,9 @@ import forms from "#content/editorial/forms.json";
 import refusals from "#content/editorial/refusals.json";
 import registers from "#content/editorial/registers.json";
 import { facetValueName } from "#content/nonprofit/facets.ts";
+import { signals } from "#content/recommendation/ranking.ts";
+import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
+import standing from "#content/editorial/standing.json";
 import { networks } from "#content/donation/network.ts";
 import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
@@ -65,6 +68,13 @@ const listed = new Set<string>([
   ...Object.values(forms.refusals),
   ...Object.values(refusals).flatMap(({ title, text }) => [title, text]),
   withdrawn,
+  ...consensusSimulation.outcomes.flatMap(({ title, says }) => [title, says]),
+  ...signals.map(({ description }) => description),
+  ...signals.map(({ weight }) => weight).filter((weight) => weight.includes(" to ")),
+  ...[standing.standings, standing.missing, standing.deductibility].flatMap((one) =>
+    Object.values<string>(one),
+  ),
+  standing.gone,
   ...["true", "false"].flatMap((value) =>
     (["claimed", "has_website"] as const).map((facet) => facetValueName(facet, value)),
   ),

@@ -99,6 +99,25 @@ describe("an organisation without a profile has a page", () => {
   });
 });
 
+describe("an organisation without a profile has a page in other languages", () => {
+  test.each(["es", "fr"])("in %s, without English but its name", async (language) => {
+    for (const number of ["990305781", "US-EIN-990305780", "GB-SC-041666"]) {
+      const page = await read(await service.get(`/${language}/organisations/${number}`, browser));
+      expect([page.status, page.$("html").attr("lang")]).toEqual([200, language]);
+      page.$("h1, .languages").remove();
+      expect(page.text("body")).not.toMatch(/\b(?:the|this|not|register|gifts|says|listed)\b/i);
+    }
+  });
+
+  test("leads to the profile in its language", async () => {
+    const answer = await service.get("/es/organisations/US-EIN-530196605", browser);
+    expect([answer.status, answer.headers.get("location")]).toEqual([
+      308,
+      "/es/nonprofits/lantern",
+    ]);
+  });
+});
+
 describe("a person whose request is refused is shown a page", () => {
   test.each([
     ["/search?page=-1", 400, "page is a whole number from 1."],

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
+import { english } from "#content/language/texts.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
@@ -45,6 +46,7 @@ const everyPage = [
   "page receipt fr/",
   "page widget es/",
   "page match fr/",
+  "page methodology es/",
   "list-page cause:education 1",
   "list-page cause:animals 1",
   "list-page country:KE 1",
@@ -296,5 +298,5 @@ test("the methodology page shows what agreement costs an attacker, as computed",
     .map((cell) => $(cell).text().trim());
   expect(cells.slice(0, 2)).toEqual(["Pair on two networks", "agents"]);
   expect(cells.slice(4)).toEqual(["2 submissions", "2 ids, 2 networks", "4 minutes"]);
-  expect($("main").text()).toContain(computed_on);
+  expect($("main").text()).toContain(english.date(computed_on));
 });

@@ -1,0 +1,61 @@
+import type { Organisation } from "#content/contract/standing.ts";
+import words from "#content/editorial/standing.json";
+import type { Texts } from "#content/language/texts.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+
+/** What registers say of an organisation that has no profile here. */
+export function organisationView(known: Organisation, t: Texts) {
+  const { org_id, type, registration_number: number, standing, deductibility } = known;
+  const title = known.name ?? `${type} ${number}`;
+  const state = (value: string) => t.named("state", value);
+  const said = [
+    { heading: t.text("organisation.standing", { value: state(standing.value) }), ...standing },
+    ...(deductibility === null
+      ? []
+      : [
+          {
+            heading: t.text("organisation.gifts", { value: state(deductibility.value) }),
+            ...deductibility,
+          },
+        ]),
+  ];
+  return {
+    org_id,
+    title,
+    description: t.text("organisation.description", { name: title }),
+    number: t.text("organisation.number", {
+      type,
+      number,
+      country: t.country(known.country) ?? "",
+    }),
+    statements: said.map(({ heading, meaning, register_name, as_of, record_url }) => ({
+      heading,
+      meaning: meaningIn(meaning, t),
+      /** Markup: the register, linked to its own page of the organisation. */
+      source:
+        register_name === null || as_of === null
+          ? null
+          : t.text("organisation.says", {
+              register: linked(t.word(register_name), safeLink(record_url)),
+              date: t.date(as_of),
+            }),
+    })),
+    registers: known.registers.map(({ register_name, state: value, as_of }) => ({
+      name: t.word(register_name),
+      state: state(value),
+      asOf: as_of === null ? null : t.text("organisation.as_of", { date: t.date(as_of) }),
+    })),
+  };
+}
+
+/** What was seen and what a missing row means stand in one text of the API, and each has its own words. */
+function meaningIn(meaning: string, t: Texts): string {
+  const missing = Object.values(words.missing).find((one) => meaning.endsWith(` ${one}`));
+  if (missing === undefined) return t.word(meaning);
+  return `${t.word(meaning.slice(0, -missing.length - 1))} ${t.word(missing)}`;
+}
+
+const linked = (name: string, href: string | null): string =>
+  href === null
+    ? Bun.escapeHTML(name)
+    : `<a href="${Bun.escapeHTML(href)}" rel="nofollow">${Bun.escapeHTML(name)}</a>`;
