@@ -19,7 +19,9 @@ export function valuesOf(detail: NonprofitDetail, t: Texts): PresentValue[] {
     causes: detail.causes.map(({ name }) => t.word(name)),
     programs: programsOf(detail, t).map(({ name }) => name),
     impact_metrics: metricsOf(detail, t).map(({ name, value }) => `${name}: ${value}`),
-    registrations: detail.registrations.map((one) => `${one.type} ${one.registration_number}`),
+    registrations: detail.registrations.map(
+      (one) => `${t.word(one.type)} ${one.registration_number}`,
+    ),
   };
   return correctionFields.flatMap((field) => {
     const text = textOf(detail, field, facts, lists);

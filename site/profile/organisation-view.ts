@@ -5,7 +5,8 @@ import { safeLink } from "#content/nonprofit/safe-link.ts";
 
 /** What registers say of an organisation that has no profile here. */
 export function organisationView(known: Organisation, t: Texts) {
-  const { org_id, type, registration_number: number, standing, deductibility } = known;
+  const { org_id, registration_number: number, standing, deductibility } = known;
+  const type = t.word(known.type);
   const title = known.name ?? `${type} ${number}`;
   const state = (value: string) => t.named("state", value);
   const said = [
