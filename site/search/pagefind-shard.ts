@@ -1,6 +1,7 @@
 import { createIndex, type CustomRecord, type PagefindIndex } from "pagefind";
 import type { BundleFile } from "#site/documents/document.ts";
 import type { SearchDocument } from "#site/documents/lunr.ts";
+import { clipped } from "#site/parts/words.ts";
 
 /**
  * The index for people is split by id, and joined in the browser: one index of a big directory takes gigabytes to make
@@ -55,7 +56,7 @@ async function addAll(index: PagefindIndex, documents: readonly SearchDocument[]
 function recordOf(document: SearchDocument): CustomRecord {
   const { url, name, tagline, mission, city, region, country, causes, filters } = document;
   const place = [city, region, country].filter((part) => part !== null).join(", ");
-  const line = tagline ?? clipped(mission ?? "");
+  const line = tagline ?? clipped(mission ?? "", lineCharactersMax);
   const sentences = [name, tagline, mission, place, causes.join(", ")];
   return {
     url,
@@ -65,6 +66,3 @@ function recordOf(document: SearchDocument): CustomRecord {
     filters,
   };
 }
-
-const clipped = (text: string): string =>
-  text.length <= lineCharactersMax ? text : `${text.slice(0, lineCharactersMax).trimEnd()}…`;

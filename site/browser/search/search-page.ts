@@ -8,6 +8,8 @@ const form = part("#search");
 const heading = part("#search-heading");
 const list = part("#search-list");
 const aside = part("#narrow");
+/** Leads to it on a phone, where it stands below the results. */
+const jump = part("#search-jump");
 /** One for each filter that the index has. */
 const sections = [...aside.querySelectorAll<HTMLElement>("section")];
 const shownAtOnce = 20;
@@ -41,6 +43,7 @@ async function show(): Promise<void> {
     const q = words || sections.flatMap(chosenName).join(", ");
     heading.textContent = text(kind, { count, q });
     part("#search-none").hidden = count > 0;
+    jump.hidden = count < 2;
     list.before(el("p", { class: "notice" }, [text("no_service")]));
     list.replaceChildren(...items.map(drawn));
     offerMore(list, found, { draw: drawn, words: text("more") });
@@ -92,6 +95,7 @@ async function narrow(index: Index, total: number): Promise<void> {
     section.hidden = values.length === 0;
   }
   aside.hidden = sections.every(({ hidden }) => hidden);
+  jump.hidden = aside.hidden;
 }
 
 const chosenName = (section: HTMLElement): string[] => {
