@@ -125,9 +125,10 @@ const valueHtml = (fact: RegisterFact, t: Texts): string => {
 
 const escaped = (text: string): string => Bun.escapeHTML(text);
 
+const correctable: ReadonlySet<string> = new Set(correctionFields);
+
 /** The form for a value; the sample's provenance names the field of a country by its code. */
 const correctionPath = (slug: string, field: string): string => {
   const named = field === "country_code" ? "country" : field;
-  const asked = correctionFields.some((one) => one === named) ? named : "other";
-  return `/corrections?${new URLSearchParams({ profile: slug, field: asked })}`;
+  return `/corrections?profile=${slug}&field=${correctable.has(named) ? named : "other"}`;
 };
