@@ -47,14 +47,15 @@ export const lastDecision = async (
 export async function wasRevoked(store: Queryable, slug: string): Promise<boolean> {
   const found = await query(
     store,
-    // UNION, so that profiles that were merged in a circle come once.
+    // UNION, so that profiles that were merged in a circle come once. The plus has merges looked up by their subject, not
+    // all of them gone through for each profile.
     `WITH RECURSIVE revoked(slug) AS (
        SELECT subject FROM audit_log WHERE action = 'verification.revoked'
        UNION
        SELECT merged_into FROM revoked JOIN nonprofits USING (slug) WHERE merged_into IS NOT NULL
        UNION
        SELECT detail ->> 'into' FROM revoked JOIN audit_log ON subject = slug
-       WHERE action = 'profile.merged'
+       WHERE +action = 'profile.merged'
      )
      SELECT slug FROM revoked WHERE slug = ?`,
     [slug],
