@@ -1,4 +1,5 @@
 import { feedPaths } from "#content/contract/feed.ts";
+import { picturesFolder } from "#site/parts/page-picture.ts";
 import type { BundleFile, DocumentKey } from "#site/documents/document.ts";
 import type { BundleContext } from "./context.ts";
 import type { Manifest, NewFile, PublisherState, Release } from "./manifest.ts";
@@ -107,7 +108,7 @@ const writtenByOthers = [
   feedPaths.state,
   feedPaths.keys,
   "pagefind/",
-  "og/",
+  picturesFolder,
   "search/index.json",
 ];
 

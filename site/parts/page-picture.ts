@@ -2,10 +2,12 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 
 // Where the pictures lie that other sites show of a page, without a leading slash. See docs/decisions/0186.
 
-export const picturesFolder = "og/";
-export const homePicture = "og/home.png";
-export const causePicture = (id: string): string => `og/causes/${id}.png`;
-export const countryPicture = (code: string): string => `og/countries/${code.toLowerCase()}.png`;
+/** Not of two letters: edge servers take such a folder for a language. */
+export const picturesFolder = "pictures/";
+export const homePicture = `${picturesFolder}home.png`;
+export const causePicture = (id: string): string => `${picturesFolder}causes/${id}.png`;
+export const countryPicture = (code: string): string =>
+  `${picturesFolder}countries/${code.toLowerCase()}.png`;
 
 /** What the picture of a profile shows of it. */
 export type PicturedRecord = Pick<
@@ -22,7 +24,7 @@ export function ownPicture({ slug, verified, status, ...shown }: PicturedRecord)
   const { name, city, region, country_code, cause } = shown;
   const words = JSON.stringify([name, city, region, country_code, cause]);
   const digest = Bun.CryptoHasher.hash("sha256", words, "hex").slice(0, 12);
-  return `og/nonprofits/${slug}-${digest}.png`;
+  return `${picturesFolder}nonprofits/${slug}-${digest}.png`;
 }
 
 /** The picture of a profile: its own once it is made, else that of its cause. */

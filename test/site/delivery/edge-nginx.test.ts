@@ -188,6 +188,18 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     );
 
     test.each([
+      ["/es/nothing", "es/404.html"],
+      ["/es/about/nothing", "es/404.html"],
+      ["/zz/nothing", "404.html"],
+      ["/pictures/nothing.png", "404.html"],
+    ])("%s is not found, in the language of the address: %s", async (url, path) => {
+      const answer = await get(url);
+      expect([answer.status, await answer.text()]).toEqual([404, sampleFiles[path] ?? ""]);
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(answer.headers.get("xkey")).toBe(headersOf(path).others["xkey"] ?? "");
+    });
+
+    test.each([
       "/../manifest.db",
       "/%2e%2e/manifest.db",
       "/nonprofits/..%2f..%2fmanifest.db",

@@ -74,9 +74,9 @@ describe("pictures of a directory", () => {
   afterAll(() => directory.close());
   const imageOf = (page: string) =>
     load(directory.read(page) ?? "")('meta[property="og:image"]').attr("content");
-  const ofCause = "http://localhost:8080/og/causes/education.png";
+  const ofCause = "http://localhost:8080/pictures/causes/education.png";
   const held = () =>
-    directory.publisher.context.manifest.under("og/nonprofits/").map(({ path }) => path);
+    directory.publisher.context.manifest.under("pictures/nonprofits/").map(({ path }) => path);
   const run = () => directory.publisher.pictureJob.run();
 
   test("are made after all else, once; until then a profile shows that of its cause", async () => {
@@ -87,9 +87,9 @@ describe("pictures of a directory", () => {
     for (const slug of ["listed", "other-letters"])
       expect(imageOf(`nonprofits/${slug}.html`)).toBe(ofCause);
     expect(imageOf("causes/education.html")).toBe(ofCause);
-    expect(imageOf("index.html")).toBe("http://localhost:8080/og/home.png");
-    expect(imageOf("countries/ke.html")).toBe("http://localhost:8080/og/countries/ke.png");
-    expect(directory.read("og/countries/ke.png")).toContain("PNG");
+    expect(imageOf("index.html")).toBe("http://localhost:8080/pictures/home.png");
+    expect(imageOf("countries/ke.html")).toBe("http://localhost:8080/pictures/countries/ke.png");
+    expect(directory.read("pictures/countries/ke.png")).toContain("PNG");
     expect(await run()).toBe(0);
     // A full build leaves them, and gives the same pages.
     expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
