@@ -19,3 +19,6 @@ export const languages: ReadonlyMap<string, Texts> = new Map([
 
 /** The languages other than English: their pages stand under /{code}. */
 export const translations: readonly Texts[] = [...languages.values()].slice(1);
+
+/** Their codes as a part of a pattern: "es|fr". What else stands first in an address is no language. */
+export const translationCodes: string = translations.map(({ language }) => language).join("|");

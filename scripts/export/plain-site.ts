@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { bundleExists, openManifest } from "#site/bundle/manifest.ts";
+import { translationCodes } from "#content/language/languages.ts";
 import { filePathsFor } from "#site/delivery/http-headers.ts";
 
 /**
@@ -58,8 +59,9 @@ export function exportPlainSite({
 }
 
 /** Pages that do nothing without the service: links lead to its own. */
-const ofService =
-  /^(?:[a-z]{2}\/)?(?:donate\/.+|onboard|corrections|(?:onboard|corrections)\/status|receipt|widget|match)\.html$/;
+const ofService = new RegExp(
+  String.raw`^(?:(?:${translationCodes})/)?(?:donate/.+|(?:onboard|corrections)(?:/status)?|receipt|widget|match)\.html$`,
+);
 
 const isPage = (path: string): boolean =>
   path.endsWith(".html") && path !== "index.html" && path !== "404.html";

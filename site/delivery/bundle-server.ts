@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
+import { translationCodes } from "#content/language/languages.ts";
 import { prefersMarkdown } from "./prefers-markdown.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
@@ -18,19 +19,21 @@ export type BundleServer = ReturnType<typeof createBundleServer>;
 type OnServed = (urlPath: string, request: Request) => void;
 
 /** With a query these are questions to the service; without one the bundle holds the answer. */
-const asksWithQuery =
-  /^\/(?:[a-z]{2}(?:-[a-z]{2,4})?\/)?(browse|search|onboard|corrections|api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats))\/?$/;
+const asksWithQuery = new RegExp(
+  `^/(?:(?:${translationCodes})/)?(?:browse|search|onboard|corrections|api/(?:nonprofits|needs-enrichment|agents/[a-z]+|enrichments/stats))/?$`,
+);
 /** Live counters, second opinions, credit and gifts stand only in the service's answer; the bundle has those of a while ago. */
 const alwaysLive =
   /^\/(?:api\/(?:stats|needs-enrichment|agents\/[a-z]+|enrichments\/stats|donations\/[^/.]+)|healthz|readyz|metrics)$/;
 
 /** What the service answers, profiles and lists in other languages among it, whatever the bundle holds; elsewhere a person who is lost sees a page. */
-const ofService =
-  /^\/(?:(?:api|mcp|desk|history|organisations|reconcile|healthz|readyz|metrics)(?:\/|$)|nonprofits\/[^/]+\/history$|[a-z]{2}(?:-[a-z]{2,4})?\/(?:nonprofits|donate|history|organisations|search|browse|causes|countries)(?:\/|$))/;
+const ofService = new RegExp(
+  `^/(?:(?:api|mcp|desk|history|organisations|reconcile|healthz|readyz|metrics)(?:/|$)|nonprofits/[^/]+/history$|(?:${translationCodes})/(?:nonprofits|donate|history|organisations|search|browse|causes|countries)(?:/|$))`,
+);
 
 /** The language in front of an address: /es of /es/about. */
-const languageOf = (path: string): string =>
-  /^\/[a-z]{2}(?:-[a-z]{2,4})?(?=\/)/.exec(path)?.[0] ?? "";
+const languageOf = (path: string): string => languagePrefix.exec(path)?.[0] ?? "";
+const languagePrefix = new RegExp(`^/(?:${translationCodes})(?=/)`);
 
 /** What is cached in memory. */
 const cachedBytesMax = 64 * 1024 * 1024;

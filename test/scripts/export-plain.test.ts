@@ -137,7 +137,7 @@ test.skipIf(Bun.which("wget") === null)(
       // Nothing links to these, or they are files by this name.
       .filter(
         (path) =>
-          !/^(?:(?:..\/)?(?:404|search)|index|(?:onboard|corrections)\/status|receipt|nonprofits)$/.test(
+          !/^(?:(?:..\/)?(?:404|search|(?:onboard|corrections)\/status)|index|receipt|nonprofits)$/.test(
             path,
           ),
       );
