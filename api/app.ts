@@ -1,7 +1,14 @@
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
 import { readJson } from "./http/body.ts";
-import { formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/form.ts";
+import {
+  formBody,
+  isSentByForm,
+  statusPages,
+  tableBody,
+  takesForm,
+  takesTable,
+} from "./http/form.ts";
 import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { refusalForPeople } from "./http/refusal-page.ts";
@@ -191,7 +198,7 @@ function policyOf(method: string, asked: string): Policy | null {
   const path = asked.replace(/\/$/, ""); // Elysia takes either for the same.
   if (probePaths.has(path)) return null;
   if (path.startsWith("/api/donate/")) return "donate";
-  if (path.endsWith("/status/page")) return "read"; // Its secret is too long for an address.
+  if (Object.hasOwn(statusPages, path)) return "read"; // What a button there does has a limit of its own.
   if (method === "POST" && path === "/api/agents") return "bind";
   const written = method === "POST" ? writes.find(([start]) => path.startsWith(start)) : undefined;
   return written?.[1] ?? "read";

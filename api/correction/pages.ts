@@ -1,6 +1,13 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { drawnForm, type FormPages, secretsIn, unknownLink, valuesIn } from "#api/http/form.ts";
+import {
+  drawnForm,
+  type FormPages,
+  secretsIn,
+  toStatusPage,
+  unknownLink,
+  valuesIn,
+} from "#api/http/form.ts";
 import { Refused } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
 import { addressIn, foundFor, profileFor, profileOfForm } from "#api/search/find-profile.ts";
@@ -9,19 +16,24 @@ import type { FormPageOf } from "#content/contract/form-pages.ts";
 import { languages } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { fitted } from "#content/contract/problem.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { usualDays } from "#content/operation/usual-wait-store.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
 import { type CorrectContext, correctionStatus } from "./correct.ts";
 
 /** The form of /corrections and the page of its status, drawn by the site for one reader each. */
 export function correctionPages(context: Context, verb: CorrectContext) {
-  const routes = new Elysia().post("/api/corrections/status/page", async ({ body, request }) => {
+  const path = "/api/corrections/status/page";
+  const routes = new Elysia().get(path, ({ request }) => toStatusPage(path, request));
+  routes.post(path, async ({ body, request }) => {
     const { secret = "" } = valuesIn(body);
     const { token } = secretsIn(secret);
     const status = await correctionStatus(verb, token);
     if (status === null) return drawnForm(context, request, statusPage({ said: unknownLink }), 404);
     const days = await usualDays(context.store, corrections);
-    return drawnForm(context, request, statusPage({ status, secret: token, usualDays: days }));
+    const name = (await recordBySlug(context.store, status.slug))?.name ?? status.slug;
+    const known = { status, name, secret: token, usualDays: days };
+    return drawnForm(context, request, statusPage(known));
   });
   for (const language of languages.keys()) {
     routes.get(pathIn(language, "/corrections"), async ({ request }) =>
@@ -71,6 +83,7 @@ const statusPage = (
 ): FormPageOf<"/corrections/status"> => ({
   page: "/corrections/status",
   status: null,
+  name: "",
   secret: "",
   said: null,
   usualDays: null,

@@ -2,7 +2,8 @@ import { pathIn } from "#content/language/texts.ts";
 import { tableText } from "#content/reconciliation/table.ts";
 import { formFields, isForm, readBody } from "./body.ts";
 import type { FormPage, Said, SentForm } from "#content/contract/form-pages.ts";
-import { formOf, type PageForm } from "./headers.ts";
+import type { Context } from "#api/context.ts";
+import { formOf } from "./headers.ts";
 import { noPages, problem, Refused, type Refusal } from "./problem.ts";
 
 // Forms of the site as browsers without a script send them. Source: docs/decisions/0064.
@@ -12,7 +13,19 @@ export const takesForm = (path: string): boolean =>
   path === "/api/onboard" ||
   path === "/reconcile" ||
   path.startsWith("/api/corrections/") ||
-  path === "/api/onboard/status/page";
+  Object.hasOwn(statusPages, path);
+
+/** Where a secret is sent for the page of its status, and the page that sends it. The secret is too long for an address. */
+export const statusPages = {
+  "/api/onboard/status/page": "/onboard/status",
+  "/api/corrections/status/page": "/corrections/status",
+} as const;
+
+/** Where a browser goes that opens such an address by itself: it has nothing to send. */
+export const toStatusPage = (path: keyof typeof statusPages, request: Request): Response => {
+  const location = pathIn(formOf(request).language, statusPages[path]);
+  return new Response(null, { status: 303, headers: { location } });
+};
 
 /** Whether a table comes to this path, as a file in a form or by itself. */
 export const takesTable = (path: string): boolean => path === "/reconcile/csv";
@@ -46,14 +59,15 @@ type Taken = { message: string; status_url: string | null };
 
 /** How a page of the site is made for the sender of a form. */
 export type FormPages = {
-  draw: Draw | undefined;
-  /** The page of the status, for whoever gets no link. */
+  draw: Drawing["draw"];
+  /** The page of the status, for a sender who gets no link. */
   status: (said: Said) => FormPage;
   /** The form again, with what was sent; null where there is none to show. */
   again: (sent: SentForm) => Promise<FormPage | null>;
 };
 
-type Draw = { form(page: FormPage, form: PageForm, status?: number): Promise<Response> };
+/** How the site draws a page; absent where no site is compiled beside the service. */
+type Drawing = Pick<Context, "draw">;
 
 /**
  * Answers a form as a person expects, in the language of its page: with the status page, whose address then keeps the link
@@ -82,9 +96,9 @@ export async function answerForm(
   return page === null ? problem(outcome.refusal) : draw.form(page, form, code);
 }
 
-/** A page of a form; there is none where no site is compiled beside the service. */
+/** A page of a form, where there is a site to draw it. */
 export const drawnForm = async (
-  { draw }: { draw?: Draw | undefined },
+  { draw }: Drawing,
   request: Request,
   page: FormPage,
   status = 200,

@@ -83,9 +83,10 @@ export const formOf = (request: Request): PageForm => ({
   acceptEncoding: request.headers.get("accept-encoding"),
 });
 
-/** The language in front of an address, /es of /es/browse; of what a form sent the one that its page put behind its address. */
+/** The language in front of an address, /es of /es/browse; where forms are sent, the one that their page put behind the address. */
 function languageOf({ method, url }: Request): string {
   const { pathname, searchParams } = new URL(url);
-  const named = (method === "POST" ? searchParams.get("language") : pathname.split("/")[1]) ?? "";
+  const isOfForm = method === "POST" || pathname.startsWith("/api/");
+  const named = (isOfForm ? searchParams.get("language") : pathname.split("/")[1]) ?? "";
   return languages.has(named) ? named : "en";
 }

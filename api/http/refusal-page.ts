@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { FormPage } from "#content/contract/form-pages.ts";
+import type { Context } from "#api/context.ts";
 import type { Problem } from "#content/contract/problem.ts";
-import { formOf, type PageForm } from "./headers.ts";
+import { formOf } from "./headers.ts";
 import { requestPath } from "./route.ts";
 
 /** What programs call: a browser that opens such an address is shown what they get. The desk answers in its own hand. */
@@ -16,15 +16,11 @@ function asksForPage({ method, headers, url }: Request): boolean {
   return sentByForm.test(headers.get("content-type") ?? "") && !path.startsWith("/desk");
 }
 
-type Draws = {
-  /** Absent: there is no site beside the service. */
-  draw: { form(page: FormPage, form: PageForm, status: number): Promise<Response> } | undefined;
-  onTrouble: (error: unknown) => void;
-};
+type Drawing = Pick<Context, "draw"> & { onTrouble: (error: unknown) => void };
 
 /** Every refusal passes here once, whatever refused: for a person it becomes a page. */
 export async function refusalForPeople(
-  { draw, onTrouble }: Draws,
+  { draw, onTrouble }: Drawing,
   response: Response,
   request: Request,
 ): Promise<Response> {

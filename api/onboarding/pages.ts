@@ -1,6 +1,14 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { drawnForm, type FormPages, secretsIn, unknownLink, valuesIn } from "#api/http/form.ts";
+import { crossSiteWrite } from "#api/http/cross-site.ts";
+import {
+  drawnForm,
+  type FormPages,
+  secretsIn,
+  toStatusPage,
+  unknownLink,
+  valuesIn,
+} from "#api/http/form.ts";
 import { Refused, refusalOf } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
@@ -22,9 +30,13 @@ export function onboardPages(
   context: Context,
   { verb, proving }: { verb: Verb; proving: HostProofContext },
 ) {
-  const routes = new Elysia().post("/api/onboard/status/page", async ({ body, request }) => {
+  const path = "/api/onboard/status/page";
+  const routes = new Elysia().get(path, ({ request }) => toStatusPage(path, request));
+  routes.post(path, async ({ body, request }) => {
     const { secret = "", code = "", do: asked = "" } = valuesIn(body);
     // To look is a read; what a button does asks others or writes.
+    const refused = asked === "" ? null : crossSiteWrite("onboard", request);
+    if (refused !== null) return refused;
     const allowance = asked === "" ? null : await context.limits.request("onboard", request);
     if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
     const { token, code: mailed } = secretsIn(secret);

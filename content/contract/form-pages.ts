@@ -42,7 +42,7 @@ export type Said = {
   detail: string | null;
 };
 
-/** The status of what was sent, for whoever has the secret of its link; null for nothing. */
+/** The status of what was sent, for anyone who has the secret of its link; null for nothing. */
 type Asking<Status> = {
   status: Status | null;
   secret: string;
@@ -61,7 +61,8 @@ export type FormPage =
     ))
   /** `code` came with a link by mail; "" for none. */
   | ({ page: "/onboard/status"; code: string } & Asking<OnboardingStatus>)
-  | ({ page: "/corrections/status" } & Asking<CorrectionStatus>)
+  /** `name`: of the organisation whose profile it is about. */
+  | ({ page: "/corrections/status"; name: string } & Asking<CorrectionStatus>)
   /** `waitS`: seconds until it is worth trying again. `sent`: a form was sent, and the browser still has it. */
   | {
       page: "/refusal";

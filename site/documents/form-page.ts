@@ -26,7 +26,7 @@ export const emptyForms = {
     view: correctionView({ page: "/corrections", ...unasked }, t),
   }),
   correctionStatus: ({ t = english }: BuildInputs) => ({
-    view: correctionStatusView({ page: "/corrections/status", ...unknown }, t),
+    view: correctionStatusView({ page: "/corrections/status", name: "", ...unknown }, t),
   }),
 };
 

@@ -34,6 +34,7 @@ export function onboardingStatusView(
   const button = (value: "look" | "mail" | "withdraw") => ({
     value,
     text: t.text(`status.${value}`),
+    main: false,
   });
   return {
     ...common,
@@ -149,7 +150,7 @@ function proofOf(proof: HostProof | null, t: Texts) {
 
 /** What became of a correction, and what happens next. */
 export function correctionStatusView(
-  { status, secret, said, usualDays }: FormPageOf<"/corrections/status">,
+  { status, name, secret, said, usualDays }: FormPageOf<"/corrections/status">,
   t: Texts,
 ) {
   const common = {
@@ -177,7 +178,7 @@ export function correctionStatusView(
     state: t.text(`status.correction_${status.status}`),
     next,
     facts: [
-      { label: t.text("status.profile"), text: slug, href: `/nonprofits/${slug}` },
+      { label: t.text("status.profile"), text: name, href: `/nonprofits/${slug}` },
       {
         label: t.text("status.value"),
         text: field === "other" ? t.text("status.other") : labelOf(field, t),

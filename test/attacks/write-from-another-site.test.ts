@@ -37,6 +37,18 @@ test("an organisation's form is refused, with whatever token", async () => {
   expect((await answer.json()).code).toBe("cross_site_write");
 });
 
+test("a button of a status page is refused, and looking goes on", async () => {
+  const ask = async (fields: Record<string, string>) =>
+    (await service.post("/api/onboard/status/page", { secret: "x", ...fields }, crossSite)).status;
+  expect(await ask({ do: "withdraw" })).toBe(403);
+  expect(await ask({})).not.toBe(403);
+});
+
+test("a path that only ends like a status page is a write", async () => {
+  const path = "/api/corrections/oak/status/page";
+  expect((await service.post(path, {}, crossSite)).status).toBe(403);
+});
+
 test("a tool that writes is refused, and reads go on", async () => {
   const called = await service.post("/mcp", tool, crossSite);
   expect(await called.text()).toContain("cross_site_write");

@@ -208,6 +208,14 @@ describe("a claim", () => {
     expect(page.$("[name=claim_slug]").attr("value")).toBe("lantern");
   });
 
+  test("names every fault at once, what is missing and what is wrong", async () => {
+    const page = await read(
+      await send("/api/onboard", { claim_slug: "lantern", contact_email: "", website: "ftp://x" }),
+    );
+    const links = page.$(".faults a").map((_, link) => page.$(link).attr("href"));
+    expect(links.get()).toEqual(["#field-website", "#field-contact_email"]);
+  });
+
   test("of an organisation that is not listed needs name, country and address", async () => {
     const page = await read(await send("/api/onboard", { name: "", country: "", city: "Oslo" }));
     const words = page.$(".faults a").map((_, link) => page.$(link).text());
@@ -258,6 +266,16 @@ test("the page of a status survives any body, and its buttons have the limit of 
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 404), 429]);
 });
 
+test("the address to which a button sends leads a browser back to the page", async () => {
+  for (const [path, page] of [
+    ["/api/onboard/status/page", "/onboard/status"],
+    ["/api/corrections/status/page?language=fr", "/fr/corrections/status"],
+  ] as const) {
+    const answer = await service.get(path, browser);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, page]);
+  }
+});
+
 test("a sender is told how long others waited, once there are enough", async () => {
   const taken = await send("/api/corrections/lantern", { field: "name", what_is_wrong: "No." });
   const secret = taken.headers.get("location") ?? "";
@@ -269,7 +287,9 @@ test("a sender is told how long others waited, once there are enough", async () 
     await service.store.write((tx) =>
       tx.db.insert(corrections).values({
         ...{ id: `decided-${at}`, nonprofit_id: 1, field: "city", what_is_wrong: "No." },
-        ...{ request_digest: `${at}`, status_digest: `${at}`, status: "approved" },
+        ...{ request_digest: `${at}`, status_digest: `${at}`, reviewed_by: "ada" },
+        // A rejection is a decision, too.
+        ...{ status: at % 2 === 0 ? "approved" : "rejected" },
         ...{ created_at: at, reviewed_at: at + at * dayMs },
       }),
     );
@@ -320,6 +340,8 @@ describe("a correction", () => {
     const link = taken.headers.get("location") ?? "";
     const page = await read(await send("/api/corrections/status/page", { secret: link }));
     expect(page.text(".stage")).toBe("Waits for an operator");
+    const profile = page.$('.facts a[href="/nonprofits/lantern"]');
+    expect(profile.text()).toBe("Lantern <b>School");
     expect(page.text("main")).toContain("What happens next");
   });
 });
