@@ -121,9 +121,9 @@ export function whyWithdrawn(
   const left = register_facts.find(({ state }) => state === "gone" || state === "removed");
   const [register] = left === undefined ? register_facts : [left];
   const removed = left?.fields.find(({ name }) => name === "removed")?.value;
+  if (register === undefined) return t.text("withdrawn.gone");
   const isKept = register_facts.some(({ state }) => state === "registered");
-  if (register === undefined) return t.text(isKept ? "withdrawn.unlisted" : "withdrawn.gone");
-  return t.text(isKept ? "withdrawn.unlisted_by" : "withdrawn.gone_from", {
+  return t.text(isKept ? "withdrawn.unlisted" : "withdrawn.gone_from", {
     register: t.word(register.register_name),
     date: t.date(String(removed ?? register.as_of)),
   });

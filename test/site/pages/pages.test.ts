@@ -7,6 +7,7 @@ import { english } from "#content/language/texts.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
+import { curatedPicks } from "#content/store/tables/recommendations.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
@@ -82,6 +83,18 @@ test.skipIf(!clientsInstalled)(
   },
   30_000,
 );
+
+test("what is recommended is marked as English on pages in other languages", async () => {
+  const own = await aSite([aNonprofit({ slug: "well" })]);
+  const said = { recommended_for: ["rural water"], why_recommended: "Wells last here." };
+  await own.store.write((tx) =>
+    tx.db.insert(curatedPicks).values({ nonprofit_id: 1, ...said, added_by: "ada" }),
+  );
+  const { $ } = await own.page("page recommendations", "es/");
+  const english = $('.cards [lang="en"]').map((_, one) => $(one).text().trim());
+  expect(english.get()).toEqual([said.why_recommended, "rural water"]);
+  own.close();
+});
 
 describe.each(everyPage)("%s", (key) => {
   test("can be read by everyone", async () => {
