@@ -22,6 +22,12 @@ describe("how a file is sent", () => {
     expect(headersOf(path)).toMatchObject({ contentType, cacheControl });
   });
 
+  test("a page loads nothing from other hosts, pictures neither", () => {
+    const policy = headersOf("index.html").others["content-security-policy"];
+    expect(policy).toContain("default-src 'self';");
+    expect(policy).not.toContain("https:");
+  });
+
   test("the API catalogue says what it is and where it is linked", () => {
     const { contentType, others } = headersOf(".well-known/api-catalog");
     expect(contentType).toStartWith("application/linkset+json");

@@ -91,8 +91,8 @@ test("what is recommended is marked as English on pages in other languages", asy
     tx.db.insert(curatedPicks).values({ nonprofit_id: 1, ...said, added_by: "ada" }),
   );
   const { $ } = await own.page("page recommendations", "es/");
-  const english = $('.cards [lang="en"]').map((_, one) => $(one).text().trim());
-  expect(english.get()).toEqual([said.why_recommended, "rural water"]);
+  const marked = $('.cards [lang="en"]').map((_, one) => $(one).text().trim());
+  expect(marked.get()).toEqual([said.why_recommended, "rural water"]);
   own.close();
 });
 
