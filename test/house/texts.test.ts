@@ -42,8 +42,29 @@ function ownWords(source: string): string[] {
   );
 }
 
+/**
+ * Sentences in a script of a page: every text that begins like one. What is thrown is for the log. Rules of CSS, names of
+ * keys and of types do not begin so, or have no second word.
+ */
+function sentencesIn(script: string): string[] {
+  const code = script.replaceAll(
+    /^\s*(?:\/\/|\*|\/\*).*$|^import .*$|\/\*\*.*\*\/|new Error\((?:"[^"]*"|`[^`]*`)\)/gm,
+    "",
+  );
+  return [...code.matchAll(/"([^"\n]*)"|`([^`]*)`/g)]
+    .map(([, text = "", pattern = ""]) => text || pattern)
+    .filter((text) => /^\p{Lu}\p{Ll}*(?: \S|.*[.?!…]$)/u.test(text));
+}
+
 const files = [...new Glob("{pages,parts,lists,profile,forms}/**/*.astro").scanSync(site)];
 
 test.each(files.toSorted())("the words of %s are in the catalogue", async (file) => {
   expect(ownWords(await Bun.file(join(site, file)).text())).toEqual([]);
 });
+
+test.each([...new Glob("browser/**/*.ts").scanSync(site)].toSorted())(
+  "the words of %s are in the catalogue",
+  async (file) => {
+    expect(sentencesIn(await Bun.file(join(site, file)).text())).toEqual([]);
+  },
+);

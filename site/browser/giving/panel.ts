@@ -23,7 +23,7 @@ export type PanelParts = {
 
 export type PanelOptions = {
   service: GivingService;
-  /** The texts of the group "pay". */
+  /** The texts of the group "pay", and why a proof is refused where one can be handed in: the group "refused". */
   text: Say;
   /** The wallet that people were shown before; a payment to another one is never offered. */
   wallet: string;
@@ -59,6 +59,11 @@ export function openPanel(
     return watching.signal;
   }
 
+  const why = (code: string) => {
+    const words = text(code);
+    return words === code ? text("refused") : words;
+  };
+
   /** Looks until money is found, and says so. */
   async function follow(signal: AbortSignal, look: () => Promise<Outcome>): Promise<void> {
     const found = await watchFor(look, signal);
@@ -69,7 +74,7 @@ export function openPanel(
       lookAgain = () => void follow(restart(), look);
       return;
     }
-    if (found.kind === "refused") return say(found.words);
+    if (found.kind === "refused") return say(why(found.code));
     const links = afterwards(found.settlement);
     payment.hidden = true;
     ask.hidden = true;
@@ -89,7 +94,7 @@ export function openPanel(
     if (payment.hidden) say(text("asking"));
     const answer = await service.ask(asked.value);
     if (signal.aborted) return;
-    if (answer.kind === "refused") return refuse(answer.words);
+    if (answer.kind === "refused") return refuse(why(answer.code));
     if (answer.kind === "away") return refuse(text("away"));
     const { requirements } = answer;
     if (!isPayable(requirements, wallet)) return refuse(text("changed"));
@@ -119,6 +124,11 @@ export function openPanel(
     // Nothing is asked before somebody wants to see the code.
     if (!payment.hidden || amount.getAttribute("aria-invalid") === "true") later();
   });
+  // Not while somebody types: "2.0" may become "2.05".
+  amount.addEventListener("change", () => {
+    const read = readAmount(amount.value);
+    if (read.ok) amount.value = read.value;
+  });
   for (const preset of parts.presets) {
     preset.addEventListener("click", () => {
       amount.value = preset.value;
@@ -130,11 +140,19 @@ export function openPanel(
 
 /** The amount as the service understands it, or what is wrong with it. */
 function amountOf({ amount, presets }: PanelParts, text: Say) {
-  const typed = donationAmount(amount.value.trim().replace(",", "."));
-  amount.setAttribute("aria-invalid", String(!typed.ok));
-  const plain = typed.ok ? usdcText(typed.value) : "";
+  const read = readAmount(amount.value);
+  amount.setAttribute("aria-invalid", String(!read.ok));
+  const plain = read.ok ? read.value : "";
   for (const preset of presets) preset.setAttribute("aria-pressed", String(preset.value === plain));
-  return typed.ok ? ok(plain) : fail(text("amount_wrong"));
+  return read.ok ? read : fail(text(read.failure));
+}
+
+/** An amount as people write it, with a point or a comma; the failure names a text. "1,000" is a thousand to some. */
+function readAmount(written: string): Result<string, "amount_wrong" | "amount_comma"> {
+  const trimmed = written.trim();
+  if (/^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?$/.test(trimmed)) return fail("amount_comma");
+  const amount = donationAmount(trimmed.replace(",", "."));
+  return amount.ok ? ok(usdcText(amount.value)) : fail("amount_wrong");
 }
 
 /** A link of another form, or to another wallet, must not be drawn, no matter who answered. */

@@ -5,8 +5,8 @@ import type {
   Settlement,
 } from "#content/contract/donation.ts";
 
-/** `words` are for people. */
-type Refusal = { kind: "refused"; words: string } | { kind: "away"; retryAfterS: number };
+/** `code` is the API's: the page has the words for it. */
+type Refusal = { kind: "refused"; code: string } | { kind: "away"; retryAfterS: number };
 
 /** How to pay. */
 type Offer = { kind: "requirements"; requirements: PaymentRequirements } | Refusal;
@@ -71,13 +71,12 @@ async function send(url: string, options: RequestInit = {}): Promise<Answer | nu
   }
 }
 
-/** Anyone who is busy now may answer later; anyone who refuses has said why. */
+/** Anyone who is busy now may answer later; anyone who refuses says by a code why. */
 function refusal(answer: Answer | null): Refusal {
   if (answer === null || answer.status === 429 || answer.status >= 500) {
     return { kind: "away", retryAfterS: answer?.retryAfterS ?? retryAfterDefaultS };
   }
-  const { detail, error } = answer.body as { detail?: string; error?: string };
-  return { kind: "refused", words: detail ?? error ?? `The directory answered ${answer.status}.` };
+  return { kind: "refused", code: (answer.body as { code?: string }).code ?? "" };
 }
 
 const firstWaitMs = 2_000;

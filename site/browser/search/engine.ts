@@ -7,8 +7,8 @@ export type Found = {
   total: number;
   /** Whether the total is exact: shards that are joined can be off by a few. */
   exact: boolean;
-  /** How the words were read, when not as they stand. */
-  note: string | null;
+  /** How the words were read, when not as they stand; `inEnglish` is what the service says of it, null for a place alone. */
+  read: { place: string; inEnglish: string | null } | null;
   /** Results from a place (counted from 0); fewer than asked for at the end. */
   items(from: number, count: number): Promise<FoundItem[]>;
 };
@@ -104,7 +104,7 @@ async function openShards(first: number, others: readonly number[]): Promise<Ind
       return {
         total: results.length,
         exact: false,
-        note: null,
+        read: null,
         items: (from, count) => Promise.all(results.slice(from, from + count).map(itemOf)),
       };
     },
@@ -129,7 +129,7 @@ async function service(words: string, literal: boolean): Promise<Found> {
   return {
     total: first.total,
     exact: true,
-    note: first.note ?? placeNote(first),
+    read: readingOf(first),
     items: async (offset, limit) => {
       const { nonprofits } =
         offset === 0 && limit <= firstPage ? first : await ask(words, literal, { offset, limit });
@@ -145,8 +145,8 @@ async function service(words: string, literal: boolean): Promise<Found> {
 
 const firstPage = 10;
 
-const placeNote = ({ understood: { place } }: SearchAnswer): string | null =>
-  place === null ? null : `In ${place.name}.`;
+const readingOf = ({ note, understood: { place } }: SearchAnswer): Found["read"] =>
+  note === null && place === null ? null : { place: place?.name ?? "", inEnglish: note };
 
 async function ask(
   words: string,

@@ -73,8 +73,8 @@ async function show(
   const items = await found.items(0, shownAtOnce);
   if (!current()) return;
   box.count.textContent = wording(found, box.text);
-  if (found.note !== null) box.count.append(` ${found.note}`);
-  if (found.note !== null && asTyped !== null) {
+  if (found.read !== null) box.count.append(` ${readAs(found.read, box.text)}`);
+  if (found.read !== null && asTyped !== null) {
     const button = el("button", { type: "button" }, [box.text("literal")]);
     button.addEventListener("click", asTyped);
     box.count.append(" ", button);
@@ -86,6 +86,12 @@ async function show(
 function wording({ total: count, exact }: Found, text: Say): string {
   if (count === 0) return text("none");
   return text(exact || count === 1 ? "found" : "about", { count });
+}
+
+/** The service says in English which words it changed. */
+function readAs({ place, inEnglish }: NonNullable<Found["read"]>, text: Say): string {
+  if (inEnglish === null) return text("in_place", { place });
+  return document.documentElement.lang === "en" ? inEnglish : text("similar");
 }
 
 function drawn({ url, title, place, line }: FoundItem): HTMLElement {

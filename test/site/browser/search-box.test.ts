@@ -31,6 +31,7 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
   let directory: Directory;
   let server: Bun.Server<undefined>;
   let withService = true;
+  let note: string | null = null;
   let asked: URLSearchParams[] = [];
   beforeAll(async () => {
     directory = await aDirectory([...schools, wells], { searchIndex: true });
@@ -44,7 +45,7 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
         const { pathname, searchParams } = new URL(request.url);
         if (pathname === "/api/search" && withService) {
           asked.push(searchParams);
-          return Response.json(fromService);
+          return Response.json({ ...fromService, note });
         }
         // A host of files alone does not look at the query.
         const file = /^\/(es\/)?search$/.test(pathname)
@@ -85,6 +86,23 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     expect(asked.map((params) => params.get("literal"))).toEqual([null, "1"]);
     expect(page.asked.filter((path) => path.startsWith("/pagefind/"))).toEqual([]);
     expect(page.troubles).toEqual([]);
+  });
+  test("says in the language of the page how the words were read", async () => {
+    withService = true;
+    const page = await openPage(browser);
+    await page.goto(`http://127.0.0.1:${server.port}/es`, { waitUntil: "networkidle" });
+    await page.fill("#search-words", "night france");
+    await page.waitForSelector("#search-results a");
+    expect(await page.textContent("#search-count")).toBe(
+      "1 organización Lugar: France. Buscar las palabras tal cual",
+    );
+    note = "No profile has all of the words; these have some of them.";
+    await page.fill("#search-words", "night rome");
+    await page.waitForFunction(() =>
+      document.querySelector("#search-count")?.textContent?.includes("resultados parecidos"),
+    );
+    expect(await page.textContent("#search-count")).not.toContain("words");
+    note = null;
   });
   test("finds across shards, says about how many, and obeys the policy of the page", async () => {
     withService = false;

@@ -137,6 +137,29 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     30_000,
   );
 
+  test("a comma that may part thousands is refused; an amount that is understood stands there plainly", async () => {
+    const page = await open("/donate/wells?amount=1,000#pay");
+    await page.waitForSelector('#give-amount[aria-invalid="true"]');
+    expect(await page.textContent("#give-hint")).toContain("like 1000");
+    expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
+    await page.focus("#give-amount");
+    await page.fill("#give-amount", "2,50");
+    await page.keyboard.press("Enter");
+    await shown(page);
+    expect(await page.inputValue("#give-amount")).toBe("2.5");
+  }, 30_000);
+
+  test("a proof that is refused is answered in the language of the page", async () => {
+    const page = await open("/fr/donate/wells#pay");
+    await shown(page);
+    await page.click(".hand summary");
+    await page.fill("#give-signature", "no signature");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() =>
+      document.querySelector(".found")?.textContent?.startsWith("Ce n’est pas la signature"),
+    );
+  }, 30_000);
+
   test("a transfer made by hand counts when its signature is told", async () => {
     const page = await open("/donate/wells?amount=3#pay");
     await shown(page);
