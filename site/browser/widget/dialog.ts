@@ -14,6 +14,8 @@ export type Place = {
   slug: string;
   amount: string;
   prefix: string;
+  /** The language of the texts. */
+  spoken: string;
   text: Say;
 };
 
@@ -25,7 +27,7 @@ export function openDialog(shadow: ShadowRoot, place: Place): () => void {
     "✕",
   ]);
   const content = el("div", {}, [el("p", { role: "status" }, [text("loading")])]);
-  const dialog = el("dialog", { "aria-labelledby": "title" }, [
+  const dialog = el("dialog", { "aria-labelledby": "title", lang: place.spoken }, [
     el("header", {}, [title, close]),
     content,
   ]);
@@ -62,9 +64,10 @@ async function nonprofitOf({ directory, slug, text }: Place): Promise<NonprofitD
       signal: AbortSignal.timeout(15_000),
     });
     if (answer.status === 404) return text("unknown");
+    if (!answer.ok) throw new Error(`the directory answered ${answer.status}`);
     return (await answer.json()) as NonprofitDetail;
   } catch {
-    // The network is down, or the policy of this page lets nothing through to the directory.
+    // The network or the directory is down, or the policy of this page lets nothing through to the directory.
     return text("unreachable", { host: new URL(directory).host });
   }
 }

@@ -29,15 +29,20 @@ function place(from: HTMLScriptElement): void {
   const shadow = host.attachShadow({ mode: "closed" });
   shadow.adoptedStyleSheets = [shadowStyles()];
   const directory = new URL(from.src).origin;
-  const language = languageAround(from);
+  const around = from.closest<HTMLElement>("[lang]")?.lang ?? "";
+  const language = ourLanguage(around);
   const prefix = language === "en" ? "" : `/${language}`;
-  const label = from.dataset["label"] ?? labels[language] ?? "";
-  const button = el("button", { type: "button", class: "open" }, [label]);
+  const label = from.dataset["label"];
+  // A label of the page is in the page's language, whether or not the directory has it.
+  host.lang = label === undefined ? language : around;
+  const button = el("button", { type: "button", class: "open" }, [label ?? labels[language] ?? ""]);
   let opening: Promise<() => void> | null = null;
   button.addEventListener("click", () => {
-    opening ??= textsIn(language, directory).then((texts) => {
+    opening ??= textsIn(language, directory).then((fetched) => {
+      const texts = fetched ?? inEnglish;
       const text: Say = (name, values = {}) => filled(texts[name] ?? name, values, plain);
-      return openDialog(shadow, { directory, slug: nonprofit, amount, prefix, text });
+      const spoken = fetched === null ? "en" : language;
+      return openDialog(shadow, { directory, slug: nonprofit, amount, prefix, spoken, text });
     });
     void opening.then((open) => open());
   });
@@ -53,18 +58,20 @@ function place(from: HTMLScriptElement): void {
 const plain = { number: String, plural: () => "other" };
 
 /** The language of the page around the button, where the directory has it; else English. */
-function languageAround(from: HTMLElement): string {
-  const asked = from.closest<HTMLElement>("[lang]")?.lang.toLowerCase() ?? "";
+function ourLanguage(around: string): string {
+  const asked = around.toLowerCase();
   return [asked, asked.split("-")[0] ?? ""].find((one) => Object.hasOwn(labels, one)) ?? "en";
 }
 
-/** The texts of the dialog; English where those of the language cannot be reached. */
-async function textsIn(language: string, directory: string): Promise<ScriptTexts> {
-  if (language === "en") return inEnglish;
+/** The texts of the dialog in another language than English; null where they cannot be had. */
+async function textsIn(language: string, directory: string): Promise<ScriptTexts | null> {
+  if (language === "en") return null;
   try {
-    const answer = await fetch(`${directory}/widget/${language}.json`);
-    return (await answer.json()) as ScriptTexts;
+    const answer = await fetch(`${directory}/widget/${language}.json`, {
+      signal: AbortSignal.timeout(5_000),
+    });
+    return answer.ok ? ((await answer.json()) as ScriptTexts) : null;
   } catch {
-    return inEnglish;
+    return null;
   }
 }

@@ -245,6 +245,31 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     30_000,
   );
 
+  test("speaks English, and says so, where the texts of the language are refused", async () => {
+    site.answerWith(({ url }) =>
+      url.endsWith("/widget/es.json")
+        ? Response.json({ title: "Service unavailable" }, { status: 503 })
+        : null,
+    );
+    const page = await visit(`<div lang="es">${tag('data-nonprofit="neither"')}</div>`);
+    const dialog = await press(page);
+    site.answerWith(null);
+    await dialog.getByText("No way to give").waitFor({ timeout: 10_000 });
+    expect(await dialog.getAttribute("lang")).toBe("en");
+    expect(await page.locator("button.open").textContent()).toBe("Donar");
+    const around = page.locator("div[lang] > div").first();
+    expect(await around.getAttribute("lang")).toBe("es");
+  }, 30_000);
+
+  test("says that the directory cannot be reached where it refuses the profile", async () => {
+    site.answerWith(({ url }) =>
+      url.includes("/api/nonprofits/") ? Response.json({}, { status: 429 }) : null,
+    );
+    const dialog = await press(await visit(tag('data-nonprofit="neither"')));
+    await dialog.getByText("cannot be reached from this page").waitFor({ timeout: 10_000 });
+    site.answerWith(null);
+  }, 30_000);
+
   test("each tag has its own button; a tag that names nothing has none", async () => {
     const page = await visit(
       `${tag('data-nonprofit="wells" data-label="One"')}${tag('data-nonprofit="neither" data-label="<b>Two"')}${tag("")}${tag('data-nonprofit="../evil"')}`,
