@@ -99,8 +99,11 @@ export const answersToForm = (
   draw: context.draw,
   status: (said) => statusPage({ said }),
   again: async (sent) => {
+    const profile = await profileOfForm(context, slug);
+    if (profile === undefined) return null;
     const read = fitted(CorrectionBody.shape.field, field);
-    const profile = read.ok ? await profileOfForm(context, slug) : undefined;
-    return read.ok && profile !== undefined ? filling(profile, read.value, sent) : null;
+    return read.ok
+      ? filling(profile, read.value, sent)
+      : { page: "/corrections", step: "field", profile };
   },
 });

@@ -113,11 +113,10 @@ export function faultsOf(
   );
   if (faults.length > 0 || sent === null) return faults;
   const words: Readonly<Record<string, string>> = forms.refusals;
-  const { code, detail } = sent.refusal ?? { code: "", detail: sent.wrongs[0]?.message };
-  if (detail === undefined) return [];
-  const known = words[code];
-  const text = known === undefined ? inEnglish(t, detail) : t.word(known);
-  return [{ href: null, text: text ?? t.text("form.refused") }];
+  if (sent.refusal === null && sent.wrongs.length === 0) return [];
+  // What is wrong with a field that no one sees means nothing to its sender.
+  const known = words[sent.refusal?.code ?? ""];
+  return [{ href: null, text: known === undefined ? t.text("form.refused") : t.word(known) }];
 }
 
 type Found = { q: string | null; total: number; found: readonly NonprofitSummary[] };

@@ -144,6 +144,7 @@ describe("a person whose request is refused is shown a page", () => {
       const page = await read(sent);
       expect([page.status, page.text("h1")]).toEqual([413, "This is too much at once"]);
       expect(page.text("main")).toContain("what you typed is still there");
+      expect(page.text("main")).toContain("Nothing was stored.");
     }
   });
 
@@ -155,6 +156,23 @@ describe("a person whose request is refused is shown a page", () => {
     const page = await read(refused);
     expect([page.status, page.text("h1")]).toEqual([429, "Too many requests"]);
     expect(page.text("main")).toMatch(/Try again in \d+ (?:seconds?|minutes?)/);
+  });
+
+  test("that fits what was sent, and says nothing of what is hidden", async () => {
+    const file = new FormData();
+    file.append("name", "Harbour Room");
+    const form = await read(await send("/api/onboard", file));
+    expect([form.status, form.text("h1")]).toEqual([415, "This was not accepted"]);
+    expect(form.text("main")).not.toMatch(/CSV|JSON|Content-Type/);
+    const correction = await read(await send("/api/corrections/lantern", { what_is_wrong: "No." }));
+    expect([correction.status, correction.$(".values a").length > 5]).toEqual([400, true]);
+    expect(correction.text("main")).not.toContain("field is");
+    const claim = { claim_slug: "lantern", contact_email: "a@b.example", corrects: "odd" };
+    const hidden = await read(await send("/api/onboard", claim));
+    expect([hidden.status, hidden.text(".faults")]).toEqual([
+      400,
+      "There is a problemThis cannot be accepted as it is. Please look through what you wrote.",
+    ]);
   });
 
   test("but not where programs ask", async () => {
