@@ -93,6 +93,17 @@ test("rooms import only what they may, types included", () => {
   expect(wrong).toEqual([]);
 });
 
+test("a face reads no file of the other by its path", async () => {
+  const others = { api: /["'`](?:\.\.\/)+site\//, site: /["'`](?:\.\.\/)+api\// };
+  const wrong: string[] = [];
+  for (const [face, other] of Object.entries(others)) {
+    for (const file of files.filter((one) => one.startsWith(`${face}/`))) {
+      if (other.test(await Bun.file(join(root, file)).text())) wrong.push(file);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
 /** The first circle that is found from each node, as a path; nothing for a graph without circles. */
 function circles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const state = new Map<string, "open" | "done">();

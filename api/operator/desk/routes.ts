@@ -60,7 +60,7 @@ export function deskRoutes(context: Context) {
     .post("/desk/sign-in", onSignIn(context, signIn));
   for (const name of fontFiles) {
     const font = new Uint8Array(
-      readFileSync(join(import.meta.dirname, "../../../site/fonts", name)),
+      readFileSync(join(import.meta.dirname, "../../../content/editorial/fonts", name)),
     );
     routes.get(`/desk/${name}`, () => fileAnswer(font, "font/woff2"));
   }
