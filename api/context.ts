@@ -7,7 +7,7 @@ import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
-import type { FormPage } from "#content/contract/form-pages.ts";
+import type { DrawForm } from "./http/form.ts";
 import type { PageForm } from "./http/headers.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
 import type { Clock } from "#content/contract/base/time.ts";
@@ -84,7 +84,7 @@ export type Context = {
   /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
   readonly bundleHolds?: (urlPath: string) => boolean;
   /** Draws pages that are in no bundle, as the site does. Absent: no site is compiled beside the service. */
-  readonly draw?: {
+  readonly draw?: DrawForm & {
     list(found: FoundList, form: PageForm): Promise<Response>;
     search(
       asked: SearchAsked,
@@ -98,8 +98,6 @@ export type Context = {
     donate(record: NonprofitRecord, form: PageForm): Promise<Response>;
     /** What a reader finds where nothing is. */
     missing(form: PageForm): Promise<Response>;
-    /** A page that is of one reader and one moment: no cache keeps it. `status`: 200 unless given. */
-    form(page: FormPage, form: PageForm, status?: number): Promise<Response>;
   };
   /**
    * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the

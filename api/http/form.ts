@@ -2,8 +2,7 @@ import { pathIn } from "#content/language/texts.ts";
 import { tableText } from "#content/reconciliation/table.ts";
 import { formFields, isForm, readBody } from "./body.ts";
 import type { FormPage, Said, SentForm } from "#content/contract/form-pages.ts";
-import type { Context } from "#api/context.ts";
-import { formOf } from "./headers.ts";
+import { formOf, type PageForm } from "./headers.ts";
 import { noPages, problem, Refused, type Refusal } from "./problem.ts";
 
 // Forms of the site as browsers without a script send them. Source: docs/decisions/0064.
@@ -66,8 +65,13 @@ export type FormPages = {
   again: (sent: SentForm) => Promise<FormPage | null>;
 };
 
-/** How the site draws a page; absent where no site is compiled beside the service. */
-type Drawing = Pick<Context, "draw">;
+/** How the site draws a page that is of one reader and one moment: no cache keeps it. `status`: 200 unless given. */
+export type DrawForm = {
+  form(page: FormPage, form: PageForm, status?: number): Promise<Response>;
+};
+
+/** Absent: no site is compiled beside the service. */
+export type Drawing = { draw?: DrawForm | undefined };
 
 /**
  * Answers a form as a person expects, in the language of its page: with the status page, whose address then keeps the link

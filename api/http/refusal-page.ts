@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { Context } from "#api/context.ts";
 import type { Problem } from "#content/contract/problem.ts";
+import type { Drawing } from "./form.ts";
 import { formOf } from "./headers.ts";
 import { requestPath } from "./route.ts";
 
@@ -16,11 +16,11 @@ function asksForPage({ method, headers, url }: Request): boolean {
   return sentByForm.test(headers.get("content-type") ?? "") && !path.startsWith("/desk");
 }
 
-type Drawing = Pick<Context, "draw"> & { onTrouble: (error: unknown) => void };
+type Refusing = Drawing & { onTrouble: (error: unknown) => void };
 
 /** Every refusal passes here once, whatever refused: for a person it becomes a page. */
 export async function refusalForPeople(
-  { draw, onTrouble }: Drawing,
+  { draw, onTrouble }: Refusing,
   response: Response,
   request: Request,
 ): Promise<Response> {

@@ -9,7 +9,9 @@ type Letter = { outline: string; advance: number; unitsPerEm: number };
 export type Face = { letter(character: string): Letter | null; bolder: number };
 
 const fontFile = (name: string): Font => {
-  const font = create(readFileSync(join(import.meta.dirname, "../../content/editorial/fonts", `${name}.woff2`)));
+  const font = create(
+    readFileSync(join(import.meta.dirname, "../../content/editorial/fonts", `${name}.woff2`)),
+  );
   if (font.isCollection) throw new Error(`${name} holds several fonts`);
   return font;
 };
