@@ -3,7 +3,7 @@ import { isSameName, similarTo } from "#content/nonprofit/near-name.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { tellingText } from "#content/search/understand.ts";
-import { areToldApart } from "./told-apart.ts";
+import { areDistinctNames } from "./distinct-names.ts";
 
 export const places = ["country", "region", "city"] as const;
 export type Place = (typeof places)[number];
@@ -35,7 +35,7 @@ export const matchAhead = 4;
 /** What a name counts, and what it keeps when a place is another one, or words or legal forms are. */
 const shares = { similar: 92, same: 8 };
 const kept: Record<Place, number> = { country: 0.7, region: 0.9, city: 0.75 };
-const keptToldApart = 0.8;
+const keptOfDistinct = 0.8;
 
 /** The candidates by score, among equals as they came; at most one of them is a match. */
 export function ranked<One extends Candidate>(
@@ -48,10 +48,10 @@ export function ranked<One extends Candidate>(
     .map((found): Match<One> => {
       const name_similarity = similarity(found.name);
       const same_name = isSameName(own, tellingText(found.name)) ? 1 : 0;
-      const same_words = same_name === 1 || !areToldApart(wanted.name, found.name) ? 1 : 0;
+      const same_words = same_name === 1 || !areDistinctNames(wanted.name, found.name) ? 1 : 0;
       const features: Features = { name_similarity, same_name, same_words };
       let score = shares.similar * name_similarity + shares.same * same_name;
-      if (same_words === 0) score *= keptToldApart;
+      if (same_words === 0) score *= keptOfDistinct;
       for (const place of places) {
         const agrees = isIn(place, wanted.places[place], found);
         if (agrees === null) continue;

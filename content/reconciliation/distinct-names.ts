@@ -17,7 +17,7 @@ const formOf = new Map(
  * the other ("Ninth", "Kimberley Chapter"), or the legal forms are others ("Trust", "Fund"). One slip of the hand, a word in
  * two parts and a legal form that is left out tell nothing. What stands in brackets counts where both names have some.
  */
-export function areToldApart(one: string, other: string): boolean {
+export function areDistinctNames(one: string, other: string): boolean {
   const withBrackets = one.includes("(") && other.includes("(");
   const [own, others] = [wordsIn(one, withBrackets), wordsIn(other, withBrackets)];
   return hasWordBeyond(own, others) || hasWordBeyond(others, own) || areFormsOther(own, others);
