@@ -100,6 +100,8 @@ export function openTexts(language: string, catalogue: Catalogue) {
 
   return {
     language,
+    /** How numbers and dates are written: "en-GB". */
+    locale,
     name: catalogue.name,
     /** "rtl" for scripts that run from right to left. */
     direction: directionOf(locale),

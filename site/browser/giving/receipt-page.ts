@@ -3,12 +3,9 @@ import { el, part, showFacts } from "#site/browser/dom.ts";
 import { sayingOf } from "#site/browser/texts.ts";
 
 const text = sayingOf(part("#receipt"));
-const { lang } = document.documentElement;
-const days = new Intl.DateTimeFormat(lang === "en" ? "en-GB" : lang, {
-  dateStyle: "long",
-  timeZone: "UTC",
-});
-const exactly = new Intl.NumberFormat(lang, { maximumFractionDigits: 6 });
+const { locale } = part("#receipt").dataset;
+const days = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
+const exactly = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 });
 const networkNames = JSON.parse(part("#receipt").dataset["networks"] ?? "{}") as Record<
   string,
   string
