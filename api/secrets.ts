@@ -69,7 +69,7 @@ export async function openSecrets(
 }
 
 const remadeSecret =
-  "a secret was missing and was made anew: what the old one signed or opened is void, unless it is put back from a backup";
+  "a secret was missing and was made again: what the old one signed or opened is void, unless it is put back from a backup";
 
 /** The fact that holds the digests of the files in `secrets` but the signing key, by which damage to them is seen. */
 const secretsFact = "secret_digests";
@@ -92,7 +92,7 @@ function secretsOf(dataDir: string): string[] {
 const secretFiles = ({ dataDir }: Pick<Config, "dataDir">): string[] =>
   secretsOf(dataDir).filter((name) => name !== signingKeyFile);
 
-/** Of random secrets of 32 bytes and more: nobody guesses them by it. Null for one that is gone. */
+/** Of random secrets of 32 bytes and more: no one guesses them by it. Null for one that is gone. */
 function secretDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string | null {
   const path = join(dataDir, "secrets", name);
   return existsSync(path) ? createHash("sha256").update(readFileSync(path)).digest("hex") : null;
@@ -198,7 +198,7 @@ function madePrivate(folder: string) {
 const madeFirst = /^(?:\.|lost\+found$|chain$|site$|limits\.db)/;
 
 /**
- * Whether anything of a directory is in this folder, be it only its backups: then its store must not be made anew. The
+ * Whether anything of a directory is in this folder, be it only its backups: then its store must not be made again. The
  * store tells of itself.
  */
 export function isUsed({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): boolean {

@@ -95,7 +95,7 @@ async function runTests(): Promise<TestCounts> {
   }
 }
 
-/** Runs test files, by default a process for each core. To load what they share anew for each file takes a fifth longer. */
+/** Runs test files, by default a process for each core. To load what they share again for each file takes a fifth longer. */
 async function runFiles(
   report: string,
   args: readonly string[],

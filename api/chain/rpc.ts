@@ -49,7 +49,7 @@ export const same = <Value extends boolean | null>(one: Value, other: Value): Va
 export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}) {
   const { deadlineMs = deadlineMsDefault, hedgeMs = hedgeMsDefault, onTrouble } = options;
   const { clock = () => new Date() } = options;
-  // Two addresses at one host are one node: whoever keeps it answers for both.
+  // Two addresses at one host are one node: its keeper answers for both.
   const nodes = new Set(endpoints.map(({ host }) => host)).size;
   let disagreedAtMs: number[] = [];
   const durations = countDurations();
@@ -67,7 +67,7 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
     },
     /** How long nodes took to answer, by node, method and outcome. */
     durations: durations.all,
-    /** Notes what cannot be true, whoever said it. */
+    /** Notes what cannot be true, from any node. */
     contradicted,
     /**
      * The first clear answer, or, with `common`, the first on which two nodes agree (of a single node its own). A node that
@@ -301,7 +301,7 @@ export function openEndpoint(url: string, genesis: string) {
       if (!verified) await verify(signal);
       return post(url, method, params, signal);
     },
-    /** Whether nobody listens at its address. */
+    /** Whether nothing listens at its address. */
     refuses: () =>
       post(url, "getHealth", [], AbortSignal.timeout(refusedWithinMs)).then(
         () => false,

@@ -53,7 +53,7 @@ export type Proof = {
   txSignature: string;
   /** The amount that the request names. */
   asked: MicroUsdc;
-  /** Keyed hash of the network that named it; null when nobody waits for an answer. */
+  /** Keyed hash of the network that named it; null when no one waits for an answer. */
   network: string | null;
 };
 
@@ -88,7 +88,7 @@ export async function recordBySignature(
 }
 
 /**
- * Nobody may hear that it is recorded as soon as it lands when nobody looks for it, nor wait for what the sweep did not
+ * No one may hear that it is recorded as soon as it lands when nothing looks for it, nor wait for what the sweep did not
  * find again and again after its blockhash had ended: a single answer of a node that is behind ends no wait.
  * What we broadcast ourselves ends by the sweep alone.
  */

@@ -117,7 +117,7 @@ export function openLimits(
   uptimeMs?: () => number,
 ): Limits {
   const onDamaged = (file: string) =>
-    log.warn({ file }, "a damaged file of rate limits was moved away: all windows begin anew");
+    log.warn({ file }, "a damaged file of rate limits was moved away: all windows begin again");
   const openShared = () => openDisposable(path, () => openWindows(path, uptimeMs), onDamaged);
   let shared = openShared();
   let alone: Windows | null = null;

@@ -115,7 +115,7 @@ async function lookOnce(asking: Asking, url: URL): Promise<Look | URL> {
   const response = await fetch(`${protocol}//${inUrl(address)}:${port}${pathname}${search}`, {
     redirect: "manual",
     signal,
-    // A connection that was kept would be of whoever had this address before.
+    // A connection that was kept would be of the host that had this address before.
     keepalive: false,
     headers: {
       host: hostname,

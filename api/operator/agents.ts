@@ -15,7 +15,7 @@ type AgentContext = Pick<OperatorContext, "store" | "clock">;
 type Asked = { agent_id: string; operator: string; reason: string };
 
 /**
- * Binds an id, whoever used or gave it up before: its secret, once, for the operator to hand to the owner. One that was
+ * Binds an id, even one that was used or given up before: its secret, once, for the operator to hand to the owner. One that was
  * bound has another secret from then on.
  */
 export async function bindForOwner(

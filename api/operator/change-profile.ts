@@ -87,7 +87,7 @@ export const withdrawProfile = (context: ProfileContext, asked: Operated<unknown
     });
   });
 
-/** Brings a withdrawn profile back, whoever withdrew it; of a merged one, with the registrations that it had. */
+/** Brings a withdrawn profile back, whether an operator or a register withdrew it; of a merged one, with the registrations that it had. */
 export const restoreProfile = (context: ProfileContext, asked: Operated<unknown>) =>
   changeProfile(context, { ...asked, change: "restored" }, async (tx, before, now) => {
     if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");

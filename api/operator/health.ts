@@ -124,9 +124,9 @@ async function sponsorHealth(
   if (chain === null || chain.sponsor === null) return null;
   const answer = await within(chain.balanceOf(chain.sponsor), chainWaitMs);
   const balance = answer?.ok === true ? answer.value : null;
-  const nobody = { donor: null, nonprofit_id: 0 };
-  const { day: spent } = await sponsoredSince(store, now - dayMs, nobody);
-  const { day: inWeek } = await sponsoredSince(store, now - weekDays * dayMs, nobody);
+  const noDonor = { donor: null, nonprofit_id: 0 };
+  const { day: spent } = await sponsoredSince(store, now - dayMs, noDonor);
+  const { day: inWeek } = await sponsoredSince(store, now - weekDays * dayMs, noDonor);
   const usable = balance === null ? null : Math.max(0, balance - sponsorReserveLamports);
   const { day: budget } = config.sponsorBudget;
   return {

@@ -51,7 +51,7 @@ export type Claimed = { token: string | null; name?: string; place: "desk" | "ap
 
 /**
  * Finds the operator of a token in constant time, and counts, logs and audits failures. Whoever was let in from this
- * network before is let in again, however many failures there were: nobody locks an operator out. Source: the promises
+ * network before is let in again, however many failures there were: no one locks an operator out. Source: the promises
  * of the spec, 10.
  */
 export function checkToken(

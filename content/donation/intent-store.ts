@@ -36,7 +36,7 @@ export const watchesPerNetworkMax = 100;
 
 /**
  * Saves an intent, so that the sweep follows it. One that is there already keeps its instant and its recipient, and
- * waits again; a settled one is left alone. False when its network has no place for a proof or a watch: then nobody waits.
+ * waits again; a settled one is left alone. False when its network has no place for a proof or a watch: then nothing waits.
  */
 export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promise<boolean> {
   const { now, amount_micro_usdc, ...row } = given;

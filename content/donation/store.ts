@@ -55,7 +55,7 @@ const firstCheckMs = 20_000;
 /**
  * Records a donation, or finds it recorded already: the database holds one credit for each transfer, whichever call comes
  * first. The answer may name another nonprofit than was asked for: then the transfer is that one's. A transfer whose
- * donation was voided is recorded anew, under another id.
+ * donation was voided is recorded again, under another id.
  */
 export async function recordDonation(tx: WriteTransaction, given: NewDonation): Promise<Donation> {
   const isFinal = given.commitment === "finalized";

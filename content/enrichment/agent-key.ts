@@ -22,7 +22,7 @@ export const isBound = (key: Pick<AgentKey, "secret_digest"> | null): boolean =>
 
 /**
  * The name under which an agent is told from all others: that which an operator approved, or its id. Never the one that it
- * gives itself, which may be another's. Null for an id that is not bound: nobody vouches for it.
+ * gives itself, which may be another's. Null for an id that is not bound: no one vouches for it.
  */
 export const vouchedName = (agent_id: string, key: Vouched | null): string | null =>
   isBound(key) ? (key?.approved_name ?? publicId(agent_id)) : null;

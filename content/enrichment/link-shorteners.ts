@@ -17,6 +17,6 @@ export function isLinkShortener(website: string): boolean {
 
 /** What is said of a link of such a service. */
 export const shortenedLink = (field: string): string =>
-  `${field} is an address of a service that shortens links, and whoever made it can change where it leads. Follow it, and send the organisation's own address.`;
+  `${field} is an address of a service that shortens links, and its maker can change where it leads. Follow it, and send the organisation's own address.`;
 
 const shorteners: ReadonlySet<string> = new Set(linkShorteners);

@@ -85,7 +85,7 @@ const FieldState = z.object({
   agent_count: z.number(),
   /** This text, which a person refused; null for none, and for structured fields. */
   refused: submissionRow.nullable(),
-  /** 1 when something of the field was rejected, whoever sent it. */
+  /** 1 when something of the field was rejected, from any agent. */
   any_rejected: z.number(),
 });
 export type FieldState = z.infer<typeof FieldState>;

@@ -90,7 +90,7 @@ export async function beginEpoch(
 }
 
 const issueFact = "signed_list";
-/** A list without changes is issued anew after this long: its expiry is some days away. */
+/** A list without changes is issued again after this long: its expiry is some days away. */
 export const renewListAfterMs = 24 * 3_600_000;
 
 const StoredIssue = z.object({ digest: z.string(), sequence: z.int(), issued_at: z.int() });

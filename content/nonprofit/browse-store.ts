@@ -13,7 +13,7 @@ export type BrowsePage = { total: number; ids: number[]; facets: FacetCounts };
 export type FoundList = Pick<BrowseQuery, "filters" | "sort"> &
   Pick<BrowsePage, "total" | "facets"> & { page: number; items: ListItem[] };
 
-/** Narrows, counts and sorts the directory: as of now, whoever wrote last. */
+/** Narrows, counts and sorts the directory: as of now, after the writes of any process. */
 export type Browse = ReturnType<typeof openBrowse>;
 
 /** Nonprofits whose columns are read with one statement. */
@@ -44,7 +44,7 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
     reached = newest;
   }
 
-  /** One reading at a time; one that began before the newest write does not count for whoever asks now. */
+  /** One reading at a time; one that began before the newest write does not count for a request that comes now. */
   async function upToDate(): Promise<BrowseColumns> {
     await reading?.catch(() => undefined);
     reading ??= read().finally(() => {

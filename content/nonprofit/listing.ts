@@ -58,7 +58,7 @@ type Sized = Pick<NonprofitRecord, "register_records">;
 
 /**
  * How much a profile tells, 0 to 5: a cause, a website, a text about what it does, programmes or results, a way to give.
- * Places and years do not count: registers have them for everyone, and each field that counts moves whoever gains it.
+ * Places and years do not count: registers have them for everyone, and each field that counts moves a profile that gains it.
  */
 export const completenessOf = (nonprofit: Completed): number =>
   [

@@ -8,7 +8,7 @@ type Named = { agent_id: string; agent_name: string };
 
 /**
  * The name under which an agent is public: the one that it gave when that can do no harm, else its id when that cannot, else
- * a neutral one made of the id. In other letters than Latin nobody has read it. Source: the decisions of the spec, "agent_name".
+ * a neutral one made of the id. In other letters than Latin no one has read it. Source: the decisions of the spec, "agent_name".
  */
 export function publicName({ agent_id, agent_name }: Named): string {
   const name = cleaned(agent_name);

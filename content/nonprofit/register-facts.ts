@@ -23,7 +23,7 @@ export type Register = {
   id: string;
   name: string;
   licence: { name: string; url: string };
-  /** What whoever shows its facts has to say. */
+  /** What has to stand beside its facts. */
   attribution: string;
   /** By scheme of the org-id: the address of one organisation's page, with {number}. Without a scheme there is none. */
   record_urls: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ export function namedBy(source: StoredProvenance | undefined): Unvouched | null 
 /** A value that others gave, and where it came from. */
 export type Said = { value: unknown; source: StoredProvenance | undefined };
 
-/** The source of a value that an operator takes from others whom nobody vouches for. */
+/** The source of a value that an operator takes from others for whom no one vouches. */
 export const takenFrom = (named: "consensus" | "correction", at: number): StoredProvenance =>
   sourceFrom("operator", at, { source: named });
 

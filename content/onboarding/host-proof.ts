@@ -44,7 +44,7 @@ export function hostControl(claimed: Claimed, proof: HostProof, nowMs: number): 
 }
 
 /**
- * The host to prove, without "www.", and the website that names it; or why there is none. `ownWord`: nobody but the
+ * The host to prove, without "www.", and the website that names it; or why there is none. `ownWord`: no one but the
  * organisation says that the website is its own, so that a proof does not show which organisation it is.
  */
 export function hostToProve({

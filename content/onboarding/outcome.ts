@@ -170,7 +170,7 @@ function whyHeld(live: string | null, { host, proof, revokedBefore }: Approving)
   if (live !== null) return "it replaces another wallet";
   if (revokedBefore) return "a verification of this profile was taken back before";
   if (host.state !== "proven") return "control of the organisation's host is not proven";
-  if (host.ownWord) return "nobody but the organisation itself says that the host is its own";
+  if (host.ownWord) return "only the organisation itself says that the host is its own";
   return proof === null ? "control of the wallet is not proven" : null;
 }
 

@@ -134,7 +134,7 @@ const control: Check = ({ host }) => {
   return host.ownWord
     ? noted(
         "host",
-        `${said}; but nobody but the organisation itself says that the host is its own. It does not show which organisation that is.`,
+        `${said}; but only the organisation itself says that the host is its own. It does not show which organisation that is.`,
       )
     : passed("host", `${said}.`);
 };

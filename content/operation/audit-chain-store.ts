@@ -85,7 +85,7 @@ async function* entriesAfter(store: Queryable, after: number) {
   }
 }
 
-/** The newest entry on a day, as it is published: whoever keeps a copy knows what the log was then. */
+/** The newest entry on a day, as it is published: a reader who keeps a copy knows what the log was then. */
 export const AuditHead = z.object({
   day: z.string(),
   /** The id of the newest entry, which is their number too. */

@@ -12,7 +12,7 @@ export const isDamaged = (error: unknown): boolean =>
 
 /**
  * Moves a damaged database file away, in place of the one that was moved away before it: what opens the path next begins
- * anew. Only for files whose content is made again from elsewhere.
+ * again. Only for files whose content is made again from elsewhere.
  */
 export function setAside(path: string): void {
   for (const beside of ["-wal", "-shm"]) rmSync(`${path}${beside}`, { force: true });

@@ -33,7 +33,7 @@ class PreparingPool extends ConnectionPool {
 
 /**
  * An execution is synchronous and reads all rows, so no two use one statement at a time. A statement keeps the values
- * that it was given last: whoever gives fewer than it has places for gets those of another execution.
+ * that it was given last: a caller that gives fewer than it has places for gets those of another execution.
  */
 function prepareOnce(database: Database.Database): void {
   const prepare = database.prepare.bind(database);

@@ -31,7 +31,7 @@ const waitMs = 30_000;
 /** A head is made each day: what is older than this has one. */
 const headWithinMs = 2 * 86_400_000;
 
-/** `review audit`: looks at the store itself, not through the service, which whoever changed the log may have changed too. */
+/** `review audit`: looks at the store itself, not through the service, which may have been changed with the log. */
 export const audit = defineCommand({
   meta: {
     name: "audit",
@@ -94,7 +94,7 @@ async function verified(store: Store, { config, keys, given }: Asked) {
   // Whoever names a copy vouches for it.
   const trusted = given === undefined ? signed : heads;
   if (given === undefined && otherKeys.length > 0) {
-    faults.push({ id: 0, problem: "Heads are signed by a key that nobody named" });
+    faults.push({ id: 0, problem: "Heads are signed by a key that was not named" });
   }
   for (const name of await missingTriggers(store)) {
     faults.push({ id: 0, problem: `The trigger ${name} is missing` });

@@ -26,7 +26,10 @@ const withdraw = defineCommand({
 });
 
 const restore = defineCommand({
-  meta: { name: "restore", description: "Brings a withdrawn profile back, whoever withdrew it" },
+  meta: {
+    name: "restore",
+    description: "Brings a withdrawn profile back, whether an operator or a register withdrew it",
+  },
   args: { slug, reason, operator, json },
   run: async ({ args }) => {
     const asked = { params: { slug: args.slug }, body: { reason: why(args.reason) } };

@@ -91,7 +91,7 @@ export function createBundleServer(
     const page = lookUp(`${languageOf(path)}/404`) ?? lookUp("/404");
     return page === null ? null : answerWith(page, request, 404);
   };
-  /** The markdown of a page for whoever prefers it; a file that was asked for by its name is what it is. */
+  /** The markdown of a page for a reader who prefers it; a file that was asked for by its name is what it is. */
   const inMarkdown = (page: EncodedFile, path: string, request: Request): Shown | null => {
     if (path.endsWith(".html") || !prefersMarkdown(request.headers.get("accept"))) return null;
     const markdown = markdownPathOf(page.file.path);

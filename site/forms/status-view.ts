@@ -10,7 +10,7 @@ type Fact = { label: string; text: string; href?: string };
 const moment = (instant: string, t: Texts): string =>
   `${t.date(instant.slice(0, 10))}, ${instant.slice(11, 16)} UTC`;
 
-/** How long others waited for a decision; where too few were decided nobody can say. */
+/** How long others waited for a decision; where too few were decided no one can say. */
 const usually = (days: number | null, t: Texts): string =>
   days === null
     ? t.text("status.usually_unknown")

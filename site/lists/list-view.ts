@@ -277,7 +277,7 @@ type Option = { value: string; text: string; selected: boolean };
 
 /**
  * The options of a field as HTML; places are texts of third parties, and Astro leaves angle brackets in attributes as
- * they are, which is harmless but not for whoever reads pages by searching for tags.
+ * they are, which is harmless but not for programs that read pages by searching for tags.
  */
 export const optionsHtml = (options: readonly Option[]): string =>
   options

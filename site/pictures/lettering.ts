@@ -43,7 +43,7 @@ const withoutOutline =
   /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{Variation_Selector}\p{Cf}\u20E3]/gu;
 
 /**
- * A text on one line as it can be drawn: composed, without emoji and marks that nobody sees. Null when a letter is left
+ * A text on one line as it can be drawn: composed, without emoji and marks that no one sees. Null when a letter is left
  * that the face lacks, or nothing is: a picture never shows boxes.
  */
 export function drawable(text: string, face: Face): string | null {

@@ -88,7 +88,7 @@ export const metricsOf = ({ impact_metrics }: NonprofitDetail, t: Texts = englis
     note: period === null ? "" : t.named("period", period),
   }));
 
-/** A value is any text: only what is written as a plain count is written anew. */
+/** A value is any text: only what is written as a plain count is written again. */
 const isCount = (value: string): boolean => /^[1-9]\d{0,14}$/.test(value);
 
 /** The legal registrations, each with the org-id where there is one and with what linked it to the profile. */

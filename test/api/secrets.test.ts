@@ -88,7 +88,7 @@ test("an empty secret is refused by its path, and not replaced", () => {
 const warned: unknown[] = [];
 const log = { warn: (...said: unknown[]) => void warned.push(said[0]) };
 
-test("a secret that is gone is made anew, with a warning", async () => {
+test("a secret that is gone is made again, with a warning", async () => {
   const config = readConfig({ ALMONER_DATA_DIR: dataDir });
   using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
   await openSecrets(config, store, new Date(), log);

@@ -335,7 +335,7 @@ describe("an attacker whose claim one operator approves", () => {
     await service.prove(id, host);
     const review = await (await service.admin(`/api/admin/reviews/onboarding-${id}`)).json();
     expect(checkIn(review, "host")).toMatchObject({ outcome: "noted" });
-    expect(checkIn(review, "host").message).toContain("nobody but the organisation itself");
+    expect(checkIn(review, "host").message).toContain("only the organisation itself");
     const decided = await service.decide(`onboarding-${id}`, "approve");
     const { slug } = (await decided.json()) as { slug: string };
     expect(await payee(slug)).toBeNull();

@@ -135,7 +135,7 @@ test("heads by a key of the attacker, and no heads at all, are no proof", async 
   await turnDay(store, eve, new Date("2026-06-01T00:00:05Z"));
   const alone = verifying(folder);
   expect(alone.exitCode).toBe(1);
-  expect(alone.said).toContain("signed by a key that nobody named");
+  expect(alone.said).toContain("signed by a key that was not named");
   // A key of the directory from before, for example.
   expect(verifying(folder, "--key", eve.publicKey.x)).toMatchObject({ exitCode: 0 });
   await sql("DROP TRIGGER audit_log_is_not_changed");
@@ -167,7 +167,7 @@ test("verifying makes nothing, and says what an older version's log needs", asyn
   expect(existsSync(join(folder, "secrets"))).toBe(false);
 });
 
-test("a log whose whole chain was made anew differs from the heads that were published", async () => {
+test("a log whose whole chain was made again differs from the heads that were published", async () => {
   const config = readConfig({ ALMONER_DATA_DIR: folder });
   const signer = await openSigner(loadSecrets(config).signingKey);
   await log("one", "two");

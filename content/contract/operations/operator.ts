@@ -136,7 +136,7 @@ export const operatorOperations = operations("Operator", {
     path: "/api/admin/agents/name",
     summary: "Approve the name of an agent",
     description:
-      "Of one whose id is bound: the name stands where its id would, on the leaderboard and where it finds what is live already. Null takes the approval back, and so does binding the id anew.",
+      "Of one whose id is bound: the name stands where its id would, on the leaderboard and where it finds what is live already. Null takes the approval back, and so does binding the id again.",
     body: { shape: AgentNameBody },
     ok: { description: "Approved", shape: AgentNamed },
   },

@@ -33,7 +33,7 @@ function enhance(box: HTMLElement): void {
         if (asked.ok) box.classList.add("chosen");
       },
       afterwards: ({ donation_id, explorer_url }) => {
-        // What is new stands at the top. What is put in anew appears and does not move.
+        // What is new stands at the top. What is put in again appears and does not move.
         box.classList.add("paid");
         ask.before(part(".done", box));
         box.after(...(box.nextElementSibling === null ? [] : [box.nextElementSibling]));

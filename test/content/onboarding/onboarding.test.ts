@@ -209,7 +209,7 @@ describe("an approval", () => {
       [{}, "host"],
       [{ proof }, "host"],
       [{ host: proven }, "wallet"],
-      [{ host: { ...proven, ownWord: true }, proof }, "nobody but the organisation"],
+      [{ host: { ...proven, ownWord: true }, proof }, "only the organisation"],
       [{ host: proven, proof, revokedBefore: true }, "taken back"],
     ] as const) {
       const { after, wallet } = held(more);

@@ -69,7 +69,7 @@ test("a damaged lock of the publisher is made again", () => {
   lock.release();
 });
 
-test("damaged limits begin anew", async () => {
+test("damaged limits begin again", async () => {
   const warned: unknown[] = [];
   const service = await aService();
   const { config, secrets, log } = service.context;
