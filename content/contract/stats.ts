@@ -40,7 +40,9 @@ export const Charts = named("Charts", {
     .describe("How many profiles hold a value"),
   growth: z
     .array(z.object({ month, added: count, nonprofits: count }))
-    .describe("Profiles that came in a month, and all at its end; at most the last 24 months"),
+    .describe(
+      "Today's profiles by the month in which they came, and how many of them there were at its end; at most the last 24 months",
+    ),
   sources: z
     .array(z.object({ source: z.enum(valueSources), values: count, percent: z.number() }))
     .describe("Who gave the values that profiles hold"),

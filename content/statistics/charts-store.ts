@@ -135,6 +135,7 @@ async function heldValues(store: Queryable, ids: SQL | undefined): Promise<Tally
   return Object.entries(row).map(([name, number]) => ({ name, number: Number(number) }));
 }
 
+/** Of those listed today: what was withdrawn is left out of earlier months, too. */
 const arrivals = (store: Queryable, ids: SQL | undefined): Promise<Tally> =>
   store.db
     .select({ name: monthOf(nonprofits.created_at), number: count() })

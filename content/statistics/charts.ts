@@ -1,4 +1,5 @@
 import type { Charts } from "#content/contract/stats.ts";
+import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import type { Drawing } from "./draw.ts";
 
@@ -60,14 +61,18 @@ const wordsFor = (t: Texts, field: string, value: string): string => {
 };
 
 const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
-const tenths = (t: Texts, value: number): string =>
-  value.toLocaleString(t.language, { maximumFractionDigits: 2 });
+/** To hundredths, and never 0 of something. */
+const hundredths = (t: Texts, value: number): string =>
+  value > 0 && value < 0.01
+    ? t.text("chart.less", { than: hundredths(t, 0.01) })
+    : value.toLocaleString(t.language, { maximumFractionDigits: 2 });
 const percentOf = (t: Texts, value: number): string =>
-  t.text("chart.percent", { share: tenths(t, value) });
+  t.text("chart.percent", { share: hundredths(t, value) });
 
 /** A cell as people read it. */
 export function shownCell({ field, kind }: Column, value: Cell, t: Texts = english): string {
-  if (typeof value === "number") return kind === "percent" ? percentOf(t, value) : tenths(t, value);
+  if (typeof value === "number")
+    return kind === "percent" ? percentOf(t, value) : hundredths(t, value);
   return kind === "month" ? t.date(value) : wordsFor(t, field, value);
 }
 
@@ -103,13 +108,6 @@ export function partInWords(
   return { part: t.text(key), count: key.includes(".1_") && key !== "chart.part.1_2" ? 1 : 2 };
 }
 
-/** "the United States". */
-const inSentence = (t: Texts, country: string): string =>
-  t === english &&
-  /^(United|Netherlands|Philippines|Bahamas|Gambia|Maldives)|(Islands|Republic)\b/.test(country)
-    ? `the ${country}`
-    : country;
-
 const barsMax = 10;
 const sumOf = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + of(row), 0);
@@ -124,7 +122,7 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
     const all = sumOf(rows, ({ nonprofits }) => nonprofits);
     return {
       title: t.text("chart.countries", {
-        country: capital(inSentence(t, wordsFor(t, "country", first.country))),
+        country: capital(countryInSentence(first.country, t)),
         most: first.nonprofits,
         all,
       }),
@@ -150,6 +148,7 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
       }),
       drawing: {
         kind: "bars",
+        full: 100,
         rows: rows.map((row) => percentBar(t, wordsFor(t, "field", row.field), row.percent)),
       },
     };
@@ -158,11 +157,7 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
     const [first, last] = [rows[0], rows.at(-1)];
     if (first === undefined || last === undefined) return null;
     return {
-      title: t.text(first.nonprofits === last.nonprofits ? "chart.growth.same" : "chart.growth", {
-        from: first.nonprofits,
-        month: t.date(first.month),
-        to: last.nonprofits,
-      }),
+      title: grown(t, { from: first.nonprofits, to: last.nonprofits, month: t.date(first.month) }),
       drawing: {
         kind: "lines",
         at: rows.map((row) => row.month),
@@ -182,6 +177,7 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
       }),
       drawing: {
         kind: "bars",
+        full: 100,
         rows: rows
           .filter(({ values }) => values > 0)
           .map((row) => percentBar(t, wordsFor(t, "source", row.source), row.percent)),
@@ -193,7 +189,10 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
     const all = applied + sumOf(rows, ({ rejected }) => rejected);
     if (all === 0) return null;
     return {
-      title: t.text("chart.decisions", partInWords(t, applied, all)),
+      title:
+        applied === 0
+          ? t.text("chart.decisions.none_live")
+          : t.text("chart.decisions", partInWords(t, applied, all)),
       drawing: {
         kind: "columns",
         at: rows.map((row) => row.month),
@@ -212,8 +211,8 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
     const usdc = sumOf(rows, (row) => row.usdc);
     return {
       title: t.text("chart.gifts", {
-        usdc: tenths(t, usdc),
-        gifts: sumOf(rows, ({ gifts }) => gifts),
+        usdc: hundredths(t, usdc),
+        count: sumOf(rows, ({ gifts }) => gifts),
         month: t.date(first.month),
       }),
       drawing: {
@@ -225,6 +224,13 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>>
     };
   },
 };
+
+/** How many of today's profiles there were at the end of the first month. */
+function grown(t: Texts, { from, to, month }: { from: number; to: number; month: string }): string {
+  if (from === 0) return t.text("chart.growth.new", { count: to, month });
+  if (from === to) return t.text("chart.growth.same", { count: to, month });
+  return t.text("chart.growth", { count: from, to, month });
+}
 
 const percentBar = (t: Texts, name: string, value: number) => ({
   name,

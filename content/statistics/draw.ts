@@ -1,9 +1,9 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 
-/** What a chart shows, of one unit each. `open`: its last month or day is not over. */
+/** What a chart shows, of one unit each. `full`: what a bar of the whole width stands for, instead of the most. `open`: its last month or day is not over. */
 export type Drawing =
-  | { kind: "bars"; rows: { name: string; value: number; label: string }[] }
+  | { kind: "bars"; rows: { name: string; value: number; label: string }[]; full?: number }
   | { kind: "columns"; at: string[]; up: Line; down?: Line; open: boolean }
   | { kind: "lines"; at: string[]; lines: Line[]; open: boolean };
 
@@ -64,13 +64,13 @@ const longest = (texts: readonly string[]): number =>
   Math.max(0, ...texts.map((text) => text.length)) * letterPx;
 
 /** Bars with their names at the left. */
-const besideBars = ({ rows }: Of<"bars">): Plot.PlotOptions => ({
+const besideBars = ({ rows, full }: Of<"bars">): Plot.PlotOptions => ({
   height: rows.length * 28 + 8,
   marginLeft: longest(rows.map(({ name }) => name)) + 12,
   marginRight: longest(rows.map(({ label }) => label)) + 12,
   marginTop: 4,
   marginBottom: 4,
-  x: { axis: null, domain: [0, Math.max(1, ...rows.map(({ value }) => value))] },
+  x: { axis: null, domain: [0, full ?? Math.max(1, ...rows.map(({ value }) => value))] },
   y: { domain: rows.map(({ name }) => name), label: null, padding: 0.3 },
   marks: [
     Plot.axisY({ tickSize: 0 }),
@@ -80,13 +80,13 @@ const besideBars = ({ rows }: Of<"bars">): Plot.PlotOptions => ({
 });
 
 /** Bars under their names, where there is no room beside them. */
-const aboveBars = ({ rows }: Of<"bars">): Plot.PlotOptions => ({
+const aboveBars = ({ rows, full }: Of<"bars">): Plot.PlotOptions => ({
   height: rows.length * 44 + 8,
   marginLeft: 0,
   marginRight: 0,
   marginTop: 4,
   marginBottom: 4,
-  x: { axis: null, domain: [0, Math.max(1, ...rows.map(({ value }) => value))] },
+  x: { axis: null, domain: [0, full ?? Math.max(1, ...rows.map(({ value }) => value))] },
   y: { axis: null, domain: rows.map(({ name }) => name), padding: 0 },
   marks: [
     Plot.barX(rows, { x: "value", y: "name", fill: colourOf(0), insetTop: 24, insetBottom: 8 }),

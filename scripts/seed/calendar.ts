@@ -14,7 +14,7 @@ export const calendarOf = (seedNumber: number, day: string): Calendar => ({
 export const defaultDay = "2026-09-01";
 export const defaultCalendar = calendarOf(1, defaultDay);
 
-/** Profiles with a story of agents, gifts and corrections: they came first. */
+/** Profiles with a story of agents, gifts and corrections, which goes over all months: they came in the first wave. */
 export const storied = 400;
 
 /** Registers are read by and by: so many days ago, and how much of the directory came then. */
@@ -32,7 +32,7 @@ const waves = [
   [9, 8],
 ] as const;
 
-/** The first profiles come in all waves, so that a small sample grows; later ones by so many, as files are read. */
+/** The next profiles come in all waves, so that a sample of some thousands grows; later ones by so many, as files are read. */
 const inAllWaves = 2_000;
 const goldenSection = 0.618_034;
 

@@ -40,8 +40,7 @@ export type PageLocals = {
   "/donate/[slug]": { view: DonateView };
   "/statistics": {
     stats: Stats;
-    /** By language. */
-    charts: Readonly<Record<string, DrawnChart[]>>;
+    charts: DrawnChart[];
     publicationDay: string | null;
   };
   "/methodology": Nothing;

@@ -4,8 +4,6 @@ import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichmen
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
-import { languages } from "#content/language/languages.ts";
-import type { Texts } from "#content/language/texts.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
 import {
   directoryFact,
@@ -40,14 +38,6 @@ import { sitemapIndex, sitemapOfPages } from "./sitemap.ts";
 
 const nothing = () => ({});
 const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));
-
-/** What a page shows in each of its languages, by language. */
-async function inAllLanguages<Value>(
-  of: (t: Texts) => Promise<Value>,
-): Promise<Record<string, Value>> {
-  const found = [...languages.values()].map(async (t) => [t.language, await of(t)] as const);
-  return Object.fromEntries(await Promise.all(found));
-}
 
 const recommendedOnHome = 3;
 const recommendedMax = 500;
@@ -101,7 +91,7 @@ export const pages: Singles = {
     const stats = await statsOf(source);
     return {
       stats,
-      charts: await inAllLanguages((t) => drawn(chartsOf(stats.charts, t), t)),
+      charts: await drawn(chartsOf(stats.charts, source.t), source.t),
       publicationDay: await directoryFact(source.store, "publication_day"),
     };
   }),

@@ -19,7 +19,8 @@ import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
 import { causePicture, countryPicture, homePicture } from "#site/parts/page-picture.ts";
-import { clipped, countryInSentence, joined, placesInLine } from "#site/parts/words.ts";
+import { countryInSentence } from "#content/language/country-in-sentence.ts";
+import { clipped, joined, placesInLine } from "#site/parts/words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;

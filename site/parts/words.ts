@@ -1,5 +1,3 @@
-import type { Texts } from "#content/language/texts.ts";
-
 /**
  * "1,234,567"; "1,234.50" of what is no whole number, as amounts are written. Intl would take ten times as long, and differ
  * between versions.
@@ -74,9 +72,3 @@ export function metaText(text: string, lengthMax: number): string {
   const short = clipped(text, lengthMax);
   return /[<>]/.test(short) ? short.replaceAll(/[<>]/g, (one) => brackets[one] ?? "") : short;
 }
-
-const named =
-  /^(?:United |Netherlands|Philippines|Gambia|Bahamas|Maldives|Comoros)|Islands$| Republic/;
-/** A country as it stands after a preposition: English has an article before some. */
-export const countryInSentence = (country: string, t: Texts): string =>
-  t.language === "en" && named.test(country) ? `the ${country}` : (t.country(country) ?? country);

@@ -4,7 +4,8 @@ import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { listPath } from "#site/lists/list-view.ts";
-import { clipped, countryInSentence, isolated } from "#site/parts/words.ts";
+import { countryInSentence } from "#content/language/country-in-sentence.ts";
+import { clipped, isolated } from "#site/parts/words.ts";
 import { standingsOf } from "./profile-standing.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));

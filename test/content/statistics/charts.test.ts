@@ -44,16 +44,58 @@ const none: Charts = {
   gifts: [],
 };
 
+const inMarch = <Row>(row: Row) => ({ month: "2026-03", ...row });
+
 describe("a chart", () => {
   test("says in its title what its numbers say", () => {
     expect(chartsOf(some).map(({ title }) => title)).toEqual([
-      "The United Kingdom has the most profiles: 1,200 of 1,205",
+      "The United Kingdom has the most profiles: 1,200 of 1,205 with a country",
       "100% of profiles have a city, 1% a wallet for gifts",
-      "The directory grew from 5 profiles in February 2026 to 1,205",
+      "Of today’s 1,205 profiles, 5 came by the end of February 2026",
       "Two of three values come from registers",
       "Three of four decided submissions of agents went live",
       "Donors gave 1,200.5 USDC in 2 gifts since February 2026",
     ]);
+  });
+
+  test.each<[Partial<Charts>, string]>([
+    [
+      { decisions: [inMarch({ applied: 0, rejected: 7 })] },
+      "No decided submission of an agent went live",
+    ],
+    [
+      { gifts: [inMarch({ gifts: 1, usdc: 0.001 })] },
+      "Donors gave less than 0.01 USDC in 1 gift since March 2026",
+    ],
+    [
+      { growth: [inMarch({ added: 9, nonprofits: 9 })] },
+      "All of today’s 9 profiles came by the end of March 2026",
+    ],
+    [
+      { growth: [inMarch({ added: 0, nonprofits: 0 }), inMarch({ added: 1, nonprofits: 1 })] },
+      "Today’s 1 profile came after March 2026",
+    ],
+    [
+      { countries: [{ country_code: "KM", country: "Comoros", nonprofits: 1 }] },
+      "The Comoros has the most profiles: 1 of 1 with a country",
+    ],
+  ])("of %j says %s", (only, title) => {
+    const shown = chartsOf({ ...none, ...only }).filter(({ drawing }) => drawing !== null);
+    expect(shown.map((one) => one.title)).toEqual([title]);
+    for (const t of languages.values()) {
+      for (const { title: translated } of chartsOf({ ...none, ...only }, t))
+        expect(translated).not.toMatch(/\b0 /);
+    }
+  });
+
+  test("of percents fills its width at a hundred of them", async () => {
+    const half = [{ field: "city", nonprofits: 1, percent: 50 }];
+    const [, chart] = await drawn(chartsOf({ ...none, completeness: half }));
+    for (const svg of [chart?.narrow ?? "", chart?.wide ?? ""]) {
+      const [, bar] = /<rect [^>]*width="([\d.]+)"/.exec(svg) ?? [];
+      expect(Number(bar)).toBeGreaterThan(100);
+      expect(Number(bar)).toBeLessThanOrEqual(svg === chart?.wide ? 250 : 160);
+    }
   });
 
   test("says it in every language, with its own numbers and months", async () => {
@@ -63,12 +105,6 @@ describe("a chart", () => {
     expect(titles[0]).toStartWith("Reino Unido, el país con más perfiles: 1");
     expect(titles[3]).toBe("Dos de cada tres datos vienen de registros");
     expect(shown[5]?.wide).toContain(">feb</text>");
-  });
-
-  test("says that a directory has grown only if it has", () => {
-    const growth = ["2026-02", "2026-03"].map((month) => ({ month, added: 0, nonprofits: 5 }));
-    const titles = chartsOf({ ...some, growth }).map(({ title }) => title);
-    expect(titles[2]).toBe("The directory has had 5 profiles since February 2026");
   });
 
   test("without data is a sentence, and draws nothing", async () => {
