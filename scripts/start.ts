@@ -11,6 +11,7 @@ import { isUsed, openSecrets, type Secrets } from "#api/secrets.ts";
 import { isoDay, systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
+import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
@@ -86,7 +87,7 @@ const command = defineCommand({
       waitForPublication: waitForPublication(reader, profileOf, config.publishWaitMs),
       publication: () => publicationOf(reader),
       bundleHolds: (urlPath) => reader.find(urlPath) !== null,
-      draw: openDrawing(config),
+      draw: openDrawing({ ...config, isSample: await holdsSample(store) }),
     });
     const frontDoor = await openFrontDoor(service.context, reader, (lost) =>
       publisher?.send({ lost }),

@@ -146,6 +146,7 @@ export const donationRoutes = ({
       if (record === null) return refuse(receiptProblems, { kind: "nonprofit_not_found" });
       const donation = await donationById(store, record.id, donation_id);
       if (donation === null) return refuse(receiptProblems, { kind: "donation_not_found" });
+      if (donation.slot === 0) return refuse(receiptProblems, { kind: "donation_invented" });
       const receipt = receiptOf(donation, toDetail(record, baseUrl), baseUrl);
       const signer = await opening;
       const signature = await signReceipt(receipt, signer);

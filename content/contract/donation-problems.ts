@@ -112,6 +112,11 @@ export const donationHistoryProblems = {
 export const receiptProblems = {
   ...donationHistoryProblems,
   donation_not_found: { status: 404, detail: "This nonprofit has no donation with this id." },
+  donation_invented: {
+    status: 409,
+    detail:
+      "This donation is invented sample data. No transfer stands behind it, so it has no receipt.",
+  },
 } as const satisfies Problems;
 
 /** Why a payment was not taken: code and words of the 402 that follows it. No money has moved. */

@@ -270,7 +270,7 @@ function gifts({ record, random, calendar, outline }: Scene): Happening[] {
       amount_micro_usdc: micro(BigInt(usdc) * 1_000_000n),
       network: caip2Of(networks.local),
       tx_signature: base58Of(`gift ${name}`, `of the test chain ${name}`),
-      slot: 1,
+      slot: 0,
       commitment: "finalized" as const,
       recipient,
       donor,

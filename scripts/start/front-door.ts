@@ -6,6 +6,7 @@ import type { PageForm } from "#api/http/headers.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
 import { languages } from "#content/language/languages.ts";
 import { english } from "#content/language/texts.ts";
+import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
@@ -18,6 +19,7 @@ import {
   drawnSearch,
 } from "#site/documents/list-page.ts";
 import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
+import type { BuildInputs } from "#site/profile/profile-view.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
@@ -86,10 +88,10 @@ export async function openFrontDoor(
 
 /** Draws what is in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
 export function openDrawing(
-  config: Pick<Config, "dataDir" | "baseUrl" | "network">,
+  config: Pick<Config, "dataDir"> & BuildInputs,
   open: () => Promise<Renderer> = () => openCompiled(config),
 ): NonNullable<Context["draw"]> {
-  const { baseUrl, network } = config;
+  const { baseUrl, network, isSample = false } = config;
   let opening: Promise<Renderer> | null = null;
   const source = async (language: string): Promise<Drawing> => {
     opening ??= open();
@@ -97,7 +99,7 @@ export function openDrawing(
       opening = null;
       throw error;
     });
-    return { renderer, baseUrl, network, t: languages.get(language) ?? english };
+    return { renderer, baseUrl, network, isSample, t: languages.get(language) ?? english };
   };
   const drawn = async (
     { language, accept, acceptEncoding }: PageForm,
@@ -161,8 +163,9 @@ async function openCompiled({ dataDir }: Pick<Config, "dataDir">): Promise<Rende
 async function openFirstPages(config: Config, store: Store): Promise<FirstPages> {
   const renderer = await openCompiled(config);
   const { baseUrl, network } = config;
+  const isSample = await holdsSample(store);
   return createFirstPages(
-    { store, lists: openListIndex(store), renderer, baseUrl, network },
+    { store, lists: openListIndex(store), renderer, baseUrl, network, isSample },
     documentKinds,
   );
 }

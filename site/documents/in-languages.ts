@@ -12,11 +12,11 @@ export type Drawing = BuildInputs & { readonly renderer: Renderer };
 
 /** A page as HTML in the language of `t`, named by its file under site/pages; `own` is what it shows. */
 export async function drawn(
-  { renderer, baseUrl, network, t = english }: Drawing,
+  { renderer, baseUrl, network, isSample = false, t = english }: Drawing,
   page: string,
   own: object,
 ): Promise<string | Uint8Array> {
-  const locals = { baseUrl, network, t, languages: languagesOf(page), ...own };
+  const locals = { baseUrl, network, isSample, t, languages: languagesOf(page), ...own };
   const html = await renderer.render(page, locals);
   return t === english ? html : withLinksIn(t, new TextDecoder().decode(html));
 }

@@ -21,8 +21,6 @@ type Nothing = object;
 export type PageLocals = {
   "/": {
     stats: Stats;
-    /** Whether it holds invented nonprofits. */
-    isSample: boolean;
     causes: Cause[];
     countries: CountryCount[];
     picks: Recommended[];

@@ -5,11 +5,7 @@ import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
-import {
-  directoryFact,
-  holdsSample,
-  storedCounters,
-} from "#content/operation/directory-facts-store.ts";
+import { directoryFact, storedCounters } from "#content/operation/directory-facts-store.ts";
 import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { chartIds, chartsOf, csvOf, drawn } from "#content/statistics/charts.ts";
@@ -75,7 +71,6 @@ type Singles = Readonly<Record<string, SingleDocument>>;
 export const pages: Singles = {
   [keyOf.page("home")]: single("/", async (source) => ({
     stats: await statsOf(source),
-    isSample: await holdsSample(source.store),
     causes: (await causeList(source.store)).causes,
     countries: await countryList(source.store),
     picks: (await recommended(source, recommendedOnHome)).map((pick) => ({ ...pick, by: null })),

@@ -10,6 +10,8 @@ export type Pictured = {
   country: string | null;
   /** Whether the organisation has claimed its profile. */
   verified: boolean;
+  /** Whether the directory is a sample. */
+  isSample: boolean;
 };
 
 const pictureWidth = 1_200;
@@ -53,7 +55,7 @@ export function drawPicture(shown: Pictured): Uint8Array {
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
 
-function pictureSvg({ kicker, title, line, country, verified }: Pictured): string {
+function pictureSvg({ kicker, title, line, country, verified, isSample }: Pictured): string {
   const face = drawable(title, serif) === null ? boldSans : serif;
   const shownTitle = drawable(title, face);
   if (shownTitle === null) throw new Error("the title has letters that no font has");
@@ -85,7 +87,7 @@ function pictureSvg({ kicker, title, line, country, verified }: Pictured): strin
 <rect width="100%" height="100%" fill="${colours.ground}"/>
 ${mapSvg(country)}
 ${text}
-${footSvg(verified)}
+${footSvg(isSample ? "Invented sample data" : verified ? "Claimed by the organisation" : "Open directory of nonprofits")}
 </svg>`;
 }
 
@@ -104,11 +106,10 @@ function mapSvg(country: string | null): string {
   return `<g transform="translate(-100 -16) scale(1.4286)" shape-rendering="crispEdges"><path d="${land}" fill="${colours.land}"/>${shape}</g>`;
 }
 
-/** The mark and the name of the directory; at the right, whether the organisation speaks for itself. */
-function footSvg(verified: boolean): string {
+/** The mark and the name of the directory; at the right, what it says of the picture. */
+function footSvg(says: string): string {
   const y = footTop + 61;
   const name = lineSvg("Almoner", serif, { x: left + 62, y, size: 42, colour: colours.light });
-  const says = verified ? "Claimed by the organisation" : "Open directory of nonprofits";
   const from = pictureWidth - left;
   const note = lineSvg(says, sans, {
     x: from - widthOf(says, sans, 28),

@@ -2,6 +2,7 @@ import causes from "#content/editorial/causes.json";
 import { countryName } from "#content/nonprofit/country.ts";
 import { causeName } from "#content/nonprofit/facets.ts";
 import { claimedAfter, countryList } from "#content/nonprofit/list-store.ts";
+import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
@@ -27,7 +28,8 @@ export async function drawPictures(
 
 /** The pictures of all pages: first those that stand in for others. */
 export async function* wantedPictures(store: Queryable): AsyncGenerator<WantedPicture> {
-  const page = { line: "", country: null, verified: false };
+  const isSample = await holdsSample(store);
+  const page = { line: "", country: null, verified: false, isSample };
   yield {
     path: homePicture,
     shown: {
@@ -55,7 +57,8 @@ export async function* wantedPictures(store: Queryable): AsyncGenerator<WantedPi
       if (path === null || !canDraw(name)) continue;
       const line = joined([city, region, countryName(country)], ", ");
       const kicker = cause === null ? "" : causeName(cause);
-      yield { path, shown: { kicker, title: name, line, country, verified: true }, profile: id };
+      const shown = { kicker, title: name, line, country, verified: true, isSample };
+      yield { path, shown, profile: id };
     }
     if (some.length < claimedAtOnce) return;
     after = some.at(-1)?.id ?? 0;

@@ -229,6 +229,8 @@ export type BuildInputs = {
   readonly baseUrl: string;
   /** Pages that show a wallet say plainly when no real money moves there. */
   readonly network: DonationNetwork;
+  /** Whether the directory holds invented nonprofits, which every page then says; absent: it does not. */
+  readonly isSample?: boolean;
   /** Whether the bundle holds a path: a page names no picture that is not made yet. Absent: it holds none. */
   readonly holds?: (path: string) => boolean;
   /** The language of what is made; absent: English. */

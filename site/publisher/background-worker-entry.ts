@@ -20,7 +20,7 @@ const collectEveryMs = 250;
 
 // Started by background-worker.ts: does one task after the other for a publisher in another process.
 const settings: WorkerSettings = JSON.parse(process.argv[2] ?? "{}");
-const { baseUrl, network } = settings;
+const { baseUrl, network, isSample } = settings;
 const store = await openStore({
   url: settings.storeUrl,
   authToken: settings.storeToken ?? undefined,
@@ -37,7 +37,8 @@ const rendering = () => (opened ??= openRendering());
 async function openRendering() {
   const renderer = await openRenderer(settings.compiledFolder);
   const holds = (path: string) => manifest.find(path) !== null;
-  const source = { store, lists: openListIndex(store), renderer, baseUrl, network, holds };
+  const lists = openListIndex(store);
+  const source = { store, lists, renderer, baseUrl, network, isSample, holds };
   return { source, kinds: documentKinds, manifest, blobs };
 }
 

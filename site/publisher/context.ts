@@ -25,6 +25,7 @@ export type WorkerSettings = {
   compiledFolder: string;
   baseUrl: string;
   network: DonationNetwork;
+  isSample: boolean;
   bundleFolder: string;
   /** Where to put rendered files at once, null to leave that to the publisher. */
   exportFolder: string | null;

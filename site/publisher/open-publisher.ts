@@ -7,7 +7,7 @@ import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openDisposable, setAside } from "#content/runtime/disposable-file.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
+import { holdsSample, sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { checkExport, exportRelease } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
@@ -86,12 +86,14 @@ export async function openPublisher(settings: PublisherSettings) {
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
   const { baseUrl, network, apart = false, listValidDays = 7 } = settings;
+  const isSample = await holdsSample(store);
   const workers = {
     storeUrl: settings.databaseUrl,
     storeToken: settings.databaseToken ?? null,
     compiledFolder: compiled.folder,
     baseUrl,
     network,
+    isSample,
     bundleFolder: folders.bundle,
     exportFolder: null,
   };
@@ -102,7 +104,7 @@ export async function openPublisher(settings: PublisherSettings) {
   );
   const holds = (path: string) => manifest.find(path) !== null;
   const made = {
-    source: { store, lists: openListIndex(store), renderer, baseUrl, network, holds },
+    source: { store, lists: openListIndex(store), renderer, baseUrl, network, isSample, holds },
     kinds: documentKinds,
     manifest,
     blobs: openBlobs(folders.blobs),
@@ -113,7 +115,9 @@ export async function openPublisher(settings: PublisherSettings) {
     background: apart ? workApart(workers) : workHere(made),
     exported: await openWebExport(settings.publicDir ?? folders.exported, { precompress }),
     clock: systemClock,
-    inputsDigest: digestOf(new TextEncoder().encode(`${renderer.digest}\0${baseUrl}\0${network}`)),
+    inputsDigest: digestOf(
+      new TextEncoder().encode(`${renderer.digest}\0${baseUrl}\0${network}\0${isSample}`),
+    ),
     log: settings.log,
   };
   try {

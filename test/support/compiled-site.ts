@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type CheerioAPI, load } from "cheerio";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
@@ -49,7 +50,8 @@ export async function aSite(
   const source = { store, lists, renderer: await aRenderer(), baseUrl: siteBaseUrl, network };
   const files = async (key: DocumentKey) => {
     const kind = documentKinds.find((one) => one.kind === partsOf(key)[0]);
-    const rendered = (await kind?.render([key], source)) ?? [];
+    const isSample = await holdsSample(store);
+    const rendered = (await kind?.render([key], { ...source, isSample })) ?? [];
     return Object.fromEntries(
       rendered.map(({ path, body }) => [path, body === null ? null : textOf(body)]),
     );

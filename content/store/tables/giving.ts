@@ -13,7 +13,7 @@ export const donations = sqliteTable(
     amount_micro_usdc: integer().notNull(), // What arrived.
     network: text().notNull(), // CAIP-2.
     tx_signature: text().notNull(),
-    slot: integer().notNull().default(0),
+    slot: integer().notNull().default(0), // 0 of a sample's: no chain holds it.
     commitment: text({ enum: ["confirmed", "finalized"] })
       .notNull()
       .default("confirmed"),

@@ -26,6 +26,7 @@ async function showReceipt(query: URLSearchParams): Promise<void> {
   try {
     const answer = await fetch(path, { signal: AbortSignal.timeout(15_000) });
     if (answer.status === 404) return explain(text("missing"));
+    if (answer.status === 409) return explain(text("invented"));
     if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
     draw((await answer.json()) as SignedReceipt, path);
   } catch {

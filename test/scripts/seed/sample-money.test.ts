@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { refuseSample } from "#api/donation/donation-chain.ts";
 import { openStore } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { aService } from "#test/support/service.ts";
 
 test("a store with a sample is never served where money is real", async () => {
   const store = await openStore({ url: ":memory:" });
@@ -15,6 +16,22 @@ test("a store with a sample is never served where money is real", async () => {
   await refused.catch(() => {});
   for (const network of ["local", "solana-devnet"] as const) await refuseSample({ network }, store);
   store.close();
+});
+
+test("no receipt is signed for a gift that a sample invented", async () => {
+  const service = await aService();
+  await seedDirectory(service.context.store, { profiles: 40, seedNumber: 1 });
+  const [gift] = (
+    await service.context.store.raw.execute(
+      "SELECT d.id, slug FROM donations AS d JOIN nonprofits AS n ON n.id = nonprofit_id LIMIT 1",
+    )
+  ).rows;
+  const answer = await service.get(
+    `/api/donations/${String(gift?.["slug"])}/${String(gift?.["id"])}`,
+  );
+  expect(answer.status).toBe(409);
+  expect(await answer.json()).toMatchObject({ code: "donation_invented" });
+  service.close();
 });
 
 test.each(["start", "seed"])(

@@ -12,7 +12,8 @@ const shown = {
   line: "Kisumu, Kenya",
   country: "KE",
 };
-const drawn = (title: string) => drawPicture({ ...shown, title, verified: true });
+const drawn = (title: string, isSample = false) =>
+  drawPicture({ ...shown, title, verified: true, isSample });
 /** Width and height of a PNG. Source: PNG specification, IHDR. */
 const sizeOf = (png: Uint8Array) => {
   const view = new DataView(png.buffer, png.byteOffset);
@@ -35,6 +36,7 @@ describe("a picture", () => {
   test("is the same for the same words, and another for others", () => {
     expect(drawn("Lantern School")).toEqual(drawn("Lantern School"));
     expect(drawn("Lantern Schools")).not.toEqual(drawn("Lantern School"));
+    expect(drawn("Lantern School", true)).not.toEqual(drawn("Lantern School"));
   });
 
   test.each(["中文", "Пример", "עברית", "العربية", "हिन्दी", "ไทย", "🌍", "", " \u200B "])(
