@@ -25,7 +25,8 @@ import {
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
-import { openDrawing, openFrontDoor } from "./start/front-door.ts";
+import { openDrawing } from "./start/drawing.ts";
+import { openFrontDoor } from "./start/front-door.ts";
 import { type RunningChain, startLocalChain } from "./start/local-chain.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";

@@ -67,15 +67,9 @@ export const directoryRoutes = (context: DirectoryContext) => {
         historyForPeople(context, slug, formOf(request)),
       )
       // Beside the profile, which is a file, nothing can be a folder.
-      .get("/nonprofits/:slug/history", ({ params }) => {
-        const location = `/history/${encodeURIComponent(params.slug)}`;
-        return new Response(null, { status: 308, headers: { location } });
-      })
+      .get("/nonprofits/:slug/history", ({ params: { slug } }) => moved(`/history/${slug}`))
       // Its address until 0.3: beside it the profile would be both a file and a folder.
-      .get("/api/nonprofits/:slug/history", ({ params }) => {
-        const location = `/api/history/${encodeURIComponent(params.slug)}`;
-        return new Response(null, { status: 308, headers: { location } });
-      })
+      .get("/api/nonprofits/:slug/history", ({ params: { slug } }) => moved(`/api/history/${slug}`))
       .get(pathOf(directory.listCauses), () => causes(context))
       .get(pathOf(directory.getStats), () => numbers(context))
   );
@@ -94,26 +88,28 @@ export function translatedRoutes(context: DirectoryContext) {
     return record === null ? draw.missing(form) : draw[page](record, form);
   };
   for (const { language } of translations) {
+    /** A page by its name, which moved from where a file would be. */
+    const named = (folder: string, page: (name: string, form: PageForm) => Promise<Response>) =>
+      routes.get(`/${language}/${folder}/:name`, ({ params, request }) => {
+        const { name } = params;
+        return name.endsWith(".html")
+          ? moved(`/${language}/${folder}/${name.slice(0, -".html".length)}`)
+          : page(name, formOf(request));
+      });
+    named("nonprofits", (slug, form) => drawnOf(slug, "profile", form));
+    named("donate", (slug, form) => drawnOf(slug, "donate", form));
+    named("history", (slug, form) => historyForPeople(context, slug, form));
+    named("causes", (list, form) => listAt(context, "cause", list, form));
+    named("countries", (list, form) => listAt(context, "country", list, form));
     routes
-      .get(`/${language}/nonprofits/:slug`, ({ params, request }) =>
-        drawnOf(params["slug"] ?? "", "profile", formOf(request)),
-      )
-      .get(`/${language}/history/:slug`, ({ params, request }) =>
-        historyForPeople(context, params["slug"] ?? "", formOf(request)),
-      )
       .get(
         `/${language}/browse`,
         ({ query, request }) => listForPeople(context, query, formOf(request)),
         schemaOf(directory.browseNonprofits),
       )
-      .get(`/${language}/causes/:list`, ({ params, request }) =>
-        listAt(context, "cause", params["list"] ?? "", formOf(request)),
-      )
-      .get(`/${language}/countries/:list`, ({ params, request }) =>
-        listAt(context, "country", params["list"] ?? "", formOf(request)),
-      )
-      .get(`/${language}/donate/:slug`, ({ params, request }) =>
-        drawnOf(params["slug"] ?? "", "donate", formOf(request)),
+      .get(`/${language}/nonprofits`, () => moved(`/${language}/browse`))
+      .get(`/${language}/nonprofits/:name/history`, ({ params }) =>
+        moved(`/${language}/history/${params["name"] ?? ""}`),
       );
   }
   return routes;
@@ -135,6 +131,9 @@ async function historyForPeople(
   const contested = await contestedOf(store, record);
   return draw.history({ name: record.name, history, contested, gifts }, form);
 }
+
+const moved = (path: string): Response =>
+  new Response(null, { status: 308, headers: { location: encodeURI(path) } });
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });
 
@@ -162,6 +161,7 @@ async function listForPeople(
   const offset = (number - 1) * entriesPerPage;
   const query = browseQuery({ ...narrowing, limit: entriesPerPage, offset });
   const { ids, ...found } = await search.browse(query);
+  if (number > 1 && offset >= found.total) return draw.missing(form);
   const known = await listItemsById(store, ids);
   const items = ids.flatMap((id) => known.get(id) ?? []);
   return draw.list({ ...query, ...found, page: number, items }, form);
@@ -174,7 +174,7 @@ async function listAt(
   address: string,
   form: PageForm,
 ): Promise<Response> {
-  const [, value = "", number = "1"] = /^(.+?)(?:-(\d{1,4}))?$/.exec(address) ?? [];
+  const [, value = "", number = "1"] = /^(.+?)(?:-([1-9]\d{0,3}))?$/.exec(address) ?? [];
   const isKnown = kind === "cause" ? causeName(value) !== value : countryCode(value) !== null;
   if (!isKnown) return (await context.draw?.missing(form)) ?? noPages();
   return listForPeople(context, { [kind]: value, page: Number(number) }, form);

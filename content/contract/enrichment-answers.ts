@@ -153,7 +153,7 @@ export type Exemplars = z.infer<typeof Exemplars>;
 /** 200 of GET /api/history/{slug}: newest first, at most 200. */
 export const History = named("History", {
   slug: z.string(),
-  count,
+  count: count.describe("All changes; the newest 200 of them follow"),
   changes: z.array(
     z.object({
       sequence: z.int(),

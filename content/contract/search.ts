@@ -47,6 +47,7 @@ export type SearchAsked = {
   cause?: string | undefined;
   country?: string | undefined;
   region?: string | undefined;
+  ghd_aligned?: string | undefined;
   accepts?: "usdc" | undefined;
   has_website?: "true" | "false" | undefined;
   literal?: string | undefined;

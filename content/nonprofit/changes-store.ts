@@ -128,6 +128,8 @@ const Found = z.object({
   website: z.string().nullable(),
   /** What the fields hold now that are traced. */
   live: jsonText(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
+  /** How many changes there are, of which the newest follow. */
+  count: z.number(),
   changes: jsonText(z.array(Change)),
   agreed: jsonText(z.array(Agreed)),
 });
@@ -142,14 +144,17 @@ const liveValue = "coalesce(winning_value, value)";
 const saidBecause = `SELECT detail ->> 'reason' FROM audit_log
           WHERE subject = n.slug AND happened_at = changed_at AND detail ->> 'public' = 1`;
 
+const isOfProfile = `fields <> '["${donationsField}"]'`;
+
 const historiesSql = `SELECT n.id, n.slug, n.website, ${jsonOf(tracedFields)} AS live,
+    (SELECT count(*) FROM changes WHERE nonprofit_id = n.id AND ${isOfProfile}) AS count,
     (
       SELECT json_group_array(json_object(
         'sequence', sequence, 'kind', kind, 'fields', json(fields), 'origin', origin, 'changed_at', changed_at,
         'was', json(was), 'reason', CASE origin WHEN 'operator' THEN (${saidBecause}) END
       )) FROM (
         SELECT sequence, kind, fields, origin, changed_at, was FROM changes
-        WHERE nonprofit_id = n.id AND fields <> '["${donationsField}"]'
+        WHERE nonprofit_id = n.id AND ${isOfProfile}
         ORDER BY sequence DESC
         LIMIT ${changesMax}
       )
@@ -214,7 +219,14 @@ export async function historyAnswer(store: Queryable, slug: string): Promise<His
 }
 
 /** A submission goes live in the transaction of its change: the instant and the field tell which that is. */
-function historyOf({ slug, website, live: current, changes: appended, agreed }: Found): History {
+function historyOf({
+  slug,
+  website,
+  live: current,
+  count,
+  changes: appended,
+  agreed,
+}: Found): History {
   const later = tracedValues(current, tracedFields) ?? {};
   const agreedAt = Map.groupBy(
     agreed,
@@ -241,7 +253,7 @@ function historyOf({ slug, website, live: current, changes: appended, agreed }: 
       ...(live.length === 0 ? {} : { agreed: live.map((one) => agreedOf(one, live, website)) }),
     };
   });
-  return { slug, count: shown.length, changes: shown };
+  return { slug, count, changes: shown };
 }
 
 type Decider = History["changes"][number]["by"];

@@ -16,7 +16,8 @@ export const countedIn =
     const { cause, country, region = null, accepts, has_website } = query;
     const website = has_website === null ? null : String(has_website);
     const filters = { ...noFilters, cause, country, region, accepts, has_website: website };
-    if (query.q === null) return browse.tally(null, filters);
+    // The lists know no alignment: of what no one counted nothing is said.
+    if (query.q === null) return query.ghd_aligned ? null : browse.tally(null, filters);
     const words = { ...query, cause: null, country: null, region: null, accepts: null };
     const { matches = [] } = await search(
       { ...words, has_website: null, matches: true, offset: 0 },

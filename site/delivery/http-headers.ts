@@ -1,4 +1,5 @@
 import { facetNames, staticPagesMax } from "#content/contract/browse.ts";
+import { translationCodes } from "#content/language/languages.ts";
 
 const typesByExtension: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -181,28 +182,30 @@ export function givingProfileOf(
   return { profile, location: `${profile}#give`, page: `donate/${slug}.html` };
 }
 
-const listAddress =
-  /^[^/]*\/\/[^/]+(\/(causes|countries)\/([^/?#.]+?))(?:([-/])(\d+(?:\.md)?))?(?:\?([^#]*))?(?:#|$)/;
+const listAddress = new RegExp(
+  `^[^/]*//[^/]+((?:/(?:${translationCodes}))?)(/(causes|countries)/([^/?#.]+?))(?:([-/])(\\d+(?:\\.md)?))?(?:\\?([^#]*))?(?:#|$)`,
+);
 const pageParameters: ReadonlySet<string> = new Set([...facetNames, "sort", "page"]);
 
 /**
  * Where the service shows a part of a list that the URL of a cause or a country asks for: narrowed, sorted, or a page
- * that is no file; and where a page is now that was at /causes/education/2, or its markdown at /causes/education/2.md. `list` is the path of the list's first page.
- * Null for any other URL.
+ * that is no file; and where a page is now that was at /causes/education/2, or its markdown at /causes/education/2.md. `list` is the path of the list's first page
+ * in English; the page is in the language that was asked for. Null for any other URL.
  */
 export function browseAddressOf(
   url: string,
 ): { list: string; location: string; status: 302 | 308 } | null {
-  const [, list = "", kind, value = "", mark, page = "1", query] = listAddress.exec(url) ?? [];
+  const [, language = "", list = "", kind, value = "", mark, page = "1", query] =
+    listAddress.exec(url) ?? [];
   if (kind === undefined) return null;
   const asked = [...new URLSearchParams(query)].filter(([name]) => pageParameters.has(name));
   const number = Number.parseInt(page, 10);
   if (asked.length === 0 && number <= staticPagesMax)
-    return mark === "/" ? { list, location: `${list}-${page}`, status: 308 } : null;
+    return mark === "/" ? { list, location: `${language}${list}-${page}`, status: 308 } : null;
   const params = new URLSearchParams(asked);
   params.set(kind === "causes" ? "cause" : "country", value);
   if (number > 1) params.set("page", String(number));
-  return { list, location: `/browse?${params.toString()}`, status: 302 };
+  return { list, location: `${language}/browse?${params.toString()}`, status: 302 };
 }
 
 /** The URL paths at which a file of the bundle is found, the canonical one first. */

@@ -101,11 +101,12 @@ const notNarrowed = { groups: [], sorts: [], states: [], form: null };
 function pagerOf(list: ListPage) {
   const { page, total, facets } = list;
   const pageCount = Math.max(1, Math.ceil(total / entriesPerPage));
+  const previous = Math.min(page - 1, pageCount);
   const numbers = facets === null ? [] : pageNumbers(page, pageCount);
   return {
     pages: numbers.map((number) => ({ href: listPath(list, number), number })),
     next: page < pageCount ? listPath(list, page + 1) : null,
-    prev: page === 1 ? null : listPath(list, Math.min(page - 1, pageCount)),
+    prev: previous < 1 ? null : { number: previous, href: listPath(list, previous) },
   };
 }
 

@@ -32,7 +32,9 @@ const unanswered: Found = {
   total: 0,
   nonprofits: [],
 };
-const filterNames = ["cause", "country", "region", "accepts", "has_website"] as const;
+const filterNames = [
+  ...(["cause", "country", "region", "ghd_aligned", "accepts", "has_website"] as const),
+];
 
 export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = english) {
   const found = answer ?? unanswered;
@@ -40,6 +42,7 @@ export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = 
   const { page = 1 } = asked;
   const place = found.understood.place;
   const pageCount = Math.max(1, Math.ceil(found.total / searchLimitDefault));
+  const previous = Math.min(page - 1, pageCount);
   const pathOf = (number: number) => searchPath({ ...asked, page: number });
   return {
     q,
@@ -68,7 +71,10 @@ export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = 
       ...filterNames.flatMap((name) => {
         const value = asked[name];
         const href = searchPath({ ...asked, [name]: undefined, page: 1 });
-        return value === undefined ? [] : [{ text: valueName(name, value, t), href }];
+        if (value === undefined) return [];
+        const text =
+          name === "ghd_aligned" ? t.text("facet.ghd_aligned") : valueName(name, value, t);
+        return [{ text, href }];
       }),
     ],
     literal: asked.literal !== undefined && asked.literal !== "",
@@ -88,7 +94,7 @@ export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = 
       href: pathOf(number),
     })),
     next: page < pageCount ? pathOf(page + 1) : null,
-    prev: page > 1 ? pathOf(Math.min(page - 1, pageCount)) : null,
+    prev: previous < 1 ? null : { number: previous, href: pathOf(previous) },
     entries: found.nonprofits.map((one): Entry => {
       const entry = entryOf({ ...one, text: one.tagline ?? one.mission }, t);
       return { ...entry, gives: one.give_url !== null };

@@ -14,6 +14,7 @@ type Change = History["changes"][number];
 export function historyView({ name, history, contested, gifts }: FoundHistory, t: Texts) {
   const { slug } = history;
   const newest = history.changes.at(0);
+  const isWhole = history.count === history.changes.length;
   const dayOf = (instant: string): string => t.date(instant.slice(0, 10));
   return {
     path: `/history/${slug}`,
@@ -25,7 +26,11 @@ export function historyView({ name, history, contested, gifts }: FoundHistory, t
     intro:
       newest === undefined
         ? t.text("history.none")
-        : t.text("history.count", { count: history.count, date: dayOf(newest.changed_at) }),
+        : t.text(isWhole ? "history.count" : "history.count_newest", {
+            count: history.count,
+            shown: history.changes.length,
+            date: dayOf(newest.changed_at),
+          }),
     contested: contested.map(({ field, values }) => ({
       field: heading(field, t),
       sides: values.map(({ value, agents }) => ({

@@ -2,7 +2,7 @@ import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type PayLink, readPayLink } from "#scripts/chain/client-commands.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
-import { openDrawing } from "#scripts/start/front-door.ts";
+import { openDrawing } from "#scripts/start/drawing.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aRenderer } from "./compiled-site.ts";
 import { aChain, type TestChain } from "./local-chain.ts";

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { filePathsFor, headersOf, redirectOf, urlPathsOf } from "#site/delivery/http-headers.ts";
+import {
+  browseAddressOf,
+  filePathsFor,
+  headersOf,
+  redirectOf,
+  urlPathsOf,
+} from "#site/delivery/http-headers.ts";
 
 describe("how a file is sent", () => {
   test.each([
@@ -98,5 +104,17 @@ describe("from addresses to files", () => {
     ["/\\\\a.example/", null],
   ])("%s is found at %s", (url, found) => {
     expect(redirectOf(url)).toBe(found);
+  });
+
+  test.each([
+    ["/causes/education?sort=name", "/browse?sort=name&cause=education"],
+    ["/es/causes/education?region=x", "/es/browse?region=x&cause=education"],
+    ["/fr/countries/ke-2?city=y", "/fr/browse?city=y&country=ke&page=2"],
+    ["/es/causes/education/2", "/es/causes/education-2"],
+    ["/es/causes/education", undefined],
+    ["/es/causes?sort=name", undefined],
+    ["/og/causes/education?sort=name", undefined],
+  ])("%s is narrowed at %s", (url, location) => {
+    expect(browseAddressOf(`https://almoner.example${url}`)?.location).toBe(location);
   });
 });

@@ -3,7 +3,7 @@ import { load } from "cheerio";
 import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
 import { facetNames } from "#content/contract/browse.ts";
-import { openDrawing } from "#scripts/start/front-door.ts";
+import { openDrawing } from "#scripts/start/drawing.ts";
 import { aRenderer, aRichNonprofit } from "#test/support/compiled-site.ts";
 import { hostileNames } from "#test/support/hostile-markup.ts";
 import { aService, type TestService } from "#test/support/service.ts";

@@ -1,0 +1,120 @@
+import type { Config } from "#api/config.ts";
+import type { Context } from "#api/context.ts";
+import { EncodedBody } from "#api/http/encoded-body.ts";
+import { freshCacheControl, type PageForm } from "#api/http/headers.ts";
+import { languages } from "#content/language/languages.ts";
+import { english } from "#content/language/texts.ts";
+import { drawnForm } from "#site/documents/form-page.ts";
+import { type Drawing, drawn as drawnPage } from "#site/documents/in-languages.ts";
+import {
+  drawnHistory,
+  drawnList,
+  drawnOrganisation,
+  drawnSearch,
+} from "#site/documents/list-page.ts";
+import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
+import { listPath } from "#site/lists/list-view.ts";
+import { markdownPathOf } from "#site/parts/markdown.ts";
+import type { BuildInputs } from "#site/profile/profile-view.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
+import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
+import { headersOf } from "#site/delivery/http-headers.ts";
+import { prefersMarkdown } from "#site/delivery/prefers-markdown.ts";
+
+/** `headersAs`: the file of the bundle whose headers the page has: it is kept and purged with it, or as long as `cacheControl` says. */
+type Answering = { headersAs: string; cacheControl?: string; status?: number };
+
+/** Nothing is purged where a profile comes to be in another language. */
+const missingCacheControl = "public, max-age=10";
+
+/** Draws what is in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
+export function openDrawing(
+  config: Pick<Config, "dataDir"> & BuildInputs,
+  open: () => Promise<Renderer> = () => openCompiled(config),
+): NonNullable<Context["draw"]> {
+  const { baseUrl, network, isSample = false } = config;
+  let opening: Promise<Renderer> | null = null;
+  const source = async (language: string): Promise<Drawing> => {
+    opening ??= open();
+    const renderer = await opening.catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return { renderer, baseUrl, network, isSample, t: languages.get(language) ?? english };
+  };
+  const drawn = async (
+    { language, accept, acceptEncoding }: PageForm,
+    { headersAs, cacheControl, status = 200 }: Answering,
+    draw: (from: Drawing, form: { markdown: boolean }) => Promise<string | Uint8Array>,
+  ) => {
+    const markdown = prefersMarkdown(accept) ? markdownPathOf(headersAs) : null;
+    const isMarkdown = markdown !== null;
+    const body = await draw(await source(isMarkdown ? "en" : language), { markdown: isMarkdown });
+    const { contentType, others, ...kept } = headersOf(markdown ?? headersAs);
+    const encoded = new EncodedBody(
+      typeof body === "string" ? body : [new Uint8Array(body)],
+      contentType,
+    );
+    const encoding = encoded.encodingFor(acceptEncoding);
+    const headers = {
+      ...others,
+      "content-type": contentType,
+      "cache-control": isMarkdown ? negotiatedCacheControl : (cacheControl ?? kept.cacheControl),
+      vary: "accept, accept-encoding",
+      ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
+    };
+    return new Response(encoded.bytes(encoding), { status, headers });
+  };
+  const inHtml = (form: PageForm): PageForm => ({ ...form, accept: null });
+  return {
+    list: (found, asked) => {
+      const [path = ""] = listPath(found, found.page).split("?");
+      return drawn(asked, { headersAs: `${path.slice(1)}.html` }, (from, form) =>
+        drawnList(from, found, form),
+      );
+    },
+    search: (query, answer, asked) =>
+      drawn(asked, { headersAs: "search.html" }, (from, form) =>
+        drawnSearch(from, query, answer, form),
+      ),
+    organisation: (known, asked) =>
+      drawn(asked, { headersAs: "browse.html" }, (from, form) =>
+        drawnOrganisation(from, known, form),
+      ),
+    history: (found, asked) => {
+      const headersAs = `nonprofits/${found.history.slug}.html`;
+      return drawn(asked, { headersAs, cacheControl: freshCacheControl }, (from, form) =>
+        drawnHistory(from, found, form),
+      );
+    },
+    profile: (record, form) =>
+      drawn(inHtml(form), { headersAs: `nonprofits/${record.slug}.html` }, (from) =>
+        drawnProfile(from, record),
+      ),
+    donate: (record, form) =>
+      drawn(inHtml(form), { headersAs: `donate/${record.slug}.html` }, (from) =>
+        drawnDonatePage(from, record),
+      ),
+    missing: (form) => {
+      const answering = { headersAs: "404.html", cacheControl: missingCacheControl, status: 404 };
+      return drawn(inHtml(form), answering, (from) => drawnPage(from, "/404", {}));
+    },
+    form: async (page, { language }, status = 200) => {
+      const body = await drawnForm(await source(language), page);
+      const { contentType, others } = headersOf("browse.html");
+      const headers = { ...others, "content-type": contentType, "cache-control": "no-store" };
+      return new Response(typeof body === "string" ? body : new Uint8Array(body), {
+        status,
+        headers,
+      });
+    },
+  };
+}
+
+/** The site as it was compiled for the publisher, or is now. */
+export async function openCompiled({ dataDir }: Pick<Config, "dataDir">): Promise<Renderer> {
+  const compiled = await compileSite(publisherFolders(dataDir).compiled);
+  return openRenderer(compiled.folder);
+}

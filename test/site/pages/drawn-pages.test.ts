@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { load } from "cheerio";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { openDrawing } from "#scripts/start/drawing.ts";
+import { aRenderer } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  const place = { dataDir: "", baseUrl: "https://almoner.example", network: "local" } as const;
+  service = await aService({
+    context: { draw: openDrawing(place, aRenderer) },
+    records: [
+      aNonprofit({ slug: "lantern", name: "Lantern Water", causes: ["education"], ghd_aligned: 1 }),
+      aNonprofit({ slug: "river", name: "River Water", causes: ["education"] }),
+    ],
+  });
+}, 60_000);
+afterAll(() => service.close());
+
+const browser = { accept: "text/html,*/*;q=0.8" };
+const ask = async (path: string) => {
+  const answer = await service.get(path, browser);
+  return { answer, $: load(await answer.text()) };
+};
+
+describe("a page of a list", () => {
+  test.each([
+    "/es/causes/education-0",
+    "/es/causes/education-9999",
+    "/fr/countries/ke-2",
+    "/browse?page=99",
+    "/es/browse?page=2",
+  ])("that is beyond its end is not there: %s", async (path) => {
+    const { answer, $ } = await ask(path);
+    expect(answer.status).toBe(404);
+    expect($(".list").length).toBe(0);
+  });
+
+  test.each(["/browse", "/es/browse?city=Nowhere", "/es/causes/education"])(
+    "is there though nothing stands on it: %s",
+    async (path) => {
+      expect((await ask(path)).answer.status).toBe(200);
+    },
+  );
+});
+
+test("the link to the page before says where it leads", async () => {
+  const { $ } = await ask("/search?q=water&page=50");
+  const link = $('.pager [rel="prev"]');
+  expect([link.text().trim(), link.attr("href")]).toEqual(["Page 1", "/search?q=water"]);
+});
+
+test("a search for alignment keeps it, and counts nothing else beside its results", async () => {
+  for (const path of ["/search?ghd_aligned=1", "/search?q=water&ghd_aligned=1"]) {
+    const { $ } = await ask(path);
+    expect($(".list li").length).toBe(1);
+    expect($(".chips").text()).toContain("Global health and development");
+    expect($('form#search [name="ghd_aligned"]').attr("value")).toBe("1");
+    for (const link of $(".facets a").toArray()) {
+      expect($(link).attr("href")).toContain("ghd_aligned=1");
+      expect($(link).parent().text()).toContain("1");
+    }
+  }
+});
+
+test.each([
+  ["/es/nonprofits", "/es/browse"],
+  ["/es/nonprofits/lantern.html", "/es/nonprofits/lantern"],
+  ["/fr/nonprofits/lantern/history", "/fr/history/lantern"],
+  ["/fr/causes/education.html", "/fr/causes/education"],
+  ["/nonprofits/lantern/history", "/history/lantern"],
+])("%s leads to %s", async (path, location) => {
+  const { answer } = await ask(path);
+  expect([answer.status, answer.headers.get("location")]).toEqual([308, location]);
+});
+
+test("a history that is longer than its page says how long it is", async () => {
+  let before = aNonprofit({ slug: "long", name: "Long" });
+  const save = (after: typeof before, first = false) =>
+    service.store.write((tx) =>
+      saveNonprofits(tx, [{ before: first ? null : before, after }], {
+        origin: "operator",
+        now: new Date("2026-11-01T12:00:00Z"),
+      }),
+    );
+  [before = before] = await save(before, true);
+  for (let year = 1; year <= 204; year++) {
+    [before = before] = await save({ ...before, founded_year: 1800 + (year % 200) });
+  }
+  const history: unknown = await (await service.get("/api/history/long")).json();
+  expect(history).toMatchObject({ count: 205 });
+  const { $ } = await ask("/history/long");
+  expect($(".tagline").text()).toContain("205 changes");
+  expect($(".tagline").text()).toContain("The newest 200 are here.");
+  expect($(".timeline > li").length).toBe(200);
+});
+
+describe("a cache keeps a drawn page", () => {
+  test.each([
+    ["/history/lantern", "profile:lantern profiles all", "public, max-age=5, stale-while-"],
+    ["/es/nonprofits/lantern", "profile:lantern profiles all", "public, max-age=60, stale-while-"],
+    ["/es/nonprofits/nobody", "missing all", "public, max-age=10"],
+    [
+      "/es/causes/education",
+      "list:cause:education/1 list:cause:education lists all",
+      "public, max-age=60, stale-while-",
+    ],
+  ])("%s with %s", async (path, keys, cacheControl) => {
+    const { answer } = await ask(path);
+    expect(answer.headers.get("xkey")).toBe(keys);
+    expect(answer.headers.get("cache-control")).toStartWith(cacheControl);
+  });
+});
