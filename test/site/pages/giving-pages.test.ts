@@ -97,7 +97,7 @@ describe("a nonprofit with a wallet", () => {
   test("says of tax what a register says, with its date, and else that none does", async () => {
     const text = textOf(await sites.solana.page("profile 1", "donate/"));
     expect(text).toContain("a record of a transfer, not a tax receipt");
-    expect(text).toContain("No register that is read here says whether gifts to it are deductible");
+    expect(text).toContain("None of our sources says whether gifts to it are deductible");
     const taxed = textOf(await sites.solana.page(`profile ${badWallets.length + 6}`, "donate/"));
     expect(taxed).toContain(
       "IRS Business Master File says of gifts to it, as of 10 November 2026: Deductible from US tax",
@@ -138,7 +138,7 @@ describe("a nonprofit without a wallet", () => {
 
   test("and without a donation page says so", async () => {
     expect(textOf(await sites.solana.page("profile 3"), "#give")).toContain(
-      "No way to give to this organisation is known yet",
+      "We do not know a way to give to this organisation yet",
     );
   });
 

@@ -193,7 +193,7 @@ describe("the home page", () => {
   test("tells numbers, causes and countries, without the withdrawn", async () => {
     const { $ } = await site.page("page home");
     const figures = $(".figures").text();
-    expect(figures).toBe("nonprofits3countries2profiles that organisations claimed1");
+    expect(figures).toBe("nonprofits3countries2claimed profiles1");
     expect($('a[href="/causes/education"]').text()).toBe("Education2");
     expect($('a[href="/countries/ke"]').length).toBe(1);
     expect($('a[href="/countries/fr"]').length).toBe(0);

@@ -88,7 +88,7 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: 
     "is invented",
     numbered("Sample register", "XS-SAMPLE-0000001"),
     "unknown",
-    "none; this organisation is invented sample data",
+    "nothing to check: this organisation is invented sample data",
   ],
 ];
 
