@@ -38,7 +38,7 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   // Search indexes come after all else: a full build makes those for programs, this the one for people.
   if (!json) console.error("Making search indexes (about half a minute for 41,000 nonprofits).");
   const indexed = await publisher.searchJob.run();
-  const pictures = await publisher.pictureJob.run();
+  const pictures = (await publisher.pictureJob.run()) ?? 0;
   if (indexed !== null || pictures > 0) await publisher.feedJob.run();
   await publisher.tidy({ first: current_release === 0 });
   await syncAll(publisher.context);

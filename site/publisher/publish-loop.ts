@@ -30,9 +30,9 @@ type LoopJobs = Pick<Publisher, "context" | "feedJob" | "searchJob" | "pictureJo
 const afterFailureMs = 1_000;
 const afterFailedBuildMs = 10_000;
 const sameFailureEveryMs = 60_000;
-/** Search indexes follow releases at a distance. */
-const searchGapMs = 30_000;
-const afterFailedSearchMs = 300_000;
+/** Search indexes and pictures follow releases at a distance. */
+const followingGapMs = 30_000;
+const afterFailedFollowingMs = 300_000;
 
 /**
  * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
@@ -47,11 +47,12 @@ export async function runPublishLoop(
   const tell = failureTeller(context);
   const house = openHousekeeping(context, { releasesKept, signal });
   const running = new Map<Slot, Promise<void>>();
-  const times = { pausedUntilMs: 0, buildAfterMs: 0, searchAfterMs: 0 };
+  const times = { pausedUntilMs: 0, buildAfterMs: 0, searchAfterMs: 0, picturesAfterMs: 0 };
   let hasChanges = true;
   let listsSinceMs: number | null = null;
   // What an earlier process published just before it ended may not be in the indexes.
   let searchNoticed = true;
+  let picturesNoticed = true;
 
   let damage: unknown = null;
   const fail = (error: unknown) => {
@@ -98,6 +99,7 @@ export async function runPublishLoop(
       listsAtMs: listsSinceMs === null ? null : listsSinceMs + listDelayMs,
       feedAtMs: listsSinceMs === null ? feedJob.dueAtMs() : null,
       searchAtMs: searchNoticed ? times.searchAfterMs : null,
+      picturesAtMs: picturesNoticed ? times.picturesAfterMs : null,
       running: new Set(running.keys()),
     };
   };
@@ -134,19 +136,32 @@ export async function runPublishLoop(
         "search",
         async () => {
           const committed = await searchJob.run({ signal });
-          const pictures = await pictureJob.run({ signal });
-          if (pictures > 0) log("pictures of pages are up to date", { made: pictures });
-          if (committed !== null)
-            log("search indexes are up to date", { release: committed.release });
-          if (committed === null && pictures === 0) return;
-          times.searchAfterMs = performance.now() + searchGapMs;
+          if (committed === null) return;
+          log("search indexes are up to date", { release: committed.release });
+          times.searchAfterMs = performance.now() + followingGapMs;
         },
         (error) => {
-          log("search indexes or pictures could not be made; trying again later", {
-            error: error instanceof Error ? error.message : "unknown",
-          });
-          times.searchAfterMs = performance.now() + afterFailedSearchMs;
+          log("search indexes could not be made; trying again later", reasonOf(error));
+          times.searchAfterMs = performance.now() + afterFailedFollowingMs;
           searchNoticed = true;
+        },
+      );
+    },
+    pictures: () => {
+      picturesNoticed = false;
+      inBackground(
+        "pictures",
+        async () => {
+          const made = await pictureJob.run({ signal });
+          if (made === 0) return;
+          if (made === null) picturesNoticed = true;
+          else log("pictures of pages are up to date", { made });
+          times.picturesAfterMs = performance.now() + followingGapMs;
+        },
+        (error) => {
+          log("pictures could not be made; trying again later", reasonOf(error));
+          times.picturesAfterMs = performance.now() + afterFailedFollowingMs;
+          picturesNoticed = true;
         },
       );
     },
@@ -164,6 +179,7 @@ export async function runPublishLoop(
       if (shown === seen) continue;
       seen = shown;
       searchNoticed = true;
+      picturesNoticed = true;
       onRelease?.();
     } catch (error) {
       fail(error);
@@ -175,6 +191,10 @@ export async function runPublishLoop(
   await Promise.all(running.values());
   if (damage !== null) throw damage;
 }
+
+const reasonOf = (error: unknown) => ({
+  error: error instanceof Error ? error.message : "unknown",
+});
 
 /** Logs why publishing fails: the same reason once a minute, however often it is tried again. */
 function failureTeller({ log }: PublisherContext): (error: unknown) => void {

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { load } from "cheerio";
 import { sans, widthOf, wrapped } from "#site/pictures/lettering.ts";
 import { canDraw, drawPicture } from "#site/pictures/picture.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
+import type { PictureTask } from "#site/pictures/wanted.ts";
+import { openPictureJob } from "#site/publisher/picture-job.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { hostileMarkup } from "#test/support/hostile-markup.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
@@ -113,10 +117,79 @@ describe("pictures of a directory", () => {
     expect([after === before, directory.read(before) === null]).toEqual([false, false]);
   });
 
+  test.each([1, 2])("are named after a run whose release %d could not be made", async (failing) => {
+    const { context } = directory.publisher;
+    await directory.edit("claimed", { name: `Lantern Academy ${failing}` });
+    await directory.drain();
+    let asked = 0;
+    const clock = () => {
+      if (++asked === failing) throw new Error("the disk is full");
+      return context.clock();
+    };
+    const onFullDisk = openPictureJob({ ...context, clock }, { pictures: true });
+    expect(onFullDisk.run()).rejects.toThrow("the disk is full");
+    await onFullDisk.run();
+    expect(held().map((path) => `http://localhost:8080/${path}`)).toContain(
+      imageOf("nonprofits/claimed.html") ?? "",
+    );
+  });
+
+  test("stop for a build, which would render pages without them", async () => {
+    const { context } = directory.publisher;
+    await directory.edit("claimed", { name: "Lantern Institute" });
+    await directory.drain();
+    const tasks: number[] = [];
+    const background = {
+      ...context.background,
+      drawPictures: async (task: PictureTask) => {
+        tasks.push(task.length);
+        context.manifest.setState({ request: "full" });
+        return context.background.drawPictures(task);
+      },
+    };
+    const asked = openPictureJob({ ...context, background }, { pictures: true });
+    expect([await asked.run(), await asked.run(), tasks]).toEqual([null, null, [1]]);
+    context.manifest.setState({ request: "" });
+    expect(await run()).toBe(1);
+  });
+
+  test("that went before they were published are drawn again, all of them", async () => {
+    const { context } = directory.publisher;
+    context.manifest.setState({ picture_inputs: "drawn another way" });
+    const lose = (one: NewFile): NewFile => ({ ...one, digest: "0".repeat(64) });
+    const background = {
+      ...context.background,
+      drawPictures: async (task: PictureTask) =>
+        (await context.background.drawPictures(task)).map(lose),
+    };
+    const losing = openPictureJob({ ...context, background }, { pictures: true });
+    expect(await losing.run()).toBeNull();
+    expect(context.manifest.state().picture_inputs).toBe("drawn another way");
+    expect(await run()).toBeGreaterThan(30);
+    expect(await run()).toBe(0);
+  });
+
+  test("are drawn again when a file that says what they show is another", async () => {
+    const read = (path: string) => Bun.file(join(import.meta.dirname, "../../..", path)).text();
+    const job = await read("site/publisher/picture-job.ts");
+    const code = await Promise.all(
+      ["picture", "wanted", "lettering"].map((name) => read(`site/pictures/${name}.ts`)),
+    );
+    const imported = [
+      ...code
+        .join("\n")
+        .matchAll(/^import (?!type ).*? from "#((?:content|site\/parts)\/[^"]+)";/gms),
+    ].map(([, path = ""]) => path);
+    expect(imported).toContain("site/parts/page-picture.ts");
+    expect(imported.filter((path) => !/store/.test(path) && !job.includes(`"${path}"`))).toEqual(
+      [],
+    );
+  });
+
   test("wait while a rollback holds publishing", async () => {
     const { context } = directory.publisher;
     rollBackTo(context, context.manifest.state().current_release - 1);
     await directory.edit("claimed", { name: "Lantern University" });
-    expect(await run()).toBe(0);
+    expect(await run()).toBeNull();
   });
 });
