@@ -90,16 +90,34 @@ export function recordUrl(register: string, orgId: string): string | null {
   return null;
 }
 
+/** When the file that said so came out; an older one does not say since when. */
+const revokedAt = ({ facts, as_of }: RegisterRecord): string =>
+  String(facts["posted"] ?? facts["revoked"] ?? as_of);
+
+/** The register that lists an organisation in a file from after its revocation; null for none. `dateOf` tells a row's file. */
+export const listedAfter = (
+  revocation: RegisterRecord,
+  records: readonly RegisterRecord[],
+  dateOf = ({ as_of }: RegisterRecord): string => as_of,
+): RegisterRecord | null =>
+  records.find(
+    (one) =>
+      one.org_id === revocation.org_id &&
+      one.state === "registered" &&
+      dateOf(one) > revokedAt(revocation),
+  ) ?? null;
+
 /** What a revocation takes back, whatever a file from before it says. */
 const revocable: ReadonlySet<string> = new Set(["tax_status", "deductibility"]);
 
 /**
  * What registers say of a nonprofit, as it is public; a register that is not in the table is left out. A revocation
- * stands first, and beside it no register says that gifts are deductible.
+ * stands first, and beside one that holds no register says that gifts are deductible.
  */
 export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[] => {
   const isRevocation = ({ state }: RegisterRecord) => state === "revoked";
-  const revoked = new Set(records.filter(isRevocation).map(({ org_id }) => org_id));
+  const holding = records.filter((one) => isRevocation(one) && listedAfter(one, records) === null);
+  const revoked = new Set(holding.map(({ org_id }) => org_id));
   const holds = (record: RegisterRecord, fact: RegisterFact) =>
     isRevocation(record) || !revoked.has(record.org_id) || !revocable.has(fact.name);
   const ordered = records.toSorted((a, b) => Number(isRevocation(b)) - Number(isRevocation(a)));

@@ -8,7 +8,8 @@ import {
   sourceFrom,
   type StoredProvenance,
 } from "#content/nonprofit/record.ts";
-import { withRegisterRecord } from "#content/nonprofit/register-facts.ts";
+import { listedAfter, withRegisterRecord } from "#content/nonprofit/register-facts.ts";
+import { confirmedAt, type ScopesRead } from "./standing.ts";
 
 /**
  * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
@@ -107,14 +108,32 @@ function unlisted(
 function withRecord(
   before: NonprofitRecord,
   { org_id, record }: RegisterDraft,
-  { register, scope, as_of }: RegisterTerms,
+  terms: RegisterTerms,
 ): NonprofitRecord {
   if (record === null) return before;
   const { register_records } = before;
+  const { register, scope, as_of } = terms;
   const known = register_records.find((one) => one.org_id === org_id && one.register === register);
   const after = recordAfter(known, { register, scope, as_of, ...record });
-  if (after === known) return before;
-  return { ...before, register_records: withRegisterRecord(register_records, after) };
+  const records = after === known ? register_records : withRegisterRecord(register_records, after);
+  const dated = confirmedAgain(records, after, terms);
+  return dated === register_records ? before : { ...before, register_records: dated };
+}
+
+/**
+ * The records, where a file from after the revocation of the organisation of `read` lists it again: that is news, and the
+ * row has its date, although it says the same as before. The same records where there is none such.
+ */
+function confirmedAgain(
+  records: RegisterRecord[],
+  read: RegisterRecord,
+  { as_of, scopes = new Map() }: RegisterTerms,
+): RegisterRecord[] {
+  const revocation = records.find((one) => one.org_id === read.org_id && one.state === "revoked");
+  if (revocation === undefined || listedAfter(revocation, records) !== null) return records;
+  const dateOf = (one: RegisterRecord) => (one === read ? as_of : confirmedAt(one, scopes));
+  const again = listedAfter(revocation, records, dateOf);
+  return again === null ? records : withRegisterRecord(records, { ...again, as_of: dateOf(again) });
 }
 
 /**
@@ -225,4 +244,6 @@ export type RegisterTerms = {
   as_of: string;
   /** True when the register lists organisations; false when it only adds to known ones. */
   lists: boolean;
+  /** When registers were last read; absent: not known. */
+  scopes?: ScopesRead;
 };

@@ -11,6 +11,7 @@ import { countryName } from "#content/nonprofit/country.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import {
   factNamed,
+  listedAfter,
   recordUrl,
   type Register,
   registerById,
@@ -45,8 +46,7 @@ export function standingOf(
   ) => records.find((record) => record.state === state && holds(record)) ?? null;
   const revoked = inState("revoked");
   if (revoked !== null) {
-    const isLater = (record: RegisterRecord) => confirmedAt(record, scopes) > revokedAt(revoked);
-    const again = inState("registered", isLater);
+    const again = listedAfter(revoked, records, (record) => confirmedAt(record, scopes));
     return again === null ? { value: "revoked", by: revoked } : { value: "reinstated", by: again };
   }
   const [listed, reinstated] = [inState("registered"), inState("reinstated")];
@@ -66,10 +66,6 @@ export function standingOf(
 
 /** A list of revocations that does not name an organisation says nothing of it. */
 const isOfRevoked = (register: string): boolean => words.registers_of_revoked.includes(register);
-
-/** When the file that said so came out; an older one does not say since when. */
-const revokedAt = ({ facts, as_of }: RegisterRecord): string =>
-  String(facts["posted"] ?? facts["revoked"] ?? as_of);
 
 /** When the register says that this happened, "" where it does not. */
 export const sinceOf = ({ facts, state }: RegisterRecord): string => String(facts[state] ?? "");

@@ -9,6 +9,7 @@ import {
   type RegisterDraft,
   type RegisterTerms,
 } from "#content/register/merge.ts";
+import { scopesRead } from "#content/register/standing-store.ts";
 import type { Outcome, Planner } from "./apply.ts";
 import type { Staged } from "./staging.ts";
 
@@ -27,13 +28,14 @@ export const registerPlanner = (
       register.register,
       noProfile.map(({ org_id }) => org_id),
     );
+    const scopes = await scopesRead(store);
     const stored = await recordsById(store, [...new Set(ids.values())]);
     const records = new Map(stored.map((record) => [record.id, record]));
     // Two rows may be of one nonprofit, with two registrations: they share one save.
     const saves = new Map<number, Save & { before: NonprofitRecord }>();
     return drafts.map((draft, at): Outcome => {
       const { scope = "", as_of = "" } = rows[at] ?? {};
-      const terms = { ...register, scope, as_of };
+      const terms = { ...register, scope, as_of, scopes };
       const before = records.get(ids.get(draft.org_id) ?? 0);
       if (before !== undefined) {
         const save = saves.get(before.id) ?? { before, after: before };

@@ -62,10 +62,14 @@ function standingOf(
   open: readonly RegisterFacts[],
   isRevoked: boolean,
 ): Standing | null {
-  const revoked = isRevoked ? register_facts.find(({ state }) => state === "revoked") : undefined;
-  if (revoked !== undefined) return { key: "revoked", year: yearOf(revoked, "revoked") };
+  const revoked = register_facts.find(({ state }) => state === "revoked");
+  if (isRevoked && revoked !== undefined)
+    return { key: "revoked", year: yearOf(revoked, "revoked") };
   const exempt = open.find((one) => said(one, "tax_status")?.includes("tax-exempt"));
-  if (exempt !== undefined) return { key: "exempt", year: yearOf(exempt, "ruling") };
+  // What was given back has not been there since the year of the first ruling.
+  const isWhole = revoked === undefined;
+  if (exempt !== undefined)
+    return { key: "exempt", year: isWhole ? yearOf(exempt, "ruling") : null };
   const registered = open.find((one) => said(one, "registered") !== null);
   if (registered !== undefined) {
     return { key: "charity", year: yearOf(registered, "registered") };

@@ -5,7 +5,7 @@ import { registerById } from "#content/nonprofit/register-facts.ts";
 import { schemeOf } from "#content/register/org-id.ts";
 import { type Judgement, type ScopesRead, standingOf } from "#content/register/standing.ts";
 
-/** When registers were last read is left out: each reading would make the page of every organisation stale. */
+/** A file that says the same as before makes no page stale; one that lists who was revoked is in the record: merge.ts. */
 const notAsked: ScopesRead = new Map();
 
 /** Where an organisation stands, once for each of its numbers that a register speaks of. */

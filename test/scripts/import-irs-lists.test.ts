@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { publicFacts } from "#content/nonprofit/register-facts.ts";
+import { idsByOrgId } from "#content/register/import-store.ts";
+import { standingsOf } from "#site/profile/profile-standing.ts";
 import { readOrgId } from "#content/register/org-id.ts";
 import { organisationAnswer } from "#content/register/standing.ts";
 import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
@@ -59,6 +63,48 @@ test("codes and dates are kept, and no address", async () => {
   });
   const { rows } = await importing.store.raw.execute("SELECT * FROM register_records");
   expect(JSON.stringify(rows)).not.toMatch(/SAMPLE ST|RENO|89501|TROUT CLUB/i);
+});
+
+/** What the profile says: its page of the standing, its JSON of gifts. */
+const shown = async (ein: string) => {
+  const ids = await idsByOrgId(importing.store, [`US-EIN-${ein}`]);
+  const [record] = await recordsById(importing.store, [...ids.values()]);
+  if (record === undefined) throw new Error(`no profile of ${ein}`);
+  const facts = publicFacts(record.register_records).flatMap(({ fields }) => fields);
+  return {
+    standing: standingsOf(record).map(({ value }) => value),
+    date: record.register_records.find(({ register }) => register === "irs-bmf")?.as_of,
+    gifts: facts.some(({ name }) => name === "deductibility"),
+  };
+};
+
+test.each([
+  ["after it was revoked", ["2024-01-10", null, "2026-08-10"]],
+  ["before the list of revocations was read", ["2024-01-10", "2026-08-10", null]],
+])(
+  "a page says what the service says of who is listed again by a file read %s",
+  async (_, order) => {
+    for (const asOf of order) {
+      if (asOf === null) await importing.run("irs-revocations", [revocations]);
+      else await importing.run("irs-bmf", ["eo_aa.csv"], { asOf });
+    }
+    expect((await about("000000102")).slice(0, 2)).toEqual(["reinstated", "deductible"]);
+    const given: Awaited<ReturnType<typeof shown>> = {
+      ...{ standing: ["reinstated"], date: "2026-08-10", gifts: true },
+    };
+    expect(await shown("000000102")).toEqual(given);
+    // What is confirmed once more is no news.
+    const again = await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-09-14" });
+    expect(again.changed).toBe(0);
+    expect(await shown("000000102")).toEqual(given);
+  },
+);
+
+test("a page says who is revoked as the service does", async () => {
+  await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2024-01-10" });
+  await importing.run("irs-revocations", [revocations]);
+  expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
+  expect(await shown("000000102")).toMatchObject({ standing: ["revoked"], gifts: false });
 });
 
 test("a master file of later days gives back what was revoked", async () => {

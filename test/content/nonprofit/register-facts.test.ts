@@ -119,7 +119,7 @@ test("codes that objects know of themselves have no words", () => {
   }
 });
 
-test("a revocation stands first, and beside it nothing says that gifts are deductible", () => {
+test("a revocation stands first, and beside one that holds nothing says that gifts are deductible", () => {
   const facts = { subsection: "03", deductibility: "1", income: 5 };
   const revocation = record({ register: "irs-revocations", state: "revoked" });
   const [first, second] = publicFacts([record({ facts }), revocation]);
@@ -128,6 +128,9 @@ test("a revocation stands first, and beside it nothing says that gifts are deduc
   const other = { ...revocation, org_id: "US-EIN-000000102" };
   const [, beside] = publicFacts([record({ facts }), other]);
   expect(beside?.fields.map(({ name }) => name)).toContain("deductibility");
+  const before = { ...revocation, facts: { posted: "2020-07-10" } };
+  const [, again] = publicFacts([record({ facts }), before]);
+  expect(again?.fields.map(({ name }) => name)).toContain("deductibility");
 });
 
 describe("public facts", () => {

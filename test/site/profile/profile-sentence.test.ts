@@ -61,7 +61,7 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
         said("irs-revocations", { revoked: "2019-05-15" }, "revoked"),
       ],
     },
-    "Education organisation in Honolulu.",
+    "Education organisation in Honolulu, tax-exempt; gifts are deductible from US tax.",
   ],
   [
     "a register of charities",
