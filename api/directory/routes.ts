@@ -21,7 +21,7 @@ import { causeList, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
 import { listAnswer, toDetail } from "#content/nonprofit/wire.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
-import { chartsFact, keptCharts } from "#content/statistics/charts-store.ts";
+import { chartsFact, storedCharts } from "#content/statistics/charts-store.ts";
 
 type DirectoryContext = Pick<
   Context,
@@ -213,7 +213,7 @@ const causes = ({ store, cache }: DirectoryContext) =>
 /** The numbers of the directory with the counters as of now. */
 async function numbers({ store, cache, activity }: DirectoryContext): Promise<EncodedBody> {
   const counted = await cache.get("stats", async () => ({
-    value: { ...(await directoryNumbers(store)), charts: await keptCharts(store) },
+    value: { ...(await directoryNumbers(store)), charts: await storedCharts(store) },
     bytes: 20_000,
     staleBy: movesNumbers,
   }));

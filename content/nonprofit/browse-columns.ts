@@ -172,7 +172,7 @@ export function browseColumns(capacity = 1_024) {
      * The same counts of some nonprofits alone; null for all. As in a search, a region is every place of its name, a city
      * of it, too.
      */
-    tally: (some: readonly number[] | null, filters: Filters): FacetCounts => {
+    facets: (some: readonly number[] | null, filters: Filters): FacetCounts => {
       const conditions = conditionsOf({ ...filters, city: null });
       const [byCity] = conditionsOf({ ...noFilters, city: filters.region });
       const { region, city } = columns;

@@ -77,8 +77,8 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
       return { total, ids, facets };
     },
     /** How many of these, or of all, have each value of each facet; a region is every place of its name. */
-    tally: async (ids: readonly number[] | null, filters: Filters): Promise<FacetCounts> =>
-      (await upToDate()).tally(ids, filters),
+    facets: async (ids: readonly number[] | null, filters: Filters): Promise<FacetCounts> =>
+      (await upToDate()).facets(ids, filters),
     /** How many have each value of each facet, of all that stand in a list: `all`, `cause:<id>` or `country:<code>`. */
     facetsOf: async (list: string): Promise<FacetCounts> => {
       const [facet = "", value = ""] = list.split(":");

@@ -25,11 +25,11 @@ export const chartsFact = "charts";
 export const directoryStats = async (store: Queryable, counters: Counters): Promise<Stats> => ({
   ...(await directoryNumbers(store)),
   ...counters,
-  charts: await keptCharts(store),
+  charts: await storedCharts(store),
 });
 
 /** What the charts show, as it was last kept; as it is now before the first time. */
-export async function keptCharts(store: Queryable): Promise<Charts> {
+export async function storedCharts(store: Queryable): Promise<Charts> {
   const value = await directoryFact(store, chartsFact);
   const kept = value === null ? null : Charts.safeParse(JSON.parse(value));
   return kept?.success === true ? kept.data : countCharts(store, await today(store));
@@ -51,10 +51,10 @@ async function today(store: Queryable): Promise<string> {
 /** Reads all profiles, values and submissions: half a second for 41,000 profiles, in slices of a tenth. */
 export async function countCharts(store: Queryable, as_of: string): Promise<Charts> {
   const months = monthsTo(as_of);
-  const held = await tally(store, nonprofits, (ids) => heldValues(store, ids));
-  const came = await tally(store, nonprofits, (ids) => arrivals(store, ids));
-  const from = await tally(store, nonprofits, (ids) => origins(store, ids));
-  const decided = await tally(store, submissions, (ids) => decisions(store, ids));
+  const held = await sumsIn(store, nonprofits, (ids) => heldValues(store, ids));
+  const came = await sumsIn(store, nonprofits, (ids) => arrivals(store, ids));
+  const from = await sumsIn(store, nonprofits, (ids) => origins(store, ids));
+  const decided = await sumsIn(store, submissions, (ids) => decisions(store, ids));
   const given = new Map((await gifts(store, months[0] ?? "")).map((one) => [one.month, one]));
   const all = held.get("all") ?? 0;
   held.delete("all");
@@ -90,14 +90,14 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
   };
 }
 
-type Tally = { name: string; number: number }[];
+type Counted = { name: string; number: number }[];
 const sliceSize = 10_000;
 
-/** The sums of what is counted, in slices of ids: whoever waits for the thread waits for one of them. */
-async function tally(
+/** The sums of what is counted, in slices of ids: what else needs the thread waits for one slice at most. */
+async function sumsIn(
   store: Queryable,
   table: typeof nonprofits | typeof submissions,
-  ask: (ids: SQL | undefined) => Promise<Tally>,
+  ask: (ids: SQL | undefined) => Promise<Counted>,
 ): Promise<Map<string, number>> {
   const [newest] = await store.db.select({ id: max(table.id) }).from(table);
   const sums = new Map<string, number>();
@@ -114,7 +114,7 @@ const monthOf = (column: typeof nonprofits.created_at | typeof submissions.decid
   sql<string>`strftime('%Y-%m', ${column} / 1000, 'unixepoch')`;
 
 /** How many profiles there are, and how many hold a value of each field. */
-async function heldValues(store: Queryable, ids: SQL | undefined): Promise<Tally> {
+async function heldValues(store: Queryable, ids: SQL | undefined): Promise<Counted> {
   const { city, founded_year, annual_budget_usd, website, mission, description } = nonprofits;
   const { beneficiaries_per_year, team_size, donation_url, usdc_wallet } = nonprofits;
   const having = (table: typeof nonprofitCauses | typeof programs | typeof impactMetrics) =>
@@ -136,14 +136,14 @@ async function heldValues(store: Queryable, ids: SQL | undefined): Promise<Tally
 }
 
 /** Of those listed today: what was withdrawn is left out of earlier months, too. */
-const arrivals = (store: Queryable, ids: SQL | undefined): Promise<Tally> =>
+const arrivals = (store: Queryable, ids: SQL | undefined): Promise<Counted> =>
   store.db
     .select({ name: monthOf(nonprofits.created_at), number: count() })
     .from(nonprofits)
     .where(listed(ids))
     .groupBy(sql`1`);
 
-const origins = (store: Queryable, ids: SQL | undefined): Promise<Tally> =>
+const origins = (store: Queryable, ids: SQL | undefined): Promise<Counted> =>
   store.db
     .select({
       name: sql<string>`iif(${provenance.rule} IS NULL, ${provenance.set_by}, 'derived')`,
@@ -154,7 +154,7 @@ const origins = (store: Queryable, ids: SQL | undefined): Promise<Tally> =>
     .where(listed(ids))
     .groupBy(sql`1`);
 
-const decisions = (store: Queryable, ids: SQL | undefined): Promise<Tally> =>
+const decisions = (store: Queryable, ids: SQL | undefined): Promise<Counted> =>
   store.db
     .select({
       name: sql<string>`${submissions.status} || ' ' || ${monthOf(submissions.decided_at)}`,

@@ -26,14 +26,14 @@ await runBench({
     const env = { ALMONER_CHAIN_PORT: String(port + 1), ALMONER_TRUSTED_HOPS: "1" };
     await using served = await serveWhole({ folder, profiles, port, env });
     const endMs = performance.now() + minutes * 60_000;
-    const tally = { answers: 0, failed: 0, gifts: 0, said: "" };
+    const count = { answers: 0, failed: 0, gifts: 0, said: "" };
     const ask = async ({ path, ...init }: Request): Promise<Response | null> => {
       const headers = { ...init.headers, ...newClient() };
       const answer = await fetch(served.url + path, { ...init, headers }).catch(() => null);
-      tally.answers += 1;
+      count.answers += 1;
       if (answer === null || answer.status >= 500) {
-        tally.failed += 1;
-        tally.said = `${path}: ${answer?.status ?? "no answer"}`;
+        count.failed += 1;
+        count.said = `${path}: ${answer?.status ?? "no answer"}`;
       }
       return answer;
     };
@@ -46,24 +46,24 @@ await runBench({
       for (let at = 0, dueMs = performance.now(); performance.now() < endMs; at++) {
         const todo = jobs[name](at);
         if ("path" in todo) await (await ask(todo))?.arrayBuffer();
-        else if ((await todo)?.ok === true) tally.gifts += 1;
+        else if ((await todo)?.ok === true) count.gifts += 1;
         dueMs += 1_000 / pace[name];
         await Bun.sleep(Math.max(0, dueMs - performance.now()));
       }
     };
     const watching = watch(served.pid, endMs, (line) =>
-      console.error(`${line}, ${tally.answers} answers, ${tally.failed} failed`),
+      console.error(`${line}, ${count.answers} answers, ${count.failed} failed`),
     );
     await Promise.all([run("reads"), run("writes"), run("gifts")]);
     const samples = await watching;
-    if (tally.failed > 0) console.error(`the last to fail was ${tally.said}`);
+    if (count.failed > 0) console.error(`the last to fail was ${count.said}`);
     await served.published();
     return {
       title: `${minutes} minutes of ${profiles} profiles`,
       figures: [
-        figure("answers", tally.answers, ""),
-        figure("5xx, and requests without an answer", tally.failed, "", { most: 0 }),
-        figure("donations recorded", tally.gifts, "", { least: 1 }),
+        figure("answers", count.answers, ""),
+        figure("5xx, and requests without an answer", count.failed, "", { most: 0 }),
+        figure("donations recorded", count.gifts, "", { least: 1 }),
         figure("releases", served.manifest.state().current_release, ""),
         ...samples.flatMap(flatness),
       ],

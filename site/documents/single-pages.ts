@@ -9,7 +9,7 @@ import { directoryFact, storedCounters } from "#content/operation/directory-fact
 import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { chartIds, chartsOf, csvOf, drawn } from "#content/statistics/charts.ts";
-import { directoryStats, keptCharts } from "#content/statistics/charts-store.ts";
+import { directoryStats, storedCharts } from "#content/statistics/charts-store.ts";
 import type { Recommended } from "#site/lists/list-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
@@ -159,7 +159,7 @@ const auditHeads: SingleDocument = {
 const chartFiles: SingleDocument = {
   paths: chartIds.map((id) => `statistics/${id}.csv`),
   render: async ({ store }) =>
-    chartsOf(await keptCharts(store)).map((chart) => ({
+    chartsOf(await storedCharts(store)).map((chart) => ({
       path: `statistics/${chart.id}.csv`,
       body: csvOf(chart),
     })),

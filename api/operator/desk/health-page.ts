@@ -3,7 +3,7 @@ import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { type Chart, chartsOf, drawn, shownCell } from "#content/statistics/charts.ts";
-import { keptCharts } from "#content/statistics/charts-store.ts";
+import { storedCharts } from "#content/statistics/charts-store.ts";
 import { instant, linkList, notice, table } from "./layout.ts";
 import { Html, html, type Part } from "#api/http/html.ts";
 import type { Page } from "./answer.ts";
@@ -124,7 +124,7 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
   const { days = daysLimit.default } = queryIn(request.url, operatorOperations.getDailyNumbers);
   // One day alone makes no line.
   const count = Math.max(days, 2);
-  const directory = chartsOf(await keptCharts(context.store)).map((chart) => ({
+  const directory = chartsOf(await storedCharts(context.store)).map((chart) => ({
     ...chart,
     names: chart.columns.map(({ name }) => name),
     cells: chart.rows.map((row) =>
