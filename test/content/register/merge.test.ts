@@ -236,6 +236,40 @@ describe("what a register says", () => {
     ]);
   });
 
+  test("is news where a file from after a revocation lists the organisation again", () => {
+    const revocation = {
+      ...said,
+      register: "irs-revocations",
+      scope: "US",
+      state: "revoked" as const,
+      as_of: "2026-05-01",
+      facts: { revoked: "2026-04-20" },
+    };
+    const revoked = listed({ register_records: [said, revocation] });
+    const of = (as_of: string, others = {}) =>
+      mergedWithRegister(revoked, row(), { ...terms, as_of, ...others }, nowMs);
+    expect(of("2026-04-15")).toBe(revoked);
+    expect(of("2026-06-09").register_records).toContainEqual({ ...said, as_of: "2026-06-09" });
+    expect(of("2026-06-09").register_records).toContainEqual(revocation);
+    // A row that repeats the revocation finds that another register's file is newer than that.
+    const repeated = {
+      ...row(),
+      record: { ...record, state: "revoked" as const, facts: revocation.facts },
+    };
+    const scopes = new Map([["irs-bmf", new Map([["eo_aa", "2026-06-09"]])]]);
+    const told = {
+      register: "irs-revocations",
+      scope: "US",
+      as_of: "2026-05-01",
+      lists: false,
+      scopes,
+    };
+    expect(mergedWithRegister(revoked, repeated, told, nowMs).register_records).toContainEqual({
+      ...said,
+      as_of: "2026-06-09",
+    });
+  });
+
   test("of an organisation that it gives no profile withdraws the one it gave", () => {
     const unlisted = { ...row({ facts: { subsection: "04" } }), fields: null };
     const after = mergedWithRegister(listed({}), unlisted, terms, nowMs);
