@@ -144,6 +144,7 @@ const liveValue = "coalesce(winning_value, value)";
 const saidBecause = `SELECT detail ->> 'reason' FROM audit_log
           WHERE subject = n.slug AND happened_at = changed_at AND detail ->> 'public' = 1`;
 
+/** A gift moves what a profile shows of gifts, and is no change of what it says. */
 const isOfProfile = `fields <> '["${donationsField}"]'`;
 
 const historiesSql = `SELECT n.id, n.slug, n.website, ${jsonOf(tracedFields)} AS live,

@@ -94,7 +94,7 @@ export function recordUrl(register: string, orgId: string): string | null {
 const revokedAt = ({ facts, as_of }: RegisterRecord): string =>
   String(facts["posted"] ?? facts["revoked"] ?? as_of);
 
-/** The register that lists an organisation in a file from after its revocation; null for none. `dateOf` tells a row's file. */
+/** The row of a file from after the revocation that lists the organisation; null for none. `dateOf`: the date of a row's file. */
 export const listedAfter = (
   revocation: RegisterRecord,
   records: readonly RegisterRecord[],

@@ -57,8 +57,12 @@ export function openPictureJob(context: PublisherContext, { pictures }: { pictur
     noteFailures(context, named, pages.failed);
     const { files, removed } = storeFiles(context, pages.files);
     await publishInSlices(context, {
-      ...{ reason: "pictures", files: [...drawn, ...files], removed },
-      ...{ asOf, withoutHistory: picturesFolder, state: {} },
+      reason: "pictures",
+      files: [...drawn, ...files],
+      removed,
+      asOf,
+      withoutHistory: picturesFolder,
+      state: {},
     });
     return true;
   }
