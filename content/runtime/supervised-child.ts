@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 
 export type ChildOptions<Message> = {
@@ -153,6 +154,8 @@ export function superviseChild<Message>({
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW);
+    // Linux may weigh sessions, not processes, against each other, and this one has a session of its own.
+    writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW));
   } catch {
     // A container may forbid it: then it competes like everything else.
   }

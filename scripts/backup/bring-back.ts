@@ -46,7 +46,7 @@ export async function bringBack(
   const draft = `${target}.restoring-${process.pid}`;
   const ownKeys = existsSync(join(dataDir, "secrets"));
   try {
-    await unpackStore(place, manifest, draft);
+    await unpackStore(place, manifest, draft, { kept: true });
     const epoch = await prepare(`file:${draft}`, manifest, { sameFeed, now });
     writeKeys(dataDir, keys);
     for (const end of ["-wal", ""].filter((one) => existsSync(draft + one))) {
@@ -87,19 +87,26 @@ export async function readPart(
   throw new DamagedBackup(`${place.name}: ${backup}/${name} is not what was written there`);
 }
 
-/** Puts the store of a backup together in a new file, each part compared with its digest, and the whole too. */
+/**
+ * Puts the store of a backup together in a new file, each part compared with its digest, and the whole too. Where the
+ * file is `kept`, it is on the disk afterwards. `rest` is called after each part.
+ */
 export async function unpackStore(
   place: BackupPlace,
   { name, store }: Pick<BackupManifest, "name" | "store">,
   target: string,
+  { kept, rest = async () => {} }: { kept: boolean; rest?: () => Promise<void> },
 ): Promise<void> {
   const hasher = new Bun.CryptoHasher("sha256");
   const plain = createZstdDecompress();
   plain.on("data", (piece: Buffer) => hasher.update(piece));
   async function* pieces() {
-    for (const part of store.parts) yield await readPart(place, name, part);
+    for (const part of store.parts) {
+      yield await readPart(place, name, part);
+      await rest();
+    }
   }
-  const out = createWriteStream(target, { flags: "wx", mode: 0o600, flush: true });
+  const out = createWriteStream(target, { flags: "wx", mode: 0o600, flush: kept });
   await pipeline(Readable.from(pieces()), plain, out);
   if (hasher.digest("hex") !== store.sha256) {
     throw new DamagedBackup(`${place.name}: the store of ${name} is not what was written there`);

@@ -2,6 +2,7 @@ import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { constants, createZstdCompress } from "node:zlib";
+import { openRests } from "#content/runtime/rests.ts";
 import { checkCopy, copyStore } from "#content/store/file-work.ts";
 import { unpackStore } from "./bring-back.ts";
 import { openKeys, sealKeys, type Keys } from "./keys.ts";
@@ -35,29 +36,32 @@ export type BackupOutcome = { manifest: BackupManifest; bytes: number; removed: 
 
 /** A third of the time of the default, for a tenth more bytes. */
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** Memory that a part takes on its way. */
-const partBytesMax = 32 * 1_024 * 1_024;
+/** Each part is synced on its own, and commits of the service wait for as much. */
+const partBytesMax = 2 * 1_024 * 1_024;
+const pieceBytes = 1_024 * 1_024;
 
 /**
  * Copies a store that may be in use, and the keys, to a place; unpacks what lies there again and reads it through; then
- * says so in the manifest and removes what is no longer kept. Throws where anything of that fails: then the backup has
- * no manifest, and the older ones stay.
+ * says so in the manifest and removes what is no longer kept. It rests for longer than it works, for those who use the
+ * store. Throws where anything of that fails: then the backup has no manifest, and the older ones stay.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
   const { onStep, now, place } = options;
   const name = nameAt(now);
   await place.removeUnfinished(now);
+  const rest = openRests();
   const workFolder = mkdtempSync(join(options.dataDir, "backup-work-"));
   try {
     onStep("Copying the store");
     const copy = join(workFolder, "store.db");
     await copyStore(options.store, copy);
+    await rest();
     onStep("Writing the backup");
-    const store = await writeStore(place, name, copy);
+    const store = await writeStore(place, name, copy, rest);
     rmSync(copy);
     const keys = await writeKeys(place, name, options);
     onStep("Trying the backup");
-    await unpackStore(place, { name, store }, copy);
+    await unpackStore(place, { name, store }, copy, { kept: false, rest });
     const facts = await checkCopy(copy);
     const { software } = options;
     const manifest: BackupManifest = { version: 1, name, software, store, keys, facts };
@@ -91,6 +95,7 @@ async function writeStore(
   place: BackupPlace,
   backup: string,
   file: string,
+  rest: () => Promise<void>,
 ): Promise<BackupManifest["store"]> {
   const hasher = new Bun.CryptoHasher("sha256");
   const parts: BackupPart[] = [];
@@ -101,14 +106,17 @@ async function writeStore(
     pending = [];
     parts.push(await writePart(place, backup, `store.db.zst.${parts.length + 1}`, body));
   };
-  const plain = createReadStream(file, { highWaterMark: 1_024 * 1_024 });
-  plain.on("data", (piece) => {
-    hasher.update(piece);
-    bytes += piece.length;
-  });
+  async function* plain() {
+    for await (const piece of createReadStream(file, { highWaterMark: pieceBytes })) {
+      hasher.update(piece);
+      bytes += piece.length;
+      yield piece;
+      await rest();
+    }
+  }
   let size = 0;
   for await (const piece of pipeline(
-    plain,
+    plain(),
     createZstdCompress(fast),
     () => {},
   ) as AsyncIterable<Buffer>) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants, getPriority, tmpdir } from "node:os";
 import { startChild, superviseChild } from "#content/runtime/supervised-child.ts";
 
 test("a child that has closed its channel, or has ended, is sent nothing", async () => {
@@ -23,6 +23,21 @@ test("a child that has closed its channel, or has ended, is sent nothing", async
   child.send("anyone?");
   rmSync(folder, { recursive: true });
   expect(child.pid).toBeGreaterThan(0);
+});
+
+test("a child of low priority gives way, with the session that it has to itself", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
+  const script = join(folder, "child.ts");
+  writeFileSync(script, "setInterval(() => {}, 1_000);");
+  const child = startChild({ script, lowPriority: true });
+  const own = getPriority(child.pid);
+  // Not every kernel weighs sessions.
+  const session = `/proc/${child.pid}/autogroup`;
+  const shared = existsSync(session) ? readFileSync(session, "utf8") : `nice ${own}`;
+  await child.stop();
+  rmSync(folder, { recursive: true });
+  expect(own).toBe(constants.priority.PRIORITY_LOW);
+  expect(shared.trim()).toEndWith(`nice ${own}`);
 });
 
 test("a child that has given signs of life and gives none any more is killed and started again", async () => {
