@@ -20,6 +20,8 @@ export async function copyStore(path: string, target: string): Promise<void> {
     await db.exec("PRAGMA synchronous = OFF");
     await db.exec(`VACUUM INTO '${target.replaceAll("'", "''")}'`);
   } finally {
+    // The last to close a store empties its log into it, and that must reach the disk.
+    await db.exec("PRAGMA synchronous = FULL");
     db.close();
   }
 }

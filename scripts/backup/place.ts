@@ -47,8 +47,11 @@ export type BackupPlace = {
 };
 
 /** The instant in a backup's name, "2026-11-22T02-30-00-000Z", in milliseconds since 1970; NaN in any other name. */
-export const instantOf = (name: string): number =>
-  Date.parse(name.replace(/T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z$/, "T$1:$2:$3.$4Z"));
+export const instantOf = (name: string): number => {
+  const [, day, hour, minute, second] =
+    /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d-\d{3})Z$/.exec(name) ?? [];
+  return Date.parse(`${day}T${hour}:${minute}:${second?.replace("-", ".")}Z`);
+};
 
 /** The name of a backup that is begun now: names sort as their times do. */
 export const nameAt = (now: Date): string => now.toISOString().replace(/[:.]/g, "-");
