@@ -24,12 +24,7 @@ export type TestStore = {
 export async function anS3Store(bucket: string): Promise<TestStore> {
   const folder = mkdtempSync(join(tmpdir(), "almoner-s3-"));
   const server = Bun.spawn(
-    [
-      process.execPath,
-      "node_modules/s3rver/bin/s3rver.js",
-      ...["-d", folder, "-a", "127.0.0.1", "-p", "0"],
-      ...["--configure-bucket", bucket],
-    ],
+    [process.execPath, join(import.meta.dirname, "s3-server.ts"), folder, bucket],
     { stdout: "pipe", stderr: "ignore", env: { ...process.env, NODE_ENV: "production" } },
   );
   const endpoint = `http://127.0.0.1:${await portOf(server.stdout)}`;
@@ -54,20 +49,7 @@ export async function anS3Store(bucket: string): Promise<TestStore> {
   };
 }
 
-async function portOf(output: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  const reader = output.getReader();
-  for (let reads = 0; reads < 100; reads++) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    text += decoder.decode(value, { stream: true });
-    const port = /listening on \S+:(\d+)/.exec(text)?.[1];
-    if (port === undefined) continue;
-    reader.releaseLock();
-    // The server logs every request: its pipe has to be emptied.
-    void output.pipeTo(new WritableStream());
-    return port;
-  }
-  throw new Error(`the S3 server did not start: ${text}`);
+async function portOf(output: ReadableStream<Uint8Array>): Promise<number> {
+  for await (const line of output) return Number(new TextDecoder().decode(line));
+  throw new Error("the S3 server did not start");
 }
