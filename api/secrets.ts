@@ -77,11 +77,25 @@ const secretsFact = "secret_digests";
 const notedSecrets = async (store: Store): Promise<Record<string, string | null>> =>
   JSON.parse((await directoryFact(store, secretsFact)) ?? "{}");
 
-/** Paths of secrets that are gone, or are not as they were made. */
+/** Paths of secrets that are in use, and are gone or not as they were made. */
 export const changedSecrets = async (config: Config, store: Store): Promise<string[]> =>
   Object.entries(await notedSecrets(store))
-    .filter(([name, digest]) => secretDigest(config, name) !== digest)
+    .filter(([name, digest]) => isRead(config, name) && secretDigest(config, name) !== digest)
     .map(([name]) => join(config.dataDir, "secrets", name));
+
+export const changedSecret =
+  "Put it back from a backup; or remove it and restart: a new one is made, and what it opened is void.";
+
+/** Whether the directory reads this file; else settings say what stands in it, or nobody asks for it. */
+function isRead(
+  { adminTokens, webhookUrls, webhookSecret, feePayerKey, network }: Config,
+  name: string,
+) {
+  if (name === adminTokenFile) return adminTokens.length === 0;
+  if (name === webhookSecretFile) return webhookUrls.length > 0 && webhookSecret === undefined;
+  if (name === sponsorFile) return feePayerKey === undefined && network === "local";
+  return true;
+}
 
 function secretsOf(dataDir: string): string[] {
   const folder = join(dataDir, "secrets");
@@ -211,6 +225,7 @@ export function isUsed({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "datab
 }
 
 export const adminTokenFile = "admin-token";
+const webhookSecretFile = "webhook-secret";
 const signingKeyFile = "signing-key.pem";
 /** Made by the local chain, which may come up before the directory. */
 const sponsorFile = "local-sponsor.json";
@@ -237,7 +252,7 @@ export const webhookSecretOf = (
 ): string | null =>
   config.webhookUrls.length === 0
     ? null
-    : (config.webhookSecret ?? kept(config, "webhook-secret", newWebhookSecret).text);
+    : (config.webhookSecret ?? kept(config, webhookSecretFile, newWebhookSecret).text);
 
 /** The sponsor's key alone: the local chain puts money on its account. Made for `local`, where it is worth nothing. */
 export const sponsorKeyOf = ({

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { defineCommand } from "citty";
-import { changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
+import { changedSecret, changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { backupMark, noteBackup } from "#content/operation/backup-store.ts";
@@ -63,7 +63,7 @@ const command = defineCommand({
       });
       if (troubles.length > 0) {
         throw new Error(
-          `${outcome.manifest.name} holds the store, but not the keys that belong to it, so the older backups stay.\n${troubles.join("\n")}\n${lostKey}`,
+          `${outcome.manifest.name} holds the store, but not the keys that belong to it, so the older backups stay.\n${troubles.join("\n")}`,
         );
       }
       noteBackup(dataDir, null);
@@ -83,8 +83,8 @@ async function keyTroubles(config: Config): Promise<string[]> {
     if ((await pendingMigrations(store.raw)).length > 0) return [];
     const trouble = await signingKeyTrouble(config, store);
     const changed = await changedSecrets(config, store);
-    const files = changed.map((path) => `${path} is gone, or not as it was made.`);
-    return trouble === null ? files : [trouble, ...files];
+    const files = changed.map((path) => `${path} is gone, or not as it was made. ${changedSecret}`);
+    return trouble === null ? files : [`${trouble}\n${lostKey}`, ...files];
   } catch (error) {
     return [reasonOf(error, config.dataDir)];
   }

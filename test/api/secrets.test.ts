@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
-import { loadSecrets, openSecrets, replaceSigningKey } from "#api/secrets.ts";
+import { changedSecrets, loadSecrets, openSecrets, replaceSigningKey } from "#api/secrets.ts";
 import { KeySet, keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { signingKeys } from "#content/feed/store.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
@@ -97,6 +97,30 @@ test("a secret that is gone is made again, with a warning", async () => {
   rmSync(file);
   await openSecrets(config, store, new Date(), log);
   expect(warned).toEqual([{ file }]);
+});
+
+test("a secret whose file is no longer read has not changed", async () => {
+  const open = (env = {}) =>
+    readConfig({
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_WEBHOOK_URLS: "https://hooks.example.com",
+      ...env,
+    });
+  using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
+  await openSecrets(open(), store, new Date(), log);
+  const moved = ["admin-token", "webhook-secret", "local-sponsor.json"];
+  const paths = moved.map((name) => join(dataDir, "secrets", name)).sort();
+  for (const path of paths) writeFileSync(path, "another");
+  expect((await changedSecrets(open(), store)).sort()).toEqual(paths);
+  for (const path of paths) rmSync(path);
+  expect((await changedSecrets(open(), store)).sort()).toEqual(paths);
+  const inSettings = {
+    ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef0123456789abcdef",
+    ALMONER_WEBHOOK_SECRET: `whsec_${"a".repeat(43)}=`,
+    ALMONER_NETWORK: "solana",
+    ALMONER_SOLANA_RPC_URLS: "https://rpc.example.com",
+  };
+  expect(await changedSecrets(open(inSettings), store)).toEqual([]);
 });
 
 describe("the signing key of a directory that has signed", () => {
