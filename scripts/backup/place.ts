@@ -70,11 +70,16 @@ export class DamagedBackup extends Error {
 /** The manifest of a backup. Throws DamagedBackup. */
 export async function manifestOf(place: BackupPlace, name: string): Promise<BackupManifest> {
   const path = `${name}/${manifestFile}`;
-  try {
-    return BackupManifest.parse(JSON.parse(new TextDecoder().decode(await place.read(path))));
-  } catch (cause) {
-    throw new DamagedBackup(`${place.name}: ${path} cannot be read`, { cause });
-  }
+  const manifest = await place
+    .read(path)
+    .then((bytes) => BackupManifest.parse(JSON.parse(new TextDecoder().decode(bytes))))
+    .catch((cause: unknown) => {
+      throw new DamagedBackup(`${place.name}: ${path} cannot be read`, { cause });
+    });
+  if (manifest.name === name) return manifest;
+  throw new DamagedBackup(
+    `${place.name}: ${name} was called ${manifest.name} when it was made, and has to be again`,
+  );
 }
 
 export const writeManifest = (place: BackupPlace, manifest: BackupManifest): Promise<void> =>
@@ -92,7 +97,8 @@ export function openPlace(to: string, s3: S3Access): BackupPlace | string {
 
 function folderPlace(folder: string): BackupPlace {
   const all = () => (existsSync(folder) ? readdirSync(folder).sort() : []);
-  const isComplete = (name: string) => existsSync(join(folder, name, manifestFile));
+  const isComplete = (name: string) =>
+    !Number.isNaN(instantOf(name)) && existsSync(join(folder, name, manifestFile));
   const remove = (name: string) => rmSync(join(folder, name), { recursive: true, force: true });
   return {
     name: folder,

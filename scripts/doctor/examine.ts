@@ -1,6 +1,6 @@
 import { rmSync, statSync } from "node:fs";
 import type { Config } from "#api/config.ts";
-import { changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
+import { changedSecret, changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
 import { freeBytes } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
@@ -21,11 +21,12 @@ import {
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import {
   auditFaults,
+  backupFaults,
   chainFaults,
   damagedFiles,
   damagedSites,
+  foreignPaths,
   isFileDamaged,
-  isOurs,
   privatePaths,
   smallFiles,
   storeFaults,
@@ -57,9 +58,17 @@ export async function examine(
 async function examineOne(check: Check, on: Examined, repair: boolean): Promise<Finding[]> {
   const { name, remedy } = check;
   const found = await check.look(on).catch((error: unknown) => [String(error)]);
-  const repaired = found.length > 0 && repair && check.repair !== undefined;
-  if (repaired) await check.repair?.(on);
-  return found.map((text) => ({ check: name, found: text, remedy, repaired }));
+  if (found.length === 0 || !repair || check.repair === undefined) {
+    return found.map((text) => ({ check: name, found: text, remedy, repaired: false }));
+  }
+  const failure = await Promise.try(() => check.repair?.(on)).then(() => null, String);
+  const said = failure === null ? "" : ` It could not be repaired: ${failure}.`;
+  return found.map((text) => ({
+    check: name,
+    found: text + said,
+    remedy,
+    repaired: failure === null,
+  }));
 }
 
 /** What is looked at; without a store where that cannot be opened. */
@@ -81,13 +90,24 @@ const clockToleranceMs = 60_000;
 /** In this order: what comes first may explain what comes later. */
 const checks: readonly Check[] = [
   {
+    name: "owner",
+    look: async ({ config }) => {
+      const [first, ...others] = foreignPaths(config);
+      const more = others.length === 0 ? "" : `, and ${others.length} more,`;
+      return first === undefined
+        ? []
+        : [`${first}${more} cannot be read and written by this user.`];
+    },
+    remedy:
+      "Give the whole folder to the user of the service, with chown -R, and run commands as that user.",
+  },
+  {
     name: "rights",
     look: async ({ config }) =>
-      privatePaths(config).flatMap((path) => {
-        if (!isOurs(path)) return [`${path} cannot be read and written by this user.`];
-        return (statSync(path).mode & 0o077) === 0 ? [] : [`${path} is open to other users.`];
-      }),
-    remedy: "Give it to the user of the service alone: chown, and chmod go-rwx.",
+      privatePaths(config)
+        .filter((path) => (statSync(path).mode & 0o077) !== 0)
+        .map((path) => `${path} is open to other users.`),
+    remedy: "Leave it to the user of the service alone: chmod go-rwx.",
     repair: ({ config }) => privatePaths(config).forEach(closeToOthers),
   },
   {
@@ -135,8 +155,7 @@ const checks: readonly Check[] = [
       (store === null ? [] : await changedSecrets(config, store)).map(
         (path) => `${path} is gone, or not as it was made.`,
       ),
-    remedy:
-      "Put it back from a backup; or remove it and restart: a new one is made, and what it opened is void.",
+    remedy: changedSecret,
   },
   {
     name: "manifest",
@@ -188,6 +207,12 @@ const checks: readonly Check[] = [
       manifest.setState({ inputs_digest: "" });
       manifest.close();
     },
+  },
+  {
+    name: "backups",
+    look: async ({ config }) => backupFaults(config),
+    remedy:
+      "bun run backup makes another one at once; bun run restore --name takes an older one meanwhile.",
   },
   {
     name: "chain",

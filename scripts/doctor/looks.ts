@@ -15,6 +15,8 @@ import {
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { isDamaged } from "#content/runtime/disposable-file.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
+import { readPart } from "#scripts/backup/bring-back.ts";
+import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { digestOf, openBlobs } from "#site/bundle/blobs.ts";
 import { bundleExists, isManifestDamaged, openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
@@ -30,12 +32,38 @@ export function privatePaths({ dataDir, databaseUrl }: Config): string[] {
   );
 }
 
-export function isOurs(path: string): boolean {
+/** Paths below the data folder that this user cannot read and write: a command that root ran leaves some. */
+export const foreignPaths = ({ dataDir }: Config): string[] =>
+  (existsSync(dataDir) ? readdirSync(dataDir, { recursive: true, encoding: "utf8" }) : [])
+    .map((path) => join(dataDir, path))
+    .concat(dataDir)
+    .filter((path) => !isOurs(path));
+
+function isOurs(path: string): boolean {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
     return true;
   } catch {
     return false;
+  }
+}
+
+/** What is wrong with the newest backup, which a restore would take; its parts are read and compared with their digests. */
+export async function backupFaults({ databaseUrl, backup, s3 }: Config): Promise<string[]> {
+  // A server's backups are made by other means.
+  if (!databaseUrl.startsWith("file:")) return [];
+  const place = openPlace(backup.to, s3);
+  if (typeof place === "string") return [`ALMONER_BACKUP_TO: ${place}`];
+  const newest = (await place.names()).at(-1);
+  if (newest === undefined) return [];
+  try {
+    const { store, keys } = await manifestOf(place, newest);
+    const parts = keys === null ? store.parts : [...store.parts, keys];
+    for (const part of parts) await readPart(place, newest, part);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DamagedBackup)) throw error;
+    return [`${error.message}.`];
   }
 }
 

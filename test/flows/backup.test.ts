@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -300,6 +301,18 @@ describe("the commands", () => {
       expect(existsSync(dataDir) ? [...everyPath(dataDir)] : []).toEqual([]);
       writeFileSync(path, whole);
     }
+  });
+
+  test("ask for the name of a backup whose folder was given another one", async () => {
+    const to = join(folder, "renamed");
+    const { manifest } = await backup(placeAt(to));
+    renameSync(join(to, manifest.name), join(to, "good-one"));
+    const env = { ALMONER_DATA_DIR: join(folder, "from-renamed") };
+    const { code, err } = await run("restore", ["--from", join(to, "good-one")], env);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(`good-one was called ${manifest.name} when it was made`),
+    ]);
   });
 
   test("say what they did, that keys are left out, and overwrite nothing", async () => {

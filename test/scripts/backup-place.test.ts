@@ -54,10 +54,12 @@ test("in a bucket, too, which is not listed", async () => {
 
 test("another folder beside backups is somebody else's", async () => {
   const folder = mkdtempSync(join(tmpdir(), "almoner-place-"));
-  const mine = ["2019-05-05/mine.txt", "daily-1/mine.txt", "notes/mine.txt"];
+  const mine = ["2019-05-05/mine.txt", "daily-1/manifest.json", "notes/mine.txt"];
   for (const path of mine) await Bun.write(join(folder, path), "mine");
   const place = openPlace(folder, s3AccessTo(""));
-  if (typeof place !== "string") await place.removeUnfinished(new Date());
+  if (typeof place === "string") throw new Error(place);
+  await place.removeUnfinished(new Date());
+  expect(await place.names()).toEqual([]);
   expect([...everyPath(folder)].sort()).toEqual(mine);
   rmSync(folder, { recursive: true });
 });

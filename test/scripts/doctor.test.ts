@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -17,6 +18,8 @@ import { everyPath } from "#content/runtime/every-path.ts";
 import { chainFiles } from "#scripts/chain/installed.ts";
 import { openJournal } from "#scripts/chain/journal.ts";
 import { examine } from "#scripts/doctor/examine.ts";
+import { openPlace } from "#scripts/backup/place.ts";
+import { takeBackup } from "#scripts/backup/take.ts";
 import { takePublisherLock } from "#site/publisher/lock.ts";
 import { aDirectory, compiledSites } from "#test/support/publisher.ts";
 
@@ -134,6 +137,33 @@ test("--repair removes what is made again from the store, and the next start mak
   directory.publisher.close();
   expect(await found()).toEqual([]);
   await directory.reopen();
+});
+
+test("a backup that cannot be restored is named, and what another user owns", async () => {
+  const place = openPlace(config.backup.to, config.s3);
+  if (typeof place === "string") throw new Error(place);
+  const { manifest } = await takeBackup({
+    place,
+    store: inFolder("store.db"),
+    dataDir,
+    keys: {},
+    passphrase: null,
+    software: "0.0.0",
+    prunes: true,
+    now,
+    onStep: () => {},
+  });
+  expect(await found()).toEqual([]);
+  const part = `backups/${manifest.name}/store.db.zst.1`;
+  flip(part, 100);
+  // What is not there cannot be read, either.
+  symlinkSync("/nowhere", inFolder("chain/lost"));
+  expect(await found()).toMatchObject([
+    { check: "owner", found: expect.stringContaining(inFolder("chain/lost")) },
+    { check: "backups", found: expect.stringContaining("store.db.zst.1 is not what was written") },
+  ]);
+  rmSync(inFolder("chain/lost"));
+  rmSync(inFolder("backups"), { recursive: true });
 });
 
 test("what cannot be repaired is left alone and named", async () => {
