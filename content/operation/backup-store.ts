@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The file whose time is that of the last backup: anyone who makes backups by other means touches it. */
@@ -28,7 +28,9 @@ export function lastBackup(dataDir: string): LastBackup {
 
 /** Notes that a backup was made and tried (null), or why it failed. */
 export function noteBackup(dataDir: string, problem: string | null): void {
-  const mark = problem === null ? backupMark : failureMark;
-  writeFileSync(join(dataDir, mark), `${problem ?? "made by bun run backup"}\n`, { mode: 0o600 });
+  const mark = join(dataDir, problem === null ? backupMark : failureMark);
+  // Root may have made the one that is there, and only a file that is new is ours.
+  writeFileSync(`${mark}.new`, `${problem ?? "made by bun run backup"}\n`, { mode: 0o600 });
+  renameSync(`${mark}.new`, mark);
   if (problem === null) rmSync(join(dataDir, failureMark), { force: true });
 }

@@ -1,4 +1,6 @@
+import { existsSync, rmSync } from "node:fs";
 import type { Config } from "#api/config.ts";
+import { filePathOf } from "#content/store/embedded-client.ts";
 import { importTables, NotMovable } from "#content/store/move.ts";
 import { openStore } from "#content/store/open.ts";
 import { reasonOf, stopWith } from "#scripts/support/config.ts";
@@ -14,6 +16,8 @@ export async function importAll(files: readonly string[], config: Config): Promi
   if (!config.databaseUrl.startsWith("file:")) {
     stopWith("Everything is imported into a file: leave ALMONER_DATABASE_URL out for this.", 2);
   }
+  const path = filePathOf(config.databaseUrl);
+  const isNew = !existsSync(path);
   using store = await openStore({ url: config.databaseUrl, writeCacheMb: 128 });
   const progress = startProgress("Rows", 0);
   async function* lines(from: string) {
@@ -25,6 +29,9 @@ export async function importAll(files: readonly string[], config: Config): Promi
   try {
     return await importTables(store, lines(file), progress.at);
   } catch (error) {
+    store.close();
+    // An empty store would be in the way of a restore.
+    if (isNew) for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
     const isKnown = error instanceof NotMovable || error instanceof BadInput;
     const why = isKnown ? `${error.message}.` : reasonOf(error, config.dataDir);
     return stopWith(`${file}: ${why}\nNothing was written.`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getTableColumns, getTableName } from "drizzle-orm";
@@ -143,6 +143,8 @@ test("the commands move a directory", async () => {
   writeFileSync(file, "{}\n");
   const { code, err } = await run("import", ["all", file], "five");
   expect([code, err]).toEqual([1, expect.stringContaining("Nothing was written")]);
+  // A store without rows would be in the way of the next try, or of a restore.
+  expect(readdirSync(join(folder, "five")).filter((name) => name.startsWith("store"))).toEqual([]);
   const gone = await run("import", ["all", `${file}.gone`], "six");
   expect([gone.code, gone.err]).toEqual([1, expect.stringContaining(`${file}.gone`)]);
   const twice = readFileSync(again, "utf8").replace(

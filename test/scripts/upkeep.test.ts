@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   utimesSync,
@@ -97,6 +99,15 @@ test("a directory without a backup gets one soon after its start, and no second 
   expect(readdirSync(join(dataDir, "backups"))).toHaveLength(1);
   noteBackup(dataDir, "the disk is full");
   expect(lastBackup(dataDir).problem).toBe("the disk is full");
+  // A mark that root left can be replaced, but not written.
+  const [mark, roots] = ["last-backup-failed", "roots"].map((name) => join(dataDir, name)) as [
+    string,
+    string,
+  ];
+  linkSync(mark, roots);
+  noteBackup(dataDir, "it is full again");
+  expect(readFileSync(roots, "utf8")).toBe("the disk is full\n");
+  expect(lastBackup(dataDir).problem).toBe("it is full again");
   writeFileSync(join(dataDir, "last-backup-failed"), "");
   expect(lastBackup(dataDir).problem).toBe("it could not be noted why");
 });
