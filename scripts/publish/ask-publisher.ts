@@ -1,4 +1,5 @@
 import type { Config } from "#api/config.ts";
+import { silenceMs } from "#content/operation/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { type BuildFindings, buildFindings } from "#site/publisher/full-build.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
@@ -120,7 +121,8 @@ async function untilDone(manifest: Manifest, request: string, newest: number): P
     if (toList !== null && state.listed_release >= toList) break;
     const waitedMs = performance.now() - startedMs;
     if (waitedMs > waitMaxMs) giveUp("The running publisher did not finish in 30 minutes.");
-    if (Date.now() - state.seen_at > silentMaxMs) giveUp("The running publisher has ended.");
+    if (silenceMs(state.seen_at, new Date()) > silentMaxMs)
+      giveUp("The running publisher has ended.");
     progress.at(Math.round(waitedMs / 1_000));
   }
   progress.end();

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
+import { silenceMs } from "#content/operation/health.ts";
 import { openDisposable } from "#content/runtime/disposable-file.ts";
 import { heartbeat } from "#content/runtime/supervised-child.ts";
 import { every } from "#content/runtime/every.ts";
@@ -68,4 +69,4 @@ export function startHeartbeat({ manifest, clock }: PublisherContext): { stop():
 
 /** Whether a publisher works on the bundle for as long as it lives. */
 export const isPublisherAlive = ({ seen_at }: PublisherState, now: Date): boolean =>
-  now.getTime() - seen_at < silentMs;
+  silenceMs(seen_at, now) < silentMs;

@@ -51,6 +51,8 @@ describe("GET /readyz", () => {
   test.each([
     ["does not run", at({ seenAtMs: 0 }), "the publisher does not run"],
     ["hangs", at({ seenAtMs: nowMs - 31_000 }), "the publisher has given no sign of life for 31 s"],
+    // The clock was set back since.
+    ["hangs", at({ seenAtMs: nowMs + 99_000 }), "the publisher has given no sign of life for 99 s"],
     ["has published nothing", at({ release: 0 }), "nothing is published yet"],
   ])("is 503 when the publisher %s", async (_, changed, why) => {
     await watched(changed);
