@@ -31,11 +31,12 @@ const command = defineCommand({
     const now = systemClock();
     const bytesBefore = bytesUnder(dataDir);
     const { hours_joined, contacts_erased } = await tidyStore(config, now);
+    const pruned = await pruneBundle(config, openLog(config));
+    const removed = await removeLeftovers(dataDir, now);
+    // Last: where others hold the store, it is left for the next time, and all else is done.
     const compacted =
       databaseUrl.startsWith("file:") &&
       (await compactStore(filePathOf(databaseUrl), { always: args.compact === true }));
-    const pruned = await pruneBundle(config, openLog(config));
-    const removed = await removeLeftovers(dataDir, now);
     const freed_bytes = Math.max(0, bytesBefore - bytesUnder(dataDir));
     const outcome = { freed_bytes, hours_joined, contacts_erased, compacted, pruned, removed };
     if (args.json === true) console.log(JSON.stringify(outcome));
