@@ -29,15 +29,20 @@ test("a child of low priority gives way, with the session that it has to itself"
   const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
   const script = join(folder, "child.ts");
   writeFileSync(script, "setInterval(() => {}, 1_000);");
-  const child = startChild({ script, lowPriority: true });
-  const own = getPriority(child.pid);
-  // Not every kernel weighs sessions.
-  const session = `/proc/${child.pid}/autogroup`;
-  const shared = existsSync(session) ? readFileSync(session, "utf8") : `nice ${own}`;
-  await child.stop();
+  // Without rights of its own a process may say this of a session once in a tenth of a second.
+  for (const last of [false, false, true]) {
+    const child = startChild({ script, lowPriority: true });
+    const own = getPriority(child.pid);
+    // Not every kernel weighs sessions.
+    const session = `/proc/${child.pid}/autogroup`;
+    const shared = existsSync(session) ? readFileSync(session, "utf8").trim() : `nice ${own}`;
+    await child.stop();
+    expect(own).toBe(constants.priority.PRIORITY_LOW);
+    if (shared.endsWith(`nice ${own}`)) break;
+    if (last) expect(shared).toEndWith(`nice ${own}`);
+    await Bun.sleep(150);
+  }
   rmSync(folder, { recursive: true });
-  expect(own).toBe(constants.priority.PRIORITY_LOW);
-  expect(shared.trim()).toEndWith(`nice ${own}`);
 });
 
 test("a child that has given signs of life and gives none any more is killed and started again", async () => {
