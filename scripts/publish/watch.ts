@@ -210,10 +210,19 @@ async function keepChartsCounted(
   return keeping;
 }
 
-/** Does nothing while the stored day is today. */
-export async function turnDay(store: Store, signer: Signer, now: Date): Promise<void> {
+/** What a publisher keeps that stays, for one that ends: once a day, before it publishes. */
+export async function keepDay({ context, signer }: Publisher): Promise<void> {
+  const { store } = context.source;
+  const now = context.clock();
+  if (!(await turnDay(store, signer, now))) return;
+  await keepAgentAnswers(store, now);
+  await keepCharts(store, now);
+}
+
+/** Does nothing while the stored day is today; answers whether it did something. */
+export async function turnDay(store: Store, signer: Signer, now: Date): Promise<boolean> {
   const day = isoDay(now.getTime());
-  if ((await directoryFact(store, "publication_day")) === day) return;
+  if ((await directoryFact(store, "publication_day")) === day) return false;
   await checkpointCounters(store, now);
   const totals = JSON.stringify(await needsTotals(store));
   const sign = (text: string) => signer.sign(new TextEncoder().encode(text));
@@ -224,4 +233,5 @@ export async function turnDay(store: Store, signer: Signer, now: Date): Promise<
     await saveDirectoryFact(tx, { name: "help_wanted_totals", value: totals, now });
     await saveDirectoryFact(tx, { name: "publication_day", value: day, now });
   });
+  return true;
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Glob } from "bun";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeConfig } from "#api/config.ts";
+import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { runProgram } from "#test/support/processes.ts";
 
@@ -34,70 +34,8 @@ const outside: readonly [begins: RegExp, reason: string][] = [
     /^npx @modelcontextprotocol\/inspector /,
     "a client of others; test/api/mcp speaks the protocol",
   ],
-  [/^(useradd|install|systemctl|apt-get|cp|cd|varnishd) /, "sets up a server, as root"],
+  [/^(useradd|install|systemctl|systemd-run|apt-get|cp|cd|varnishd) /, "sets up a server, as root"],
 ];
-
-type Line = { at: string; text: string };
-
-/** Commands of the blocks, a line each: what goes on with a backslash or inside quotes is one. */
-const blocks: Line[] = [];
-/** Commands that stand in sentences, in backticks. */
-const mentioned: Line[] = [];
-
-const root = join(import.meta.dirname, "../..");
-const pages = ["README.md", ...new Glob("docs/*.md").scanSync({ cwd: root })];
-for (const path of pages) {
-  const page = readFileSync(join(root, path), "utf8");
-  for (const [, block = ""] of page.matchAll(/^```sh\n([^]*?)^```/gm)) {
-    for (const text of commandsOf(block)) blocks.push({ at: path, text });
-  }
-  // What changed once may be called otherwise by now.
-  if (path === "docs/changes.md") continue;
-  const prose = page.replaceAll(/^```[^]*?^```/gm, "");
-  for (const [, text = ""] of prose.matchAll(/`((?:bun|npm) (?:run )?[^`\n]+)`/g)) {
-    mentioned.push({ at: path, text });
-  }
-}
-
-function commandsOf(block: string): string[] {
-  const commands: string[] = [];
-  let begun = "";
-  for (const line of block.split("\n")) {
-    const text = begun + line;
-    const isOpen =
-      text.endsWith("\\") || (text.replaceAll(/"[^"']*"/g, "").split("'").length - 1) % 2;
-    if (isOpen) begun = text.endsWith("\\") ? text.slice(0, -1) : `${text}\n`;
-    else {
-      begun = "";
-      commands.push(...withoutComment(text).split(" && "));
-    }
-  }
-  return commands.map((command) => command.trim()).filter((command) => command !== "");
-}
-
-/** A comment begins with # after a blank, or with the line. No command here has one inside quotes. */
-function withoutComment(text: string): string {
-  return text.replace(/(^|\s)#.*$/, "");
-}
-
-/** Words as a shell splits them. */
-const wordsOf = (text: string): string[] =>
-  [...text.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replaceAll(/["']/g, ""));
-
-const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  scripts: Record<string, string>;
-};
-
-/** `bun scripts/x.ts …`, `bun run x …`, `npm run x -- …`, `bun start …`. */
-const oursShape = /^(?:bun|npm) (?:(scripts\/\S+)|run (\S+)|(start)\b)(?: --(?= ))?(.*)$/s;
-
-/** The script of a command of ours and the words that it gets; null for another program. */
-function ours(text: string): { script: string; words: string[] } | null {
-  const bare = text.replace(/^(?:[A-Z_0-9]+=\S+ )+/, "").replaceAll(/[[\]]/g, "");
-  const [, path, run, start, words = ""] = oursShape.exec(bare) ?? [];
-  const script = path ?? /scripts\/\S+\.ts/.exec(scripts[run ?? start ?? ""] ?? "")?.[0];
-  return script === undefined ? null : { script, words: wordsOf(words) };
-}
 
 const settings = new Set(describeConfig().map(({ name }) => name));
 const isSetting = (text: string) =>

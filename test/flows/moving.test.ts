@@ -105,6 +105,13 @@ test("every row of every table comes back, with ids, indexes and triggers", asyn
   expect((await verifyAudit(other, [])).faults).toEqual([]);
 });
 
+test("docs/operating.md says of each table how far it grows", () => {
+  const page = readFileSync("docs/operating.md", "utf8");
+  const section = page.split("## What grows, and how far")[1]?.split("\n## ")[0] ?? "";
+  const unnamed = tables.map(getTableName).filter((name) => !section.includes(`\`${name}\``));
+  expect(unnamed).toEqual([]);
+});
+
 test("a store with rows, a file of another version and one that is cut short are refused", async () => {
   const text = await exported();
   const refused = async (to: Store, given: string) =>

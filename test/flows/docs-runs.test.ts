@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { openStore } from "#content/store/open.ts";
+import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
+import { runProgram } from "#test/support/processes.ts";
+
+// Our own commands in README and docs are run as they are written, in a fresh folder and in an order in which each finds
+// what it needs. What is not run here is in a list, with the reason.
+
+/** Commands by the data folder that they work on. */
+const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
+  [
+    "sample",
+    "bun run seed --profiles 500",
+    "bun run publish",
+    "bun run review pick list",
+    'bun run review pick remove hope-kitchen --reason "closed"',
+    'bun run review pick add hope-kitchen --for "donors interested in school meals; food security" --why "Reports its meals each month."',
+    'bun run review pick edit hope-kitchen --why "Reports its meals and their cost each month."',
+    "bun run review revoke --slug <slug> --reason <why>",
+    "bun run publish --full",
+    "bun run publish --rollback",
+    "bun run publish --rollback 1234",
+    "bun run publish --status",
+    "bun run publish --resume",
+    "bun run review queues",
+    "bun run review list",
+    "bun run review list --kind onboarding",
+    "bun run review list --kind hold",
+    "bun run review list --kind link",
+    "bun run review list --kind draft",
+    "bun run review numbers",
+    "bun run review log",
+    "bun run review audit --verify",
+    "bun run report",
+    "bun run report --since 30d --json",
+    "bun run import-hits access.log",
+    "bun run import-hits /var/log/nginx/access.log /var/log/nginx/access.log.1",
+    "bun run link-registers --check",
+    "bun run link-registers",
+    "bun run webhooks secret",
+    "bun run webhooks list",
+    "bun run webhooks list --status failed",
+    "bun run upgrade --check",
+    "bun run backup",
+    "bun run upgrade",
+    "bun run review health",
+    "bun run rotate-key",
+    "bun run rotate-key --compromised",
+    "bun run upkeep",
+    "bun run doctor",
+    "bun run export --out directory.ndjson",
+    "bun run export --all --out everything.ndjson",
+    "bun run export --site plain --out ./plain",
+  ],
+  ["restored", "bun run restore --from <folder or bucket>"],
+  ["restored by name", "bun run restore --from <folder or bucket> --name 2026-11-22T02-30-00-000Z"],
+  ["mended", "bun run restore --from /var/lib/almoner.old/backups --without-keys"],
+  ["moved", "bun run import all everything.ndjson"],
+  ["given", "bun run import ndjson directory.ndjson"],
+  [
+    "registers",
+    "bun run import irs-bmf eo_nv.csv.gz --check",
+    "bun run import irs-bmf eo_nv.csv.gz",
+    "bun run import irs-bmf eo_nv.csv.gz eo_hi.csv.gz",
+    "bun run import irs-bmf eo_nv.csv.gz --withdraw-many",
+    "bun run import --help",
+  ],
+  [
+    "another sample",
+    "bun run seed --profiles 500 --seed-number 7",
+    "bun run seed --profiles 100 --add",
+  ],
+];
+
+/** Commands that are not run here, by how they begin: why, and what runs them. */
+const notRun: readonly (readonly [begins: RegExp, reason: string])[] = [
+  [/^(?:bun|npm) start|--watch|^bun run chain$|^bun run mcp/, "goes on until it is stopped"],
+  [/^bun scripts\/bench\/|^npm run (?:soak|promises)|^bun run bench:/, "a measurement"],
+  [/s3:\/\//, "wants a bucket: backup.test.ts and upload.test.ts have one"],
+  [/--fetch\b/, "fetches from a register: import-fetch.test.ts"],
+  [/^bun run import irs-bmf eo1|^bun run import ukcat/, "files of a country: import.test.ts"],
+  [/^bun run import-hits (?:--all )?cloudflare/, "a log of a CDN: import-hits.test.ts"],
+  [/^bun run chain /, "wants the local chain: test/scripts/chain"],
+  [/^bun run verify-receipt /, "wants a receipt: verify-receipt.test.ts"],
+  [/^bun run mirror|--heads https:/, "wants another directory: mirror.test.ts"],
+  [/^bun run review (?:show|approve|reject|check|erase|revert|agent)/, "wants what somebody sent"],
+  [/^bun run review (?:revoke .*\[|profile\b)/, "wants two profiles of one: review.test.ts"],
+  [/^bun run webhooks (?:test|resend)/, "wants a receiver: test/flows/webhooks.test.ts"],
+  [/^bun run seed(?: --as-of .*| --profiles 2000)?$/, "as above, with more profiles"],
+  [/[<…]/, "stands for several"],
+];
+
+const written = new Set(
+  [...blocks, ...mentioned].map(({ text }) => text).filter((text) => ours(text) !== null),
+);
+const run = new Set(runs.flatMap(([, ...commands]) => commands));
+
+test("every command of ours is run here, or listed with the reason", () => {
+  const isRun = (text: string) => [...run].some((one) => `${one} `.startsWith(`${text} `));
+  const unknown = [...written].filter(
+    (text) => !isRun(text) && !notRun.some(([begins]) => begins.test(text)),
+  );
+  expect(unknown).toEqual([]);
+  expect([...run].filter((text) => !written.has(text))).toEqual([]);
+  expect(
+    notRun.filter(([begins]) => ![...written].some((text) => !isRun(text) && begins.test(text))),
+  ).toEqual([]);
+});
+
+describe("in a fresh folder", () => {
+  let folder: string;
+  const folderOf = (dataDir: string) => join(folder, dataDir);
+  const backups = () => join(folderOf("sample"), "backups");
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "almoner-runs-"));
+    for (const [name, fixture] of [
+      ["eo_nv", "eo_aa"],
+      ["eo_hi", "eo_bb"],
+    ]) {
+      const rows = readFileSync(join(root, `test/support/registers/${fixture}.csv`));
+      writeFileSync(join(folder, `${name}.csv.gz`), gzipSync(rows));
+    }
+    const hit =
+      '203.0.113.9 - - [22/Nov/2026:10:00:00 +0000] "GET /llms.txt HTTP/1.1" 200 10 "-" "a"\n';
+    writeFileSync(join(folder, "access.log"), hit);
+    copyFileSync(join(folder, "access.log"), join(folder, "access.log.1"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** What documentation writes, and what is there instead. */
+  const here = async (text: string): Promise<string> => {
+    using store = await openStore({ url: `file:${join(folderOf("sample"), "store.db")}` });
+    const first = "SELECT slug FROM nonprofits WHERE verified = 1 ORDER BY id LIMIT 1";
+    const { rows } = await store.raw.execute(first);
+    const names = text.includes("--name") ? readdirSync(backups()) : [];
+    return text
+      .replaceAll(/hope-kitchen|<slug>/g, String(rows[0]?.["slug"]))
+      .replaceAll("<why>", "why")
+      .replaceAll(/<folder or bucket>|\/var\/lib\/almoner\.old\/backups/g, backups())
+      .replaceAll("/var/log/nginx/", `${folder}/`)
+      .replaceAll("2026-11-22T02-30-00-000Z", String(names[0]))
+      .replaceAll(/\b1234\b/g, "1");
+  };
+  const script = (text: string): string => {
+    const found = ours(text)?.script ?? "";
+    return text.replace(/^(?:bun|npm) run \S+/, `${process.execPath} ${join(root, found)}`);
+  };
+
+  test.each(
+    runs.flatMap(([dataDir, ...commands]) => commands.map((text) => [dataDir, text] as const)),
+  )(
+    "%s: %s",
+    async (dataDir, text) => {
+      if (text.endsWith("--without-keys")) {
+        cpSync(join(folderOf("sample"), "secrets"), join(folderOf(dataDir), "secrets"), {
+          recursive: true,
+        });
+      }
+      const command = script(existsSync(folderOf("sample")) ? await here(text) : text);
+      const ended = await runProgram(["sh", "-c", command], {
+        cwd: folder,
+        env: {
+          ALMONER_DATA_DIR: folderOf(dataDir),
+          ALMONER_BACKUP_PASSPHRASE: "correct horse battery staple",
+          ALMONER_WEBHOOK_URLS: "https://hooks.example.com",
+          ALMONER_PICTURES: "off",
+        },
+      });
+      expect([ended.code, ended.err]).toEqual([0, expect.any(String)]);
+    },
+    60_000,
+  );
+});
