@@ -7,7 +7,17 @@ import { aService, type TestService } from "#test/support/service.ts";
 const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const Alerts = z.object({
-  groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string() })) })),
+  groups: z.array(
+    z.object({
+      rules: z.array(
+        z.object({
+          alert: z.string(),
+          expr: z.string(),
+          labels: z.object({ severity: z.enum(["page", "ticket"]) }),
+        }),
+      ),
+    }),
+  ),
 });
 const Dashboard = z.object({
   panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })) })),
@@ -52,5 +62,11 @@ describe("alerts and dashboard", () => {
     const rows = (alert: string) =>
       page.split("\n").filter((line) => line.startsWith(`| \`${alert}\``));
     expect(rules.filter(({ alert }) => rows(alert).length !== 1)).toEqual([]);
+    // What can wait until the morning wakes nobody.
+    const waits = (alert: string) => /^[^|]*\|[^|]*\(in the morning\)/.test(rows(alert)[0] ?? "");
+    const wrong = rules.filter(
+      ({ alert, labels }) => waits(alert) !== (labels.severity === "ticket"),
+    );
+    expect(wrong).toEqual([]);
   });
 });

@@ -154,3 +154,44 @@ test("a running publisher does what is asked for on the command line", async () 
   }
   expect((await publish("--status", "--json")).json.resident).toBe(false);
 }, 60_000);
+
+test("a second service's publisher waits, starts none after another, and takes over", async () => {
+  const beside = (said: (message: unknown) => void) =>
+    Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
+      env: {
+        ...process.env,
+        ALMONER_DATA_DIR: dataDir,
+        ALMONER_LOG_LEVEL: "info",
+        ALMONER_LOG_FORMAT: "plain",
+        ALMONER_SEARCH_INDEX: "off",
+        ALMONER_PICTURES: "off",
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+      serialization: "json",
+      ipc: said,
+    });
+  const isRelease = (message: unknown) =>
+    typeof message === "object" && message !== null && "release" in message;
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let hasSecond = false;
+  const one = beside((message) => isRelease(message) && first.resolve());
+  await first.promise;
+  const other = beside((message) => {
+    if (!isRelease(message)) return;
+    hasSecond = true;
+    second.resolve();
+  });
+  let log = "";
+  for await (const line of other.stderr.pipeThrough(new TextDecoderStream() as never)) {
+    log += String(line);
+    if (log.includes("this one waits until it ends")) break;
+  }
+  expect([other.exitCode, hasSecond]).toEqual([null, false]);
+  one.kill("SIGTERM");
+  await one.exited;
+  await second.promise;
+  await edit("of the second");
+  while (!page().includes("of the second")) await Bun.sleep(20);
+  other.kill("SIGTERM");
+  await other.exited;
+}, 60_000);

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { openStore } from "#content/store/open.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 
 /** A second on a quiet machine. */
@@ -39,5 +41,39 @@ test("a signal to the whole group ends a start soon, and without a word", async 
   expect(await complaints).not.toMatch(/Error|error|ended|\n +at /);
   expect(await service.exited).toBe(0);
   expect(performance.now() - sentMs).toBeLessThan(stopWithinMs);
+  rmSync(dataDir, { recursive: true });
+}, 60_000);
+
+test("a signal while the sample is made ends it, and the next start goes on", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
+  const url = `file:${join(dataDir, "store.db")}`;
+  const start = (profiles: string) =>
+    Bun.spawn([process.execPath, "scripts/start.ts", "--profiles", profiles], {
+      env: {
+        ...process.env,
+        ALMONER_DATA_DIR: dataDir,
+        ALMONER_PORT: "0",
+        ALMONER_CHAIN_PORT: "0",
+      },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+  const made = async () => {
+    if (!existsSync(join(dataDir, "store.db"))) return 0;
+    using store = await openStore({ url, migrated: true });
+    return store.db.$count(nonprofits).catch(() => 0);
+  };
+  const service = start("200000");
+  while ((await made()) === 0) await Bun.sleep(20);
+  const sentMs = performance.now();
+  service.kill("SIGTERM");
+  await service.exited;
+  expect(performance.now() - sentMs).toBeLessThan(stopWithinMs);
+  const before = await made();
+  expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(200_000);
+  const again = start("200000");
+  while ((await made()) === before) await Bun.sleep(20);
+  again.kill("SIGTERM");
+  await again.exited;
   rmSync(dataDir, { recursive: true });
 }, 60_000);

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { StoreLost } from "#content/store/busy.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
+import { startService } from "#test/support/processes.ts";
 import { aService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -102,3 +103,23 @@ test("the service answers 503 to a write, and goes on answering reads", async ()
   expect(await metrics.text()).toContain('almoner_unready{part="store"} 1\n');
   service.close();
 });
+
+test("a service to which nobody writes says it within a second or two", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-lost-service-"));
+  const service = startService(
+    { ALMONER_DATA_DIR: folder, ALMONER_PORT: "0", ALMONER_LOG_LEVEL: "warn" },
+    "pipe",
+  );
+  const log = service.stderr as ReadableStream<Uint8Array>;
+  while (!existsSync(join(folder, "service.json"))) await Bun.sleep(20);
+  unlinkSync(join(folder, "store.db-wal"));
+  let said = "";
+  for await (const piece of log) {
+    said += new TextDecoder().decode(piece);
+    if (said.includes("was removed or replaced")) break;
+  }
+  expect(said).toContain("the store was removed or replaced");
+  service.kill();
+  await service.exited;
+  rmSync(folder, { recursive: true });
+}, 30_000);
