@@ -1,11 +1,13 @@
 /** How much longer than its work long work rests. */
-const restsPerWork = 2;
+const restsPerWork = 3;
+/** What took longer waited for something else, a bucket for example. */
+const restMaxMs = 100;
 
 /** Long work rests at each call, for longer than it has worked since the last one: those beside it come first. */
 export function openRests(): () => Promise<void> {
   let sinceMs = performance.now();
   return async () => {
-    await Bun.sleep((performance.now() - sinceMs) * restsPerWork);
+    await Bun.sleep(Math.min((performance.now() - sinceMs) * restsPerWork, restMaxMs));
     sinceMs = performance.now();
   };
 }

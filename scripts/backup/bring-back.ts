@@ -74,6 +74,8 @@ async function prepare(
   return await beginEpoch(store, { published, now });
 }
 
+const pieceBytes = 256 * 1_024;
+
 /** A part as it was written. Throws DamagedBackup where it is not. */
 export async function readPart(
   place: BackupPlace,
@@ -89,7 +91,7 @@ export async function readPart(
 
 /**
  * Puts the store of a backup together in a new file, each part compared with its digest, and the whole too. Where the
- * file is `kept`, it is on the disk afterwards. `rest` is called after each part.
+ * file is `kept`, it is on the disk afterwards. `rest` is called after each piece.
  */
 export async function unpackStore(
   place: BackupPlace,
@@ -102,8 +104,11 @@ export async function unpackStore(
   plain.on("data", (piece: Buffer) => hasher.update(piece));
   async function* pieces() {
     for (const part of store.parts) {
-      yield await readPart(place, name, part);
-      await rest();
+      const body = await readPart(place, name, part);
+      for (let at = 0; at < body.length; at += pieceBytes) {
+        yield body.subarray(at, at + pieceBytes);
+        await rest();
+      }
     }
   }
   const out = createWriteStream(target, { flags: "wx", mode: 0o600, flush: kept });

@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { openRests } from "#content/runtime/rests.ts";
 import { CopyFacts } from "#content/store/file-work.ts";
 import {
   openS3Target,
@@ -107,7 +109,7 @@ function folderPlace(folder: string): BackupPlace {
     write: async (path, body) => {
       const target = join(folder, path);
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-      writeFileSync(target, body, { mode: 0o600, flush: true });
+      await writeGently(target, body);
     },
     remove: async (name) => remove(name),
     removeUnfinished: async (now) =>
@@ -115,6 +117,20 @@ function folderPlace(folder: string): BackupPlace {
         .filter((name) => !isComplete(name) && isLeft(name, now))
         .forEach(remove),
   };
+}
+
+/** A commit of the service on the same disk waits for the sync of one slice at most. */
+const sliceBytes = 256 * 1_024;
+
+/** Writes a new file that is on the disk afterwards, slice by slice, and rests in between: others come first. */
+async function writeGently(path: string, body: Bytes): Promise<void> {
+  await using file = await open(path, "wx", 0o600);
+  const rest = openRests();
+  for (let at = 0; at < body.length; at += sliceBytes) {
+    await file.write(body.subarray(at, at + sliceBytes));
+    await file.sync();
+    await rest();
+  }
 }
 
 /** Names of complete backups, and paths of files of those that are under way. */

@@ -6,6 +6,7 @@ import { everyPath } from "#content/runtime/every-path.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 
 const profiles = 41_000;
+const backedUpWithinSeconds = 10;
 const restoredWithinSeconds = 60;
 
 const digests = (folder: string) =>
@@ -53,6 +54,7 @@ test.skipIf(!isFull)(
     rmSync(folder, { recursive: true, force: true });
     expect(differing.slice(0, 5)).toEqual([]);
     expect(restored.size).toBe(published.size);
+    expect(backupSeconds).toBeLessThanOrEqual(backedUpWithinSeconds);
     expect(seconds).toBeLessThanOrEqual(restoredWithinSeconds);
   },
   3_600_000,

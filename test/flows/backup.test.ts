@@ -19,8 +19,9 @@ import { lastBackup } from "#content/operation/backup-store.ts";
 import { everyPath } from "#content/runtime/every-path.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { exportTables } from "#content/store/move.ts";
+import { checkCopy, copyStore } from "#content/store/file-work.ts";
 import { openStore } from "#content/store/open.ts";
-import { bringBack } from "#scripts/backup/bring-back.ts";
+import { bringBack, unpackStore } from "#scripts/backup/bring-back.ts";
 import { openKeys, readKeys, sealKeys, WrongPassphrase } from "#scripts/backup/keys.ts";
 import { type BackupPlace, DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { outdatedBackups, takeBackup } from "#scripts/backup/take.ts";
@@ -52,8 +53,9 @@ const placeAt = (to: string, endpoint = ""): BackupPlace => {
   if (typeof place === "string") throw new Error(place);
   return place;
 };
-const backup = (place: BackupPlace, now = new Date()) =>
+const backup = (place: BackupPlace, now = new Date(), options: { partBytes?: number } = {}) =>
   takeBackup({
+    ...options,
     place,
     store: join(directory.dataDir, "store.db"),
     dataDir: folder,
@@ -150,6 +152,31 @@ test("a backup goes to a bucket and comes back from it, and old ones go", async 
   } finally {
     await s3.close();
   }
+});
+
+test("a store of many parts comes back whole, and its damage is found in whichever it is", async () => {
+  const place = placeAt(join(folder, "parts"));
+  const { manifest } = await backup(place, new Date(), { partBytes: 1_000 });
+  expect(manifest.store.parts.length).toBeGreaterThan(2);
+  const { dataDir } = await restore(place, manifest.name, "from-parts", true);
+  using store = await openStore({ url: urlIn(dataDir) });
+  expect((await recordBySlug(store, "trust-1"))?.tagline).toBe("Before the backup");
+  const swapped = { ...manifest.store, parts: manifest.store.parts.toReversed() };
+  const refused = unpackStore(place, { ...manifest, store: swapped }, join(folder, "swapped.db"), {
+    kept: false,
+  });
+  expect(await refused.catch(String)).toMatch(/Error/);
+});
+
+test("a copy that is damaged fails the backup, and is never called one", async () => {
+  const copy = join(folder, "copy.db");
+  await copyStore(join(directory.dataDir, "store.db"), copy);
+  expect((await checkCopy(copy)).rows["nonprofits"]).toBe(30);
+  const bytes = readFileSync(copy);
+  // The kind of the second page.
+  bytes[4_096] = 0x20;
+  writeFileSync(copy, bytes);
+  expect(await checkCopy(copy).catch(String)).toMatch(/damaged|malformed/);
 });
 
 test("two backups at once do not disturb each other", async () => {
