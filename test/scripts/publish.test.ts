@@ -182,8 +182,8 @@ test("a second service's publisher waits, starts none after another, and takes o
     second.resolve();
   });
   let log = "";
-  for await (const line of other.stderr.pipeThrough(new TextDecoderStream() as never)) {
-    log += String(line);
+  for await (const piece of other.stderr) {
+    log += new TextDecoder().decode(piece);
     if (log.includes("this one waits until it ends")) break;
   }
   expect([other.exitCode, hasSecond]).toEqual([null, false]);

@@ -24,7 +24,7 @@ export type TestStore = {
 export async function anS3Store(bucket: string): Promise<TestStore> {
   const folder = mkdtempSync(join(tmpdir(), "almoner-s3-"));
   const server = Bun.spawn(
-    [process.execPath, join(import.meta.dirname, "s3-server.ts"), folder, bucket],
+    [process.execPath, join(import.meta.dirname, "s3-child.ts"), folder, bucket],
     { stdout: "pipe", stderr: "ignore", env: { ...process.env, NODE_ENV: "production" } },
   );
   const endpoint = `http://127.0.0.1:${await portOf(server.stdout)}`;

@@ -105,21 +105,21 @@ test("the service answers 503 to a write, and goes on answering reads", async ()
 });
 
 test("a service to which nobody writes says it within a second or two", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-lost-service-"));
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-lost-service-"));
   const service = startService(
-    { ALMONER_DATA_DIR: folder, ALMONER_PORT: "0", ALMONER_LOG_LEVEL: "warn" },
+    { ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "0", ALMONER_LOG_LEVEL: "warn" },
     "pipe",
   );
   const log = service.stderr as ReadableStream<Uint8Array>;
-  while (!existsSync(join(folder, "service.json"))) await Bun.sleep(20);
-  unlinkSync(join(folder, "store.db-wal"));
+  while (!existsSync(join(dataDir, "service.json"))) await Bun.sleep(20);
+  unlinkSync(join(dataDir, "store.db-wal"));
   let said = "";
   for await (const piece of log) {
     said += new TextDecoder().decode(piece);
-    if (said.includes("was removed or replaced")) break;
+    if (said.includes('"the store was removed or replaced"')) break;
   }
-  expect(said).toContain("the store was removed or replaced");
+  expect(said).toContain('"the store was removed or replaced"');
   service.kill();
   await service.exited;
-  rmSync(folder, { recursive: true });
+  rmSync(dataDir, { recursive: true });
 }, 30_000);
