@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { defineCommand } from "citty";
-import { changedSecret, changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
+import { changedSecrets, lostKey, secretRemedy, signingKeyTrouble } from "#api/secrets.ts";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { backupMark, noteBackup } from "#content/operation/backup-store.ts";
@@ -83,7 +83,7 @@ async function keyTroubles(config: Config): Promise<string[]> {
     if ((await pendingMigrations(store.raw)).length > 0) return [];
     const trouble = await signingKeyTrouble(config, store);
     const changed = await changedSecrets(config, store);
-    const files = changed.map((path) => `${path} is gone, or not as it was made. ${changedSecret}`);
+    const files = changed.map((path) => `${path} is gone, or not as it was made. ${secretRemedy}`);
     return trouble === null ? files : [`${trouble}\n${lostKey}`, ...files];
   } catch (error) {
     return [reasonOf(error, config.dataDir)];
@@ -103,13 +103,14 @@ function fail(dataDir: string, error: unknown): never {
 const withoutKeys =
   "WITHOUT KEYS: ALMONER_BACKUP_PASSPHRASE is not set, so the keys are not in this backup. Restored without them, the directory does not start until `bun run rotate-key` takes a new key into use, which mirrors refuse. Set it, or keep the folder `secrets` elsewhere.";
 
-function inWords(place: string, { manifest, bytes, removed }: BackupOutcome): string {
+function inWords(place: string, { manifest, bytes, removed, notRemoved }: BackupOutcome): string {
   const { name, facts, keys } = manifest;
   const rows = Object.values(facts.rows).reduce((sum, count) => sum + count, 0);
   return [
     `${name} at ${place}: ${rows.toLocaleString("en")} rows, ${(bytes / 1e6).toFixed(1)} MB, unpacked and read through.`,
     keys === null ? "The keys are not in it." : "The keys are in it, sealed.",
     ...(removed.length === 0 ? [] : [`No longer kept: ${removed.join(", ")}.`]),
+    ...notRemoved.map((why) => `Could not be removed: ${why}.`),
   ].join("\n");
 }
 

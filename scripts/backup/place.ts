@@ -127,7 +127,7 @@ async function writeGently(path: string, body: Bytes): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   const rest = openRests();
   for (let at = 0; at < body.length; at += sliceBytes) {
-    await file.write(body.subarray(at, at + sliceBytes));
+    await file.appendFile(body.subarray(at, at + sliceBytes));
     await file.sync();
     await rest();
   }

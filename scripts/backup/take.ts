@@ -34,7 +34,13 @@ export type BackupOptions = {
   onStep: (step: string) => void;
 };
 
-export type BackupOutcome = { manifest: BackupManifest; bytes: number; removed: string[] };
+export type BackupOutcome = {
+  manifest: BackupManifest;
+  bytes: number;
+  removed: string[];
+  /** What is no longer kept and could not be removed, and why. */
+  notRemoved: string[];
+};
 
 /** A third of the time of the default, for a tenth more bytes. */
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -42,14 +48,38 @@ const partBytesDefault = 16 * 1_024 * 1_024;
 const pieceBytes = 1_024 * 1_024;
 
 /**
- * Copies a store that may be in use, and the keys, to a place; unpacks what lies there again and reads it through; then
- * says so in the manifest and removes what is no longer kept. It rests for longer than it works, for those who use the
- * store. Throws where anything of that fails: then the backup has no manifest, and the older ones stay.
+ * Makes a backup, and removes what a killed one left and what is no longer kept. What cannot be removed is told, and is no
+ * failure. Throws where the backup cannot be made: then nothing of it stays, and the older ones do.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
-  const { onStep, now, place } = options;
+  const { place, now, prunes } = options;
+  const notRemoved: string[] = [];
+  const isRemoved = (what: string, removing: Promise<void>): Promise<boolean> =>
+    removing.then(
+      () => true,
+      (error: unknown) => {
+        notRemoved.push(`${what} (${String(error)})`);
+        return false;
+      },
+    );
+  await isRemoved("what a killed backup left", place.removeUnfinished(now));
+  const manifest = await makeBackup(options);
+  const removed: string[] = [];
+  for (const name of prunes ? outdatedBackups(await place.names()) : []) {
+    if (await isRemoved(name, place.remove(name))) removed.push(name);
+  }
+  const { store, keys } = manifest;
+  const parts = keys === null ? store.parts : [...store.parts, keys];
+  return { manifest, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), removed, notRemoved };
+}
+
+/**
+ * Copies a store that may be in use, and the keys, to a place; unpacks what lies there again and reads it through; then
+ * says so in the manifest. It rests for longer than it works, for those who use the store.
+ */
+async function makeBackup(options: BackupOptions): Promise<BackupManifest> {
+  const { onStep, now, place, software, partBytes = partBytesDefault } = options;
   const name = nameAt(now);
-  await place.removeUnfinished(now);
   const rest = openRests();
   const workFolder = mkdtempSync(join(options.dataDir, "backup-work-"));
   try {
@@ -58,23 +88,15 @@ export async function takeBackup(options: BackupOptions): Promise<BackupOutcome>
     await copyStore(options.store, copy);
     await rest();
     onStep("Writing the backup");
-    const { partBytes = partBytesDefault } = options;
     const store = await writeStore(place, name, copy, { partBytes, rest });
     rmSync(copy);
     const keys = await writeKeys(place, name, options);
     onStep("Trying the backup");
     await unpackStore(place, { name, store }, copy, { kept: false, rest });
     const facts = await checkCopy(copy);
-    const { software } = options;
     const manifest: BackupManifest = { version: 1, name, software, store, keys, facts };
     await writeManifest(place, manifest);
-    const removed = options.prunes ? outdatedBackups(await place.names()) : [];
-    for (const one of removed) await place.remove(one);
-    const bytes = [...store.parts, ...(keys === null ? [] : [keys])].reduce(
-      (sum, part) => sum + part.bytes,
-      0,
-    );
-    return { manifest, bytes, removed };
+    return manifest;
   } catch (error) {
     await place.remove(name).catch(() => undefined);
     throw error;

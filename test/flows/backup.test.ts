@@ -179,6 +179,25 @@ test("a copy that is damaged fails the backup, and is never called one", async (
   expect(await checkCopy(copy).catch(String)).toMatch(/damaged|malformed/);
 });
 
+test("a backup stands though an older one cannot be removed, and says so", async () => {
+  const place = placeAt(join(folder, "stuck"));
+  const older = await backup(place, new Date("2026-11-20T01:00:00Z"));
+  const stuck: BackupPlace = {
+    ...place,
+    remove: () => Promise.reject(new Error("locked by a rule")),
+    removeUnfinished: () => Promise.reject(new Error("it is root's")),
+  };
+  const newer = await backup(stuck, new Date("2026-11-20T02:00:00Z"));
+  expect([newer.removed, newer.notRemoved]).toEqual([
+    [],
+    [
+      "what a killed backup left (Error: it is root's)",
+      `${older.manifest.name} (Error: locked by a rule)`,
+    ],
+  ]);
+  expect(await place.names()).toEqual([older.manifest.name, newer.manifest.name]);
+});
+
 test("two backups at once do not disturb each other", async () => {
   const place = placeAt(join(folder, "at-once"));
   const taken = await Promise.all(
