@@ -1,6 +1,6 @@
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import type { Config } from "#api/config.ts";
-import { changedSecret, changedSecrets, lostKey, signingKeyTrouble } from "#api/secrets.ts";
+import { changedSecrets, lostKey, secretRemedy, signingKeyTrouble } from "#api/secrets.ts";
 import { freeBytes } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
@@ -27,6 +27,7 @@ import {
   damagedSites,
   foreignPaths,
   isFileDamaged,
+  isOurs,
   privatePaths,
   smallFiles,
   storeFaults,
@@ -92,11 +93,16 @@ const checks: readonly Check[] = [
   {
     name: "owner",
     look: async ({ config }) => {
-      const [first, ...others] = foreignPaths(config);
-      const more = others.length === 0 ? "" : `, and ${others.length} more,`;
+      const closed = privatePaths(config).filter((path) => !isOurs(path));
+      if (closed.length > 0) {
+        return closed.map((path) => `${path} cannot be read and written by this user.`);
+      }
+      const { dataDir } = config;
+      const [first, ...others] = existsSync(dataDir) ? [...foreignPaths(dataDir)] : [];
+      const more = others.length === 0 ? "" : `, as do ${others.length} more`;
       return first === undefined
         ? []
-        : [`${first}${more} cannot be read and written by this user.`];
+        : [`${first} belongs to another user than ${dataDir}${more}.`];
     },
     remedy:
       "Give the whole folder to the user of the service, with chown -R, and run commands as that user.",
@@ -108,7 +114,12 @@ const checks: readonly Check[] = [
         .filter((path) => (statSync(path).mode & 0o077) !== 0)
         .map((path) => `${path} is open to other users.`),
     remedy: "Leave it to the user of the service alone: chmod go-rwx.",
-    repair: ({ config }) => privatePaths(config).forEach(closeToOthers),
+    repair: ({ config }) => {
+      const left = privatePaths(config).filter(
+        (path) => !["private", "closed"].includes(closeToOthers(path)),
+      );
+      if (left.length > 0) throw new Error(`${left.join(", ")} cannot be closed by this user`);
+    },
   },
   {
     name: "disk",
@@ -155,7 +166,7 @@ const checks: readonly Check[] = [
       (store === null ? [] : await changedSecrets(config, store)).map(
         (path) => `${path} is gone, or not as it was made.`,
       ),
-    remedy: changedSecret,
+    remedy: secretRemedy,
   },
   {
     name: "manifest",
@@ -211,8 +222,7 @@ const checks: readonly Check[] = [
   {
     name: "backups",
     look: async ({ config }) => backupFaults(config),
-    remedy:
-      "bun run backup makes another one at once; bun run restore --name takes an older one meanwhile.",
+    remedy: "bun run backup makes another one at once. The older ones stay.",
   },
   {
     name: "chain",

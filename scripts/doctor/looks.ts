@@ -1,5 +1,13 @@
 import { Database } from "bun:sqlite";
-import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { openChain } from "#api/chain/open-chain.ts";
 import type { Config } from "#api/config.ts";
@@ -32,14 +40,19 @@ export function privatePaths({ dataDir, databaseUrl }: Config): string[] {
   );
 }
 
-/** Paths below the data folder that this user cannot read and write: a command that root ran leaves some. */
-export const foreignPaths = ({ dataDir }: Config): string[] =>
-  (existsSync(dataDir) ? readdirSync(dataDir, { recursive: true, encoding: "utf8" }) : [])
-    .map((path) => join(dataDir, path))
-    .concat(dataDir)
-    .filter((path) => !isOurs(path));
+/** Paths below the data folder that are another user's than the folder: a command that root ran leaves some. */
+export function* foreignPaths(folder: string, owner = statSync(folder).uid): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    // What goes meanwhile is nobody's, and `lost+found` is the disk's.
+    const uid = lstatSync(path, { throwIfNoEntry: false })?.uid ?? owner;
+    if (entry.name === "lost+found") continue;
+    if (uid !== owner) yield path;
+    else if (entry.isDirectory()) yield* foreignPaths(path, owner);
+  }
+}
 
-function isOurs(path: string): boolean {
+export function isOurs(path: string): boolean {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
     return true;
