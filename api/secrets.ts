@@ -83,10 +83,13 @@ export const changedSecrets = async (config: Config, store: Store): Promise<stri
     .filter(([name, digest]) => isRead(config, name) && secretDigest(config, name) !== digest)
     .map(([name]) => join(config.dataDir, "secrets", name));
 
-export const changedSecret =
+/** What helps with one of them. */
+export const secretRemedy =
   "Put it back from a backup; or remove it and restart: a new one is made, and what it opened is void.";
 
-/** Whether the directory reads this file; else settings say what stands in it, or nobody asks for it. */
+const alwaysRead = new Set(["onboarding-key", "daily-hash-key", "desk-key", "donation-memo-key"]);
+
+/** Whether the directory reads this file; else settings say what stands in it, nobody asks for it, or it is an operator's own. */
 function isRead(
   { adminTokens, webhookUrls, webhookSecret, feePayerKey, network }: Config,
   name: string,
@@ -94,7 +97,7 @@ function isRead(
   if (name === adminTokenFile) return adminTokens.length === 0;
   if (name === webhookSecretFile) return webhookUrls.length > 0 && webhookSecret === undefined;
   if (name === sponsorFile) return feePayerKey === undefined && network === "local";
-  return true;
+  return alwaysRead.has(name);
 }
 
 function secretsOf(dataDir: string): string[] {

@@ -121,6 +121,12 @@ test("a secret whose file is no longer read has not changed", async () => {
     ALMONER_SOLANA_RPC_URLS: "https://rpc.example.com",
   };
   expect(await changedSecrets(open(inSettings), store)).toEqual([]);
+  // An operator's own file is no secret of the directory.
+  const copy = join(dataDir, "secrets/signing-key.pem.bak");
+  writeFileSync(copy, "a copy");
+  await openSecrets(open(inSettings), store, new Date(), log);
+  rmSync(copy);
+  expect(await changedSecrets(open(inSettings), store)).toEqual([]);
 });
 
 describe("the signing key of a directory that has signed", () => {
