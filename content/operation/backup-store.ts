@@ -30,7 +30,8 @@ export function lastBackup(dataDir: string): LastBackup {
 export function noteBackup(dataDir: string, problem: string | null): void {
   const mark = join(dataDir, problem === null ? backupMark : failureMark);
   // Root may have made the one that is there, and only a file that is new is ours.
-  writeFileSync(`${mark}.new`, `${problem ?? "made by bun run backup"}\n`, { mode: 0o600 });
-  renameSync(`${mark}.new`, mark);
+  const draft = `${mark}.${process.pid}`;
+  writeFileSync(draft, `${problem ?? "made by bun run backup"}\n`, { mode: 0o600 });
+  renameSync(draft, mark);
   if (problem === null) rmSync(join(dataDir, failureMark), { force: true });
 }

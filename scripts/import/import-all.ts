@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, linkSync, rmSync } from "node:fs";
 import type { Config } from "#api/config.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { importTables, NotMovable } from "#content/store/move.ts";
@@ -17,8 +17,15 @@ export async function importAll(files: readonly string[], config: Config): Promi
     stopWith("Everything is imported into a file: leave ALMONER_DATABASE_URL out for this.", 2);
   }
   const path = filePathOf(config.databaseUrl);
-  const isNew = !existsSync(path);
-  using store = await openStore({ url: config.databaseUrl, writeCacheMb: 128 });
+  // A new store gets its name with its rows: one without would be in the way of a restore. `upkeep` knows this ending.
+  const draft = existsSync(path) ? null : `${path}.restoring-${process.pid}`;
+  const url = draft === null ? config.databaseUrl : `file:${draft}`;
+  const store = await openStore({ url, writeCacheMb: 128 });
+  const close = () => {
+    store.close();
+    if (draft !== null)
+      for (const end of ["", "-wal", "-shm"]) rmSync(draft + end, { force: true });
+  };
   const progress = startProgress("Rows", 0);
   async function* lines(from: string) {
     const onBad = (problem: BadInput) => {
@@ -27,15 +34,18 @@ export async function importAll(files: readonly string[], config: Config): Promi
     for await (const { text } of readLines(from, { onBytes: () => {}, onBad })) yield text;
   }
   try {
-    return await importTables(store, lines(file), progress.at);
-  } catch (error) {
+    const rows = await importTables(store, lines(file), progress.at);
     store.close();
-    // An empty store would be in the way of a restore.
-    if (isNew) for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
+    // Refuses where somebody else made one meanwhile.
+    if (draft !== null) linkSync(draft, path);
+    return rows;
+  } catch (error) {
     const isKnown = error instanceof NotMovable || error instanceof BadInput;
     const why = isKnown ? `${error.message}.` : reasonOf(error, config.dataDir);
+    close();
     return stopWith(`${file}: ${why}\nNothing was written.`);
   } finally {
     progress.end();
+    close();
   }
 }
