@@ -21,7 +21,7 @@ import {
   purgeConfigOf,
   targetOrExit,
 } from "./publish/to-bucket.ts";
-import { keepDay, watch } from "./publish/watch.ts";
+import { turnDay, watch } from "./publish/watch.ts";
 import { checkedSigningKey, configOrExit, stopWith } from "./support/config.ts";
 import { runCommand } from "./support/command.ts";
 
@@ -172,7 +172,8 @@ async function publishOnce(
     if (bucket === null || given.full === true) stopWith(heldMessage(held_at));
     return console.error(heldMessage(held_at));
   }
-  await keepDay(publisher);
+  const { source, clock } = publisher.context;
+  await turnDay(source.store, publisher.signer, clock());
   const full = given.full === true || publisher.isOutdated();
   const failed = full
     ? await publishFull(publisher, processes, json)

@@ -210,19 +210,10 @@ async function keepChartsCounted(
   return keeping;
 }
 
-/** What a publisher keeps that stays, for one that ends: once a day, before it publishes. */
-export async function keepDay({ context, signer }: Publisher): Promise<void> {
-  const { store } = context.source;
-  const now = context.clock();
-  if (!(await turnDay(store, signer, now))) return;
-  await keepAgentAnswers(store, now);
-  await keepCharts(store, now);
-}
-
-/** Does nothing while the stored day is today; answers whether it did something. */
-export async function turnDay(store: Store, signer: Signer, now: Date): Promise<boolean> {
+/** Does nothing while the stored day is today. */
+export async function turnDay(store: Store, signer: Signer, now: Date): Promise<void> {
   const day = isoDay(now.getTime());
-  if ((await directoryFact(store, "publication_day")) === day) return false;
+  if ((await directoryFact(store, "publication_day")) === day) return;
   await checkpointCounters(store, now);
   const totals = JSON.stringify(await needsTotals(store));
   const sign = (text: string) => signer.sign(new TextEncoder().encode(text));
@@ -233,5 +224,4 @@ export async function turnDay(store: Store, signer: Signer, now: Date): Promise<
     await saveDirectoryFact(tx, { name: "help_wanted_totals", value: totals, now });
     await saveDirectoryFact(tx, { name: "publication_day", value: day, now });
   });
-  return true;
 }

@@ -60,7 +60,8 @@ test("a signal while the sample is made ends it, and what was made is whole", as
     },
   );
   // Tables alone take less than a megabyte.
-  while ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) < 20_000_000) await Bun.sleep(10);
+  const written = () => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  while (written() < 20_000_000 && service.exitCode === null) await Bun.sleep(10);
   const sentMs = performance.now();
   service.kill("SIGTERM");
   await service.exited;

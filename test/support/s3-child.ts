@@ -10,7 +10,7 @@ import type { Readable } from "node:stream";
 type S3Object = {
   bucket: string;
   key: string;
-  content: Readable;
+  content: Readable | Buffer;
   metadata: Record<string, string>;
 };
 type FileStore = {
@@ -31,7 +31,7 @@ const server = new S3rver({
 });
 const { store } = server;
 store.putObject = async ({ bucket, key, content, metadata }) => {
-  const body = Buffer.concat(await content.toArray());
+  const body = Buffer.isBuffer(content) ? content : Buffer.concat(await content.toArray());
   const md5 = Bun.CryptoHasher.hash("md5", body, "hex");
   const path = store.getResourcePath(bucket, key, "object");
   mkdirSync(dirname(path), { recursive: true });

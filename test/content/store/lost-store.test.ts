@@ -111,7 +111,9 @@ test("a service to which nobody writes says it within a second or two", async ()
     "pipe",
   );
   const log = service.stderr as ReadableStream<Uint8Array>;
-  while (!existsSync(join(dataDir, "service.json"))) await Bun.sleep(20);
+  while (!existsSync(join(dataDir, "service.json")) && service.exitCode === null) {
+    await Bun.sleep(20);
+  }
   unlinkSync(join(dataDir, "store.db-wal"));
   let said = "";
   for await (const piece of log) {
