@@ -2,7 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { operations } from "#content/openapi/document.ts";
 import { fetchWithin, StoreAway } from "#content/store/busy.ts";
+import { openFrontDoor } from "#scripts/start/front-door.ts";
+import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { anAwayStore } from "#test/support/away-store.ts";
+import { aDirectory, publisherFolders } from "#test/support/publisher.ts";
 import { aService } from "#test/support/service.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
@@ -69,6 +72,22 @@ describe("with the database server away", () => {
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await answer.json()).toMatchObject({ code: "store_away", status: 503 });
   });
+});
+
+test("pages and files of the bundle go on meanwhile, and /readyz says what is missing", async () => {
+  const directory = await aDirectory([{ slug: "oak" }]);
+  await directory.publisher.buildAll({ processes: 1 });
+  const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);
+  const door = await openFrontDoor(service.context, reader);
+  const paths = ["/nonprofits/oak", "/api/nonprofits/oak", "/llms.txt", "/"];
+  const statuses = paths.map(async (path) => {
+    const answer = await door(new Request(`http://localhost${path}`));
+    return [path, answer?.status];
+  });
+  expect(await Promise.all(statuses)).toEqual(paths.map((path) => [path, 200]));
+  const { reasons } = (await (await service.get("/readyz")).json()) as { reasons: unknown };
+  expect(reasons).toMatchObject([{ part: "store" }]);
+  directory.close();
 });
 
 test("a database server that does not answer, or breaks off, is away after the wait", async () => {
