@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import { translationCodes } from "#content/language/languages.ts";
@@ -147,9 +147,24 @@ function openLookUp(
     }
     const fresh = encodeFile(file, body, { version, read: reader.read });
     cached.set(urlPath, fresh);
+    if (file.size > cachedBodyBytesMax) void compare(urlPath, file);
     return fresh;
   };
+  /** What is too large to be read at once is compared with its digest while it is sent for the first time. */
+  const compare = async (urlPath: string, file: ManifestFile): Promise<void> => {
+    // One that went meanwhile is missed at the next look.
+    const isWhole = await holdsDigest(reader.blobOf(file), file.digest).catch(() => true);
+    if (isWhole) return;
+    cached.delete(urlPath);
+    onLost(file.path);
+  };
   return (urlPath) => lookUp(urlPath, versionNow());
+}
+
+async function holdsDigest(path: string, digest: string): Promise<boolean> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const piece of createReadStream(path)) hasher.update(piece);
+  return hasher.digest("hex") === digest;
 }
 
 function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {

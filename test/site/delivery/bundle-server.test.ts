@@ -6,7 +6,7 @@ import { type BundleReader, openBundleReader } from "#site/delivery/bundle-reade
 import { type BundleServer, createBundleServer } from "#site/delivery/bundle-server.ts";
 import { measured } from "#test/support/measured.ts";
 import { aContract } from "#test/support/contract.ts";
-import { accepted } from "#test/support/bundle.ts";
+import { aBundle, accepted } from "#test/support/bundle.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
@@ -324,6 +324,36 @@ describe("content that is not what its digest says", () => {
     );
     expect(await ask("/api/nonprofits/oak-trust")?.json()).toMatchObject({ slug: "oak-trust" });
   });
+});
+
+test("a file too large to be kept is compared while it is sent for the first time", async () => {
+  const bundle = aBundle();
+  const large = {
+    "changes/large.ndjson": "x".repeat(600_000),
+    "changes/whole.ndjson": "y".repeat(600_000),
+  };
+  bundle.publish(large);
+  const inside = openBundleReader(bundle.folder);
+  const file = inside.find("/changes/large.ndjson");
+  if (file === null) throw new Error("it is in the bundle");
+  const blob = inside.blobOf(file);
+  rmSync(blob);
+  writeFileSync(blob, "z".repeat(600_000));
+  const lost = Promise.withResolvers<string>();
+  const reports: string[] = [];
+  const onLost = (path: string) => {
+    reports.push(path);
+    lost.resolve(path);
+  };
+  const over = createBundleServer(inside, { onLost });
+  for (const path of Object.keys(large)) {
+    await over.answer(new Request(`http://localhost/${path}`))?.arrayBuffer();
+  }
+  expect(await lost.promise).toBe("changes/large.ndjson");
+  await Bun.sleep(50);
+  expect(reports).toEqual(["changes/large.ndjson"]);
+  inside.close();
+  bundle.close();
 });
 
 describe("a file that cannot be read", () => {
