@@ -67,6 +67,8 @@ const command = defineCommand({
         );
       }
       noteBackup(dataDir, null);
+      // Also of a scheduled one, which is quiet: the place fills up.
+      for (const why of outcome.notRemoved) console.error(`Could not be removed: ${why}.`);
       if (args.json === true) console.log(JSON.stringify({ place: place.name, ...outcome }));
       else if (!silent) console.log(inWords(place.name, outcome));
     } catch (error) {
@@ -103,14 +105,13 @@ function fail(dataDir: string, error: unknown): never {
 const withoutKeys =
   "WITHOUT KEYS: ALMONER_BACKUP_PASSPHRASE is not set, so the keys are not in this backup. Restored without them, the directory does not start until `bun run rotate-key` takes a new key into use, which mirrors refuse. Set it, or keep the folder `secrets` elsewhere.";
 
-function inWords(place: string, { manifest, bytes, removed, notRemoved }: BackupOutcome): string {
+function inWords(place: string, { manifest, bytes, removed }: BackupOutcome): string {
   const { name, facts, keys } = manifest;
   const rows = Object.values(facts.rows).reduce((sum, count) => sum + count, 0);
   return [
     `${name} at ${place}: ${rows.toLocaleString("en")} rows, ${(bytes / 1e6).toFixed(1)} MB, unpacked and read through.`,
     keys === null ? "The keys are not in it." : "The keys are in it, sealed.",
     ...(removed.length === 0 ? [] : [`No longer kept: ${removed.join(", ")}.`]),
-    ...notRemoved.map((why) => `Could not be removed: ${why}.`),
   ].join("\n");
 }
 

@@ -99,10 +99,10 @@ const checks: readonly Check[] = [
       }
       const { dataDir } = config;
       const [first, ...others] = existsSync(dataDir) ? [...foreignPaths(dataDir)] : [];
-      const more = others.length === 0 ? "" : `, as do ${others.length} more`;
+      const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
       return first === undefined
         ? []
-        : [`${first} belongs to another user than ${dataDir}${more}.`];
+        : [`${first}${more} belongs to another user than ${dataDir}.`];
     },
     remedy:
       "Give the whole folder to the user of the service, with chown -R, and run commands as that user.",

@@ -3,10 +3,9 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 
-/**
- * s3rver in a process of its own: a folder and a bucket are its arguments, and it writes its port. By itself it answers a
- * PUT before the file is written, and the next GET is empty: every S3 store that we know of gives back what it has taken.
- */
+// s3rver in a process of its own: a folder and a bucket are its arguments, and it writes its port. By itself it answers a
+// PUT before the file is written, and the next GET is empty: every S3 store that we know of gives back what it has taken.
+
 type S3Object = {
   bucket: string;
   key: string;
