@@ -1,14 +1,7 @@
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
 import { readJson } from "./http/body.ts";
-import {
-  formBody,
-  isSentByForm,
-  statusPages,
-  tableBody,
-  takesForm,
-  takesTable,
-} from "./http/form.ts";
+import { formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/form.ts";
 import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { refusalForPeople } from "./http/refusal-page.ts";
@@ -19,8 +12,8 @@ import { deskRoutes } from "./operator/desk/routes.ts";
 import { crossSiteWrite } from "./http/cross-site.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
-import { helpFor, methodsByPath, requestPath } from "./http/route.ts";
-import { type Policy, rateLimited } from "./http/rate-limit.ts";
+import { helpFor, methodsOf, pathOf, requestPath, routesByPath } from "./http/route.ts";
+import { rateLimited } from "./http/rate-limit.ts";
 import type { Allowance } from "./http/sliding-window.ts";
 import { isStorageQuota, storageQuota } from "./http/stored-bytes.ts";
 import { requestIdOf, traceOf } from "./log.ts";
@@ -42,6 +35,8 @@ import { searchRoutes } from "./search/routes.ts";
 import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
+import type { LimitName } from "#content/contract/operations/operation.ts";
+import { operations } from "#content/openapi/document.ts";
 
 /** The whole service without a socket. */
 export type App = {
@@ -63,6 +58,12 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
       return takesForm(path) && isSentByForm(request)
         ? formBody(request)
         : readJson(request, contentType);
+    })
+    .onTransform({ as: "global" }, ({ request, route }) => {
+      const { method, url } = request;
+      // No request is answered by a route that was counted as another.
+      if (countedAs.get(request) !== limitOfRoute(method, route))
+        throw new Error(`${method} ${route} does not count what came to ${url}`);
     })
     .onError({ as: "global" }, ({ error, code, path, request, route }) => {
       routeTaken.set(request, route);
@@ -105,16 +106,20 @@ export function createApp(context: Context): App {
     const facts = { method, route, status, duration_ms: Math.round(durationMs * 10) / 10 };
     context.log.debug({ request_id: requestIdOf(request), ...facts }, "request");
   };
-  const methodsOfRoutes = methodsByPath(routes.routes);
+  const routesAt = routesByPath(routes.routes);
+  const limitAt = (method: string, path: string): LimitName => {
+    const route = routesAt(path).find((one) => one.method === method || one.method === "ALL");
+    return limitOfRoute(method, route?.path ?? "");
+  };
   const methodsAt = (path: string): readonly string[] => {
-    const methods = methodsOfRoutes(path);
+    const methods = methodsOf(routesAt(path));
     return methods.length === 0 && context.bundleHolds?.(path) === true ? fileMethods : methods;
   };
-  const limited = (allowance: Allowance, policy: Policy | null): Response => {
+  const limited = (allowance: Allowance, limit: LimitName): Response => {
     const isStorage = isStorageQuota(allowance);
-    const limit = isStorage ? "stored" : (policy ?? "read");
-    context.activity.count(`limited:${limit}`);
-    metrics.limited(limit);
+    const counter = isStorage ? "stored" : limit;
+    context.activity.count(`limited:${counter}`);
+    metrics.limited(counter);
     return isStorage ? problem(storageQuota(allowance)) : problem(rateLimited(allowance));
   };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
@@ -122,23 +127,24 @@ export function createApp(context: Context): App {
     const path = requestPath(request.url);
     if (path === "") return [badPath(), null];
     if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
-    const policy = policyOf(method, path);
-    const allowance = policy === null ? null : await context.limits.request(policy, request);
-    if (allowance?.allowed === false) return [limited(allowance, policy), allowance];
-    const response = crossSiteWrite(policy, request) ?? (await routes.handle(request));
+    const limit = limitAt(method, path);
+    const allowance = await context.limits.request(limit, request);
+    if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
+    countedAs.set(request, limit);
+    const response = crossSiteWrite(limit, request) ?? (await routes.handle(request));
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A file that came into the bundle since it was asked for is there the next time.
-    const known = (method === "GET" ? methodsOfRoutes : methodsAt)(path);
+    const known = method === "GET" ? methodsOf(routesAt(path)) : methodsAt(path);
     return [noSuchPath(method, known, helpAt(path, context)), allowance];
   };
   const onTrouble = (err: unknown) => context.log.warn({ err }, "a refusal could not be drawn");
   const answered = new WeakSet<Request>();
   // The request that called a tool was counted as a read: that is the first call of its batch. Writes have limits of their own.
-  const allowanceOf = (request: Request, client: Request, policy: Policy | null) => {
-    const isCounted = policy === "read" && !answered.has(client);
+  const allowanceOf = (request: Request, client: Request, limit: LimitName) => {
+    const isCounted = limit === "read" && !answered.has(client);
     if (isCounted) answered.add(client);
-    return policy === null || isCounted ? null : context.limits.request(policy, request);
+    return isCounted ? null : context.limits.request(limit, request);
   };
   const askFor: AskFor = async ({ method, path, body }, client) => {
     const request = new Request(`http://localhost${path}`, {
@@ -151,10 +157,11 @@ export function createApp(context: Context): App {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     sameClient(request, client);
-    const policy = policyOf(method, requestPath(request.url));
-    const allowance = await allowanceOf(request, client, policy);
-    if (allowance?.allowed === false) return limited(allowance, policy);
-    return crossSiteWrite(policy, client) ?? routes.handle(request);
+    const limit = limitAt(method, requestPath(request.url));
+    const allowance = await allowanceOf(request, client, limit);
+    if (allowance?.allowed === false) return limited(allowance, limit);
+    countedAs.set(request, limit);
+    return crossSiteWrite(limit, client) ?? routes.handle(request);
   };
   return {
     routes: routes.routes,
@@ -162,7 +169,7 @@ export function createApp(context: Context): App {
     handle: async (request, address = "unknown") => {
       const startedMs = performance.now();
       const head = request.method === "HEAD";
-      const asked = routable(head ? new Request(request, { method: "GET" }) : request);
+      const asked = head ? new Request(request, { method: "GET" }) : request;
       rememberAddress(asked, address);
       if (context.config.trustedHops === 0 && asked.headers.has("x-forwarded-for")) {
         context.activity.count("access:untrusted_proxy_requests");
@@ -193,26 +200,20 @@ const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIO
 /** What a file of the bundle answers to, which stands before the service. */
 const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 
-/** Which limit a request counts toward; null for what is never limited. Source: the decisions of the spec, "Limits". */
-function policyOf(method: string, asked: string): Policy | null {
-  const path = asked.replace(/\/$/, ""); // Elysia takes either for the same.
-  if (probePaths.has(path)) return null;
-  if (path.startsWith("/api/donate/")) return "donate";
-  if (Object.hasOwn(statusPages, path)) return "read"; // What a button there does has a limit of its own.
-  if (method === "POST" && path === "/api/agents") return "bind";
-  const written = method === "POST" ? writes.find(([start]) => path.startsWith(start)) : undefined;
-  return written?.[1] ?? "read";
-}
+/** The limit that a request was counted toward. */
+const countedAs = new WeakMap<Request, LimitName>();
 
-const probePaths: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
+const limits: ReadonlyMap<string, LimitName> = new Map([
+  ...operations.map((one): [string, LimitName] => [
+    `${one.method.toUpperCase()} ${pathOf(one)}`,
+    one.limit ?? "read",
+  ]),
+  ["GET /metrics", "none"], // No part of the contract.
+]);
 
-const writes = [
-  ["/api/enrich/", "enrich"],
-  ["/api/recommend/", "enrich"],
-  ["/api/agents/", "enrich"],
-  ["/api/onboard", "onboard"],
-  ["/api/corrections/", "correct"],
-] as const;
+/** The limit that a route names. Pages are reads, and so is a path without a route: what a button does there has a limit of its own. */
+const limitOfRoute = (method: string, path: string): LimitName =>
+  limits.get(`${method} ${path}`) ?? "read";
 
 const helped = [
   correctionOperations.correctNonprofit,
@@ -250,15 +251,6 @@ function noSuchPath(method: string, allow: readonly string[], extra = {}): Respo
   const detail = `${method} is not known at this path; it knows ${allow.join(", ")}.`;
   const headers = { allow: allow.join(", ") };
   return problem({ status: 405, code: "method_not_allowed", detail, headers, extra });
-}
-
-const hostEndMin = 11;
-
-/** Elysia looks for the path from the 11th character of the URL on: shorter hosts than that would hide it. */
-function routable(request: Request): Request {
-  const start = request.url.indexOf("/", "http://".length);
-  if (start === -1 || start >= hostEndMin) return request;
-  return new Request(`http://localhost${request.url.slice(start)}`, request);
 }
 
 /** The answer to HEAD: what GET says, without the body. Bun leaves out the length unless it is told. */

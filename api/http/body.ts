@@ -76,7 +76,7 @@ const tooLarge = (): Refused =>
 
 /**
  * Reads until the end, or until it is too much. The stream is not cancelled then: a request that was made again (see
- * `routable` in api/app.ts) would wait for that for ever. Bun throws away what no one reads.
+ * `canonicalRequest` in api/http/listen.ts) would wait for that for ever. Bun throws away what no one reads.
  */
 async function readChunks(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

@@ -1,19 +1,19 @@
 import { agentSecretOf } from "./client.ts";
 import { problem } from "./problem.ts";
-import type { Policy } from "./rate-limit.ts";
+import type { LimitName } from "#content/contract/operations/operation.ts";
 
 /** What is written in someone's name: the address of a visitor's browser must not lend itself to it. */
-const written: readonly (Policy | null)[] = ["enrich", "onboard", "correct", "bind"];
+const written: readonly LimitName[] = ["enrich", "onboard", "correct", "bind"];
 
 /**
  * Refuses what a page of another site has its visitor's browser send, null for all else. The secret of an agent lets its
  * owner's pages write; the verb checks it, so only whether one came matters here. Programs send no such header, and
  * payments (the widget, wallets) prove themselves. Source: W3C, "Fetch Metadata Request Headers".
  */
-export function crossSiteWrite(policy: Policy | null, client: Request): Response | null {
-  if (!written.includes(policy)) return null;
+export function crossSiteWrite(limit: LimitName, client: Request): Response | null {
+  if (!written.includes(limit)) return null;
   if (client.headers.get("sec-fetch-site") !== "cross-site") return null;
-  if (policy === "enrich" && agentSecretOf(client) !== null) return null;
+  if (limit === "enrich" && agentSecretOf(client) !== null) return null;
   return problem({
     status: 403,
     code: "cross_site_write",

@@ -41,10 +41,11 @@ const quietLooks = 4;
 /** Puts the service on a socket. Throws CannotStart, which names the address. */
 export function listen(
   app: Handles,
-  { host, port }: Pick<Config, "host" | "port">,
+  { host, port, baseUrl }: Pick<Config, "host" | "port" | "baseUrl">,
   { before, reusePort = false, onError = () => problem(internal) }: ListenOptions = {},
 ): Listening {
   allowLongAddresses();
+  const { origin } = new URL(baseUrl);
   let stopping = false;
   const server = serve({
     hostname: host,
@@ -56,15 +57,16 @@ export function listen(
     development: false,
     error: onError,
     fetch: (request, self) => {
-      if (!oneHost.test(request.headers.get("host") ?? "")) return problem(manyHosts);
-      const ask = () => app.handle(request, self.requestIP(request)?.address);
       const startedMs = performance.now();
-      const early = before?.(request) ?? null;
+      const asked = canonicalRequest(request, origin);
+      if (asked instanceof Response) return asked;
+      const ask = () => app.handle(asked, self.requestIP(request)?.address);
+      const early = before?.(asked) ?? null;
       if (early === null || early instanceof Promise) {
         const answer = early === null ? ask() : early.then((file) => file ?? ask());
         return answer.then((response) => (stopping ? closing(response) : response));
       }
-      app.observe?.(request, early.status, startedMs);
+      app.observe?.(asked, early.status, startedMs);
       return stopping ? closing(early) : early;
     },
   });
@@ -92,12 +94,40 @@ function closing(response: Response): Response {
   return response;
 }
 
-/** Bun joins repeated headers with a comma. A proxy may have taken the other one for the host. Source: RFC 9112, 3.2. */
-const oneHost = /^[^\s,]*$/;
-const manyHosts = {
+/**
+ * The one reading of a request's address: everything behind it gets a URL that is absolute, in which the path begins behind
+ * the first "/" after "://" and ends before the first "?". Where the Host is no name Bun gives the bare target instead, in
+ * which each reader would find another path. Without a Host, which is legal in HTTP/1.0, the configured base is the host.
+ * Answers the refusal of what cannot be read so.
+ */
+function canonicalRequest(request: Request, origin: string): Request | Response {
+  const { url } = request;
+  const host = request.headers.get("host");
+  // Bun joins repeated headers with a comma. A proxy may have taken the other one for the host. Source: RFC 9112, 3.2.
+  if (host !== null && !(hostForm.test(host) && URL.canParse(`http://${host}`)))
+    return problem(badHost);
+  if (url.includes("#")) return problem(fragment);
+  const start = host === null ? 0 : url.indexOf("/", "http://".length);
+  // Elysia looks for the path from the 11th character on: a shorter host would hide it.
+  return start >= pathStartMin ? request : new Request(origin + url.slice(start), request);
+}
+
+const pathStartMin = 11;
+/** Source: RFC 3986, 3.2.2, without escapes; underscores are in the names of containers. */
+const hostForm = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+const badHost = {
   status: 400,
   code: "bad_host",
-  detail: "The request has more than one Host, or one that is no name. Send one Host header.",
+  detail:
+    "The request has more than one Host, or one that is no name. Send one Host header: a host name or an address, with the port where there is one.",
+} as const;
+
+const fragment = {
+  status: 400,
+  code: "bad_path",
+  detail:
+    "The path contains a #, which is never sent. Leave out what follows it, or encode it as %23.",
 } as const;
 
 function serve(options: Bun.Serve.Options<undefined>): Bun.Server<undefined> {

@@ -1,4 +1,5 @@
 import type { Config } from "#api/config.ts";
+import type { LimitName } from "#content/contract/operations/operation.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { isDamaged, openDisposable, setAside } from "#content/runtime/disposable-file.ts";
@@ -17,15 +18,17 @@ import { type Room, storageRooms } from "./storage-rooms.ts";
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute. Source: the decisions of the spec, "Limits". */
-export const requestsPerMinute = {
-  enrich: 30,
-  onboard: 10,
-  correct: 10,
-  donate: 60,
-  bind: 5,
-} as const;
-export type Policy = keyof typeof requestsPerMinute | "read";
+/**
+ * Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute, and whose room what they store takes up.
+ * Reads have a setting. Source: the decisions of the spec, "Limits".
+ */
+export const writeLimits = {
+  enrich: { perMinute: 30, room: "agents" },
+  bind: { perMinute: 5, room: "agents" },
+  onboard: { perMinute: 10, room: "organisations" },
+  correct: { perMinute: 10, room: "readers" },
+  donate: { perMinute: 60, room: null },
+} as const satisfies Partial<Record<LimitName, { perMinute: number; room: Room | null }>>;
 
 /** What a client reads whose window is full. */
 export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Refusal => ({
@@ -48,13 +51,6 @@ export const agentWindows: readonly Window[] = [
   { policy: "agent-minute", limit: 120, windowMs: minuteMs, grainMs: 1 },
   { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
 ];
-
-const rooms: Partial<Record<Policy, Room>> = {
-  enrich: "agents",
-  bind: "agents",
-  onboard: "organisations",
-  correct: "readers",
-};
 
 /**
  * Failed attempts to be an operator before there is no further look: of one client (source: the promises of the spec, 10),
@@ -89,8 +85,8 @@ const hit = (windows: readonly Window[], clients: readonly string[], count = 1):
 });
 
 export type Limits = {
-  /** Counts a request of the client, unless its room to store is used up; null when its kind is not limited. */
-  request(policy: Policy, request: Request): Promise<Allowance | null>;
+  /** Counts a request of the client, unless its room to store is used up; null when nothing limits it. */
+  request(limit: LimitName, request: Request): Promise<Allowance | null>;
   /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
   agent(sender: string, submissions?: number): Promise<Allowance>;
   /** Counts bytes that were stored, in the day of the client's network and in that of everyone. */
@@ -172,14 +168,16 @@ export function openLimits(
   const storerOf = (request: Request) => networkHash(request, { config, secrets }) ?? "";
   return {
     request: async (policy, request) => {
+      if (policy === "none") return null;
       const client = clientOf(request);
       if (policy === "read") {
         return config.readsPerMinute === 0 ? null : reads.take(namesOf(client));
       }
-      const room = config.storedPerDay === 0 ? undefined : rooms[policy];
-      const full = room === undefined ? null : storage.full(room, storerOf(request));
+      const { perMinute, room } = writeLimits[policy];
+      const isBounded = room !== null && config.storedPerDay > 0;
+      const full = isBounded ? storage.full(room, storerOf(request)) : null;
       if (full !== null) return full;
-      const window = { policy, limit: requestsPerMinute[policy], windowMs: minuteMs, grainMs: 1 };
+      const window = { policy, limit: perMinute, windowMs: minuteMs, grainMs: 1 };
       if (policy !== "bind") return taking.ask(hit([window], namesOf(client)));
       return taking.ask(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },

@@ -78,21 +78,28 @@ export function parametersOf(url: string): Record<string, string> {
 
 type Route = { method: string; path: string };
 
-/** Which methods a path knows; empty for an unknown path. HEAD goes with GET, OPTIONS with everything. */
-export function methodsByPath(routes: readonly Route[]): (path: string) => string[] {
+/** The routes whose path fits a path, those without placeholders first, as the router takes them. */
+export function routesByPath<One extends Route>(routes: readonly One[]): (path: string) => One[] {
   const known = [...Map.groupBy(routes, (route) => route.path)].map(([path, same]) => ({
     fits: patternOf(path),
-    methods: same.map(({ method }) => method.toUpperCase()),
+    same,
   }));
-  return (path) => {
-    const methods = new Set(
-      known.filter(({ fits }) => fits.test(path)).flatMap((route) => route.methods),
-    );
-    if (methods.size === 0) return [];
-    if (methods.delete("ALL")) for (const method of ["GET", "POST"]) methods.add(method);
-    if (methods.has("GET")) methods.add("HEAD");
-    return [...methods, "OPTIONS"].sort();
-  };
+  const isExact = ({ path }: Route) => !/[:*]/.test(path);
+  const exact = Map.groupBy(routes.filter(isExact), ({ path }) => path);
+  const others = known.filter(({ same }) => !same.every(isExact));
+  return (path) => [
+    ...(exact.get(path) ?? exact.get(path.replace(/\/$/, "")) ?? []),
+    ...others.filter(({ fits }) => fits.test(path)).flatMap(({ same }) => same),
+  ];
+}
+
+/** Which methods routes know; empty for none. HEAD goes with GET, OPTIONS with everything. */
+export function methodsOf(routes: readonly Route[]): string[] {
+  const methods = new Set(routes.map(({ method }) => method.toUpperCase()));
+  if (methods.size === 0) return [];
+  if (methods.delete("ALL")) for (const method of ["GET", "POST"]) methods.add(method);
+  if (methods.has("GET")) methods.add("HEAD");
+  return [...methods, "OPTIONS"].sort();
 }
 
 function patternOf(path: string): RegExp {

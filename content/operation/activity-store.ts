@@ -1,6 +1,7 @@
 import { and, gte, lt, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { z } from "zod";
+import type { LimitName } from "#content/contract/operations/operation.ts";
 import type { Counters } from "#content/contract/stats.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { countsHere } from "#content/donation/store.ts";
@@ -32,7 +33,7 @@ export type ActivityKind =
   | "enrich:applied"
   | "access:failed_sign_ins"
   | "access:untrusted_proxy_requests"
-  | `limited:${"enrich" | "onboard" | "correct" | "donate" | "bind" | "read" | "admin" | "stored"}`;
+  | `limited:${LimitName | "admin" | "stored"}`;
 
 /** Discovery files whose hits are counted. Source: spec, GET /api/stats. */
 export const discoveryHits: ReadonlyMap<string, ActivityKind> = new Map([

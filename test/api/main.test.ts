@@ -171,7 +171,7 @@ describe("the process", () => {
 
   test("answers what is under way when it is stopped, and has clients close their connections", async () => {
     const app = { handle: async () => Bun.sleep(20).then(() => new Response("done")) };
-    const listening = listen(app, { host: "127.0.0.1", port: 0 });
+    const listening = listen(app, { host: "127.0.0.1", port: 0, baseUrl: "http://localhost" });
     const ask = () => fetch(listening.url).then(({ headers }) => headers.get("connection"));
     const before = Array.from({ length: 20 }, ask);
     await Bun.sleep(5);

@@ -21,7 +21,7 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
       env: { ALMONER_ADMIN_TOKENS: `ada:${token}`, ALMONER_TRUSTED_HOPS: "2" },
       context: { clock: () => new Date() },
     });
-    listening = listen(service.app, { host: "127.0.0.1", port: 0 });
+    listening = listen(service.app, { ...service.context.config, port: 0 });
     bundle = aBundle();
     bundle.publish(sampleFiles);
     nginx = await startNginx({ root: bundle.exported.folder, servicePort: listening.port });

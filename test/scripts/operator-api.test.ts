@@ -19,7 +19,7 @@ beforeAll(async () => {
     requests += 1;
     return null;
   };
-  listening = listen(service.app, { host: "127.0.0.1", port: 0 }, { before });
+  listening = listen(service.app, { ...service.context.config, port: 0 }, { before });
   leave = announceService(service.context.config.dataDir, listening.url);
 });
 afterAll(async () => {

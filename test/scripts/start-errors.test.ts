@@ -159,8 +159,9 @@ test.each(cases)("$name ends in two lines: the file, and what helps", async (one
 test("an address that is taken, or is not this machine's, is named with what helps", async () => {
   const app = { handle: async () => new Response() };
   const options = { onError: () => new Response() };
-  const first = listen(app, { host: "127.0.0.1", port: 0 }, options);
-  const again = (host: string) => () => listen(app, { host, port: first.port }, options);
+  const baseUrl = "http://localhost";
+  const first = listen(app, { host: "127.0.0.1", port: 0, baseUrl }, options);
+  const again = (host: string) => () => listen(app, { host, port: first.port, baseUrl }, options);
   expect(again("127.0.0.1")).toThrow(
     /^Cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)\.\nSomething else listens there/,
   );

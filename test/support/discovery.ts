@@ -24,7 +24,7 @@ export async function aDirectory(options: Parameters<typeof aService>[0]): Promi
   const files = await discoveryFiles(service, url);
   const listening = listen(
     service.app,
-    { host: "127.0.0.1", port },
+    { host: "127.0.0.1", port, baseUrl: url },
     {
       before: (request) => {
         const path = new URL(request.url).pathname.slice(1);

@@ -21,7 +21,7 @@ export async function aServedDesk(env: Record<string, string> = {}): Promise<Ser
     env: { ALMONER_ADMIN_TOKENS: `ada:${deskToken}`, ALMONER_BASE_URL: origin, ...env },
     context: { clock: () => new Date() },
   });
-  const listening = listen(service.app, { host: "127.0.0.1", port });
+  const listening = listen(service.app, { host: "127.0.0.1", port, baseUrl: origin });
   return {
     service,
     origin,

@@ -6,6 +6,7 @@ export const correctionOperations = operations("Enrichment", {
   correctNonprofit: {
     method: "post",
     path: "/api/corrections/{slug}",
+    limit: "correct",
     summary: "Say that a value of a profile is wrong",
     description:
       "For live values, which enrichment never overwrites. An operator decides: sets the right value, or rejects it with a reason. Nothing of it is public before, and of an accepted one only the value. `status_url` shows what became of it. At most 20 corrections of a profile wait, 5 from one network, and 50 of one network in all. Forms of browsers are taken, too.",

@@ -199,7 +199,7 @@ export const fileOperations = operations("Changes", {
       shape: "text",
       example: "# Hope Kitchen\n",
     },
-    limited: false,
+    limit: "none",
   },
   getChangeState: {
     path: "/changes/state.json",
@@ -208,14 +208,14 @@ export const fileOperations = operations("Changes", {
       "Poll this, then fetch the numbered files that are new. When epoch changes, the numbers start again: fetch the snapshot again.",
     ok: { description: "The state", shape: FeedState },
     refusals: [404],
-    limited: false,
+    limit: "none",
   },
   getChanges: {
     path: "/changes/{number}.json",
     summary: "Get a file of the change feed",
     description: "A published file never changes.",
     ok: { description: "Changes, oldest first", shape: FeedFile },
-    limited: false,
+    limit: "none",
   },
 });
 
@@ -227,7 +227,7 @@ export const serviceOperations = operations("Service", {
     description: "Does not use the store.",
     ok: { description: "The service answers", shape: Health },
     fresh: true,
-    limited: false,
+    limit: "none",
     refusals: [405],
   },
   getReadiness: {
@@ -237,7 +237,7 @@ export const serviceOperations = operations("Service", {
       "Looks at the store, the chain and the publisher. 503 names in `reasons` what is missing. For monitors: pages and reads may go on all the same.",
     ok: { description: "All parts work", shape: Ready },
     fresh: true,
-    limited: false,
+    limit: "none",
     refusals: [405],
   },
 });

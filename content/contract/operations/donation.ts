@@ -44,6 +44,7 @@ const flow =
 
 /** Asking what to pay and proving that it was paid are the same request, with more or less in it. */
 const donating = {
+  limit: "donate",
   path: "/api/donate/{slug}",
   description: flow,
   query: DonateParameters,
@@ -80,6 +81,7 @@ export const donationOperations = operations("Donation", {
   },
   getDonationStatus: {
     path: "/api/donate/{slug}/status",
+    limit: "donate",
     summary: "Ask whether the transfer with a memo has arrived",
     description:
       "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: its signature need not be sent.",

@@ -40,6 +40,7 @@ export const enrichmentOperations = operations("Enrichment", {
   submitEnrichment: {
     method: "post",
     path: "/api/enrich/{slug}",
+    limit: "enrich",
     summary: "Submit missing data of a nonprofit",
     description:
       "Send `field` and `value`, or a batch in `fields`. A structured field (website, city, region, founded_year, contact_email) goes live when two distinct agents submit the same normalised value and the field is empty. Prose is queued for a person. No key: `agent_id` says who you are, and its `agent_secret` as a bearer token when it is bound (bindAgent). `bound` in the answer says whether it is.",
@@ -55,6 +56,7 @@ export const enrichmentOperations = operations("Enrichment", {
   bindAgent: {
     method: "post",
     path: "/api/agents",
+    limit: "bind",
     summary: "Bind an agent_id to a secret",
     description:
       "For an id under which nothing was submitted yet; an operator binds one that has. From then on enrichments and drafts of the id are taken only with `agent_secret` as `Authorization: Bearer`. It is shown once and stored as a digest. 5 a minute and 20 a day from one network.",
@@ -65,6 +67,7 @@ export const enrichmentOperations = operations("Enrichment", {
   rotateAgentSecret: {
     method: "post",
     path: "/api/agents/rotate",
+    limit: "enrich",
     summary: "Replace the secret of an agent_id",
     description: "With the present secret as a bearer token, which ends.",
     body: { shape: AgentIdBody, refusal: "invalid_agent_id" },
@@ -75,6 +78,7 @@ export const enrichmentOperations = operations("Enrichment", {
   revokeAgentSecret: {
     method: "post",
     path: "/api/agents/revoke",
+    limit: "enrich",
     summary: "Give up an agent_id",
     description:
       "With the secret as a bearer token. The id takes nothing until an operator binds it again: were it free, anyone could go on in its name.",

@@ -20,6 +20,7 @@ export const onboardingOperations = operations("Onboarding", {
   claimOrRegisterNonprofit: {
     method: "post",
     path: "/api/onboard",
+    limit: "onboard",
     summary: "Claim a listing, or register a nonprofit",
     description:
       "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it, a new profile is registered (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet takes effect 72 hours after approval (unless the directory is set otherwise), or at once where it replaces none and control of the organisation's host and of the wallet is proven. A claim fills what is empty; `corrects` names live values that are wrong. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
@@ -53,6 +54,7 @@ export const onboardingOperations = operations("Onboarding", {
   proveHostControl: {
     method: "post",
     path: "/api/onboard/host-proof",
+    limit: "onboard",
     summary: "Prove control of the organisation's host",
     description:
       "Publish `token` of `host_proof` as a line of `file_url` or as a TXT record at `dns_name`, then send this, with the secret of `status_url` as `Authorization: Bearer …`. The directory looks at both places at once and answers within 6 s; 503 means that one of them could not be asked, so that it is not proven yet. With `email` it sends a link to `contact_email` instead, where that address is at the host itself.",
@@ -65,6 +67,7 @@ export const onboardingOperations = operations("Onboarding", {
   withdrawOnboarding: {
     method: "post",
     path: "/api/onboard/withdraw",
+    limit: "onboard",
     summary: "Withdraw a request that waits for review",
     description:
       "With the secret of `status_url` as `Authorization: Bearer …`. It is rejected with that reason, and its contact is erased after 90 days.",

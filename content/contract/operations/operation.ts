@@ -3,6 +3,9 @@ import type { z } from "zod";
 /** A JSON value of a description. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
+/** A limit by its name; the limits themselves are in api/http/rate-limit.ts. "none": a request is never limited. */
+export type LimitName = "read" | "enrich" | "onboard" | "correct" | "donate" | "bind" | "none";
+
 /** One operation of the service. Its route, its description, its tool and its tests are made of this. */
 export type Operation<
   Path extends string = string,
@@ -67,8 +70,8 @@ export type Operation<
   secret?: true;
   /** True: an agent whose id is bound sends its secret as a bearer token. */
   agent?: true;
-  /** False: it counts toward no limit. */
-  limited?: boolean;
+  /** Toward which limit a request counts, and with it whose room what it stores takes up; absent: "read". */
+  limit?: LimitName;
 };
 
 /** The values that stand in a path. */

@@ -34,6 +34,7 @@ export const recommendationOperations = operations("Recommendation", {
   draftRecommendation: {
     method: "post",
     path: "/api/recommend/drafts",
+    limit: "enrich",
     summary: "Propose to recommend a nonprofit",
     description:
       'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are, and its secret as a bearer token when it is bound.',

@@ -1,4 +1,4 @@
-import { agentWindows, requestsPerMinute } from "#api/http/rate-limit.ts";
+import { agentWindows, writeLimits } from "#api/http/rate-limit.ts";
 import { openWindows, type Window } from "#api/http/sliding-window.ts";
 import {
   EnrichmentBody,
@@ -148,7 +148,7 @@ function opinionsOf([field, { pending }]: [StructuredField, FieldState]): Opinio
 
 const enrichWindow: Window = {
   policy: "enrich",
-  limit: requestsPerMinute.enrich,
+  limit: writeLimits.enrich.perMinute,
   windowMs: 60_000,
   grainMs: 1,
 };

@@ -207,7 +207,7 @@ describe("an unexpected error", () => {
     const before = () => {
       throw new Error("secret path /srv/x");
     };
-    const listening = listen(service.app, { host: "127.0.0.1", port: 0 }, { before });
+    const listening = listen(service.app, { ...service.context.config, port: 0 }, { before });
     const answer = await fetch(`${listening.url}/`, { headers: { accept: "text/html" } });
     const body = await expectProblem(answer, 500, "internal");
     expect(JSON.stringify(body)).not.toContain("secret");

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { networkPart, rememberAddress } from "#api/http/client.ts";
 import { readConfig } from "#api/config.ts";
-import { type Limits, openLimits, type Policy } from "#api/http/rate-limit.ts";
+import { type Limits, openLimits } from "#api/http/rate-limit.ts";
+import type { LimitName } from "#content/contract/operations/operation.ts";
 import { loadSecrets } from "#api/secrets.ts";
 
 const minuteMs = 60_000;
@@ -39,7 +40,7 @@ function from(address: string, headers: Record<string, string> = {}): Request {
 }
 
 /** How many of requests that come together pass. */
-async function passing(limits: Limits, policy: Policy, requests: readonly Request[]) {
+async function passing(limits: Limits, policy: LimitName, requests: readonly Request[]) {
   const taken = await Promise.all(requests.map((request) => limits.request(policy, request)));
   return taken.filter((one) => one?.allowed === true).length;
 }

@@ -21,7 +21,7 @@ describe.skipIf(!hasNginx)("nginx in front of the real service", () => {
       env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_READS_PER_MINUTE: "5" },
       records: [aNonprofit({ name: "Water for All", slug: "water-for-all", country_code: "KE" })],
     });
-    listening = listen(service.app, { host: "127.0.0.1", port: 0 });
+    listening = listen(service.app, { ...service.context.config, port: 0 });
     nginx = await startNginx({ root: bundle.exported.folder, servicePort: listening.port });
   });
   afterAll(async () => {
