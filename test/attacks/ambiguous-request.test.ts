@@ -99,6 +99,7 @@ test("each route that writes counts toward a limit of its own, and none but prob
   limited.close();
   const of = (limit: string) => counted.filter((one) => one.startsWith(`${limit} `));
   expect(of("none").sort()).toEqual(["none GET /healthz", "none GET /metrics", "none GET /readyz"]);
+  expect(of("donate").length).toBe(4);
   const reading = of("read").filter((one) => one.startsWith("read POST "));
   const open = reading.filter((one) => !/ \/(?:api\/admin|desk|reconcile|mcp)(?:\/|$)/.test(one));
   expect(open.sort()).toEqual([

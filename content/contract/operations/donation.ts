@@ -64,6 +64,7 @@ export const donationOperations = operations("Donation", {
   },
   quoteDonation: {
     path: "/api/donate/{slug}/quote",
+    limit: "donate",
     summary: "Ask what to pay to a nonprofit, for a page",
     description:
       "The same as the 402 of GET /api/donate/{slug}, as 200: browsers report every 402 as an error of the page. It takes no payment.",
