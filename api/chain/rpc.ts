@@ -2,6 +2,7 @@ import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { networks } from "#content/donation/network.ts";
 import { countDurations } from "#content/runtime/durations.ts";
+import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
@@ -333,6 +334,8 @@ const Envelope = z.union([
 ]);
 
 let lastId = 0;
+/** Measured: 1,000 signatures of an account, the largest answer that is asked for, take 0.3 MB. */
+const answerBytesMax = 4_194_304;
 
 async function post(
   url: string,
@@ -341,7 +344,7 @@ async function post(
   signal: AbortSignal,
 ): Promise<RpcAnswer> {
   const id = ++lastId;
-  const response = await fetch(url, {
+  const response = await fetchPlain(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
@@ -350,7 +353,7 @@ async function post(
   });
   // Nodes tell a refused transaction as 200, and overload as 429 or 5xx, sometimes with an envelope around it.
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  const envelope = Envelope.safeParse(await response.json());
+  const envelope = Envelope.safeParse(JSON.parse(await boundedText(response, answerBytesMax)));
   if (!envelope.success || envelope.data.id !== id) throw new Error("no JSON-RPC answer");
   return envelope.data;
 }

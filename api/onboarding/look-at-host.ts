@@ -1,6 +1,7 @@
 import { contactAddress, inUrl, isAbsent, openResolver } from "#api/http/resolve.ts";
 import type { Config } from "#api/config.ts";
 import { bareHost } from "#content/onboarding/host-proof.ts";
+import { AnswerRefused, boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
 /** Where the token of a claim is looked for. */
@@ -37,11 +38,13 @@ const redirectsMax = 3;
 
 /**
  * Looks for tokens in a file of the host and in its DNS, in at most 5 s. Only public addresses are contacted, and only
- * the host itself: a redirect elsewhere is not followed. Tests bring certificates of their own, and less patience.
+ * the host itself: a redirect elsewhere is not followed. While four hosts are being asked, a fifth look is unclear at once. Tests bring certificates of their own, and less patience.
  */
 export const openHostLook =
   (config: LookConfig, { ca, waitMs = waitMsDefault }: LookOptions = {}): HostLook =>
   async ({ website, host, token }) => {
+    if (checking >= checksMax) return { ...busy, by: "file" };
+    checking += 1;
     const resolver = openResolver(config.claimResolver);
     const signal = AbortSignal.timeout(waitMs);
     const late: Look = { kind: "unclear", said: `did not come within ${waitMs / 1_000} s` };
@@ -49,10 +52,17 @@ export const openHostLook =
     const [file, record] = await Promise.all([
       within(lookAtFile(asking, fileAt(website)), waitMs),
       within(lookAtRecord(asking, host), waitMs),
-    ]);
-    resolver.cancel();
+    ]).finally(() => {
+      checking -= 1;
+      resolver.cancel();
+    });
     return judged({ by: "file", ...(file ?? late) }, { by: "dns", ...(record ?? late) });
   };
+
+/** A host that answers slowly, or with too much, takes no more than its share of the service. */
+const checksMax = 4;
+let checking = 0;
+const busy: Look = { kind: "unclear", said: `${checksMax} other hosts are being asked just now.` };
 
 /** The token wherever it was found; else what could not be asked, before what is not there. */
 function judged(file: HostSeen, record: HostSeen): HostSeen {
@@ -112,7 +122,7 @@ async function lookOnce(asking: Asking, url: URL): Promise<Look | URL> {
     noneIfAbsent,
   );
   if (address === null) return absent("is at a host without a public address");
-  const response = await fetch(`${protocol}//${inUrl(address)}:${port}${pathname}${search}`, {
+  const response = await fetchPlain(`${protocol}//${inUrl(address)}:${port}${pathname}${search}`, {
     redirect: "manual",
     signal,
     // A connection that was kept would be of the host that had this address before.
@@ -120,7 +130,6 @@ async function lookOnce(asking: Asking, url: URL): Promise<Look | URL> {
     headers: {
       host: hostname,
       accept: "text/plain",
-      "accept-encoding": "identity",
       "user-agent": "Almoner-Claim-Check/1",
     },
     ...(protocol === "https:" && {
@@ -128,9 +137,14 @@ async function lookOnce(asking: Asking, url: URL): Promise<Look | URL> {
     }),
   });
   if (response.status !== 200) return refusedAt(response, url);
-  const text = await beginningOf(response);
-  const isThere = text.split(/\r?\n/).some((line) => line.trim() === token);
-  return isThere ? found : absent("does not have the token as a line");
+  try {
+    const text = await boundedText(response, bodyBytesMax);
+    const isThere = text.split(/\r?\n/).some((line) => line.trim() === token);
+    return isThere ? found : absent("does not have the token as a line");
+  } catch (error) {
+    if (error instanceof AnswerRefused) return absent(`cannot be read: ${error.message}`);
+    throw error;
+  }
 }
 
 const noneIfAbsent = (error: unknown): null => {
@@ -146,19 +160,6 @@ async function refusedAt({ status, headers, body }: Response, url: URL): Promise
     return URL.parse(location, url) ?? absent("redirects nowhere");
   }
   return (status >= 500 || status === 429 ? unclear : absent)(`is answered ${status}`);
-}
-
-/** At most 64 KiB of the body: what comes after is not read. */
-async function beginningOf(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > bodyBytesMax) return "";
-    text += decoder.decode(part, { stream: true });
-  }
-  return text;
 }
 
 const codeOf = (error: unknown): string =>

@@ -1,3 +1,4 @@
+import { fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { Webhook } from "standardwebhooks";
 import { contactAddress, inUrl, type Lookup, systemLookup } from "#api/http/resolve.ts";
 import type { Clock } from "#content/contract/base/time.ts";
@@ -42,7 +43,7 @@ export function openPost(
     const signal = AbortSignal.any([stop, limit]);
     try {
       const target = await unless(signal, targetOf(url));
-      const response = await fetch(target.url, {
+      const response = await fetchPlain(target.url, {
         method: "POST",
         redirect: "manual",
         signal,

@@ -1,3 +1,4 @@
+import { fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { z } from "zod";
@@ -133,10 +134,9 @@ async function tryOnce(
   const timer = setTimeout(() => stalled.abort(), options.stallMs);
   try {
     const started = await part.started();
-    const answer = await fetch(url, {
+    const answer = await fetchPlain(url, {
       signal: AbortSignal.any([stalled.signal, options.signal]),
       headers: headersFor(options.before, started),
-      decompress: false,
     });
     const refusal = refusalOf(answer, url, options.before);
     if (refusal !== null) {
@@ -175,8 +175,6 @@ async function asLongAsAsked({ headers }: Response, signal: AbortSignal): Promis
 
 function headersFor(before: Version | null, started: (Started & { size: number }) | null) {
   const headers: Record<string, string> = {
-    // Sizes and ranges are those of the file itself.
-    "accept-encoding": "identity",
     "user-agent": "Almoner (import of public registers)",
   };
   if (before?.etag != null) headers["if-none-match"] = before.etag;

@@ -1,3 +1,4 @@
+import { fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { rename, rm } from "node:fs/promises";
 import { z } from "zod";
 import {
@@ -127,13 +128,7 @@ async function tryOnce<Value>(
     }
   }
   try {
-    // A gzip file is a file of its own: a server must not unpack it on the way.
-    const isPacked = url.endsWith(".gz");
-    const answer = await fetch(url, {
-      signal: AbortSignal.any(signals),
-      headers: isPacked ? { "accept-encoding": "identity" } : {},
-      decompress: !isPacked,
-    });
+    const answer = await fetchPlain(url, { signal: AbortSignal.any(signals) });
     if (answer.ok) return { value: await take(pieces(answer.body)) };
     await answer.body?.cancel();
     const isGone = answer.status === 404 || answer.status === 410;

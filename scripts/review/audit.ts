@@ -1,3 +1,4 @@
+import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defineCommand } from "citty";
@@ -132,13 +133,16 @@ function headsFrom(text: string, from: string): AuditHead[] {
   }
 }
 
+/** A head a day takes some 400 bytes: this is a century of them. */
+const headsBytesMax = 16_777_216;
+
 async function textAt(place: string): Promise<string> {
   const isUrl = /^https?:/.test(place);
   try {
     if (!isUrl) return await Bun.file(place).text();
-    const answer = await fetch(place, { signal: AbortSignal.timeout(waitMs) });
+    const answer = await fetchPlain(place, { signal: AbortSignal.timeout(waitMs) });
     if (!answer.ok) throw new Error(`status ${answer.status}`);
-    return await answer.text();
+    return await boundedText(answer, headsBytesMax);
   } catch (error) {
     return stopWith(`--heads: ${place} cannot be read (${String(error)}).`, 2);
   }

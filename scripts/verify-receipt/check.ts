@@ -1,3 +1,4 @@
+import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { readFile } from "node:fs/promises";
 import { text as textOf } from "node:stream/consumers";
 import { openChain } from "#api/chain/open-chain.ts";
@@ -128,14 +129,13 @@ async function readSource(from: string): Promise<Result<string, SourceFailure>> 
   try {
     if (from === "-") return ok(await textOf(process.stdin));
     if (!isUrl(from)) return ok(await readFile(from, "utf8"));
-    const answer = await fetch(from, {
+    const answer = await fetchPlain(from, {
       headers: { accept: "application/json" },
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (answer.status === 404) return failed("unreadable", "there is none (404)");
     if (!answer.ok) return failed("unreachable", `status ${answer.status}`);
-    const body = await answer.text();
-    return body.length > bytesMax ? failed("unreadable", "it is too large") : ok(body);
+    return ok(await boundedText(answer, bytesMax));
   } catch (error) {
     const why = error instanceof Error ? error.message : "unknown";
     return failed(isUrl(from) ? "unreachable" : "unreadable", why);

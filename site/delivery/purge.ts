@@ -1,3 +1,4 @@
+import { fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
@@ -84,13 +85,13 @@ async function send(
 ): Promise<string | null> {
   const attempt = async () => {
     try {
-      const response = await fetch(cache + path, {
+      const response = await fetchPlain(cache + path, {
         method: "PURGE",
         headers: { ...own, ...headers, ...(host === undefined ? {} : { host }) },
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
       });
-      await response.arrayBuffer();
+      await response.body?.cancel();
       const { ok, status } = response;
       // Some caches answer 404 when they did not hold it.
       if (ok || status === 404) return { error: null, passing: false };

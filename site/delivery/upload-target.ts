@@ -1,3 +1,4 @@
+import { boundedBytes, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { AwsClient } from "aws4fetch";
 import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -41,6 +42,8 @@ export type S3Options = {
 };
 
 const retryDefault: RetryOptions = { triesMax: 5, firstMs: 200, factor: 3 };
+/** Parts of backups have 16 MB, and what packs badly a little more; refusals are short. */
+const answerBytesMax = 67_108_864;
 /** Ends a try that hangs. */
 const timeoutMs = 120_000;
 const never = new AbortController().signal;
@@ -72,7 +75,7 @@ export function openS3Target(
     // Signed again for each try, because a signature holds for minutes only.
     const attempt = async () => {
       const limit = AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]);
-      return answerOf(async () => fetch(await client.sign(url, init), { signal: limit }));
+      return answerOf(async () => fetchPlain(await client.sign(url, init), { signal: limit }));
     };
     const mayPass = (answer: Answer) =>
       !answer.ok && answer.failure.kind === "unreachable" && !signal.aborted;
@@ -110,7 +113,7 @@ type Answer = Result<Uint8Array<ArrayBuffer>, UploadFailure>;
 async function answerOf(send: () => Promise<Response>): Promise<Answer> {
   try {
     const response = await send();
-    const body = await response.bytes();
+    const body = await boundedBytes(response, answerBytesMax);
     if (response.ok) return ok(body);
     const code = /<Code>(\w{1,60})<\/Code>/.exec(new TextDecoder().decode(body))?.[1] ?? "";
     const passing = response.status >= 500 || response.status === 429 || response.status === 408;

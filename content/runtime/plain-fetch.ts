@@ -1,0 +1,49 @@
+/** An answer that cannot be taken as it came; its message completes "cannot be read: …". */
+export class AnswerRefused extends Error {
+  override name = "AnswerRefused";
+}
+
+/**
+ * Fetches from a server that is not ours: nothing is unpacked before its bytes are counted, so a few kilobytes stay that.
+ * Rejects as fetch does.
+ */
+export function fetchPlain(address: string | Request, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(address instanceof Request ? address.headers : {});
+  for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+  headers.set("accept-encoding", "identity");
+  return fetch(address, { ...init, headers, decompress: false });
+}
+
+/**
+ * The body of an answer of `fetchPlain`. Rejects with AnswerRefused when it has more than `bytesMax` bytes, or came
+ * compressed although nobody asked for that; the rest is not read then.
+ */
+export async function boundedBytes(
+  answer: Response,
+  bytesMax: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { body, headers } = answer;
+  const encoding = headers.get("content-encoding") ?? "identity";
+  const tooLarge = () => new AnswerRefused(`it has more than ${bytesMax} bytes`);
+  if (encoding !== "identity") {
+    await body?.cancel();
+    throw new AnswerRefused(`it is compressed (${encoding}) without being asked to`);
+  }
+  if (Number(headers.get("content-length") ?? 0) > bytesMax) {
+    await body?.cancel();
+    throw tooLarge();
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    // Leaving the loop cancels the body.
+    if (size > bytesMax) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** The same as text in UTF-8. */
+export const boundedText = async (answer: Response, bytesMax: number): Promise<string> =>
+  new TextDecoder().decode(await boundedBytes(answer, bytesMax));

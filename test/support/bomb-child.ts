@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { openEndpoint, openRpc } from "#api/chain/rpc.ts";
+import { openHostLook } from "#api/onboarding/look-at-host.ts";
+import { aNameServer } from "#test/support/name-server.ts";
+
+// Asks a host, or a node, at a port, four times at once: writes how much higher the peak of memory is then, and what was seen.
+
+const [who = "", port = ""] = process.argv.slice(2);
+const peakMb = () =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) / 1_024;
+
+const names = await aNameServer();
+const look = openHostLook({
+  claimResolver: names.address,
+  claimPorts: [1, Number(port)],
+  claimAddresses: ["127.0.0.1"],
+});
+const asks: Record<string, (port: string) => Promise<unknown>> = {
+  host: () => look({ website: "http://kitchen.example/", host: "kitchen.example", token: "none" }),
+  node: (at) => {
+    const rpc = openRpc([openEndpoint(`http://127.0.0.1:${at}`, "any")], { deadlineMs: 1_000 });
+    return rpc.ask("getSlot", [], (answer) => ({ clear: answer }));
+  },
+};
+const ask = asks[who] ?? Promise.reject;
+await ask("1"); // Nothing has a name yet, and no node listens at all: code is loaded, nothing more.
+names.names["kitchen.example"] = { addresses: [["127.0.0.1"]] };
+const beforeMb = peakMb();
+const seen = await Promise.all(Array.from({ length: 4 }, () => ask(port)));
+console.log(JSON.stringify({ moreMb: peakMb() - beforeMb, seen: seen[0] }));
+process.exit(0);
