@@ -14,6 +14,7 @@ import { readWallet } from "#content/donation/wallet.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { findDuplicates, type Sought } from "#content/onboarding/duplicate-store.ts";
+import { placeGivenUp } from "#content/onboarding/places.ts";
 import {
   type OnboardingRequest,
   onboardingType,
@@ -22,9 +23,11 @@ import {
 import {
   addOnboarding,
   challengeIsUsed,
+  giveUpPlace,
   type Onboarding,
   onboardingById,
   pendingTwin,
+  waitingForProfile,
 } from "#content/onboarding/store.ts";
 import {
   checkProof,
@@ -67,10 +70,13 @@ export async function onboard(
   {
     body,
     idempotencyKey,
+    network,
     countStored,
   }: {
     body: unknown;
     idempotencyKey: string | null;
+    /** The sender's, as `networkHash` gives it. */
+    network: string | null;
     countStored: (bytes: number) => void;
   },
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
@@ -101,7 +107,7 @@ export async function onboard(
       const twin = await pendingTwin(tx, digest);
       if (twin !== null) return ok(await described(tx, twin));
       bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      return storeNew(tx, context, { request, proven, duplicates, digest, now });
+      return storeNew(tx, context, { request, proven, duplicates, digest, network, now });
     }),
   );
   if (!stored.ok) return stored;
@@ -127,13 +133,14 @@ type Job = {
   duplicates: Duplicate[];
   /** Equal for equal requests. */
   digest: string;
+  network: string | null;
   now: Date;
 };
 
 async function storeNew(
   tx: WriteTransaction,
   { statusToken }: OnboardContext,
-  { request, proven, duplicates, digest, now }: Job,
+  { request, proven, duplicates, digest, network, now }: Job,
 ): Promise<Result<OnboardingStored, OnboardFailure>> {
   const slug = request.claim_slug;
   const claimed = await claimable(tx, slug);
@@ -143,6 +150,10 @@ async function storeNew(
   const proof = proven.value;
   if (proof !== null && (await challengeIsUsed(tx, proof.challenge))) {
     return fail({ kind: "wallet_challenge_used" });
+  }
+  if (claimed.value !== null) {
+    const givenUp = placeGivenUp(await waitingForProfile(tx, claimed.value.id), network);
+    if (givenUp !== null) await giveUpPlace(tx, givenUp, now.getTime());
   }
   const id = randomBytes(10).toString("hex");
   const type = onboardingType(request, claimed.value);
@@ -155,6 +166,7 @@ async function storeNew(
     duplicates,
     wallet_challenge: proof?.challenge ?? null,
     wallet_signature: proof?.signature ?? null,
+    network,
     created_at: now.getTime(),
     request_digest: digest,
     status_digest,

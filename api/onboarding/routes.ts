@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { bearerOf } from "#api/http/client.ts";
+import { bearerOf, networkHash } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { answerForm, isSentByForm, valuesIn } from "#api/http/form.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
@@ -38,7 +38,12 @@ export const onboardRoutes = (context: Context) => {
       const key = request.headers.get("idempotency-key") ?? values["idempotency_key"];
       const idempotencyKey = key === "" ? null : (key ?? null);
       const countStored = (bytes: number) => limits.stored("organisations", request, bytes);
-      const outcome = await onboard(verb, { body, idempotencyKey, countStored });
+      const outcome = await onboard(verb, {
+        body,
+        idempotencyKey,
+        network: networkHash(request, context),
+        countStored,
+      });
       if (!isForm) return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
       const answer = outcome.ok
         ? { taken: outcome.value }

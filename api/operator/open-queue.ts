@@ -35,6 +35,8 @@ type QueueOf<Row extends Stored, Of extends NonprofitRecord | null> = {
   key: RegExp;
   /** How many wait. Stops counting at `max`. */
   readonly count: (store: Queryable, max: number) => Promise<number>;
+  /** How many gave up their place to others in the last 30 days; none unless given. */
+  readonly leftOut?: (store: Queryable, now: Date) => Promise<number>;
   page(store: Queryable, page: QueuePage): Promise<Row[]>;
   /** What has this key, whether it waits or was decided. */
   byKey(store: Queryable, key: string): Promise<Row | null>;
@@ -145,6 +147,7 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
   };
   return {
     count: queue.count,
+    leftOut: queue.leftOut ?? (async () => 0),
     /** The oldest first; every item carries the cursor that stands for its place. */
     list: async (store: Queryable, page: QueuePage): Promise<ReviewItem[]> => {
       const items: ReviewItem[] = [];

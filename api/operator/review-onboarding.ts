@@ -24,10 +24,12 @@ import {
   noteFirstApproval,
   type Onboarding,
   onboardingById,
+  onboardingLeftOut,
   onboardingQueue,
   onboardingWaiting,
   otherOwnersOf,
   pendingFor,
+  placeInQueue,
   standingVerification,
 } from "#content/onboarding/store.ts";
 import { heldOf, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
@@ -49,6 +51,7 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
   kind: "onboarding",
   key: hexKey,
   count: onboardingWaiting,
+  leftOut: onboardingLeftOut,
   page: (store, { after, limit }) => onboardingQueue(store, { after: instantAt(after), limit }),
   byKey: onboardingById,
   dueFirst: ["approved"],
@@ -250,9 +253,10 @@ async function checksFor(
 /** What is live beside what would be, and what was checked. */
 function itemOf({ row: one, record }: Request, outcome: OnboardingOutcome, checks: ReviewCheck[]) {
   const { request, type, first_approved_by: first, first_approved_value } = one;
+  const { at, id } = placeInQueue(one);
   return {
     key: one.id,
-    place: `${one.created_at}.${one.id}`,
+    place: `${at}.${id}`,
     name: record?.name ?? request.name,
     summary: `${summaries[type]}${first === null ? "" : ` 1 of 2 approvals, by ${first}: what you see has the edits of that one.`}`,
     detail: {

@@ -9,6 +9,7 @@ import {
   type ReviewItem,
   type ReviewKind,
   type ReviewList,
+  type ReviewQueues,
   reviewKinds,
 } from "#content/contract/review.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
@@ -79,14 +80,15 @@ export async function findReview(
 /** Counting stops here: an operator with so much to do needs no exact number. */
 export const waitingMax = 100_000;
 
-/** How many of each kind, or of one, wait; at most waitingMax. */
+/** How many of each kind, or of one, wait, and how many gave up their place; at most waitingMax. */
 export async function reviewQueues(
-  { store }: Pick<Looking, "store">,
+  { store, clock }: Looking,
   only: ReviewKind | null = null,
-): Promise<{ kind: ReviewKind; waiting: number }[]> {
-  const counts: { kind: ReviewKind; waiting: number }[] = [];
+): Promise<z.output<typeof ReviewQueues>["queues"]> {
+  const counts: z.output<typeof ReviewQueues>["queues"] = [];
   for (const kind of only === null ? reviewKinds : [only]) {
-    counts.push({ kind, waiting: await queues[kind].count(store, waitingMax) });
+    const waiting = await queues[kind].count(store, waitingMax);
+    counts.push({ kind, waiting, left_out: await queues[kind].leftOut(store, clock()) });
   }
   return counts;
 }

@@ -178,6 +178,12 @@ export const ReviewQueues = named("ReviewQueues", {
     z.object({
       kind: ReviewKind,
       waiting: z.int().min(0).describe("How many wait; counting stops at 100,000"),
+      left_out: z
+        .int()
+        .min(0)
+        .describe(
+          "How many gave up their place unseen in the last 30 days, because 5 of their network, or 50 in all, waited for the same profile",
+        ),
     }),
   ),
 });

@@ -5,6 +5,7 @@ import { countUpTo, inValues } from "#content/store/query.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
+import type { WaitingRequest } from "./places.ts";
 import { OnboardingRequest } from "./read.ts";
 
 type Row = typeof onboarding.$inferSelect;
@@ -22,6 +23,7 @@ type Sent =
   | "duplicates"
   | "wallet_challenge"
   | "wallet_signature"
+  | "network"
   | "created_at";
 
 /** Stores a request that waits for review. */
@@ -55,21 +57,66 @@ async function first(store: Queryable, which: SQL | undefined): Promise<Onboardi
   return row === undefined ? null : fromRow(row);
 }
 
-/** What waits for review, the oldest first, after a place. Index: onboarding_by_status. */
+/** Behind all instants: requests without a proven host wait behind those with one. */
+const unprovenFromMs = 100_000_000_000_000;
+
+/** The place of a request in the queue: the first number and id come first. */
+export const placeInQueue = ({ created_at, proven_host, id }: Onboarding) => ({
+  at: created_at + (proven_host === null ? unprovenFromMs : 0),
+  id,
+});
+
+/** What waits for review after a place: requests with a proven host first, of either the oldest. Index: onboarding_by_status. */
 export async function onboardingQueue(
   store: Queryable,
   { after, limit }: { after: { at: number; id: string }; limit: number },
 ): Promise<Onboarding[]> {
-  const { created_at, id, status } = onboarding;
-  const isAfter = sql`(${created_at}, ${id}) > (${after.at}, ${after.id})`;
+  const { created_at, id, status, proven_host } = onboarding;
+  const at = sql`${created_at} + (${proven_host} IS NULL) * ${unprovenFromMs}`;
   const rows = await store.db
     .select()
     .from(onboarding)
-    .where(and(eq(status, "pending_review"), isAfter))
-    .orderBy(asc(created_at), asc(id))
+    .where(and(eq(status, "pending_review"), sql`(${at}, ${id}) > (${after.at}, ${after.id})`))
+    .orderBy(asc(at), asc(id))
     .limit(limit);
   return rows.map(fromRow);
 }
+
+/** What waits for a profile. Index: onboarding_by_nonprofit. */
+export const waitingForProfile = (
+  store: Queryable,
+  nonprofitId: number,
+): Promise<WaitingRequest[]> => {
+  const { id, network, proven_host, created_at, nonprofit_id } = onboarding;
+  return store.db
+    .select({ id, network, proven_host, created_at })
+    .from(onboarding)
+    .where(and(eq(nonprofit_id, nonprofitId), sql`+${isWaiting}`));
+};
+
+const madeRoom = "room";
+const leftOutMax = 100_000;
+const leftOutDays = 30;
+
+/** Rejects a request that waits, in favour of a newer one for the same profile. */
+export const giveUpPlace = (tx: WriteTransaction, id: string, at: number): Promise<void> =>
+  closeOnboarding(tx, {
+    id,
+    status: "rejected",
+    reason:
+      "Too many requests for this profile wait, so this one gave up its place unseen. Send it again, and prove control of the organisation's host: such a request keeps its place and is read first.",
+    reviewed_by: madeRoom,
+    reviewed_at: at,
+  });
+
+/** How many requests gave up their place in the last 30 days. Stops counting at 100,000. Index: onboarding_by_status. */
+export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> =>
+  countUpTo(
+    store,
+    leftOutMax,
+    `SELECT 1 FROM onboarding_submissions
+     WHERE status = 'rejected' AND created_at > ${now.getTime() - leftOutDays * dayMs} AND reviewed_by = '${madeRoom}'`,
+  );
 
 /** How many wait. Stops counting at `max`. */
 export const onboardingWaiting = (store: Queryable, max: number): Promise<number> =>
@@ -164,19 +211,17 @@ export const profilesWithContact = async (store: Queryable, email: string): Prom
   return found.map((one) => one.slug);
 };
 
-type Decision = Pick<
-  Row,
-  "id" | "nonprofit_id" | "status" | "reason" | "reviewed_by" | "reviewed_at"
->;
+type Decision = Pick<Row, "id" | "status" | "reason" | "reviewed_by" | "reviewed_at"> &
+  Partial<Pick<Row, "nonprofit_id">>;
 
-/** Decides one that waits. */
+/** Decides one that waits. From which network it came is of no use any more. */
 export async function closeOnboarding(
   tx: WriteTransaction,
   { id, ...decision }: Decision,
 ): Promise<void> {
   await tx.db
     .update(onboarding)
-    .set(decision)
+    .set({ ...decision, network: null })
     .where(and(eq(onboarding.id, id), isWaiting));
 }
 
@@ -244,7 +289,13 @@ export async function expireOnboardings(
     .limit(limit);
   const { rowsAffected } = await tx.db
     .update(onboarding)
-    .set({ status: "rejected", reason: "expired", reviewed_by: "expiry", reviewed_at: at })
+    .set({
+      status: "rejected",
+      reason: "expired",
+      reviewed_by: "expiry",
+      reviewed_at: at,
+      network: null,
+    })
     .where(inArray(onboarding.id, old));
   return rowsAffected;
 }

@@ -52,7 +52,11 @@ export const queues = defineCommand({
   args: { json },
   run: async ({ args }) => {
     await show(args, operations.countReviews, {}, (counted) =>
-      counted.queues.map(({ kind, waiting }) => `${kind.padEnd(12)}${waiting}`),
+      counted.queues.map(({ kind, waiting, left_out }) => {
+        const made =
+          left_out === 0 ? "" : `  (${left_out} gave up their place in the last 30 days)`;
+        return `${kind.padEnd(12)}${waiting}${made}`;
+      }),
     );
   },
 });

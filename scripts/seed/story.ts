@@ -374,6 +374,7 @@ function requests(unclaimed: readonly Character[], { seedNumber, nowMs }: Calend
           duplicates: [],
           wallet_challenge: null,
           wallet_signature: null,
+          network: null,
           created_at: at,
         }),
     };

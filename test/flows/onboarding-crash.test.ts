@@ -53,6 +53,7 @@ test("kill -9 while approving: no claim, registration or change is half applied"
         await onboard(verb, {
           body: OnboardingBody.parse(body),
           idempotencyKey: null,
+          network: null,
           countStored: () => {},
         })
       ).ok,

@@ -488,6 +488,7 @@ async function send(
   const outcome = await onboard(verb, {
     body: OnboardingBody.parse(body),
     idempotencyKey: null,
+    network: null,
     countStored: () => {},
   });
   if (!outcome.ok) throw new Error(outcome.failure.kind);

@@ -298,7 +298,9 @@ describe("an operator", () => {
     expect(await run(england, scotland)).toMatchObject({ linked: 0, links_waiting: 1 });
     expect(await run(england, scotland)).toMatchObject({ linked: 0, links_waiting: 0 });
     expect(await listed()).toHaveLength(2);
-    expect(await reviewQueues(context(), "link")).toEqual([{ kind: "link", waiting: 1 }]);
+    expect(await reviewQueues(context(), "link")).toEqual([
+      { kind: "link", waiting: 1, left_out: 0 },
+    ]);
     const { reviews } = await listReviews(context(), { kind: "link", limit: 10, after: undefined });
     const [review] = reviews;
     expect(review).toMatchObject({
@@ -309,7 +311,9 @@ describe("an operator", () => {
     const done = await decideReview(context(), { ...deciding, decision: "approved" });
     expect(done).toMatchObject({ ok: true, value: { slug: "lantern-research-uk" } });
     expect(orgIds(await record("lantern-research-uk"))).toEqual([england.id, scotland.id]);
-    expect(await reviewQueues(context(), "link")).toEqual([{ kind: "link", waiting: 0 }]);
+    expect(await reviewQueues(context(), "link")).toEqual([
+      { kind: "link", waiting: 0, left_out: 0 },
+    ]);
     expect(await decideReview(context(), { ...deciding, decision: "approved" })).toMatchObject({
       ok: false,
     });

@@ -13,7 +13,7 @@ export type OnboardingService = TestService & {
   /** Milliseconds of the clock. */
   now(): number;
   pass(ms: number): void;
-  /** POST /api/onboard from an address of its own. */
+  /** POST /api/onboard from a network of its own. */
   send(body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** The same, and it must be accepted. */
   submit(body: object): Promise<OnboardingAnswer>;
@@ -51,7 +51,7 @@ export async function anOnboardingService(
     records,
   });
   let clients = 0;
-  const client = () => ({ "x-forwarded-for": `10.3.${(clients >> 8) & 255}.${clients++ & 255}` });
+  const client = () => ({ "x-forwarded-for": `10.${(clients >> 8) & 255}.${clients++ & 255}.3` });
   const bearer = (operator: keyof typeof operatorTokens) => ({
     authorization: `Bearer ${operatorTokens[operator]}`,
     ...client(),

@@ -140,6 +140,7 @@ export async function plantOnboarding(
       duplicates: [duplicate],
       wallet_challenge: text,
       wallet_signature: text,
+      network: null,
       created_at: Date.now(),
       request_digest: id,
       status_digest: id,

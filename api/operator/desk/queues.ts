@@ -99,7 +99,11 @@ export async function queuePage(
     status,
     main: html`<h1>${queueWords[kind].name}</h1>
       ${said}${await decisionNotice(context, textIn(request.url, "done"))}
-      <p class="quiet">${amount(queue?.waiting ?? 0)} waiting, the oldest first.</p>
+      <p class="quiet">
+        ${amount(queue?.waiting ?? 0)} waiting,
+        ${kind === "onboarding" ? "those with a proven host first" : "the oldest first"}.
+        ${(queue?.left_out ?? 0) === 0 ? null : html`${amount(queue?.left_out ?? 0)} gave up their place unseen in the last 30 days: 5 of one network, and 50 in all, wait for a profile.`}
+      </p>
       ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : manyForm({ kind, place: placeWith(place, { after }), token, reviews })}
       ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}
       ${next === null ? null : html`<p>${nextLink(placeWith(place, { after: next }), "Next page")}</p>`}`,

@@ -15,6 +15,7 @@ export const onboardingSubmissions = sqliteTable(
     duplicates: text({ mode: "json" }).notNull().default([]).$type<Duplicate[]>(), // What may be the same organisation, as last looked for.
     wallet_challenge: text(),
     wallet_signature: text(),
+    network: text(), // The /24 or /48 of its sender, hashed; null once it is decided.
     status: text({ enum: ["pending_review", "approved", "rejected"] }).notNull(),
     reason: text(),
     reviewed_by: text(),

@@ -100,7 +100,9 @@ test("no gift of a sample was given before its profile was claimed", async () =>
 });
 
 test("something waits for the operator of a sample, and something is recommended", async () => {
-  const waiting = new Map((await reviewQueues({ store })).map((one) => [one.kind, one.waiting]));
+  const waiting = new Map(
+    (await reviewQueues({ store, clock: () => new Date() })).map((one) => [one.kind, one.waiting]),
+  );
   for (const kind of ["onboarding", "correction", "contested"] as const) {
     expect([kind, (waiting.get(kind) ?? 0) > 0]).toEqual([kind, true]);
   }

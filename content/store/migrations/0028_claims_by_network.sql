@@ -1,0 +1,1 @@
+ALTER TABLE `onboarding_submissions` ADD `network` text;
