@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { dirname } from "node:path";
+import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
 
 /** This many in this long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
 export type Window = { policy: string; limit: number; windowMs: number; grainMs: number };
@@ -131,7 +132,11 @@ const sweepingSql = `
   )`;
 
 function openFile(path: string): Database {
-  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+  if (path !== ":memory:") {
+    mkdirSync(dirname(path), { recursive: true });
+    privateFile(path);
+    for (const end of ["-wal", "-shm"]) closeToOthers(path + end);
+  }
   const db = new Database(path, { create: true, strict: true });
   try {
     db.run("PRAGMA busy_timeout = 100");

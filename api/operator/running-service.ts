@@ -20,7 +20,7 @@ export function announceService(
   const path = pathIn(dataDir);
   const draft = `${path}.${process.pid}`;
   const announce = () => {
-    writeFileSync(draft, `${JSON.stringify({ pid: process.pid, url })}\n`);
+    writeFileSync(draft, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 });
     renameSync(draft, path);
   };
   announce();

@@ -21,8 +21,15 @@ export const foldAgentId = (raw: string): string =>
 
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
 
-/** Alphabets whose letters look alike; writing systems that are used together (Han, Kana, Hangul) are not here. */
+/**
+ * Alphabets whose letters look alike; writing systems that are used together (Han, Kana, Hangul) are not here. Latin has
+ * letters that look like others of its own, and Braille one that looks like a space. Source: UTS 39, confusables.
+ */
 const lookalikes = [
+  /[\u0131\u0237\u01c0\u0251\u0261\u0269\u026a\u028f\u029f]/u,
+  /\p{Script=Braille}/u,
+  /\p{Script=Coptic}/u,
+  /\p{Script=Lisu}/u,
   /\p{Script=Latin}/u,
   /\p{Script=Cyrillic}/u,
   /\p{Script=Greek}/u,

@@ -11,6 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openWindows } from "#api/http/sliding-window.ts";
+import { announceService } from "#api/operator/running-service.ts";
 import { closeToOthers } from "#content/runtime/private-files.ts";
 import { openStore } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -46,6 +48,23 @@ test("the store and its log are for their owner alone, also where an older versi
     for (const end of ["", "-wal", "-shm"]) expect([end, modeOf(path + end)]).toEqual([end, "600"]);
   }
   expect(modeOf(join(folder, "data"))).toBe("700");
+});
+
+test("limits and the address of the service are for their owner alone, also when left open", () => {
+  const path = join(folder, "limits.db");
+  for (const round of ["new", "left open"]) {
+    if (round === "left open") for (const end of ["", "-wal", "-shm"]) chmodSync(path + end, 0o644);
+    const windows = openWindows(path);
+    const minute = { policy: "x", limit: 1, windowMs: 60_000, grainMs: 1 };
+    windows.take([minute], ["someone"]);
+    for (const end of ["", "-wal", "-shm"]) expect([end, modeOf(path + end)]).toEqual([end, "600"]);
+    // A second one keeps the log there.
+    if (round === "new") openWindows(path);
+    windows.close();
+  }
+  const leave = announceService(folder, "http://127.0.0.1:1");
+  expect(modeOf(join(folder, "service.json"))).toBe("600");
+  leave();
 });
 
 test("commands close the data folder, say so once, and export into files of their owner", async () => {

@@ -219,6 +219,9 @@ function placeAsked(request: Request): string {
 
 const placeLengthMax = 1_000;
 
-/** A page of the desk, and nothing that a browser takes for another host. */
-const isPlace = (text: string): boolean =>
-  text.length <= placeLengthMax && /^\/desk(?:[/?][\w./:?=&%+~-]*)?$/.test(text);
+/** A page of the desk as a browser would write it: what it takes for another path, or another host, is none. */
+const isPlace = (text: string): boolean => {
+  if (text.length > placeLengthMax || !/^\/desk(?:[/?][\w./:?=&%+~-]*)?$/.test(text)) return false;
+  const { pathname, search } = new URL(text, "http://desk");
+  return pathname + search === text;
+};

@@ -146,6 +146,12 @@ test("spelling variants of an agent id are one agent; look-alikes are flagged", 
     }),
   );
   expect(agentFlags("bоt-7")).toEqual(["mixed_script_id"]); // The o is Cyrillic.
+  for (const lookalike of ["bot\u2800", "b\u2800ot", "al\u0131ce", "\u0261uide", "b\u2c9ft"]) {
+    expect([lookalike, agentFlags(lookalike)]).toEqual([lookalike, ["mixed_script_id"]]);
+  }
+  for (const honest of ["bot-7", "øystein", "müller", "ქართული", "агент", "ɓala", "日本のbot"]) {
+    expect([honest, agentFlags(honest)]).toEqual([honest, []]);
+  }
   expect(agentFlags("bot-7")).toEqual([]);
   expect(agentFlags("бот-7")).toEqual([]);
   expect(agentFlags("ボット漢字bot")).toEqual([]);
