@@ -6,6 +6,7 @@ import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { expireWaiting } from "#api/operator/expire-waiting.ts";
 import { weightOf } from "#content/recommendation/log-store.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { curate } from "#test/support/curate.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -351,6 +352,31 @@ test("a busy minute of recommendations is sampled, and the counts stay right", (
   for (const calls of [200, 2_000, 20_000, 60_000]) {
     expect(minute.slice(0, calls).reduce((sum, weight) => sum + weight, 0)).toBe(calls);
   }
+});
+
+test("10,000 reads after one recommendation store at most 20 of them", async () => {
+  const read = await aService();
+  const slugs = (await read.add(...Array.from({ length: 500 }, () => aNonprofit()))).map(
+    ({ slug }) => slug,
+  );
+  await curate(read, aNonprofit({ slug: "pumps", causes: ["health"] }));
+  const followed = async () => {
+    await read.context.recommendationLog.flush();
+    const sql = "SELECT count(*) AS n FROM recommendation_follow_throughs";
+    return (await read.store.raw.execute(sql)).rows[0]?.["n"];
+  };
+  const reader = { "user-agent": "Reader/1.0" };
+  await read.get("/api/recommend?cause=health", reader);
+  for (let at = 0; at < 10_000; at++) {
+    await read.get(`/api/nonprofits/${slugs[at % slugs.length]}`, reader);
+    if (at === 7 || at % 1_000 === 999) await followed();
+  }
+  expect(await followed()).toBe(20);
+  // The next call has room of its own.
+  await read.get("/api/recommend?cause=health", reader);
+  await read.get("/api/nonprofits/pumps", reader);
+  expect(await followed()).toBe(21);
+  read.close();
 });
 
 test("what expires no longer counts for what remains", async () => {
