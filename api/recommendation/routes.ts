@@ -15,7 +15,7 @@ import {
 } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
-import { userAgentHash } from "#api/http/client.ts";
+import { networkHash, userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
@@ -58,7 +58,10 @@ export const recommendRoutes = (context: Context) => {
       activity.count("query:recommend");
       const userAgent = request.headers.get("user-agent") ?? "";
       const client = userAgentHash(secrets.dailyHashKey, userAgent, now.getTime());
-      recommendationLog.add({ query: asked, ...known.toLog, phase, client, called_at: now });
+      recommendationLog.add(
+        { query: asked, ...known.toLog, phase, client, called_at: now },
+        networkHash(request, context),
+      );
       return known.answer;
     },
     schemaOf(operations.recommendNonprofits),
