@@ -18,17 +18,21 @@ import { recommendationOperations as operations } from "#content/contract/operat
 import { networkHash, userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
 import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.ts";
 import { recommend } from "./recommend.ts";
 
-const cachedMax = 1_000;
+const cachedBytesMax = 16 * 1024 * 1024;
 const minuteMs = 60_000;
 
 /** GET /api/recommend. */
 export const recommendRoutes = (context: Context) => {
   const { config, clock, curated, secrets, activity, recommendationLog } = context;
-  const cached = new LRUCache<string, ReturnType<typeof answered>>({ max: cachedMax });
+  const cached = new LRUCache<string, ReturnType<typeof answered>>(
+    // An answer has its compressed forms beside it.
+    weighed(cachedBytesMax, ({ answer }) => 2 * answer.bytesKept),
+  );
   // Another object as soon as a recommended profile changed.
   let cachedOf: Curation | null = null;
   return new Elysia().get(

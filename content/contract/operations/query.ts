@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { detached } from "#content/contract/base/detached.ts";
 
 /**
  * A parameter of a query string: `read` makes of its text what the shape describes; an empty one counts as absent.
@@ -136,5 +137,5 @@ function whole(given: string): number {
 export function cleaned(given: string, lengthMax = textLengthMax): string | undefined {
   // Control characters (and NUL above all) mean nothing in a query; SQLite would cut a text at a NUL.
   const visible = given.replaceAll(/\p{Cc}+/gu, " ").trim();
-  return visible.slice(0, lengthMax).toWellFormed() || undefined;
+  return detached(visible.slice(0, lengthMax)) || undefined;
 }
