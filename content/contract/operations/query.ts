@@ -69,6 +69,20 @@ export const text = (description: string, example: string, lengthMax = textLengt
     example,
   );
 
+const filterLengthMax = 200;
+
+/** A text by which answers are narrowed, without control characters and trimmed: no place or cause has a longer name. */
+export const filter = (name: string, description: string, example: string) =>
+  parameter(
+    (given) => cleaned(given, filterLengthMax + 1),
+    z
+      .string()
+      .max(filterLengthMax, { error: `${name} has at most ${filterLengthMax} characters.` })
+      .optional(),
+    description,
+    example,
+  );
+
 /** A text as it came, absent as empty: the operation itself says what is wrong with it. `bounds` are shown, not held. */
 export const textAsItCame = (
   description: string,
@@ -117,12 +131,14 @@ export const flag = (name: string, description: string, example: "1" | "true") =
     example,
   );
 
-export const cause = text(
+export const cause = filter(
+  "cause",
   "Cause id from GET /api/causes; an unknown id matches nothing",
   "education",
 );
 
-export const country = text(
+export const country = filter(
+  "country",
   "Country by its English name or ISO 3166 code; letter case does not matter",
   "Kenya",
 );
