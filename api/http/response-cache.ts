@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Watch } from "#content/feed/watch.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
 
 /** A value made from the store, and how to tell that a change of public data makes it wrong. */
 export type Made<Value> = { value: Value; staleBy: (change: Change) => boolean; bytes: number };
@@ -23,9 +24,8 @@ const entryBytesMax = 4 * 1024 * 1024;
 export function openResponseCache(watch: Watch): ResponseCache {
   const entries = new LRUCache<string, Made<unknown>>({
     max: entriesMax,
-    maxSize: bytesMax,
+    ...weighed<Made<unknown>>(bytesMax, ({ bytes }) => bytes),
     maxEntrySize: entryBytesMax,
-    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   });
   const making = new Map<string, Making>();
   watch.listen((changes) => {

@@ -15,20 +15,24 @@ import {
 } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
-import { userAgentHash } from "#api/http/client.ts";
+import { networkHash, userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
 import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.ts";
 import { recommend } from "./recommend.ts";
 
-const cachedMax = 1_000;
+const cachedBytesMax = 16 * 1024 * 1024;
 const minuteMs = 60_000;
 
 /** GET /api/recommend. */
 export const recommendRoutes = (context: Context) => {
   const { config, clock, curated, secrets, activity, recommendationLog } = context;
-  const cached = new LRUCache<string, ReturnType<typeof answered>>({ max: cachedMax });
+  const cached = new LRUCache<string, ReturnType<typeof answered>>(
+    // An answer has its compressed forms beside it.
+    weighed(cachedBytesMax, ({ answer }) => 2 * answer.bytesKept),
+  );
   // Another object as soon as a recommended profile changed.
   let cachedOf: Curation | null = null;
   return new Elysia().get(
@@ -58,7 +62,10 @@ export const recommendRoutes = (context: Context) => {
       activity.count("query:recommend");
       const userAgent = request.headers.get("user-agent") ?? "";
       const client = userAgentHash(secrets.dailyHashKey, userAgent, now.getTime());
-      recommendationLog.add({ query: asked, ...known.toLog, phase, client, called_at: now });
+      recommendationLog.add(
+        { query: asked, ...known.toLog, phase, client, called_at: now },
+        networkHash(request, context),
+      );
       return known.answer;
     },
     schemaOf(operations.recommendNonprofits),

@@ -5,6 +5,7 @@ import type { Watch } from "#content/feed/watch.ts";
 import { openBrowse } from "#content/nonprofit/browse-store.ts";
 import { countedIn } from "#content/search/counted.ts";
 import { searchIn } from "#content/search/search.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Config } from "#api/config.ts";
 import type { SearchEngine } from "#api/context.ts";
@@ -58,8 +59,7 @@ const bytesPerEntry = 8_000;
 export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine["find"] {
   const answersAsOf = (version: number) =>
     new LRUCache<string, EncodedBody, SearchQuery>({
-      maxSize: cacheBytesMax,
-      sizeCalculation: ({ bytesKept }) => bytesKept + bytesPerEntry,
+      ...weighed<EncodedBody>(cacheBytesMax, ({ bytesKept }) => bytesKept + bytesPerEntry),
       fetchMethod: (_key, _stale, { context: query }) => answer(query, version),
     });
   let version = -1;

@@ -1,13 +1,16 @@
 import { Database } from "bun:sqlite";
 import { LRUCache } from "lru-cache";
 import { type SearchWord, wordMatch } from "#content/search/query.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 
 /** Full-text matching among the recommended profiles alone: in memory, and synchronous. */
 export type CuratedIndex = ReturnType<typeof openCuratedIndex>;
 
 type Found = ReadonlyMap<number, number>;
-const cachedMax = 5_000;
+const cachedBytesMax = 16_000_000;
+/** Of an id with its strength, in memory. */
+const matchBytes = 40;
 
 /**
  * An index made as that of the whole directory is, with the same weights, but of whole words and their stems: a need is
@@ -32,7 +35,7 @@ export function openCuratedIndex() {
      WHERE curated MATCH ?`,
   );
   const cached = new LRUCache<string, Found>({
-    max: cachedMax,
+    ...weighed<Found>(cachedBytesMax, ({ size }) => matchBytes * size),
     memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
   });
   const each = (words: readonly SearchWord[]) =>

@@ -2,7 +2,7 @@ import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { and, asc, count, eq, gte, sql } from "drizzle-orm";
 import { causeIds } from "#content/contract/cause.ts";
 import { countsHere } from "#content/donation/store.ts";
-import type { Queryable, Store } from "#content/store/open.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { insertMany } from "#content/store/query.ts";
 import {
   recommendationFollowThroughs,
@@ -28,13 +28,16 @@ export type FollowUp = {
   withinMs: number;
 };
 
+/** Of each logged call: reading on, which costs a client nothing, stores no more. */
+const followThroughsMax = 20;
 /** Popular user agents ask often: this many of its newest calls are looked at to find the one that named the profile. */
 const callsLookedAt = 20;
 /** An embedded store works synchronously: a larger query would keep requests waiting. */
 const perQuery = 100;
 
 /**
- * Stores those that follow a recommendation, each once: the same again, from whatever source, changes nothing. Each follows
+ * Stores those that follow a recommendation, each once and at most 20 of a call: the same again, from whatever source, changes
+ * nothing. Each follows
  * the newest call of the same user agent within the window that recommended this profile, else the newest. Answers how many
  * are new, and which follow none. Index: recommendation_log_by_client.
  */
@@ -43,7 +46,7 @@ export async function saveFollowThroughs(
   followUps: readonly FollowUp[],
 ): Promise<{ written: number; missed: ReadonlySet<FollowUp> }> {
   const missed = new Set(followUps);
-  const found: (typeof recommendationFollowThroughs.$inferInsert)[] = [];
+  const found: FollowThrough[] = [];
   for (let from = 0; from < followUps.length; from += perQuery) {
     if (from > 0) await eventLoopTurn();
     const batch = followUps.slice(from, from + perQuery);
@@ -74,10 +77,29 @@ export async function saveFollowThroughs(
   }
   if (found.length === 0) return { written: 0, missed };
   const once = "ON CONFLICT (recommendation_id, action, slug, intent_id) DO NOTHING";
-  const written = await store.write((tx) =>
-    insertMany(tx, recommendationFollowThroughs, found, once),
+  const written = await store.write(async (tx) =>
+    insertMany(tx, recommendationFollowThroughs, await withRoom(tx, found), once),
   );
   return { written, missed };
+}
+
+type FollowThrough = typeof recommendationFollowThroughs.$inferInsert;
+
+/** Those for which their call has room. Index: one_follow_through. */
+async function withRoom(tx: WriteTransaction, found: readonly FollowThrough[]) {
+  const { recommendation_id: id } = recommendationFollowThroughs;
+  const calls = JSON.stringify(found.map(({ recommendation_id }) => recommendation_id));
+  const before = await tx.db
+    .select({ id, stored: count() })
+    .from(recommendationFollowThroughs)
+    .where(sql`${id} IN (SELECT value FROM json_each(${calls}))`)
+    .groupBy(id);
+  const storedOf = new Map(before.map(({ id: call, stored }) => [call, stored]));
+  return found.filter(({ recommendation_id: call }) => {
+    const stored = storedOf.get(call) ?? 0;
+    storedOf.set(call, stored + 1);
+    return stored < followThroughsMax;
+  });
 }
 
 const callOf = (client: string) => `
@@ -126,8 +148,8 @@ export const otherCause = "(another)";
 export const noCause = "(none)";
 
 /**
- * What followed the calls since an instant (milliseconds since 1970), by phase, intent and cause. Calls and visits of a busy
- * minute are estimated from those that are logged; donations are those that followed one of these. Reads the whole log.
+ * What followed the calls since an instant (milliseconds since 1970), by phase, intent and cause. Every call counts; what
+ * followed is known of those that are stored each, at most 20 steps. Reads the whole log.
  */
 export async function recommendationFunnel(
   store: Queryable,

@@ -1,7 +1,9 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
+import { causeIds } from "#content/contract/cause.ts";
 import type { RecommendQuery } from "#content/contract/recommendation.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
 import { withoutContacts } from "#content/nonprofit/text.ts";
 import { insertMany } from "#content/store/query.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
@@ -13,6 +15,7 @@ import {
   followThroughWindowMs,
   type FollowUp,
   oldestCall,
+  otherCause,
   saveFollowThroughs,
 } from "./follow-through-store.ts";
 
@@ -32,19 +35,23 @@ export type LoggedRecommendation = {
   called_at: Date;
 };
 
+type Timer = ReturnType<typeof setTimeout>;
+
 export type RecommendationLog = ReturnType<typeof logRecommendations>;
 
 const dayMs = 86_400_000;
+const minuteMs = 60_000;
 const waitingCallsMax = 20_000;
 const flushAfterMs = 1_000;
-const queryLengthMax = 300;
+/** Of each of the words, in the log. */
+const loggedLengthMax = 100;
 /** An embedded store works synchronously: a larger write would keep requests waiting. */
 const callsPerWrite = 500;
 const sweptMin = 200;
 
 /**
- * Logs recommendations and what follows them in batches, so that no answer waits for a write. The caller flushes at
- * shutdown. Rows older than `keptDays` are deleted.
+ * Logs recommendations and what follows them in batches, so that no answer waits for a write. Of a busy minute the log has
+ * counts, see decision 0081. The caller flushes at shutdown. Rows older than `keptDays` are deleted.
  */
 export function logRecommendations(
   store: Store,
@@ -52,9 +59,10 @@ export function logRecommendations(
   { keptDays = 90 }: { keptDays?: number } = {},
 ) {
   const followUps = gatherFollowUps(store);
+  const counted = countCalls();
   let calls: LoggedRecommendation[] = [];
-  let counted = { minute: 0, calls: 0 };
-  let timer: ReturnType<typeof setTimeout> | null = null;
+  let timer: Timer | null = null;
+  let minuteTimer: Timer | null = null;
 
   const writeSome = async (taken: LoggedRecommendation[]) => {
     const newestMs = taken.at(-1)?.called_at.getTime() ?? 0;
@@ -78,28 +86,38 @@ export function logRecommendations(
     if (await followUps.write()) scheduleFlush();
   };
   let turn: Promise<void> = Promise.resolve();
-  const flush = () => {
+  const write = () => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     const mine = turn.then(writeAll);
     turn = mine.catch(() => undefined);
     return mine;
   };
+  const flush = () => {
+    if (minuteTimer !== null) clearTimeout(minuteTimer);
+    minuteTimer = null;
+    calls.push(...counted.take());
+    return write();
+  };
   const scheduleFlush = () => {
-    timer ??= setTimeout(() => void flush().catch(onError), flushAfterMs);
+    timer ??= setTimeout(() => void write().catch(onError), flushAfterMs);
     timer.unref();
   };
+  /** Counts are complete, and written, when their minute is over. */
+  const scheduleCounts = (atMs: number) => {
+    minuteTimer ??= setTimeout(() => void flush().catch(onError), minuteMs - (atMs % minuteMs));
+    minuteTimer.unref();
+  };
   return {
-    /** Notes a call, or leaves it to another to stand for it; written within a second. */
-    add: (call: LoggedRecommendation): void => {
+    /**
+     * Notes a call; written within a second, or with the counts of its minute. `network`: keyed hash of the client's, null
+     * for an unknown one, which is not stored.
+     */
+    add: (call: LoggedRecommendation, network: string | null = null): void => {
       const atMs = call.called_at.getTime();
-      const minute = Math.floor(atMs / 60_000);
-      counted = counted.minute === minute ? counted : { minute, calls: 0 };
-      counted.calls += 1;
-      const weight = weightOf(counted.calls);
-      if (weight === 0) return;
+      if (counted.add(call, network)) return scheduleCounts(atMs);
       followUps.called(call.client, atMs);
-      if (calls.length < waitingCallsMax) calls.push({ ...call, weight });
+      if (calls.length < waitingCallsMax) calls.push(call);
       scheduleFlush();
     },
     /** Whether a recommendation of this process may be followed at this instant at all: a cheap first look. */
@@ -116,17 +134,73 @@ export function logRecommendations(
   };
 }
 
-/** Calls of a minute that are all stored. */
-const calmMax = 200;
+/** Calls of a minute that are stored each. */
+const storedMax = { ofNetwork: 20, ofAll: 200 } as const;
+/** Different counts of a minute; further ones leave out country and top result, of which there is no end. */
+const countsMax = 50;
 
-/**
- * How many calls the nth call of a minute stands for in the log, 0 for one that is left out: the first 200 are stored, then
- * every 10th up to 2,000, every 100th up to 20,000 and so on. So a minute costs little more than 200 rows for each power of
- * ten, and sums of weights stay right within one step.
- */
-export function weightOf(nth: number): number {
-  const step = 10 ** Math.max(0, Math.ceil(Math.log10(nth / calmMax)));
-  return nth % step === 0 ? step : 0;
+/** Tells which calls of a minute are stored each, and counts the others. */
+function countCalls() {
+  let minute = Number.NaN;
+  let stored = 0;
+  const byNetwork = new Map<string | null, number>();
+  const counts = new Map<string, LoggedRecommendation & { weight: number }>();
+  const hasRoom = (network: string | null, atMs: number): boolean => {
+    const now = Math.floor(atMs / minuteMs);
+    if (minute !== now) {
+      minute = now;
+      stored = 0;
+      byNetwork.clear();
+    }
+    const before = byNetwork.get(network) ?? 0;
+    if (stored >= storedMax.ofAll || before >= storedMax.ofNetwork) return false;
+    stored += 1;
+    byNetwork.set(network, before + 1);
+    return true;
+  };
+  const countOf = (call: LoggedRecommendation) => {
+    const keyOf = ({ query, top_slug, result_count }: LoggedRecommendation) =>
+      JSON.stringify([minute, call.phase, query, top_slug, result_count]);
+    const whole = withoutWords(call);
+    const known = counts.get(keyOf(whole));
+    if (known !== undefined) return known;
+    const query = { ...whole.query, country: null };
+    const count = counts.size < countsMax ? whole : { ...whole, query, top_slug: null, slugs: [] };
+    const key = keyOf(count);
+    const same = counts.get(key) ?? { ...count, weight: 0 };
+    counts.set(key, same);
+    return same;
+  };
+  return {
+    /** Whether a call is counted here, because its minute has no room for it. */
+    add: (call: LoggedRecommendation, network: string | null): boolean => {
+      if (hasRoom(network, call.called_at.getTime())) return false;
+      countOf(call).weight += 1;
+      return true;
+    },
+    /** Takes the counts out, each as a call that stands for as many. */
+    take: (): LoggedRecommendation[] => {
+      const taken = [...counts.values()];
+      counts.clear();
+      return taken;
+    },
+  };
+}
+
+/** What is counted of a call: known causes and countries, and the first result. No client has an empty hash. */
+function withoutWords(call: LoggedRecommendation): LoggedRecommendation {
+  const { query, top_slug } = call;
+  const wanted = query.cause?.trim().toLowerCase();
+  const cause = causeIds.find((id) => id === wanted) ?? otherCause;
+  const country = query.country === null ? null : (countryCode(query.country) ?? otherCause);
+  return {
+    ...call,
+    query: { cause: wanted === undefined ? null : cause, country, q: null, intent: query.intent },
+    result_count: top_slug === null ? 0 : 1,
+    slugs: top_slug === null ? [] : [top_slug],
+    ranking_signals: [],
+    client: "",
+  };
 }
 
 /** Deletes the oldest rows, at most this many, when they are too old. They lie in the order of time: no index is needed. */
@@ -140,8 +214,9 @@ async function sweep(tx: WriteTransaction, beforeMs: number, sweptMax: number): 
   await tx.db.delete(recommendationFollowThroughs).where(sql`${recommendation_id} < (${first})`);
 }
 
-const rowOf = ({ query, called_at, ...call }: LoggedRecommendation) => ({
+const rowOf = ({ query, called_at, weight = 1, ...call }: LoggedRecommendation) => ({
   ...call,
+  weight,
   query: {
     cause: loggedText(query.cause),
     country: loggedText(query.country),
@@ -154,7 +229,7 @@ const rowOf = ({ query, called_at, ...call }: LoggedRecommendation) => ({
 });
 
 const loggedText = (text: string | null): string | null =>
-  text === null ? null : withoutContacts(text.slice(0, queryLengthMax));
+  text === null ? null : withoutContacts(text.slice(0, loggedLengthMax).toWellFormed());
 
 /** Of a second. Beyond it, telemetry is a sample: looking for more would slow down what is served. */
 const waitingFollowUpsMax = 2_000;

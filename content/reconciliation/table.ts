@@ -4,7 +4,12 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Candidate } from "#content/contract/reconciliation.ts";
 
 /** A table that somebody sent, and each row as a query of version 0.2. */
-export type Table = { header: string[]; rows: string[][]; queries: TableQuery[] };
+export type Table = {
+  delimiter: string;
+  header: string[];
+  rows: string[][];
+  queries: TableQuery[];
+};
 export type TableQuery = {
   query?: string;
   properties?: { pid: string; v: string }[];
@@ -46,11 +51,12 @@ export function tableText(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string 
  */
 export function readTable(text: string, rowsMax: number): Result<Table, TableFault> {
   if (text.includes("\0")) return fail("not_text");
+  const delimiter = delimiterOf(text);
   let records: string[][];
   try {
     records = parse(text, {
       bom: true,
-      delimiter: delimiterOf(text),
+      delimiter,
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
@@ -72,13 +78,15 @@ export function readTable(text: string, rowsMax: number): Result<Table, TableFau
     ),
   );
   if (!kinds.includes("name")) kinds[0] ??= "name";
-  return ok({ header, rows, queries: rows.map((row) => queryOf(row, kinds)) });
+  return ok({ delimiter, header, rows, queries: rows.map((row) => queryOf(row, kinds)) });
 }
+
+const delimiters = [",", ";", "\t"] as const;
 
 /** The mark that parts most columns of the first line. */
 function delimiterOf(text: string): string {
   const [line = ""] = text.slice(0, 10_000).split("\n", 1);
-  const marks = [",", ";", "\t"].map((mark) => ({ mark, count: line.split(mark).length }));
+  const marks = delimiters.map((mark) => ({ mark, count: line.split(mark).length }));
   return marks.reduce((best, one) => (one.count > best.count ? one : best)).mark;
 }
 
@@ -114,10 +122,13 @@ const addedTo = ({ best, orgIds }: Found): string[] =>
       : ["", "", best.name, String(best.score), "no"];
 
 /**
- * The table with what was found, as CSV that a spreadsheet opens without running anything in it. Cells beyond the header
- * stay, below empty titles.
+ * The table with what was found, as CSV with the delimiter of the file that was read. A spreadsheet opens it without running
+ * anything in it, also where it splits at another delimiter. Cells beyond the header stay, below empty titles.
  */
-export function writtenTable({ header, rows }: Table, found: readonly Found[]): string {
+export function writtenTable(
+  { delimiter, header, rows }: Omit<Table, "queries">,
+  found: readonly Found[],
+): string {
   const width = rows.reduce((most, row) => Math.max(most, row.length), header.length);
   const whole = (row: readonly string[]) => Array.from({ length: width }, (_, at) => row[at] ?? "");
   const lines = rows.map((row, at) => [
@@ -125,13 +136,24 @@ export function writtenTable({ header, rows }: Table, found: readonly Found[]): 
     ...addedTo(found[at] ?? { best: undefined, orgIds: [] }),
   ]);
   return [[...whole(header), ...added], ...lines]
-    .map((cells) => `${cells.map(written).join(",")}\r\n`)
+    .map((cells) => `${cells.map((cell) => written(cell, delimiter)).join(delimiter)}\r\n`)
     .join("");
 }
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe; numbers stay as they are. */
-function written(text: string): string {
-  const isFormula = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) && !/^[+-]?\d[\d.,]*$/.test(text);
-  const safe = isFormula ? `'${text}` : text;
+const isNumber = /^[+-]?\d[\d.,]*$/;
+/** Where a cell begins, or may begin, and what would make it a formula. Each run is read once, however long it is. */
+const beginnings = /([\s",;]+|^)([=+\-@＝＋－＠]?)/gu;
+
+/**
+ * A cell in which an apostrophe stands before what a spreadsheet would take for the beginning of a formula, be it the cell's
+ * own or, where another delimiter is read, that of a part of it. Numbers stay as they are.
+ */
+function written(text: string, delimiter: string): string {
+  const splits = (run: string) => /[,;\t\r\n]/.test(run.replaceAll(delimiter, ""));
+  const safe = isNumber.test(text)
+    ? text
+    : text.replace(beginnings, (whole, run: string, mark: string, at: number) =>
+        mark !== "" && (at === 0 || splits(run)) ? `${run}'${mark}` : whole,
+      );
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Queryable, Store } from "#content/store/open.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
 import type { FtsMatch } from "./query.ts";
 import type { Located } from "./places.ts";
 
@@ -17,19 +18,17 @@ export const orderedMax = 300;
 /** This many matches are looked at for their name. */
 const namedMax = 80;
 const completionsMax = 16;
-/** So many words are kept for those who mistype others, some MB. */
-const wordsKeptMax = 200_000;
+/** Of a word on a list, in memory. */
+const wordBytes = 40;
+const wordsBytes = (words: readonly string[]): number => wordBytes * words.length;
 
 /** Looks up the full-text index. SQL, not drizzle: virtual tables and their functions are unknown to it. */
 export class SearchIndex {
   readonly #store: Queryable;
-  readonly #counts = new LRUCache<FtsMatch, number>({ max: 2_000 });
-  readonly #completions = new LRUCache<string, string[]>({ max: 500 });
-  readonly #foremost = new LRUCache<FtsMatch, Foremost>({ max: 5_000 });
-  readonly #words = new LRUCache<string, string[]>({
-    maxSize: wordsKeptMax,
-    sizeCalculation: (words) => words.length + 1,
-  });
+  readonly #counts = new LRUCache<FtsMatch, number>(weighed(1_000_000));
+  readonly #completions = new LRUCache<string, string[]>(weighed(1_000_000, wordsBytes));
+  readonly #foremost = new LRUCache<FtsMatch, Foremost>(weighed(4_000_000));
+  readonly #words = new LRUCache<string, string[]>(weighed(8_000_000, wordsBytes));
 
   constructor(store: Queryable) {
     this.#store = store;

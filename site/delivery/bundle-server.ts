@@ -6,6 +6,8 @@ import { prefersMarkdown } from "./prefers-markdown.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import { LRUCache } from "lru-cache";
+import { detached } from "#content/contract/base/detached.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
 import {
   cachedBodyBytesMax,
   type EncodedFile,
@@ -119,8 +121,7 @@ function openLookUp(
   onLost: (path: string) => void,
 ): (urlPath: string) => EncodedFile | null {
   const cached = new LRUCache<string, EncodedFile>({
-    maxSize: cachedBytesMax,
-    sizeCalculation: cachedBytes,
+    ...weighed(cachedBytesMax, cachedBytes),
   });
   const versionNow = oncePerTurn(() => reader.version());
   const lookUp = (urlPath: string, version: number): EncodedFile | null => {
@@ -146,7 +147,8 @@ function openLookUp(
       return null;
     }
     const fresh = encodeFile(file, body, { version, read: reader.read });
-    cached.set(urlPath, fresh);
+    // The path was cut from an address, whose query may be long.
+    cached.set(detached(urlPath), fresh);
     if (file.size > cachedBodyBytesMax) void compare(urlPath, file);
     return fresh;
   };

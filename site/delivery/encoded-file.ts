@@ -2,6 +2,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { acceptsEncoding } from "#content/contract/base/accept-encoding.ts";
 import { headersOf } from "./http-headers.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -92,7 +93,7 @@ type Encoding = "br" | "gzip";
 
 /** Clients send the same few headers again and again. */
 const encodings = new LRUCache<string, Encoding | "identity">({
-  max: 200,
+  ...weighed<Encoding | "identity">(100_000),
   memoMethod: (accepted) =>
     (["br", "gzip"] as const).find((one) => acceptsEncoding(accepted, one)) ?? "identity",
 });

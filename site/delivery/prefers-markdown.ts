@@ -1,7 +1,11 @@
 import { LRUCache } from "lru-cache";
+import { weighed } from "#content/runtime/cache-weight.ts";
 
 /** Clients send the same few headers again and again. */
-const known = new LRUCache<string, boolean>({ max: 200, memoMethod: (accept) => named(accept) });
+const known = new LRUCache<string, boolean>({
+  ...weighed<boolean>(100_000),
+  memoMethod: (accept) => named(accept),
+});
 
 /**
  * Whether a client wants markdown where a page is to be had in both forms: it names text/markdown, and ranks it no lower

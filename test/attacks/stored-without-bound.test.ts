@@ -4,8 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { expireWaiting } from "#api/operator/expire-waiting.ts";
-import { weightOf } from "#content/recommendation/log-store.ts";
+import { causeIds } from "#content/contract/cause.ts";
+import { intents } from "#content/contract/recommendation.ts";
+import countries from "#content/editorial/countries.json";
+import {
+  type FunnelRow,
+  recommendationFunnel,
+} from "#content/recommendation/follow-through-store.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { curate } from "#test/support/curate.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -28,6 +35,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+const codes = countries.map(({ code }) => code);
 let caller = 0;
 const agents: string[] = [];
 /** Each agent from a network of its own, where every request has another address. */
@@ -344,13 +352,107 @@ const aDraft = (slug: string) => ({
   agent_id: "drafter",
 });
 
-test("a busy minute of recommendations is sampled, and the counts stay right", () => {
-  const minute = Array.from({ length: 60_000 }, (_, at) => weightOf(at + 1));
-  expect(minute.filter((weight) => weight > 0).length).toBeLessThanOrEqual(600);
-  expect(minute.slice(0, 200).every((weight) => weight === 1)).toBe(true);
-  for (const calls of [200, 2_000, 20_000, 60_000]) {
-    expect(minute.slice(0, calls).reduce((sum, weight) => sum + weight, 0)).toBe(calls);
+test("a client at its limit leaves 20 calls a minute in the log and counts of the others, and every call counts", async () => {
+  let nowMs = Date.parse("2026-06-01T12:00:00Z");
+  const logged = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1" },
+    context: { clock: () => new Date(nowMs) },
+  });
+  await curate(logged, aNonprofit({ slug: "pumps", causes: ["health"], country_code: "KE" }));
+  await curate(logged, aNonprofit({ slug: "wells", causes: ["education"], country_code: "KE" }));
+  const call = (query: string, host: number, network = "10.1.1") =>
+    logged.get(`/api/recommend?${query}`, {
+      "x-forwarded-for": `${network}.${host % 250}`,
+      "user-agent": "Busy/1.0",
+    });
+  const rows = async () => {
+    await logged.context.recommendationLog.flush();
+    const sql = `SELECT query, weight, top_slug, client FROM recommendation_log ORDER BY weight, id`;
+    return (await logged.store.raw.execute(sql)).rows.map((row): Record<string, unknown> => ({
+      ...row,
+    }));
+  };
+  const long = "語".repeat(150);
+  // Any host of the /24 is the same network.
+  for (let at = 0; at < 20; at++) await call(`q=${long}${at}&cause=${long}`, at);
+  for (let at = 0; at < 300; at++) await call("cause=health&country=Kenya", at);
+  for (let at = 0; at < 280; at++) await call("cause=Education&intent=donate", at);
+  const stored = await rows();
+  expect(stored).toHaveLength(22);
+  expect(stored.slice(20)).toEqual([
+    {
+      query: '{"cause":"education","country":null,"q":null,"intent":"donate"}',
+      ...{ weight: 280, top_slug: "wells", client: "" },
+    },
+    {
+      query: '{"cause":"health","country":"KE","q":null,"intent":"discover"}',
+      ...{ weight: 300, top_slug: "pumps", client: "" },
+    },
+  ]);
+  for (const { query } of stored.slice(0, 20)) {
+    const { q, cause } = JSON.parse(String(query));
+    expect([q.length, cause.length]).toEqual([100, 100]);
   }
+  // Another network in the same minute, and the same one in the next.
+  await call("cause=health", 1, "10.1.2");
+  nowMs += 60_000;
+  await call("cause=health", 1);
+  expect((await rows()).filter(({ client }) => client !== "")).toHaveLength(22);
+  // Whatever is asked, the counts of a minute have an end, and the report counts every call.
+  for (let at = 0; at < 2_000; at++) {
+    const country = codes[at % codes.length];
+    await call(`cause=${causeIds[at % 7]}&country=${country}&intent=${intents[at % 4]}`, at);
+  }
+  expect((await rows()).length).toBeLessThan(22 + 2 + 20 + 150);
+  const funnel = await recommendationFunnel(logged.store, 0);
+  const sum = (of: (row: FunnelRow) => number) => funnel.reduce((all, row) => all + of(row), 0);
+  expect(sum(({ calls }) => calls)).toBe(20 + 300 + 280 + 1 + 1 + 2_000);
+  const asked = Array.from({ length: 2_000 }, (_, at) => at).filter(
+    (at) => causeIds[at % 7] === "education" && intents[at % 4] === "donate",
+  );
+  const wanted = funnel.find((row) => row.cause === "education" && row.intent === "donate");
+  expect(wanted?.calls).toBe(280 + asked.length);
+  expect(wanted?.answered).toBe(
+    280 + asked.filter((at) => codes[at % codes.length] === "KE").length,
+  );
+  expect(await logged.context.activity.counters()).toMatchObject({ queries_this_week: 2_602 });
+  logged.close();
+});
+
+test("at most 200 calls of a minute are stored each, however many networks ask", async () => {
+  const logged = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+  for (let at = 0; at < 1_000; at++) {
+    await logged.get("/api/recommend?q=wells", { "x-forwarded-for": `10.${at % 250}.1.1` });
+  }
+  await logged.context.recommendationLog.flush();
+  const sql = "SELECT count(*) AS kept, sum(weight) AS calls FROM recommendation_log";
+  expect((await logged.store.raw.execute(sql)).rows).toMatchObject([{ kept: 201, calls: 1_000 }]);
+  logged.close();
+});
+
+test("10,000 reads after one recommendation store at most 20 of them", async () => {
+  const read = await aService();
+  const slugs = (await read.add(...Array.from({ length: 500 }, () => aNonprofit()))).map(
+    ({ slug }) => slug,
+  );
+  await curate(read, aNonprofit({ slug: "pumps", causes: ["health"] }));
+  const followed = async () => {
+    await read.context.recommendationLog.flush();
+    const sql = "SELECT count(*) AS n FROM recommendation_follow_throughs";
+    return (await read.store.raw.execute(sql)).rows[0]?.["n"];
+  };
+  const reader = { "user-agent": "Reader/1.0" };
+  await read.get("/api/recommend?cause=health", reader);
+  for (let at = 0; at < 10_000; at++) {
+    await read.get(`/api/nonprofits/${slugs[at % slugs.length]}`, reader);
+    if (at === 7 || at % 1_000 === 999) await followed();
+  }
+  expect(await followed()).toBe(20);
+  // The next call has room of its own.
+  await read.get("/api/recommend?cause=health", reader);
+  await read.get("/api/nonprofits/pumps", reader);
+  expect(await followed()).toBe(21);
+  read.close();
 });
 
 test("what expires no longer counts for what remains", async () => {

@@ -4,7 +4,18 @@ import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
-import { cause, choice, country, flag, limit, number, offset, text, yesOrNo } from "./query.ts";
+import {
+  cause,
+  choice,
+  country,
+  filter,
+  flag,
+  limit,
+  number,
+  offset,
+  text,
+  yesOrNo,
+} from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { Health, Ready, Stats } from "#content/contract/stats.ts";
 import { htmlPage, operations, type Problems } from "./operation.ts";
@@ -14,7 +25,8 @@ import {
   OrganisationsBody,
 } from "#content/contract/standing.ts";
 
-const countryOfNumber = text(
+const countryOfNumber = filter(
+  "country",
   "Country of a number that names no register, by its English name or ISO 3166 code",
   "United Kingdom",
 );
@@ -44,8 +56,8 @@ const giving = {
 const narrowing = {
   cause,
   country,
-  region: text("State, province or region; letter case does not matter", "Hawaii"),
-  city: text("City; letter case does not matter", "Honolulu"),
+  region: filter("region", "State, province or region; letter case does not matter", "Hawaii"),
+  city: filter("city", "City; letter case does not matter", "Honolulu"),
   claimed: yesOrNo("claimed", "Whether the organisation has claimed its profile"),
   ...giving,
   income: choice(
@@ -70,7 +82,11 @@ const searching = {
   ),
   cause,
   country,
-  region: text("State, province, region or city; letter case does not matter", "Hawaii"),
+  region: filter(
+    "region",
+    "State, province, region or city; letter case does not matter",
+    "Hawaii",
+  ),
   ghd_aligned: flag("ghd_aligned", "Only profiles aligned with global health and development", "1"),
   ...giving,
   literal: flag(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { detached } from "#content/contract/base/detached.ts";
 
 /**
  * A parameter of a query string: `read` makes of its text what the shape describes; an empty one counts as absent.
@@ -68,6 +69,20 @@ export const text = (description: string, example: string, lengthMax = textLengt
     example,
   );
 
+const filterLengthMax = 200;
+
+/** A text by which answers are narrowed, without control characters and trimmed: no place or cause has a longer name. */
+export const filter = (name: string, description: string, example: string) =>
+  parameter(
+    (given) => cleaned(given, filterLengthMax + 1),
+    z
+      .string()
+      .max(filterLengthMax, { error: `${name} has at most ${filterLengthMax} characters.` })
+      .optional(),
+    description,
+    example,
+  );
+
 /** A text as it came, absent as empty: the operation itself says what is wrong with it. `bounds` are shown, not held. */
 export const textAsItCame = (
   description: string,
@@ -116,12 +131,14 @@ export const flag = (name: string, description: string, example: "1" | "true") =
     example,
   );
 
-export const cause = text(
+export const cause = filter(
+  "cause",
   "Cause id from GET /api/causes; an unknown id matches nothing",
   "education",
 );
 
-export const country = text(
+export const country = filter(
+  "country",
   "Country by its English name or ISO 3166 code; letter case does not matter",
   "Kenya",
 );
@@ -136,5 +153,5 @@ function whole(given: string): number {
 export function cleaned(given: string, lengthMax = textLengthMax): string | undefined {
   // Control characters (and NUL above all) mean nothing in a query; SQLite would cut a text at a NUL.
   const visible = given.replaceAll(/\p{Cc}+/gu, " ").trim();
-  return visible.slice(0, lengthMax).toWellFormed() || undefined;
+  return detached(visible.slice(0, lengthMax)) || undefined;
 }

@@ -105,7 +105,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     method: "post",
     path: "/reconcile/csv",
     summary: "Send a table of names as CSV, get it back with org-ids",
-    description: `At most ${tableRowsMax} rows and 64 KiB. The first line names the columns: name, and if you like country, region, city and org_id. The page /match sends this form where there is no script.`,
+    description: `At most ${tableRowsMax} rows and 64 KiB. The first line names the columns: name, and if you like country, region, city and org_id. Commas, semicolons or tabs delimit them, and the answer. The page /match sends this form where there is no script.`,
     body: {
       shape: z
         .object({ table: z.string().describe("The CSV, or a file of it in multipart/form-data") })

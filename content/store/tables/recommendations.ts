@@ -2,7 +2,10 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { DraftStatus, RecommendQuery } from "#content/contract/recommendation.ts";
 
-/** Every recommendation call, for the follow-through. `client` is a daily keyed hash of the user agent. */
+/**
+ * Every recommendation call, for the follow-through; of a busy minute counts, whose client is "". `client` is a daily keyed
+ * hash of the user agent.
+ */
 export const recommendationLog = sqliteTable(
   "recommendation_log",
   {
@@ -14,7 +17,7 @@ export const recommendationLog = sqliteTable(
     ranking_signals: text({ mode: "json" }).notNull().$type<string[]>(),
     phase: integer().notNull().default(1), // Of the governance of recommendations: 1, 2 or 3.
     client: text().notNull(),
-    weight: integer().notNull().default(1), // How many calls it stands for: a busy minute is sampled.
+    weight: integer().notNull().default(1), // How many calls it stands for: a count of a busy minute.
     called_at: integer().notNull(),
   },
   (r) => [index("recommendation_log_by_client").on(r.client, r.called_at)],

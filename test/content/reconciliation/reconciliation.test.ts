@@ -141,19 +141,64 @@ describe("a table", () => {
 
   test.each([
     ["=cmd()", "'=cmd()"],
-    [" @x", "' @x"],
-    ["\t=x", `"'\t=x"`],
+    [" @x", " '@x"],
+    ["\t=x", `"\t'=x"`],
     ["+44 20", "'+44 20"],
     ["-5.20", "-5.20"],
     ['a "b", c', '"a ""b"", c"'],
     ["=1;2", `"'=1;2"`],
   ])("%j comes back as %j", (cell, written) => {
-    const table = { header: ["name"], rows: [[cell]], queries: [] };
+    const table = { delimiter: ",", header: ["name"], rows: [[cell]], queries: [] };
     expect(writtenTable(table, []).split("\r\n")[1]).toBe(`${written},,,,,no`);
   });
 
+  describe.each([",", ";", "\t"])("delimited by %j", (delimiter) => {
+    const marks = [...'=+-@＝"\n\r\t,; x'];
+    const cells = marks.flatMap((a) => marks.flatMap((b) => marks.map((c) => `x${a}${b}${c}=1+1`)));
+    const header = ["name", "=note"];
+    const table = {
+      delimiter,
+      header,
+      rows: cells.map((cell) => [cell, cell.slice(1)]),
+      queries: [],
+    };
+    const isFormula = (cell: string) => /^[\s"]*[=+\-@＝]/u.test(cell);
+
+    test("comes back as it was, but for apostrophes", () => {
+      const read = readTable(writtenTable(table, []), cells.length);
+      const rows = read.ok ? read.value.rows.map((row) => row.slice(0, 2)) : [];
+      const bare = (cell = "") => cell.replaceAll("'", "");
+      expect(rows.map((row) => row.map(bare))).toEqual(table.rows);
+      expect(rows.flat().filter(isFormula)).toEqual([]);
+    });
+
+    test.each([",", ";", "\t"].filter((mark) => mark !== delimiter))(
+      "holds no formula for a spreadsheet that splits at %j",
+      (mark) => {
+        const split = writtenTable(table, []).split(new RegExp(`[\r\n${mark}]`));
+        expect(split.filter(isFormula)).toEqual([]);
+      },
+    );
+
+    test("keeps other signs", () => {
+      const plain = ["a = b", "first-born; pre-war", "51.5", "-0.5", "a@b.example; c@d.example"];
+      const rows = plain.map((cell) => [cell]);
+      const read = readTable(writtenTable({ ...table, rows }, []), 9);
+      expect(read.ok && read.value.rows.map(([cell]) => cell)).toEqual(plain);
+    });
+  });
+
+  test("takes no longer for a cell of 64 kB", () => {
+    for (const cell of ["\t".repeat(65_536), `${";".repeat(65_535)}a`, " =;".repeat(20_000)]) {
+      const table = { delimiter: ",", header: ["name"], rows: [[cell]], queries: [] };
+      const begun = performance.now();
+      writtenTable(table, []);
+      expect(performance.now() - begun).toBeLessThan(200);
+    }
+  });
+
   test("names ids only where there is a match", () => {
-    const table = { header: ["name"], rows: [["a"], ["b"]], queries: [] };
+    const table = { delimiter: ",", header: ["name"], rows: [["a"], ["b"]], queries: [] };
     const best = { id: "s", name: "S", description: "", type: [], score: 91, features: [] };
     const found = [true, false].map((match) => ({ best: { ...best, match }, orgIds: ["X-1"] }));
     expect(writtenTable(table, found).split("\r\n").slice(1, 3)).toEqual([
