@@ -78,7 +78,13 @@ export async function donate(
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
     return outcome as Result<RecordedGift | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
-  return demanded(context, call, target, notTakenWords(outcome.failure));
+  const { payer } = outcome.failure;
+  return demanded(
+    context,
+    { ...call, payer: payer ?? call.payer },
+    target,
+    notTakenWords(outcome.failure),
+  );
 }
 
 async function demanded(

@@ -142,7 +142,9 @@ export const notTakenReasons = {
   fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
   not_sponsored: "The sponsor does not sign this transaction.",
   sponsor_budget:
-    "The sponsor has paid as many fees today as it may, for this wallet, for this nonprofit or altogether: ask again with ?payer=<your wallet>, or tomorrow.",
+    "The sponsor has paid as many fees today as it may, for this wallet, for this nonprofit or altogether: pay the fee with your wallet, as accepts offers, or ask again tomorrow.",
+  sponsored_today:
+    "The sponsor has paid the fee of a gift from this wallet to this nonprofit in the last 24 hours: pay the fee of this one with your wallet, as accepts offers.",
   earlier_payment:
     "An earlier payment from this token account is still in progress: the sponsor pays for one at a time. Try again when it has ended.",
   payment_fails: "The chain refuses the transaction.",
