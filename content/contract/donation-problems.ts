@@ -48,7 +48,7 @@ export const donateProblems = {
   chain_away: {
     status: 503,
     detail:
-      "The local chain is away, so nothing can be paid now. It is started again by itself: ask again after Retry-After.",
+      "No node of the chain answers, so nothing can be paid now. Ask again after Retry-After.",
     headers: chainRetry,
   },
   not_watched: {

@@ -267,8 +267,8 @@ describe("a donor who named a signature once and left", () => {
   }, 30_000);
 
   test("a transfer that is proven late counts from when it was first named", async () => {
-    at.chain.chain.chaos.set({ errors: 100 });
     const signature = at.paid({ ...(await at.demand()), memo: "mine" });
+    at.chain.chain.chaos.set({ errors: 100 });
     expect((await at.prove(path, signature)).status).toBe(503);
     at.chain.pass(5 * 3_600_000);
     at.chain.chain.chaos.set({});
