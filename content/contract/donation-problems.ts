@@ -1,3 +1,4 @@
+import { unknownSignature } from "./donation.ts";
 import type { Problems } from "./operations/operation.ts";
 import { nonprofitNotFound } from "./problem.ts";
 
@@ -59,7 +60,7 @@ export const donateProblems = {
     headers: roomRetry,
   },
   signature_not_found: notADonation(
-    "No node knows this transaction, asked again and again for minutes: what was signed before can no longer land. Check the signature for typing mistakes and look into your wallet before you pay again. If it is on chain after all, send it again: it still counts.",
+    `No node knows this transaction, asked again and again for ${unknownSignature.waitText}: what was signed before can no longer land. Check the signature for typing mistakes and look into your wallet before you pay again. If it is on chain after all, send it again: it still counts.`,
   ),
   failed_on_chain: notADonation("This transaction failed on chain: it moved no money."),
   wrong_token: notADonation("This transaction pays in a token other than USDC."),

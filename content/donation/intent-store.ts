@@ -150,7 +150,7 @@ export async function isSourceBusy(store: Queryable, source: string | null): Pro
 /** Nodes lag, and lose their history: this many clear answers must say that it is not there. */
 export const unknownsNeeded = 8;
 
-/** Notes that a clear answer did not know it, though it should have landed by now if it ever will. */
+/** Notes that a clear answer did not know it; of a payment, though it should have landed by now if it ever will. */
 export async function countUnknown(tx: WriteTransaction, { id }: { id: number }): Promise<void> {
   await tx.db
     .update(intents)
