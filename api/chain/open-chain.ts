@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
 import { donationMax } from "#content/contract/base/money.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
@@ -7,6 +9,7 @@ import {
   type Endpoint,
   type RpcOptions,
   WrongChain,
+  askFor,
   openEndpoint,
   openRpc,
 } from "./rpc.ts";
@@ -60,7 +63,16 @@ export async function openChain(settings: ChainSettings) {
     });
   }
   const rpc = openRpc(endpoints, settings);
-  let away = { until: 0, is: Promise.resolve(false) };
+  const looks = new LRUCache<"all", ChainHealth>({
+    max: 1,
+    ttl: healthKnownMs,
+    fetchMethod: async () => {
+      const beganMs = performance.now();
+      const answer = await askFor(rpc, "getSlot", [{ commitment: "confirmed" }], Slot);
+      const why = answer.ok ? null : answer.failure.why;
+      return { why, took_ms: Math.round(performance.now() - beganMs) };
+    },
+  });
   /** What no transaction can have paid, a node made up. */
   const landedAt = async (
     txSignature: string,
@@ -93,16 +105,8 @@ export async function openChain(settings: ChainSettings) {
     mint: cluster.mint,
     /** Account that pays network fees for donors, null without one. */
     sponsor: sponsor?.address ?? null,
-    /** Whether the local chain is down; of others only their answers tell. Looked at once a second. */
-    isAway: (): Promise<boolean> => {
-      if (cluster.cluster !== "local" || endpoints.length === 0) return Promise.resolve(false);
-      const now = performance.now();
-      if (now >= away.until) {
-        const refused = Promise.all(endpoints.map(({ refuses }) => refuses()));
-        away = { until: now + awayKnownMs, is: refused.then((each) => each.every(Boolean)) };
-      }
-      return away.is;
-    },
+    /** Whether any node answers. Known for 2 s, then asked again: a caller waits for that at most 2.5 s. */
+    health: (): Promise<ChainHealth> => looks.forceFetch("all"),
     ...openTokenAccounts(rpc, cluster.mint, () => clock().getTime()),
     /** The facts of a transaction, on which two nodes agree. Requests for the same one at the same time share one answer. */
     landed: (txSignature: string, at: Level = commitment) =>
@@ -116,7 +120,13 @@ export async function openChain(settings: ChainSettings) {
   });
 }
 
-const awayKnownMs = 1_000;
+/** Together with the 2.5 s that a call may take, less than the 5 s after which no one is asked for money that cannot be paid. */
+const healthKnownMs = 2_000;
+
+const Slot = z.int().nonnegative();
+
+/** Why no node answered, null when one did, and how long the question took. */
+type ChainHealth = { why: string | null; took_ms: number };
 
 /** The chain as donations need it. Only files in api/chain know which libraries answer. Nothing in it throws. */
 export type Chain = Extract<Awaited<ReturnType<typeof openChain>>, { ok: true }>["value"];

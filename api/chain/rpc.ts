@@ -275,9 +275,6 @@ export class WrongChain extends Error {
 /** How long a node that failed stands behind the others. */
 const failingMs = 30_000;
 
-/** A process of this machine refuses at once, or is there. */
-const refusedWithinMs = 300;
-
 /** One RPC node. */
 export type Endpoint = ReturnType<typeof openEndpoint>;
 
@@ -302,12 +299,6 @@ export function openEndpoint(url: string, genesis: string) {
       if (!verified) await verify(signal);
       return post(url, method, params, signal);
     },
-    /** Whether nothing listens at its address. */
-    refuses: () =>
-      post(url, "getHealth", [], AbortSignal.timeout(refusedWithinMs)).then(
-        () => false,
-        (error: unknown) => Object(error).code === "ECONNREFUSED",
-      ),
     /** Whether it failed a short while ago, so that others go first. */
     isFailing: () => performance.now() < failingUntilMs,
     /** Notes how it did: one that failed or was slow stands behind the others for a while. */

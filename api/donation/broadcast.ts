@@ -33,13 +33,16 @@ export type PaymentNotTaken = {
   why: keyof typeof notTakenReasons;
   /** What the chain or the sponsor said, "" for nothing. */
   detail: string;
+  /** The donor, where the sponsor does not pay the fee and the donor may. */
+  payer: string | null;
 };
 
 export const notTaken = (
   why: PaymentNotTaken["why"],
   detail = "",
+  payer: string | null = null,
 ): { readonly ok: false; readonly failure: PaymentNotTaken } =>
-  fail({ kind: "payment_not_taken", why, detail });
+  fail({ kind: "payment_not_taken", why, detail, payer });
 
 /** How long a request waits for its payment to land. Most do within two seconds. */
 const landWaitMs = 12_000;
@@ -90,8 +93,8 @@ async function send(
   }
   const claimed = await claim(context, proof, payment);
   if (claimed === "source_busy") return claimed;
-  if (claimed === "over_budget") return notTaken("sponsor_budget");
   if (claimed === "elsewhere") return waitForSender(context, proof, deadline);
+  if (claimed !== "claimed") return notTaken(claimed, "", payment.transfer?.authority ?? null);
   const sent = await beforeDeadline(deadline, context.chain.send(payment));
   if (sent.ok) return waitUntilLanded(context, proof, deadline);
   const refused = await notSent(context, proof, deadline, sent.failure);

@@ -42,7 +42,7 @@ export type TargetFailure =
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "nonprofit_withdrawn"; slug: string };
 
-/** The chain of this machine is down: no one can pay. */
+/** No node of the chain answers: no one can pay. */
 type ChainAway = { kind: "chain_away" };
 type NoWallet = { kind: "nonprofit_without_wallet"; slug: string; donation_url: string | null };
 
@@ -78,7 +78,13 @@ export async function donate(
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
     return outcome as Result<RecordedGift | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
-  return demanded(context, call, target, notTakenWords(outcome.failure));
+  const { payer } = outcome.failure;
+  return demanded(
+    context,
+    { ...call, payer: payer ?? call.payer },
+    target,
+    notTakenWords(outcome.failure),
+  );
 }
 
 async function demanded(
@@ -92,7 +98,7 @@ async function demanded(
     const donation_url = safeLink(target.donation_url);
     return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
   }
-  if (await context.chain.isAway()) return fail({ kind: "chain_away" });
+  if ((await context.chain.health()).why !== null) return fail({ kind: "chain_away" });
   const payable = { ...target, usdc_wallet };
   const demand = await demandPayment(context, { target: payable, amount, payer }, why);
   return ok({ kind: "demanded" as const, demand });

@@ -1,5 +1,9 @@
 import type { ChainUnclear } from "#api/chain/rpc.ts";
-import type { PendingDonation, Settlement } from "#content/contract/donation.ts";
+import {
+  type PendingDonation,
+  type Settlement,
+  unknownSignature,
+} from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { settlementOf } from "#content/donation/answers.ts";
@@ -88,8 +92,8 @@ export async function recordBySignature(
 }
 
 /**
- * No one may hear that it is recorded as soon as it lands when nothing looks for it, nor wait for what the sweep did not
- * find again and again after its blockhash had ended: a single answer of a node that is behind ends no wait.
+ * No one may hear that it is recorded as soon as it lands when nothing looks for it, nor wait for what can no longer land
+ * and the sweep did not find again and again: a single answer of a node that is behind ends no wait.
  * What we broadcast ourselves ends by the sweep alone.
  */
 async function waitFor(
@@ -100,8 +104,9 @@ async function waitFor(
   const { target, txSignature: tx_signature } = proof;
   const intent = await intentOf(context.store, target.id, tx_signature);
   const waitedMs = intent === null ? 0 : context.clock().getTime() - intent.created_at;
-  const mayLand = isKnown || isBroadcasting(intent) || (intent?.unknown ?? 0) < unknownsNeeded;
-  if (!mayLand) return fail({ kind: "signature_not_found", tx_signature });
+  const isOver = waitedMs >= unknownSignature.waitMs && (intent?.unknown ?? 0) >= unknownsNeeded;
+  if (!isKnown && !isBroadcasting(intent) && isOver)
+    return fail({ kind: "signature_not_found", tx_signature });
   if (!(await saveProof(context, proof))) return fail({ kind: "not_watched", tx_signature });
   return ok(pendingAnswer(target, tx_signature, waitedMs));
 }
@@ -282,6 +287,6 @@ export const pendingAnswer = (
     status: "pending",
     tx_signature: txSignature,
     retry_after_s: askAgainSeconds(waitedMs, 2),
-    message: `The chain does not show this transaction yet. Do not pay again: POST {"tx_signature": "${txSignature}"} to /api/donate/${slug}, or wait; it is recorded as soon as it lands.`,
+    message: `The chain does not show this transaction yet. Do not pay again: POST {"tx_signature": "${txSignature}"} to /api/donate/${slug}, or wait; it is recorded as soon as it lands. If no node knows it for ${unknownSignature.waitText}, the answer is 422.`,
   },
 });

@@ -22,8 +22,6 @@ const atOnce = 10;
 const again = { firstMs: 2_000, mostMs: 20_000 } as const;
 /** A blockhash is good for about 90 s; a node that lags may say otherwise of one just made. */
 const blockhashYoungMs = 90_000;
-/** A blockhash is good for about 90 s: what was signed before it was first named has landed by then, or never will. */
-const landsWithinMs = 120_000;
 /** A named signature that no node knows is followed so long all the same: nodes can be behind. */
 const proofLapsesMs = 15 * 60_000;
 const watchLapsesMs = 2 * 3_600_000;
@@ -71,8 +69,8 @@ async function followUnknown(context: DonateContext, intent: DonationIntent): Pr
   const ageMs = context.clock().getTime() - intent.created_at;
   const { payment, blockhash } = intent;
   if (payment === null || blockhash === null) {
-    const isCounted = intent.unknown >= unknownsNeeded;
-    if (ageMs < (isCounted ? proofLapsesMs : landsWithinMs)) return "waiting";
+    // Counted from the first look: the eighth comes before the wait of who asks for it ends.
+    if (intent.unknown >= unknownsNeeded && ageMs < proofLapsesMs) return "waiting";
     return (await recordIfLanded(context, intent)) ?? lapseOrWait(context, intent);
   }
   if (ageMs < blockhashYoungMs) return resend(context, payment);

@@ -27,7 +27,7 @@ export type OperatorContext = Pick<
     durations(): Counted[];
     readonly sponsor: string | null;
     balanceOf(address: string): Promise<Result<number, { why: string }>>;
-    stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
+    health(): Promise<{ why: string | null; took_ms: number }>;
   } | null;
 };
 

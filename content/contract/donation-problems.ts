@@ -1,3 +1,4 @@
+import { unknownSignature } from "./donation.ts";
 import type { Problems } from "./operations/operation.ts";
 import { nonprofitNotFound } from "./problem.ts";
 
@@ -48,7 +49,7 @@ export const donateProblems = {
   chain_away: {
     status: 503,
     detail:
-      "The local chain is away, so nothing can be paid now. It is started again by itself: ask again after Retry-After.",
+      "No node of the chain answers, so nothing can be paid now. Ask again after Retry-After.",
     headers: chainRetry,
   },
   not_watched: {
@@ -59,7 +60,7 @@ export const donateProblems = {
     headers: roomRetry,
   },
   signature_not_found: notADonation(
-    "No node knows this transaction, asked again and again for minutes: what was signed before can no longer land. Check the signature for typing mistakes and look into your wallet before you pay again. If it is on chain after all, send it again: it still counts.",
+    `No node knows this transaction, asked again and again for ${unknownSignature.waitText}: what was signed before can no longer land. Check the signature for typing mistakes and look into your wallet before you pay again. If it is on chain after all, send it again: it still counts.`,
   ),
   failed_on_chain: notADonation("This transaction failed on chain: it moved no money."),
   wrong_token: notADonation("This transaction pays in a token other than USDC."),
@@ -142,7 +143,9 @@ export const notTakenReasons = {
   fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
   not_sponsored: "The sponsor does not sign this transaction.",
   sponsor_budget:
-    "The sponsor has paid as many fees today as it may, for this wallet, for this nonprofit or altogether: ask again with ?payer=<your wallet>, or tomorrow.",
+    "The sponsor has paid as many fees today as it may, for this wallet, for this nonprofit or altogether: pay the fee with your wallet, as accepts offers, or ask again tomorrow.",
+  sponsored_today:
+    "The sponsor has paid the fee of a gift from this wallet to this nonprofit in the last 24 hours: pay the fee of this one with your wallet, as accepts offers.",
   earlier_payment:
     "An earlier payment from this token account is still in progress: the sponsor pays for one at a time. Try again when it has ended.",
   payment_fails: "The chain refuses the transaction.",

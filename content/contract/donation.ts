@@ -171,6 +171,16 @@ export const Settlement = named("Settlement", {
 });
 export type Settlement = z.infer<typeof Settlement>;
 
+const unknownSignatureMinutes = 2;
+/**
+ * How long a signature that is nowhere on chain is waited for: a blockhash is good for about 90 s, so what was signed before
+ * it was first named has landed by then, or never will. Every answer, page and guide says this time.
+ */
+export const unknownSignature = {
+  waitMs: unknownSignatureMinutes * 60_000,
+  waitText: `${unknownSignatureMinutes} minutes`,
+} as const;
+
 /** 202: money may have moved, and the chain does not show it yet. We go on looking. */
 export const PendingDonation = named("PendingDonation", {
   status: z.literal("pending"),

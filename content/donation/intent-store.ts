@@ -108,28 +108,37 @@ export const isBroadcasting = (intent: DonationIntent | null): boolean =>
 /**
  * Saves a payment before it is broadcast. `claimed`: the caller sends it, and no one else does; `elsewhere`: another
  * request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended;
- * `over_budget`: the sponsor has paid as much in the last 24 hours as it may.
+ * `sponsor_budget`: the sponsor has paid as much in the last 24 hours as it may; `sponsored_today`: it has paid the fee of
+ * a gift from this donor to this nonprofit in that time.
  */
 export async function claimPayment(
   tx: WriteTransaction,
   given: NewIntent,
   budget: SponsorBudget,
-): Promise<"claimed" | "elsewhere" | "source_busy" | "over_budget"> {
+): Promise<"claimed" | "elsewhere" | "source_busy" | NotPaid> {
   if (isBroadcasting(await intentOf(tx, given.nonprofit_id, given.proof))) return "elsewhere";
   if (await isSourceBusy(tx, given.sponsored_source ?? null)) return "source_busy";
-  if (await isOverBudget(tx, given, budget)) return "over_budget";
+  const notPaid = await whyNotPaid(tx, given, budget);
+  if (notPaid !== null) return notPaid;
   await saveIntent(tx, given);
   return "claimed";
 }
 
-async function isOverBudget(
+/** Why the sponsor does not pay a fee. */
+type NotPaid = "sponsor_budget" | "sponsored_today";
+
+async function whyNotPaid(
   tx: WriteTransaction,
   { sponsored_lamports: fee = null, sponsored_donor: donor = null, nonprofit_id, now }: NewIntent,
   budget: SponsorBudget,
-): Promise<boolean> {
-  if (fee === null) return false;
+): Promise<NotPaid | null> {
+  if (fee === null) return null;
   const spent = await sponsoredSince(tx, now.getTime() - budgetDayMs, { donor, nonprofit_id });
-  return (["day", "donor", "nonprofit"] as const).some((of) => spent[of] + fee > budget[of]);
+  const isOver = (["day", "donor", "nonprofit"] as const).some(
+    (of) => spent[of] + fee > budget[of],
+  );
+  if (isOver) return "sponsor_budget";
+  return spent.pair > 0 ? "sponsored_today" : null;
 }
 
 /** Whether a sponsored payment from this token account has not ended. Index: one_sponsored_payment_per_source. */
@@ -141,7 +150,7 @@ export async function isSourceBusy(store: Queryable, source: string | null): Pro
 /** Nodes lag, and lose their history: this many clear answers must say that it is not there. */
 export const unknownsNeeded = 8;
 
-/** Notes that a clear answer did not know it, though it should have landed by now if it ever will. */
+/** Notes that a clear answer did not know it; of a payment, though it should have landed by now if it ever will. */
 export async function countUnknown(tx: WriteTransaction, { id }: { id: number }): Promise<void> {
   await tx.db
     .update(intents)

@@ -1,4 +1,4 @@
-import { and, gte, isNotNull, sql } from "drizzle-orm";
+import { and, eq, gte, isNotNull, sql } from "drizzle-orm";
 import type { Queryable } from "#content/store/open.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import type { PaymentFacts } from "./payment-checks.ts";
@@ -32,22 +32,28 @@ const reservedSince = (since: number) =>
   // As the partial index says it. Index: donation_intents_sponsored.
   and(isNotNull(sponsored_lamports), gte(created_at, since));
 
-/** Lamports that sponsored payments since an instant cost, those under way included: all, of a donor, to a nonprofit. */
+/**
+ * Lamports that sponsored payments since an instant cost, those under way included: all, of a donor, to a nonprofit, and of
+ * this donor to this nonprofit.
+ */
 export async function sponsoredSince(
   store: Queryable,
   since: number,
   of: { donor: string | null; nonprofit_id: number },
-): Promise<SponsorBudget> {
+): Promise<SponsorBudget & { pair: number }> {
   const sum = sql`coalesce(sum(${sponsored_lamports})`;
+  const isDonor = eq(sponsored_donor, of.donor ?? "");
+  const isNonprofit = eq(nonprofit_id, of.nonprofit_id);
   const [spent] = await store.db
     .select({
       day: sql<number>`${sum}, 0)`,
-      donor: sql<number>`${sum} FILTER (WHERE ${sponsored_donor} = ${of.donor}), 0)`,
-      nonprofit: sql<number>`${sum} FILTER (WHERE ${nonprofit_id} = ${of.nonprofit_id}), 0)`,
+      donor: sql<number>`${sum} FILTER (WHERE ${isDonor}), 0)`,
+      nonprofit: sql<number>`${sum} FILTER (WHERE ${isNonprofit}), 0)`,
+      pair: sql<number>`${sum} FILTER (WHERE ${isDonor} AND ${isNonprofit}), 0)`,
     })
     .from(intents)
     .where(reservedSince(since));
-  return spent ?? { day: 0, donor: 0, nonprofit: 0 };
+  return spent ?? { day: 0, donor: 0, nonprofit: 0, pair: 0 };
 }
 
 /** Lamports spent on each nonprofit since an instant. */

@@ -57,8 +57,11 @@ function publicationWarnings({ publication }: Health): string[] {
   return found;
 }
 
+const noNode =
+  "No node of the chain is named (ALMONER_SOLANA_RPC_URLS), so no one can give: who asks what to pay is answered 503.";
+
 function chainWarnings({ chain }: Health): string[] {
-  if (chain === null) return [];
+  if (chain === null) return [noNode];
   const { answers, why, disagreements } = chain;
   const found: string[] = [];
   if (!answers) found.push(`The chain does not answer: ${why ?? "no reason given"}.`);

@@ -31,7 +31,7 @@ export async function startLocalChain(
   if (running !== null) return { ...chainAt(running), pid: () => null, stop: async () => {} };
   const missing = whyNoChain();
   if (missing !== null) {
-    onTrouble(missing);
+    onTrouble(`${missing} Until then no one can give.`);
     return null;
   }
   // Chosen here, so that the service knows the address of a chain that comes up late.

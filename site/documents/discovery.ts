@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { unknownSignature } from "#content/contract/donation.ts";
 import { version } from "#content/contract/base/version.ts";
 import { needsDefault, needsIds } from "#content/enrichment/needs-store.ts";
 import { shareOfDay } from "#content/enrichment/rotation.ts";
@@ -72,6 +73,7 @@ export async function agentsGuide(source: Source): Promise<string> {
   );
   return agents({
     base_url: baseUrl,
+    signature_wait: unknownSignature.waitText,
     example_slug: example?.slug ?? (await firstSlug(store)) ?? "none-yet",
     example_field: queued(example?.needs ?? []) ?? "tagline",
     needs_enrichment:

@@ -7,14 +7,20 @@ import {
   type OnboardingService,
 } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aWallet, type TestWallet } from "#test/support/wallets.ts";
 
 const hold = 72 * 3_600_000;
+let chain: TestChain;
 let service: OnboardingService;
 beforeAll(async () => {
-  service = await anOnboardingService();
+  chain = await aChain();
+  service = await anOnboardingService([], { ALMONER_SOLANA_RPC_URLS: chain.url });
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  service.close();
+  await chain.stop();
+});
 
 let made = 0;
 /** Each from an address of its own: no limit stands in for an answer. */

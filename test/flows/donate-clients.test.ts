@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bs58 from "bs58";
 import { z } from "zod";
-import type { DonationHistory } from "#content/contract/donation.ts";
+import { type DonationHistory, unknownSignature } from "#content/contract/donation.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { clientFile, clientsInstalled, runClient } from "#test/support/clients.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
@@ -238,7 +238,7 @@ describe("a program written from /openapi.json and /agents.md alone", () => {
       "Retry-After",
       "never pay again",
       "signature_not_found",
-      "about five minutes",
+      `after ${unknownSignature.waitText}`,
       "$1",
       "$0.10",
       "payer=",

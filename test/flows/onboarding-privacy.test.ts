@@ -5,6 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { operations } from "#content/openapi/document.ts";
 import { decideReview } from "#api/operator/review-queues.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
@@ -24,7 +25,9 @@ const held = aWallet().address;
 
 let directory: Directory;
 let service: TestService;
+let chain: TestChain;
 beforeAll(async () => {
+  chain = await aChain();
   directory = await aDirectory([
     { slug: "open-listing", name: "Open Listing", country_code: "KE" },
     {
@@ -37,7 +40,7 @@ beforeAll(async () => {
     },
   ]);
   service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_SOLANA_RPC_URLS: chain.url },
     context: { store: directory.store, clock: () => new Date("2026-11-02T12:00:00Z") },
   });
   let clients = 0;
@@ -86,9 +89,10 @@ beforeAll(async () => {
   await directory.publisher.buildAll({ processes: 1 });
   await directory.drain();
 }, 120_000);
-afterAll(() => {
+afterAll(async () => {
   service.close();
   directory.close();
+  await chain.stop();
 });
 
 const leaks = (text: string): string[] => [

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { freePort } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const prism = clientFile("node_modules/@stoplight/prism-cli/dist/index.js");
 
+let chain: TestChain;
 let directory: TestDirectory;
 let proxy: Bun.Subprocess;
 let url: string;
@@ -56,7 +58,9 @@ const requests: [number, string, string | null][] = [
 // A second opinion on the description: another validator, between the client and the running directory.
 describe.skipIf(!clientsInstalled)("through the proxy Prism", () => {
   beforeAll(async () => {
+    chain = await aChain();
     directory = await aDirectory({
+      env: { ALMONER_SOLANA_RPC_URLS: chain.url },
       records: [aRichNonprofit({ slug: "rich" }), aNonprofit({ slug: "thin" })],
     });
     const port = await freePort();
@@ -77,6 +81,7 @@ describe.skipIf(!clientsInstalled)("through the proxy Prism", () => {
     proxy.kill();
     await proxy.exited;
     await directory.close();
+    await chain.stop();
   });
 
   test.each(requests)("Prism finds nothing wrong: %i %s", async (status, path, body) => {

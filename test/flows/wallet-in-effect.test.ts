@@ -17,6 +17,7 @@ import { noteHostProof } from "#content/onboarding/store.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aWallet, type TestWallet } from "#test/support/wallets.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
@@ -27,16 +28,21 @@ const hold = 72 * 3_600_000;
 const someWallets = () => Array.from({ length: 3 }, () => aWallet());
 let wallets = someWallets();
 
+let chain: TestChain;
 let service: TestService;
 const startMs = Date.parse("2026-06-01T12:00:00Z");
 let nowMs = startMs;
 beforeAll(async () => {
+  chain = await aChain();
   service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_SOLANA_RPC_URLS: chain.url },
     context: { clock: () => new Date(nowMs) },
   });
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  service.close();
+  await chain.stop();
+});
 
 /** What anybody may do, in any order, at any time; a number picks one of the requests that were sent so far. */
 type Step =

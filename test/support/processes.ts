@@ -61,12 +61,15 @@ export function freePort(): Promise<number> {
   });
 }
 
-const looksMax = 500;
 const lookEveryMs = 20;
 
-/** Waits until something answers HTTP there, at most 10 s. */
-export async function untilAnswers(url: string, process: Bun.Subprocess): Promise<void> {
-  for (let look = 0; look < looksMax && process.exitCode === null; look++) {
+/** Waits until something answers HTTP there. */
+export async function untilAnswers(
+  url: string,
+  process: Bun.Subprocess,
+  withinMs = 10_000,
+): Promise<void> {
+  for (let look = 0; look < withinMs / lookEveryMs && process.exitCode === null; look++) {
     const answer = await fetch(url, { method: "HEAD", redirect: "manual" }).catch(() => null);
     if (answer !== null) return;
     await Bun.sleep(lookEveryMs);

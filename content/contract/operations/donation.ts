@@ -8,6 +8,7 @@ import {
   PendingDonation,
   Settlement,
   SignedReceipt,
+  unknownSignature,
 } from "#content/contract/donation.ts";
 import {
   donateProblems,
@@ -33,8 +34,7 @@ const settled = {
 
 const pending = {
   status: 202,
-  description:
-    "Money may have moved, and the chain does not show it yet: do not pay again. It is recorded as soon as it lands",
+  description: `Money may have moved, and the chain does not show it yet: do not pay again. It is recorded as soon as it lands; a signature that no node knows for ${unknownSignature.waitText} is then 422`,
   shape: PendingDonation,
   headers: ["Retry-After"],
 } as const;

@@ -114,7 +114,7 @@ function donors(at: DonatingService, context: DonateContext) {
         continue;
       }
       const outcome = await donate(context, one.call);
-      if (!outcome.ok) expect(outcome.failure.kind).toBe("chain_unclear");
+      if (!outcome.ok) expect(["chain_unclear", "chain_away"]).toContain(outcome.failure.kind);
       else if (outcome.value.kind === "demanded") paidOut.push(one.payment);
       if (!outcome.ok && random.chance(60)) waiting.push(one);
     }
@@ -139,6 +139,9 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
   for (let passed = 0, step = 0; passed < hours * 3_600_000; passed += stepMs, step++) {
     // Once an hour the chain is nearly out of reach for ten minutes.
     const outage = passed % 3_600_000 < 600_000;
+    // Who comes was asked while the chain answered: no one else is.
+    local.chaos.set({});
+    await come();
     local.chaos.set({
       seed: step,
       errors: outage ? 95 : 20,
@@ -150,7 +153,6 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
       late_ms: 30_000,
       lost: 5,
     });
-    await come();
     await insist();
     at.chain.pass(stepMs - 20_000);
     for (const wait of [4_000, 6_000, 10_000]) {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import bs58 from "bs58";
 import type { Chain } from "#api/chain/open-chain.ts";
 import { type DonateContext, donateContext } from "#api/donation/context.ts";
@@ -6,7 +7,11 @@ import { donate } from "#api/donation/donate.ts";
 import { type Swept, sweepDonations } from "#api/donation/sweep.ts";
 import { isAnyDue } from "#content/donation/intent-store.ts";
 import { donationDefault } from "#content/contract/base/money.ts";
-import type { DonationStatus, PaymentRequirements } from "#content/contract/donation.ts";
+import {
+  type DonationStatus,
+  type PaymentRequirements,
+  unknownSignature,
+} from "#content/contract/donation.ts";
 import type { Store } from "#content/store/open.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
@@ -220,16 +225,37 @@ describe("a donor who named a signature once and left", () => {
     expect(await donationCount()).toBe(1);
   });
 
-  test("hears that it cannot land, once no node found it again and again; it counts if it did", async () => {
+  test("hears that it cannot land at the first ask after two minutes, as all texts say", async () => {
     const { signature } = await demandAndSign();
-    await sweepFor(110);
-    expect((await at.prove(path, signature)).status).toBe(202);
-    await sweepFor(240);
+    await sweepFor(unknownSignature.waitMs / 1_000 - 2);
+    const before = await at.prove(path, signature);
+    expect([before.status, (await before.json()).message]).toEqual([
+      202,
+      expect.stringContaining(unknownSignature.waitText),
+    ]);
+    at.chain.pass(2_000);
     for (let n = 0; n < 2; n++) {
-      const response = await at.prove(path, signature);
-      expect([response.status, (await response.json()).code]).toEqual([422, "signature_not_found"]);
+      const { code, detail } = await (await at.prove(path, signature)).json();
+      expect([code, detail]).toEqual([
+        "signature_not_found",
+        expect.stringContaining(unknownSignature.waitText),
+      ]);
     }
+    const page = await Bun.file(join(import.meta.dirname, "../../../docs/donations.md")).text();
+    expect(page).toContain(`${unknownSignature.waitText} after it was first named`);
   });
+
+  test("hears nothing of the kind while no node answers, nor before many answers", async () => {
+    const { signature } = await demandAndSign();
+    at.chain.chain.chaos.set({ errors: 100 });
+    at.chain.pass(unknownSignature.waitMs + 60_000);
+    await sweepDonations(nextProcess());
+    expect((await at.prove(path, signature)).status).toBe(503);
+    at.chain.chain.chaos.set({});
+    expect((await at.prove(path, signature)).status).toBe(202);
+    await sweepFor(200);
+    expect((await at.prove(path, signature)).status).toBe(422);
+  }, 20_000);
 
   test("is credited when the chain was out of reach, 503, with Retry-After", async () => {
     const demand = await at.demand();
@@ -267,8 +293,8 @@ describe("a donor who named a signature once and left", () => {
   }, 30_000);
 
   test("a transfer that is proven late counts from when it was first named", async () => {
-    at.chain.chain.chaos.set({ errors: 100 });
     const signature = at.paid({ ...(await at.demand()), memo: "mine" });
+    at.chain.chain.chaos.set({ errors: 100 });
     expect((await at.prove(path, signature)).status).toBe(503);
     at.chain.pass(5 * 3_600_000);
     at.chain.chain.chaos.set({});

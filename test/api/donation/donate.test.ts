@@ -4,9 +4,7 @@ import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { readMemo } from "#content/donation/memo.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
-import { aChain } from "#test/support/local-chain.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
 
 let at: DonatingService;
 let bare: string;
@@ -224,21 +222,6 @@ describe("who pays the network fee", () => {
     expect(accepts[0]?.extra.feePayer).toBeUndefined();
     await unsponsored.stop();
   });
-});
-
-test("while the local chain is down no one is asked for money", async () => {
-  const chain = await aChain();
-  const directory = await aService({
-    env: chain.env,
-    records: [aNonprofit({ slug: "well", usdc_wallet: chain.wallet() })],
-  });
-  expect((await directory.get("/api/donate/well")).status).toBe(402);
-  await chain.stop();
-  await Bun.sleep(1_001); // What is known of it holds for a second.
-  const away = await directory.get("/api/donate/well");
-  expect([away.status, away.headers.get("retry-after")]).toEqual([503, "2"]);
-  expect(await away.json()).toMatchObject({ code: "chain_away" });
-  directory.close();
 });
 
 test("an empty amount and an empty payer are as good as none", async () => {

@@ -12,18 +12,22 @@ import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { curate } from "#test/support/curate.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 const token = "ops:0123456789abcdef0123456789abcdef";
 const contract = aContract("https://almoner.example");
+let chain: TestChain;
 let service: TestService;
 beforeAll(async () => {
+  chain = await aChain();
   service = await aService({
     // Each request comes from a client of its own, so that no limit hides an answer.
     env: {
       ALMONER_ADMIN_TOKENS: token,
       ALMONER_TRUSTED_HOPS: "1",
       ALMONER_RECOMMENDATION_PHASE: "3",
+      ALMONER_SOLANA_RPC_URLS: chain.url,
     },
     records: [
       aRichNonprofit({ slug: "rich", name: "Rich Water Trust" }),
@@ -33,7 +37,10 @@ beforeAll(async () => {
   });
   await curate(service, aRichNonprofit({ slug: "picked", causes: ["health"], registrations: [] }));
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  service.close();
+  await chain.stop();
+});
 
 type Sent = {
   method?: "GET" | "POST";

@@ -3,11 +3,14 @@ import { randomBytes } from "node:crypto";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
+import { openChain } from "#api/chain/open-chain.ts";
 import { actions } from "#api/operator/actions.ts";
+import { operatorHealth } from "#api/operator/health.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { backupMark } from "#content/operation/backup-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
+import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
 import { aReceiver } from "#test/support/receiver.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -362,30 +365,28 @@ describe("health", () => {
   });
 
   test("says how the chain answers, and does not wait for one that hangs", async () => {
-    const { chain: opened } = service.context;
-    const chain = (stillValid: () => Promise<never>) => ({ ...opened, nodes: 1, stillValid });
-    const ask = async (stillValid: () => Promise<never>) => {
-      const { operatorHealth } = await import("#api/operator/health.ts");
-      return (await operatorHealth({ ...service.context, chain: chain(stillValid) })).chain;
+    const ask = async (answer: NodeAnswer) => {
+      const node = aNode(answer);
+      const opened = await openChain({
+        network: "local",
+        rpcUrls: [node.url],
+        sponsorKey: null,
+        commitment: "confirmed",
+        clock: service.context.clock,
+      });
+      if (!opened.ok) throw new Error(opened.failure.message);
+      const { chain } = await operatorHealth({ ...service.context, chain: opened.value });
+      await node.stop();
+      return chain;
     };
     const startedAt = performance.now();
-    expect(await ask(() => new Promise(() => {}))).toMatchObject({
-      answers: false,
-      why: "no answer in 3 s",
-    });
+    const hangs = { answers: false, why: "no answer within 2500 ms" };
+    expect(await ask(hang)).toMatchObject(hangs);
     expect(performance.now() - startedAt).toBeLessThan(8_000);
-    expect(
-      await ask(() =>
-        Promise.resolve({
-          ok: false,
-          failure: { kind: "chain_unclear", why: "all nodes are away" },
-        } as never),
-      ),
-    ).toMatchObject({ answers: false, why: "all nodes are away" });
-    expect(await ask(() => Promise.resolve({ ok: true, value: false } as never))).toMatchObject({
-      answers: true,
-      why: null,
-    });
+    const behind = { code: -32_005, message: "behind" };
+    const fails = { answers: false, why: "RPC error -32005" };
+    expect(await ask(() => ({ error: behind }))).toMatchObject(fails);
+    expect(await ask(() => ({ result: 7 }))).toMatchObject({ answers: true, why: null });
   }, 20_000);
 
   test("counts requests that a limit refused", async () => {

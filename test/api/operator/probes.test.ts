@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Context, Publication } from "#api/context.ts";
-import { fail, ok } from "#content/contract/base/result.ts";
 import { aChain } from "#test/support/local-chain.ts";
 import { anAwayStore } from "#test/support/away-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -24,7 +23,11 @@ const published: Publication = {
 /** A service whose chain answers, with some of it as it should not be. */
 async function watched(changed: Partial<Context> = {}, env: Record<string, string> = {}) {
   service = await aService();
-  const answering = { ...service.context.chain, nodes: 1, stillValid: async () => ok(true) };
+  const answering = {
+    ...service.context.chain,
+    nodes: 1,
+    health: async () => ({ why: null, took_ms: 1 }),
+  };
   service.close();
   service = await aService({ env, context: { chain: answering, ...changed } });
   return service;
@@ -86,7 +89,7 @@ describe("GET /readyz", () => {
     const chain = {
       ...(await watched()).context.chain,
       nodes: 1,
-      stillValid: async () => fail({ kind: "chain_unclear" as const, why: "no node answered" }),
+      health: async () => ({ why: "no node answered", took_ms: 1 }),
     };
     service.close();
     const store = await anAwayStore();
@@ -162,7 +165,7 @@ describe("GET /metrics", () => {
   test("does not wait for a chain that is away", async () => {
     const { chain } = (await watched()).context;
     service.close();
-    await watched({ chain: { ...chain, stillValid: () => new Promise<never>(() => {}) } });
+    await watched({ chain: { ...chain, health: () => new Promise<never>(() => {}) } });
     const text = await (await ask("127.0.0.1")).text();
     expect(text).not.toContain("\nalmoner_rpc_up ");
     expect(text).toContain("# TYPE almoner_request_duration_seconds histogram");

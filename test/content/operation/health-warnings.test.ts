@@ -131,7 +131,11 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     says: "The sponsor's SOL lasts for 3 more days: send some to Sponsor.",
   },
   { name: "the sponsor can pay", change: { sponsor }, says: null },
-  { name: "no chain is used", change: { chain: null }, says: null },
+  {
+    name: "no node is named",
+    change: { chain: null },
+    says: "No node of the chain is named (ALMONER_SOLANA_RPC_URLS), so no one can give: who asks what to pay is answered 503.",
+  },
   {
     name: "no backup is known",
     change: { backup: null },

@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { operatorHealth } from "#api/operator/health.ts";
+import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
+import type { TestChain } from "#test/support/local-chain.ts";
+import { measured, shown } from "#test/support/measured.ts";
+import { hang } from "#test/support/node.ts";
+import { freePort, untilAnswers } from "#test/support/processes.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService } from "#test/support/service.ts";
+
+const path = "/api/donate/well";
+/** How long after the last answer of a node the service may still ask for money. */
+const awayWithinMs = 5_000;
+/** For a busy machine. */
+const slackMs = 5_000;
+const lookEveryMs = 200;
+
+type Trouble = "refuses" | "hangs" | "answers errors";
+
+/** A node in front of the chain whose every call can be made to fail. */
+function aNodeInTrouble({ chain }: TestChain) {
+  let trouble: Trouble | null = null;
+  const answer = async (request: Request): Promise<Response> => {
+    if (trouble === "hangs") return hang();
+    if (trouble === "answers errors") return new Response("no", { status: 500 });
+    return chain.rpc(await request.text(), request.signal);
+  };
+  const listen = (port: number) =>
+    Bun.serve({ hostname: "127.0.0.1", port, idleTimeout: 0, fetch: answer });
+  let server = listen(0);
+  const { port = 0 } = server;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    set: async (next: Trouble | null) => {
+      if (trouble === "refuses") server = listen(port);
+      trouble = next;
+      if (trouble === "refuses") await server.stop(true);
+    },
+    stop: () => server.stop(true),
+  };
+}
+
+let at: DonatingService;
+let node: ReturnType<typeof aNodeInTrouble>;
+
+/** Asks what to pay until the answer has this status. Answers how long that took, and that answer. */
+async function untilStatus(status: number): Promise<{ tookMs: number; answer: Response }> {
+  const beganMs = performance.now();
+  for (;;) {
+    const answer = await at.service.get(path);
+    const tookMs = performance.now() - beganMs;
+    if (answer.status === status) return { tookMs, answer };
+    if (tookMs > awayWithinMs + slackMs)
+      throw new Error(`still ${answer.status} after ${tookMs} ms`);
+    await Bun.sleep(lookEveryMs);
+  }
+}
+
+describe.each(["refuses", "hangs", "answers errors"] as const)("while every node %s", (trouble) => {
+  beforeAll(async () => {
+    at = await aDonatingService({
+      nodes: (chain) => {
+        node = aNodeInTrouble(chain);
+        return [node.url];
+      },
+    });
+  });
+  afterAll(async () => {
+    await at.stop();
+    await node.stop();
+  });
+  afterEach(() => node.set(null));
+
+  test("no one is asked for money, whoever asks first; gifts go on once one is back", async () => {
+    const demand = await at.demand();
+    await node.set(trouble);
+    const { tookMs, answer } = await untilStatus(503);
+    expect(answer.headers.get("retry-after")).toBe("2");
+    expect(await answer.json()).toMatchObject({ code: "chain_away" });
+    measured(`503 after ${shown(tookMs / 1_000)} s where a node ${trouble}`);
+    await node.set(null);
+    await untilStatus(402);
+    expect((await at.prove(path, at.paid(demand))).status).toBe(200);
+    // No one asks meanwhile: the first who does hears it.
+    await node.set(trouble);
+    await Bun.sleep(awayWithinMs);
+    expect((await at.service.get(path)).status).toBe(503);
+  }, 60_000);
+
+  test("what may have been paid is never answered 402", async () => {
+    await untilStatus(402);
+    const [made, wanted] = [await at.demand(), await at.demand()];
+    const signature = at.paid(made);
+    const feePayer = at.chain.sponsor.publicKey.toBase58();
+    const payment = at.chain.donor().pay({ to: at.wallet, memo: wanted.memo, usdc: "1", feePayer });
+    await node.set(trouble);
+    const { caip2 } = at.service.context.chain;
+    const answers = await Promise.all([
+      at.prove(path, signature),
+      at.send(path, paymentHeader(payment.bytes, 2, caip2)),
+    ]);
+    for (const answer of answers) {
+      expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_unclear"]);
+    }
+  }, 30_000);
+});
+
+test("without a node, no one is asked for money, and the health page says so", async () => {
+  const service = await aService({
+    records: [
+      aNonprofit({ slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" }),
+    ],
+  });
+  const answer = await service.get(path);
+  expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_away"]);
+  const { parts } = (await (await service.get("/readyz")).json()) as { parts: object };
+  expect(parts).toMatchObject({ chain: "none" });
+  const { warnings } = await operatorHealth(service.context);
+  expect(warnings.join(" ")).toContain("No node of the chain is named");
+  service.close();
+});
+
+/** An installation as `npm ci --omit=dev` leaves it: all but the local chain's library. */
+function withoutLocalChain(): string {
+  const root = join(import.meta.dirname, "../..");
+  const folder = mkdtempSync(join(tmpdir(), "almoner-omit-dev-"));
+  for (const name of [
+    "api",
+    "content",
+    "scripts",
+    "site",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "astro.config.mjs",
+  ])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  const modules = join(folder, "node_modules");
+  mkdirSync(modules);
+  for (const name of readdirSync(join(root, "node_modules"))) {
+    if (name.startsWith("litesvm")) continue;
+    symlinkSync(join(root, "node_modules", name), join(modules, name));
+  }
+  return folder;
+}
+
+test("an installation without the local chain says so at its start, and asks no one for money", async () => {
+  const folder = withoutLocalChain();
+  const port = await freePort();
+  const service = Bun.spawn([process.execPath, "scripts/start.ts", "--profiles", "30"], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      ALMONER_NETWORK: "local",
+      ALMONER_DATA_DIR: join(folder, "data"),
+      ALMONER_PORT: String(port),
+      ALMONER_CHAIN_PORT: "0",
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const said = new Response(service.stderr).text();
+  const base = `http://127.0.0.1:${port}`;
+  // It compiles the site first.
+  await untilAnswers(`${base}/healthz`, service, 40_000);
+  const { nonprofits } = (await (await fetch(`${base}/api/nonprofits?limit=30`)).json()) as {
+    nonprofits: { slug: string; usdc_wallet: string | null }[];
+  };
+  const paid = nonprofits.find(({ usdc_wallet }) => usdc_wallet !== null);
+  const answer = await fetch(`${base}/api/donate/${paid?.slug}`);
+  expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_away"]);
+  service.kill("SIGTERM");
+  await service.exited;
+  expect(await said).toContain("this installation leaves it out");
+  rmSync(folder, { recursive: true });
+}, 60_000);
