@@ -67,8 +67,7 @@ const command = defineCommand({
         );
       }
       noteBackup(dataDir, null);
-      // Also of a scheduled one, which is quiet: the place fills up.
-      for (const why of outcome.notRemoved) console.error(`Could not be removed: ${why}.`);
+      tellLeft(outcome);
       if (args.json === true) console.log(JSON.stringify({ place: place.name, ...outcome }));
       else if (!silent) console.log(inWords(place.name, outcome));
     } catch (error) {
@@ -76,6 +75,11 @@ const command = defineCommand({
     }
   },
 });
+
+/** Also of a scheduled backup, which is quiet: the place fills up. */
+function tellLeft({ notRemoved }: BackupOutcome): void {
+  for (const why of notRemoved) console.error(`Could not be removed: ${why}.`);
+}
 
 /** What is wrong with the keys that are there: a backup of them must not push out those that hold the right ones. */
 async function keyTroubles(config: Config): Promise<string[]> {

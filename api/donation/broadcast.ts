@@ -94,13 +94,15 @@ async function send(
   const claimed = await claim(context, proof, payment);
   if (claimed === "source_busy") return claimed;
   if (claimed === "elsewhere") return waitForSender(context, proof, deadline);
-  if (claimed !== "claimed") return notTaken(claimed, "", payment.transfer?.authority ?? null);
+  if (claimed !== "claimed") return notTaken(claimed, "", payerOf(payment));
   const sent = await beforeDeadline(deadline, context.chain.send(payment));
   if (sent.ok) return waitUntilLanded(context, proof, deadline);
   const refused = await notSent(context, proof, deadline, sent.failure);
   if (isRefusal(refused)) await close(context, proof);
   return refused;
 }
+
+const payerOf = ({ transfer }: SignedPayment): string | null => transfer?.authority ?? null;
 
 /**
  * The token account of a payment whose fee the sponsor pays. Of two such payments of the same money one would fail on

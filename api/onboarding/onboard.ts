@@ -151,10 +151,7 @@ async function storeNew(
   if (proof !== null && (await challengeIsUsed(tx, proof.challenge))) {
     return fail({ kind: "wallet_challenge_used" });
   }
-  if (claimed.value !== null) {
-    const givenUp = placeGivenUp(await waitingForProfile(tx, claimed.value.id), network);
-    if (givenUp !== null) await giveUpPlace(tx, givenUp, now.getTime());
-  }
+  if (claimed.value !== null) await makeRoom(tx, claimed.value.id, { network, now });
   const id = randomBytes(10).toString("hex");
   const type = onboardingType(request, claimed.value);
   const status_digest = digestOf(statusToken(id));
@@ -172,6 +169,16 @@ async function storeNew(
     status_digest,
   });
   return ok({ id, type, slug, status: "pending_review", status_digest });
+}
+
+/** Where no more requests for a profile may wait, the one that the rules name gives up its place to the newcomer. */
+async function makeRoom(
+  tx: WriteTransaction,
+  nonprofitId: number,
+  { network, now }: Pick<Job, "network" | "now">,
+): Promise<void> {
+  const givenUp = placeGivenUp(await waitingForProfile(tx, nonprofitId), network);
+  if (givenUp !== null) await giveUpPlace(tx, givenUp, now.getTime());
 }
 
 /** The listing that is claimed; null for a registration. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import fc from "fast-check";
+import { array, assert, asyncProperty, constantFrom, tuple } from "fast-check";
 import { type Listening, listen } from "#api/http/listen.ts";
 import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -110,8 +110,8 @@ test("each route that writes counts toward a limit of its own, and none but prob
 });
 
 test("no way to write a path reaches a route that counts otherwise", async () => {
-  const parts = fc.constantFrom("api", "enrich", "healthz", "desk", "onboard", "donate", "x");
-  const marks = fc.constantFrom(
+  const parts = constantFrom("api", "enrich", "healthz", "desk", "onboard", "donate", "x");
+  const marks = constantFrom(
     "/",
     "//",
     "/./",
@@ -125,8 +125,8 @@ test("no way to write a path reaches a route that counts otherwise", async () =>
     ":",
     "@",
   );
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(marks, parts), { maxLength: 6 }), async (steps) => {
+  await assert(
+    asyncProperty(array(tuple(marks, parts), { maxLength: 6 }), async (steps) => {
       const target = `/${steps.flat().join("")}`;
       const answer = await raw(listening.port, `POST ${target} HTTP/1.1\r\nHost: a`, "{}");
       expect(answer).toMatch(/^HTTP\/1\.1 4\d\d/);

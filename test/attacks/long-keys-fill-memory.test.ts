@@ -39,8 +39,10 @@ async function grown(send: (at: number) => Promise<Response>): Promise<number> {
   const used = async () => {
     // Waiting writes of the log are no cache.
     await service.context.recommendationLog.flush();
-    await Bun.sleep(20);
-    Bun.gc(true);
+    for (let round = 0; round < 3; round++) {
+      await Bun.sleep(20);
+      Bun.gc(true);
+    }
     return process.memoryUsage().heapUsed;
   };
   await send(-1);

@@ -82,6 +82,15 @@ const amount = (waiting: number): string =>
     ? `${waitingMax.toLocaleString("en")} or more`
     : waiting.toLocaleString("en");
 
+/** "7 waiting, those with a proven host first. 995 gave up their place …" */
+function waitingSentence({ kind, waiting, left_out }: QueueCount): string {
+  const order = kind === "onboarding" ? "those with a proven host first" : "the oldest first";
+  const leftOut = ` ${amount(left_out)} gave up their place unseen in the last 30 days: 5 of one network, and 50 in all, wait for a profile.`;
+  return `${amount(waiting)} waiting, ${order}.${left_out === 0 ? "" : leftOut}`;
+}
+
+type QueueCount = Awaited<ReturnType<typeof reviewQueues>>[number];
+
 /** /desk/queues/:kind: a page of one queue, the oldest first. */
 export async function queuePage(
   { context, request, params, token }: Visit,
@@ -99,11 +108,7 @@ export async function queuePage(
     status,
     main: html`<h1>${queueWords[kind].name}</h1>
       ${said}${await decisionNotice(context, textIn(request.url, "done"))}
-      <p class="quiet">
-        ${amount(queue?.waiting ?? 0)} waiting,
-        ${kind === "onboarding" ? "those with a proven host first" : "the oldest first"}.
-        ${(queue?.left_out ?? 0) === 0 ? null : html`${amount(queue?.left_out ?? 0)} gave up their place unseen in the last 30 days: 5 of one network, and 50 in all, wait for a profile.`}
-      </p>
+      ${queue === undefined ? null : html`<p class="quiet">${waitingSentence(queue)}</p>`}
       ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : manyForm({ kind, place: placeWith(place, { after }), token, reviews })}
       ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}
       ${next === null ? null : html`<p>${nextLink(placeWith(place, { after: next }), "Next page")}</p>`}`,

@@ -153,7 +153,7 @@ describe("a table", () => {
   });
 
   describe.each([",", ";", "\t"])("delimited by %j", (delimiter) => {
-    const marks = [...'=+-@＝"\n\r\t,; x'];
+    const marks = Array.from('=+-@＝"\n\r\t,; x');
     const cells = marks.flatMap((a) => marks.flatMap((b) => marks.map((c) => `x${a}${b}${c}=1+1`)));
     const header = ["name", "=note"];
     const table = {
