@@ -1,7 +1,7 @@
 import { ValidationError } from "elysia";
 import { type Log, requestIdOf } from "#api/log.ts";
 import { problemTitles, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
-import { isStoreAway, StoreBusy, StoreLost } from "#content/store/busy.ts";
+import { isStoreAway, isStoreDamage, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
 /** What a client reads when a request is refused. `code` is our stable name of the failure. */
 export type Refusal = {
@@ -109,6 +109,15 @@ export function storeRefusal(error: unknown): Refusal | null {
       code: "store_busy",
       detail: "The directory is being written to by another process. Send the request again.",
       headers: { "retry-after": "1" },
+    };
+  }
+  if (isStoreDamage(error)) {
+    return {
+      status: 503,
+      code: "store_corrupt",
+      detail:
+        "The directory's database is damaged, and nothing is stored until an operator has restored a backup. Published pages and files are still served; send the request again later.",
+      headers: { "retry-after": "60" },
     };
   }
   if (error instanceof StoreLost) {

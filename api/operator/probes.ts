@@ -9,6 +9,7 @@ import type { Ready } from "#content/contract/stats.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { publisherSilentMaxS, publishWaitMaxS, silenceMs } from "#content/operation/health.ts";
+import { StoreLost } from "#content/store/busy.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import { chainHealth } from "./health.ts";
 import type { OperatorContext } from "./operators.ts";
@@ -85,8 +86,9 @@ async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
   try {
     // Reads go on when the file is gone.
     context.store.assertInPlace();
-  } catch {
-    return [{ part: "store", why: "the store was removed or replaced" }];
+  } catch (error) {
+    const why = error instanceof StoreLost ? error.why : "it cannot be found";
+    return [{ part: "store", why }];
   }
   const answered = within(newestSequence(context.store), storeWaitMs);
   const newest = await answered.catch((error: unknown) => error);
