@@ -8,7 +8,7 @@ import { serviceOperations as service } from "#content/contract/operations/direc
 import type { Ready } from "#content/contract/stats.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
-import { publisherSilentMaxS, publishWaitMaxS, silenceMs } from "#content/operation/health.ts";
+import { publisherSilentMaxS, publishWaitMaxS } from "#content/operation/health.ts";
 import { StoreLost } from "#content/store/busy.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import { chainHealth } from "./health.ts";
@@ -108,14 +108,13 @@ async function publisherTrouble({
 }: OperatorContext): Promise<string | null> {
   const at = publication?.();
   if (at === undefined) return null;
-  const now = clock();
-  const silentS = Math.round(silenceMs(at.seenAtMs, now) / 1_000);
-  if (at.seenAtMs === 0) return "the publisher does not run";
+  if (at.silentMs === null) return "the publisher does not run";
+  const silentS = Math.round(at.silentMs / 1_000);
   if (silentS > publisherSilentMaxS)
     return `the publisher has given no sign of life for ${silentS} s`;
   if (at.release === 0) return "nothing is published yet";
   const since = at.held ? null : await firstChangeAfter(store, Math.min(at.profilesTo, at.listsTo));
-  const waitedS = since === null ? 0 : Math.round((now.getTime() - since) / 1_000);
+  const waitedS = since === null ? 0 : Math.round((clock().getTime() - since) / 1_000);
   return waitedS > publishWaitMaxS ? `a change has waited for ${waitedS} s to be published` : null;
 }
 
