@@ -8,6 +8,8 @@ export const publisherSilentMaxS = 30;
 const backupAgeMaxS = 25 * 3_600;
 /** With less than this, writes are about to stop. */
 export const freeBytesMin = 1_000_000_000;
+/** With less than this, the log of the store may not grow any more: the service is not ready. */
+export const fullBelowBytes = 64_000_000;
 const webhookWaitMaxS = 600;
 
 const failedSignInsMax = 10;

@@ -1,10 +1,18 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
-import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
+import { freePort, runScript, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const profiles = 1_000;
@@ -98,6 +106,27 @@ test("damage that any read of a running service meets stops its writes, and read
   expect([...refusals]).toEqual(["503 store_corrupt"]);
   await expectRefusing(service);
   await service.stop();
+}, 60_000);
+
+test("what happened to the files of a store shows in doctor, review health and readiness", async () => {
+  const service = await started();
+  // The file itself is in order, so no look at it would tell.
+  unlinkSync(`${path}-wal`);
+  const env = { ALMONER_DATA_DIR: dataDir };
+  const [doctor, health] = await Promise.all([
+    runScript("doctor", ["--json"], env),
+    runScript("review", ["health", "--json"], env),
+  ]);
+  const ready = await service.read("/readyz");
+  await service.stop();
+  const { findings } = JSON.parse(doctor.out) as { findings: { check: string; found: string }[] };
+  const found = findings.filter(({ check }) => check === "service").map((one) => one.found);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toEndWith("is not ready: the store was removed or replaced.");
+  expect(doctor.code).toBe(1);
+  const { warnings } = JSON.parse(health.out) as { warnings: string[] };
+  expect(warnings[0]).toContain("was removed or replaced while it was in use");
+  expect(ready).toMatchObject({ status: 503, detail: "the store was removed or replaced." });
 }, 60_000);
 
 test("a service that is started on a damaged store refuses writes once it has checked it", async () => {
