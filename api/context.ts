@@ -54,8 +54,8 @@ export type Publication = {
   listsTo: number;
   /** Pages that could not be rendered; their older versions stay. */
   failures: number;
-  /** When the publisher last gave a sign of life, in milliseconds since 1970; 0: it does not run. */
-  seenAtMs: number;
+  /** How long ago the publisher last gave a sign of life, whatever the clock says; null: it does not run. */
+  silentMs: number | null;
   /** Of the publisher's process. */
   pid: number;
 };

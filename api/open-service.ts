@@ -5,6 +5,7 @@ import { chainAudit } from "#content/operation/audit-chain-store.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/donation/store.ts";
 import { every } from "#content/runtime/every.ts";
+import { StoreLost } from "#content/store/busy.ts";
 import { openStore, servingStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
@@ -50,6 +51,9 @@ export type Given = Partial<
 const flushEveryMs = 1_000;
 const lookEveryMs = 1_000;
 const expireEveryMs = 3_600_000;
+const checkEveryMs = 86_400_000;
+/** The first answers do not share the disk with it. */
+const checkAfterMs = 2_000;
 
 /**
  * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds some of it, for
@@ -99,7 +103,13 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     }),
     every(async () => store.assertInPlace(), {
       everyMs: lookEveryMs,
-      onFailure: (error) => log.error({ err: error }, "the store was removed or replaced"),
+      onFailure: (error) =>
+        log.error({ err: error }, error instanceof StoreLost ? error.why : "the store was lost"),
+    }),
+    every(() => store.checkPages(), {
+      everyMs: checkEveryMs,
+      firstAfterMs: checkAfterMs,
+      onFailure: (error) => log.error({ err: error }, "the check of the store failed"),
     }),
     every(() => context.activity.flush(), {
       everyMs: flushEveryMs,

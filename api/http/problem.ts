@@ -1,7 +1,8 @@
 import { ValidationError } from "elysia";
 import { type Log, requestIdOf } from "#api/log.ts";
 import { problemTitles, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
-import { isStoreAway, StoreBusy, StoreLost } from "#content/store/busy.ts";
+import { atMostEvery } from "#content/runtime/at-most-every.ts";
+import { isStoreAway, isStoreDamage, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
 /** What a client reads when a request is refused. `code` is our stable name of the failure. */
 export type Refusal = {
@@ -111,6 +112,15 @@ export function storeRefusal(error: unknown): Refusal | null {
       headers: { "retry-after": "1" },
     };
   }
+  if (isStoreDamage(error)) {
+    return {
+      status: 503,
+      code: "store_corrupt",
+      detail:
+        "The directory's database is damaged, and nothing is stored until an operator has restored a backup. Published pages and files are still served; send the request again later.",
+      headers: { "retry-after": "60" },
+    };
+  }
   if (error instanceof StoreLost) {
     return {
       status: 503,
@@ -173,10 +183,15 @@ export function answerError(
   }
   const request_id = request === undefined ? crypto.randomUUID() : requestIdOf(request);
   const refusal = storeRefusal(error);
-  if (refusal !== null) log.warn({ code: refusal.code, request_id }, "the store refused");
-  else log.error({ err: error, request_id }, "unexpected error");
+  if (refusal !== null) {
+    // The log may be on the disk that is full.
+    if (refusal.code !== "storage_full" || isFullLogged())
+      log.warn({ code: refusal.code, request_id }, "the store refused");
+  } else log.error({ err: error, request_id }, "unexpected error");
   return problem({ ...(refusal ?? internal), extra: { request_id } });
 }
+
+const isFullLogged = atMostEvery(60_000);
 
 export const internal: Refusal = {
   status: 500,

@@ -2,6 +2,7 @@ import type { Config } from "#api/config.ts";
 import type { LimitName } from "#content/contract/operations/operation.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
+import { atMostEvery } from "#content/runtime/at-most-every.ts";
 import { isDamaged, openDisposable, setAside } from "#content/runtime/disposable-file.ts";
 import { batcher } from "./batcher.ts";
 import { keyedHash, networkHash, networkOf } from "./client.ts";
@@ -105,7 +106,7 @@ export type Limits = {
 
 /**
  * The limits of this machine, kept in a file that its processes share. When the file cannot be written (a full
- * disk) each process counts for itself until it can.
+ * disk) each process counts for itself in memory, and tries the file again once a minute.
  */
 export function openLimits(
   path: string,
@@ -117,7 +118,11 @@ export function openLimits(
   const openShared = () => openDisposable(path, () => openWindows(path, uptimeMs), onDamaged);
   let shared = openShared();
   let alone: Windows | null = null;
+  /** Reading a file that cannot be written would find room in it again and again. */
+  let aloneUntilMs = -Infinity;
+  const isLogged = atMostEvery(minuteMs);
   const ask = <Value>(question: (windows: Windows) => Value): Value => {
+    if (alone !== null && performance.now() < aloneUntilMs) return question(alone);
     try {
       const answer = question(shared);
       alone?.close();
@@ -131,9 +136,10 @@ export function openLimits(
         shared = openShared();
         return question(shared);
       }
-      if (alone === null)
+      if (isLogged())
         log.warn({ err: error }, "rate limits are not shared: each process counts its own");
       alone ??= openWindows(":memory:", uptimeMs);
+      if (!isLocked(error)) aloneUntilMs = performance.now() + minuteMs;
       return question(alone);
     }
   };
@@ -212,6 +218,10 @@ export function openLimits(
     },
   };
 }
+
+/** Another process writes: the next question finds the file free. */
+const isLocked = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /^SQLITE_BUSY/.test(String(error.code));
 
 const recordEveryMs = 100;
 const clientsMax = 50_000;

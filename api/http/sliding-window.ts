@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { uptime } from "node:os";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
+import { bootId, machineUptimeMs } from "#content/runtime/machine-uptime.ts";
 
 /** This many in this long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
 export type Window = { policy: string; limit: number; windowMs: number; grainMs: number };
@@ -179,14 +179,8 @@ function bootOf(db: Database, uptimeNowMs: number): number {
   return booted_at;
 }
 
-const bootIdFile = "/proc/sys/kernel/random/boot_id";
-const bootId = (): string =>
-  existsSync(bootIdFile) ? readFileSync(bootIdFile, "utf8").trim() : "one boot";
-
 /** Milliseconds since the machine started: its uptime once, to 10 ms, and the process's own steady clock from there. */
 function machineUptime(): () => number {
-  const file = "/proc/uptime";
-  const seconds = existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[0]) : uptime();
-  const startedAtMs = seconds * 1_000 - performance.now();
+  const startedAtMs = machineUptimeMs() - performance.now();
   return () => startedAtMs + performance.now();
 }

@@ -57,7 +57,17 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
       oldest_pending_s: pendingSince === null ? null : secondsBetween(pendingSince, now),
     },
   };
-  return { ...health, warnings: healthWarnings(health) };
+  return { ...health, warnings: [...storeWarnings(store), ...healthWarnings(health)] };
+}
+
+/** That nothing is written any more, for what happened to the files of the store. */
+function storeWarnings(store: OperatorContext["store"]): string[] {
+  try {
+    store.assertInPlace();
+    return [];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
 }
 
 /** What was counted of attempts to get in, in the last 24 hours. */

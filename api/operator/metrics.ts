@@ -16,7 +16,7 @@ type Facts = {
   health: OperatorHealth | null;
   queues: readonly { kind: string; waiting: number }[];
   unready: readonly Unready[];
-  seenAtMs: number | null;
+  silentMs: number | null;
   publisherBytes: number | null;
   walBytes: number | null;
   residentBytes: number;
@@ -34,7 +34,8 @@ const gauges: Readonly<Record<keyof typeof helps, (facts: Facts) => Value>> = {
   almoner_lists_behind: (f) => f.health?.publication?.lists_behind,
   almoner_publication_lag_seconds: ({ health }) =>
     health?.publication && (health.publication.oldest_waiting_s ?? 0),
-  almoner_publisher_seen_timestamp_seconds: ({ seenAtMs }) => seenAtMs && seenAtMs / 1_000,
+  almoner_publisher_seen_timestamp_seconds: ({ silentMs }) =>
+    silentMs === null ? null : (Date.now() - silentMs) / 1_000,
   almoner_publisher_resident_memory_bytes: (f) => f.publisherBytes,
   almoner_render_failures: (f) => f.health?.publication?.failures,
   almoner_newest_change: (f) => f.health?.store.newest_change,
@@ -193,8 +194,8 @@ async function readFacts(context: OperatorContext, readiness: Readiness): Promis
     health,
     queues,
     unready,
-    seenAtMs: publication?.seenAtMs ?? null,
-    publisherBytes: publication?.seenAtMs ? await residentBytesOf(publication.pid) : null,
+    silentMs: publication?.silentMs ?? null,
+    publisherBytes: publication?.silentMs == null ? null : await residentBytesOf(publication.pid),
     walBytes: context.store.embedded ? sizeOf(`${filePathOf(databaseUrl)}-wal`) : null,
     residentBytes: process.memoryUsage.rss(),
   };

@@ -8,9 +8,10 @@ import { serviceOperations as service } from "#content/contract/operations/direc
 import type { Ready } from "#content/contract/stats.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
-import { publisherSilentMaxS, publishWaitMaxS, silenceMs } from "#content/operation/health.ts";
+import { fullBelowBytes, publisherSilentMaxS, publishWaitMaxS } from "#content/operation/health.ts";
+import { StoreLost } from "#content/store/busy.ts";
 import { within } from "#content/runtime/with-timeout.ts";
-import { chainHealth } from "./health.ts";
+import { chainHealth, freeBytes } from "./health.ts";
 import type { OperatorContext } from "./operators.ts";
 
 const notOpen: Refusal = {
@@ -68,13 +69,17 @@ const lookAgainAfterMs = 5_000;
 
 export type Readiness = () => Promise<readonly Unready[]>;
 
-/** Looks at store, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. */
+/** Looks at store, disk, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. */
 export function openReadiness(context: OperatorContext): Readiness {
   const looks = new LRUCache<"all", readonly Unready[]>({
     max: 1,
     ttl: lookAgainAfterMs,
     fetchMethod: async () => {
-      const looked = await Promise.all([storeAndPublisher(context), chainTrouble(context)]);
+      const looked = await Promise.all([
+        storeAndPublisher(context),
+        diskTrouble(context),
+        chainTrouble(context),
+      ]);
       return looked.flat();
     },
   });
@@ -85,8 +90,9 @@ async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
   try {
     // Reads go on when the file is gone.
     context.store.assertInPlace();
-  } catch {
-    return [{ part: "store", why: "the store was removed or replaced" }];
+  } catch (error) {
+    const why = error instanceof StoreLost ? error.why : "it cannot be found";
+    return [{ part: "store", why }];
   }
   const answered = within(newestSequence(context.store), storeWaitMs);
   const newest = await answered.catch((error: unknown) => error);
@@ -106,15 +112,21 @@ async function publisherTrouble({
 }: OperatorContext): Promise<string | null> {
   const at = publication?.();
   if (at === undefined) return null;
-  const now = clock();
-  const silentS = Math.round(silenceMs(at.seenAtMs, now) / 1_000);
-  if (at.seenAtMs === 0) return "the publisher does not run";
+  if (at.silentMs === null) return "the publisher does not run";
+  const silentS = Math.round(at.silentMs / 1_000);
   if (silentS > publisherSilentMaxS)
     return `the publisher has given no sign of life for ${silentS} s`;
   if (at.release === 0) return "nothing is published yet";
   const since = at.held ? null : await firstChangeAfter(store, Math.min(at.profilesTo, at.listsTo));
-  const waitedS = since === null ? 0 : Math.round((now.getTime() - since) / 1_000);
+  const waitedS = since === null ? 0 : Math.round((clock().getTime() - since) / 1_000);
   return waitedS > publishWaitMaxS ? `a change has waited for ${waitedS} s to be published` : null;
+}
+
+async function diskTrouble({ config }: OperatorContext): Promise<Unready[]> {
+  const free = await freeBytes(config.dataDir);
+  return free === null || free >= fullBelowBytes
+    ? []
+    : [{ part: "store", why: `the disk is full: ${Math.floor(free / 1e6)} MB are left` }];
 }
 
 async function chainTrouble({ chain }: OperatorContext): Promise<Unready[]> {

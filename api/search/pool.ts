@@ -19,7 +19,10 @@ type Outcome = SearchPage | BrowsePage | FacetCounts | null;
 /** Null ends the thread: never in the middle of a query, for that would end the whole process. */
 export type WorkerQuestion = ({ id: number } & Question) | null;
 
-export type WorkerAnswer = { id: number; page: Outcome } | { id: number; failure: string };
+/** `code`: the driver's, for a failure that is the store's. */
+export type WorkerAnswer =
+  | { id: number; page: Outcome }
+  | { id: number; failure: string; code: string | null };
 
 const overload = {
   status: 503,
@@ -110,8 +113,9 @@ function startThread(start: WorkerStart, onLost: (reason: string) => void): Thre
   const thread = { worker, waiting: new Map<number, Waiting>(), ended: ended.promise };
   worker.on("message", (message: WorkerAnswer) => {
     const waiting = take(thread, message.id);
-    if ("failure" in message) waiting?.reject(new Error(`search failed: ${message.failure}`));
-    else waiting?.resolve(message.page);
+    if ("page" in message) return waiting?.resolve(message.page);
+    const { failure, code } = message;
+    waiting?.reject(Object.assign(new Error(`search failed: ${failure}`), code && { code }));
   });
   worker.on("error", ({ message }: Error) => onLost(message));
   worker.on("exit", () => {

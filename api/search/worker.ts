@@ -3,6 +3,7 @@ import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { type Browse, openBrowse } from "#content/nonprofit/browse-store.ts";
 import { countedIn, type CountSearch } from "#content/search/counted.ts";
 import { type Search, searchIn } from "#content/search/search.ts";
+import { codeOf } from "#content/store/busy.ts";
 import { queryable } from "#content/store/open.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
 
@@ -52,7 +53,7 @@ async function respond(question: NonNullable<WorkerQuestion>): Promise<void> {
         : search(question.search, question.version));
     send({ id, page });
   } catch (error) {
-    send({ id, failure: String(error) });
+    send({ id, failure: String(error), code: codeOf(error) });
   }
 }
 

@@ -4,13 +4,12 @@ import type { OperatorHealth } from "#content/contract/operator.ts";
 export const publishWaitMaxS = 60;
 /** A publisher that gave no sign of life for this long hangs; it gives one every 5 s. */
 export const publisherSilentMaxS = 30;
-/** For how long there was no sign of life, in ms: one from the future was given before the clock was set back. */
-export const silenceMs = (seenAtMs: number, now: Date): number =>
-  Math.abs(now.getTime() - seenAtMs);
 /** Once a day, and some time to be made. */
 const backupAgeMaxS = 25 * 3_600;
 /** With less than this, writes are about to stop. */
 export const freeBytesMin = 1_000_000_000;
+/** With less than this, the log of the store may not grow any more: the service is not ready. */
+export const fullBelowBytes = 64_000_000;
 const webhookWaitMaxS = 600;
 
 const failedSignInsMax = 10;

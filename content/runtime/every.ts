@@ -3,21 +3,24 @@ import { within } from "./with-timeout.ts";
 export type EveryOptions = {
   /** Pause between the end of one run and the begin of the next. */
   everyMs: number;
+  /** Pause before the first run. Default: none. */
+  firstAfterMs?: number;
   /** Called once for a failure, until a run works again. */
   onFailure: (error: unknown) => void;
   /** How long `stop` waits for the run that is under way. */
   stopWaitMs?: number;
 };
 
-/** Does work at once, and again every so often. A run that throws does not end the loop. */
+/** Does work, and again every so often. A run that throws does not end the loop. */
 export function every(
   work: () => Promise<unknown>,
-  { everyMs, onFailure, stopWaitMs = 5_000 }: EveryOptions,
+  { everyMs, firstAfterMs = 0, onFailure, stopWaitMs = 5_000 }: EveryOptions,
 ): { stop(): Promise<void> } {
   let stopped = false;
   let failing = false;
   const stopping = Promise.withResolvers<void>();
   const loop = async () => {
+    if (firstAfterMs > 0) await within(stopping.promise, firstAfterMs);
     while (!stopped) {
       try {
         await work();

@@ -1,3 +1,4 @@
+import { isDamaged } from "#content/runtime/disposable-file.ts";
 import { retry } from "#content/runtime/retry.ts";
 
 /** Another process held the store's write lock for longer than the caller would wait. Nothing was written. */
@@ -8,6 +9,14 @@ export class StoreBusy extends Error {
 /** The files of an embedded store were removed or replaced while they were in use. What was asked for last is not stored. */
 export class StoreLost extends Error {
   override name = "StoreLost";
+  /** In words that name no path, for anyone. */
+  readonly why: string = "the store was removed or replaced";
+}
+
+/** SQLite found pages of an embedded store damaged: nothing is written, for it would be lost with them. */
+export class StoreDamaged extends StoreLost {
+  override name = "StoreDamaged";
+  override readonly why = "the store is damaged, and a backup has to be restored (bun run restore)";
 }
 
 /** The database server cannot be reached, or does not answer in time. What was sent may have been done or not. */
@@ -36,12 +45,17 @@ export const isStoreAway = (error: unknown): boolean =>
     isStoreAway(error.cause));
 
 /** The code of an error or of its cause: those of SQLite and of a libSQL server carry one. */
-const codeOf = (error: unknown): string | null =>
+export const codeOf = (error: unknown): string | null =>
   error instanceof Error
     ? "code" in error && typeof error.code === "string"
       ? error.code
       : codeOf(error.cause)
     : null;
+
+/** Whether the driver of the store met damaged pages, or a file that is no database. Other files have Bun's SQLite. */
+export const isStoreDamage = (error: unknown): boolean =>
+  error instanceof StoreDamaged ||
+  (!isDamaged(error) && /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error) ?? ""));
 
 const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error) ?? "");
 

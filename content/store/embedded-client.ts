@@ -2,6 +2,8 @@ import type { Client } from "@libsql/client";
 import { ConnectionPool, Sqlite3Client } from "@libsql/client/sqlite3";
 import type Database from "libsql";
 import { LRUCache } from "lru-cache";
+import { isStoreDamage } from "./busy.ts";
+import { noteDamage } from "./store-files.ts";
 
 const statementsMax = 200;
 /** Pragmas and changes of tables may take effect while they are prepared, so each is prepared again. */
@@ -12,6 +14,7 @@ const isBoundary = /^\s*(?:begin|commit|rollback)\b/i;
  * A client of one connection to a file that prepares each statement once. The library's own prepares it at every
  * execution, which takes longer than the execution: 180 of 220 µs to insert a submission, whose triggers are compiled too.
  * A statement must name its columns: those of `SELECT *` are not asked for again when a table gets another. See decision 0007.
+ * Damage that a statement meets is noted beside the file, which stops all writes.
  */
 export const openEmbeddedClient = (url: string, options: { timeout: number }): Client =>
   new Sqlite3Client(new PreparingPool(filePathOf(url), options, 1), "number");
@@ -24,29 +27,51 @@ export function filePathOf(url: string): string {
 }
 
 class PreparingPool extends ConnectionPool {
+  readonly #path: string;
+
+  constructor(path: string, options: { timeout: number }, connections: number) {
+    super(path, options, connections);
+    this.#path = path;
+  }
+
   override acquireSync(forTransaction?: boolean): Database.Database {
     const database = super.acquireSync(forTransaction);
-    if (!Object.hasOwn(database, "prepare")) prepareOnce(database);
+    if (!Object.hasOwn(database, "prepare")) prepareOnce(database, watchFor(this.#path));
     return database;
   }
 }
+
+/** Calls the driver, and notes the damage that it meets. */
+type Watched = <Answer>(call: () => Answer) => Answer;
+
+const watchFor =
+  (path: string): Watched =>
+  (call) => {
+    try {
+      return call();
+    } catch (error) {
+      if (isStoreDamage(error)) noteDamage(path, String(error));
+      throw error;
+    }
+  };
 
 /**
  * An execution is synchronous and reads all rows, so no two use one statement at a time. A statement keeps the values
  * that it was given last: a caller that gives fewer than it has places for gets those of another execution.
  */
-function prepareOnce(database: Database.Database): void {
-  const prepare = database.prepare.bind(database);
+function prepareOnce(database: Database.Database, watched: Watched): void {
+  const prepareNow = database.prepare.bind(database);
+  const prepare = (sql: string) => watched(() => prepareNow(sql));
   const statements = new LRUCache<string, Database.Statement>({
     max: statementsMax,
     memoMethod: (sql) => {
       const forget = () => statements.delete(sql);
-      return describedOnce(prepare(sql), forget);
+      return describedOnce(prepare(sql), watched, forget);
     },
   });
   const made = (sql: string) => {
     if (isReusable.test(sql)) return statements.memo(sql);
-    return isBoundary.test(sql) ? boundaryOf(database, sql) : prepare(sql);
+    return isBoundary.test(sql) ? boundaryOf(database, sql, watched) : prepare(sql);
   };
   // Looked for with `get`: `memo` copies its options at each call.
   const prepared = (sql: string) => statements.get(sql) ?? made(sql);
@@ -57,14 +82,18 @@ function prepareOnce(database: Database.Database): void {
  * The beginning or end of a transaction. The driver frees a prepared statement when it is collected, and until then one
  * that met a lock holds its connection back; what it executes directly is free at once.
  */
-function boundaryOf(database: Database.Database, sql: string): Database.Statement {
+function boundaryOf(
+  database: Database.Database,
+  sql: string,
+  watched: Watched,
+): Database.Statement {
   const boundary = {
     safeIntegers: () => boundary,
     raw: () => {
       throw answersNoRows;
     },
     run: () => {
-      database.exec(sql);
+      watched(() => database.exec(sql));
       return { changes: 0, lastInsertRowid: 0 };
     },
   };
@@ -79,11 +108,15 @@ const answersNoRows = new Error("this statement does not answer rows");
  * microseconds. One that failed for a lock stays active until it is freed, and its connection reads what the file held
  * then, so it is forgotten.
  */
-function describedOnce(statement: Database.Statement, forget: () => void): Database.Statement {
+function describedOnce(
+  statement: Database.Statement,
+  watched: Watched,
+  forget: () => void,
+): Database.Statement {
   const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];
-  const watched = <Answer>(execute: () => Answer): Answer => {
+  const executed = <Answer>(execute: () => Answer): Answer => {
     try {
-      return execute();
+      return watched(execute);
     } catch (error) {
       forget();
       throw error;
@@ -98,7 +131,7 @@ function describedOnce(statement: Database.Statement, forget: () => void): Datab
     return statement;
   };
   statement.columns = () => columns;
-  statement.all = (...args) => watched(() => all(...args));
-  statement.run = (...args) => watched(() => run(...args));
+  statement.all = (...args) => executed(() => all(...args));
+  statement.run = (...args) => executed(() => run(...args));
   return statement;
 }

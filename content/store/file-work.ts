@@ -1,5 +1,6 @@
 import Database from "libsql/promise";
 import { z } from "zod";
+import { isStoreDamage } from "./busy.ts";
 
 /** What a copy of a store holds: rows by table, and how far its changes and its feed go. */
 export const CopyFacts = z.object({
@@ -26,9 +27,30 @@ export async function copyStore(path: string, target: string): Promise<void> {
   }
 }
 
+/** Whatever SQLite finds wrong first in the pages of a store; null for nothing. That its indexes agree with their tables, which takes three times as long, is not asked. */
+async function faultIn(db: Database): Promise<string | null> {
+  const [verdict] = await (await db.prepare("PRAGMA quick_check(1)")).all();
+  const fault = String((verdict as Record<string, unknown>)["quick_check"]);
+  return fault === "ok" ? null : fault;
+}
+
 /**
- * Reads a copy through. Throws with what SQLite finds wrong in it. That its indexes agree with their tables, which takes
- * five times as long to find out, is not asked: copying has just built them.
+ * Reads a store through, beside its users and on a thread of its own: 1 s for 41,000 profiles. Answers what is wrong with it, null for nothing.
+ */
+export async function checkStore(path: string): Promise<string | null> {
+  const db = new Database(path, { timeout: 10_000 });
+  try {
+    return await faultIn(db);
+  } catch (error) {
+    if (isStoreDamage(error)) return String(error);
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Reads a copy through. Throws with what SQLite finds wrong in it. Copying has just built its indexes.
  */
 export async function checkCopy(path: string): Promise<CopyFacts> {
   const db = new Database(path, { timeout: 10_000 });
@@ -36,10 +58,8 @@ export async function checkCopy(path: string): Promise<CopyFacts> {
     (await db.prepare(sql)).all() as Record<string, unknown>[];
   const number = async (sql: string) => Number((await all(sql))[0]?.["n"] ?? 0);
   try {
-    const [verdict] = await all("PRAGMA quick_check");
-    if (verdict?.["quick_check"] !== "ok") {
-      throw new Error(`${path} is damaged: ${String(verdict?.["quick_check"])}`);
-    }
+    const fault = await faultIn(db);
+    if (fault !== null) throw new Error(`${path} is damaged: ${fault}`);
     const tables = await all("SELECT name FROM pragma_table_list WHERE type = 'table'");
     const rows: Record<string, number> = {};
     for (const { name } of tables) {

@@ -6,8 +6,8 @@ import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { fetchWithin, retryWhileBusy } from "./busy.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
-import { storeFiles } from "./store-files.ts";
-import { checkpointApart } from "./file-work.ts";
+import { forgetDamage, isDamageNoted, noteDamage, storeFiles } from "./store-files.ts";
+import { checkpointApart, checkStore } from "./file-work.ts";
 import { migrateAmongOthers, refuseDowngrade } from "./upgrade.ts";
 
 type Db = LibSQLDatabase;
@@ -27,13 +27,16 @@ export type Store = {
   /**
    * Runs `work` in one write transaction and commits it; when `work` throws, nothing is written. Writers of this
    * process queue; another process's lock is awaited without blocking the event loop, at most `busyWaitMs`, then
-   * StoreBusy is thrown. StoreLost: its files are others now, and what was written is not stored. `work` may run more than once, so it must have no effects but on the transaction.
+   * StoreBusy is thrown. StoreLost: its files are others now, and what was written is not stored; StoreDamaged: SQLite
+   * met damage in them. `work` may run more than once, so it must have no effects but on the transaction.
    */
   write<Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value>;
   /** How many writes this handle has committed: a cheap sign that there may be something new to read. */
   committed(): number;
-  /** Throws StoreLost once the files of an embedded store were removed or replaced: `write` does so too. */
+  /** Throws StoreLost once the files of an embedded store were removed, replaced or found damaged: `write` does so too. */
   assertInPlace(): void;
+  /** Has SQLite read an embedded store through, on a thread of its own; throws StoreDamaged where it finds damage. */
+  checkPages(): Promise<void>;
   /** Closes the store. Its log is brought into the file when no one else uses it: a copy of the file alone is whole then. */
   close(): void;
   [Symbol.dispose](): void;
@@ -95,6 +98,9 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
   if (embedded) {
     if (!create) refuseMissing(address);
     makePrivate(address);
+    // Another file may be in its place since. Readers leave that to those who write.
+    if (!migrated && isDamageNoted(address) && (await checkStore(address)) === null)
+      forgetDamage(address);
   }
   const connect = () => connectTo(options, embedded);
   // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
@@ -120,11 +126,15 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
   // A connection that has read keeps the log open, and in its place, until it is closed.
   if (embedded) await reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
   const files = storeFiles(embedded ? address : ":memory:");
+  const assertInPlace = () => {
+    files.checkPlace();
+    files.checkDamage();
+  };
   const inPlace = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     try {
-      files.check();
+      assertInPlace();
       const value = await work();
-      files.check();
+      files.checkPlace();
       return value;
     } catch (error) {
       // This connection still has the log, and no one else ever will.
@@ -160,7 +170,14 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
       return turn;
     },
     committed: () => committed,
-    assertInPlace: () => files.check(),
+    assertInPlace,
+    checkPages: async () => {
+      if (!embedded || address === ":memory:") return;
+      files.checkPlace();
+      const fault = await checkStore(address);
+      if (fault !== null) noteDamage(address, fault);
+      files.checkDamage();
+    },
     close,
     [Symbol.dispose]: close,
   };

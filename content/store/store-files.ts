@@ -1,11 +1,13 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import Database from "libsql";
-import { StoreLost } from "./busy.ts";
+import { StoreDamaged, StoreLost } from "./busy.ts";
 
 /** The files that an embedded store is, by their inodes: its path may come to name others while it is in use. */
 export type StoreFiles = {
   /** Throws StoreLost once the file or its log is not the one that was opened. Takes microseconds. */
-  check(): void;
+  checkPlace(): void;
+  /** Throws StoreDamaged once a process has noted damage. Takes microseconds. */
+  checkDamage(): void;
   /** Whether the log alone is gone: what it held can still be brought into the file. */
   lacksLog(): boolean;
   /** Brings the log into the file and empties it, unless another process uses the store: then its last one does. */
@@ -14,16 +16,25 @@ export type StoreFiles = {
 
 /** Remembers the files of a store whose log is open. One in memory has none. */
 export function storeFiles(path: string): StoreFiles {
-  if (path === ":memory:") return { check: () => {}, lacksLog: () => false, leave: () => {} };
+  if (path === ":memory:") {
+    const nothing = () => {};
+    return { checkPlace: nothing, checkDamage: nothing, lacksLog: () => false, leave: nothing };
+  }
   const log = `${path}-wal`;
   const inode = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino;
   const [own, ownLog] = [inode(path), inode(log)];
   const isThere = () => inode(path) === own && inode(log) === ownLog;
   return {
-    check: () => {
+    checkPlace: () => {
       if (isThere()) return;
       throw new StoreLost(
         `${path} or its log was removed or replaced while it was in use: nothing is written from now on. Stop everything that uses this data folder, see to it that the right file is there (docs/operating.md, "The store was replaced"), and start again.`,
+      );
+    },
+    checkDamage: () => {
+      if (!isDamageNoted(path)) return;
+      throw new StoreDamaged(
+        `${path} is damaged: nothing is written from now on. Stop everything that uses this data folder, move the folder away, and restore a backup with bun run restore (docs/operating.md, "When the store is damaged").`,
       );
     },
     lacksLog: () => inode(path) === own && !existsSync(log),
@@ -32,6 +43,21 @@ export function storeFiles(path: string): StoreFiles {
     },
   };
 }
+
+const damageNote = (path: string): string => `${path}-damaged`;
+
+/** Notes beside a store, for all processes and their threads, what SQLite said of its damage. */
+export function noteDamage(path: string, what: string): void {
+  try {
+    writeFileSync(damageNote(path), `${what}\n`, { mode: 0o600 });
+  } catch {
+    // Where nothing can be written, nothing is stored either.
+  }
+}
+
+export const isDamageNoted = (path: string): boolean => existsSync(damageNote(path));
+
+export const forgetDamage = (path: string): void => rmSync(damageNote(path), { force: true });
 
 function emptyLog(path: string): void {
   const db = new Database(path, { timeout: 0 });

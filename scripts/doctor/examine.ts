@@ -29,6 +29,7 @@ import {
   isFileDamaged,
   isOurs,
   privatePaths,
+  serviceFaults,
   smallFiles,
   storeFaults,
 } from "./looks.ts";
@@ -90,6 +91,11 @@ const clockToleranceMs = 60_000;
 
 /** In this order: what comes first may explain what comes later. */
 const checks: readonly Check[] = [
+  {
+    name: "service",
+    look: async ({ config }) => serviceFaults(config),
+    remedy: 'docs/operating.md, "Watch over it", says for each what to do.',
+  },
   {
     name: "owner",
     look: async ({ config }) => {

@@ -9,9 +9,11 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { openChain } from "#api/chain/open-chain.ts";
 import type { Config } from "#api/config.ts";
 import { chainHealth } from "#api/operator/health.ts";
+import { findService } from "#api/operator/running-service.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import {
   AuditHeads,
@@ -164,6 +166,18 @@ function holds(path: string, digest: string): boolean {
     return false;
   }
 }
+
+/** What the service that runs on this data folder finds of itself, as its /readyz says; it knows what no file shows. */
+export async function serviceFaults({ dataDir }: Config): Promise<string[]> {
+  const url = await findService(dataDir);
+  if (url === null) return [];
+  const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(serviceWaitMs) });
+  const { reasons = [] } = Unreadiness.parse(await answer.json());
+  return reasons.map(({ why }) => `The service at ${url} is not ready: ${why}.`);
+}
+
+const serviceWaitMs = 5_000;
+const Unreadiness = z.object({ reasons: z.array(z.object({ why: z.string() })).optional() });
 
 /** Asks each node one question. The local chain runs only while the service does, and is not asked. */
 export async function chainFaults({

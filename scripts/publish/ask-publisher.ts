@@ -1,6 +1,6 @@
 import type { Config } from "#api/config.ts";
-import { silenceMs } from "#content/operation/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { msSinceMoment } from "#content/runtime/machine-uptime.ts";
 import { type BuildFindings, buildFindings } from "#site/publisher/full-build.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
@@ -72,7 +72,7 @@ export async function askPublisher(
 /** The publisher's place may also be taken by another command, which hears no requests. */
 async function untilResident(manifest: Manifest): Promise<void> {
   const deadlineMs = performance.now() + startMaxMs;
-  while (!isPublisherAlive(manifest.state(), new Date())) {
+  while (!isPublisherAlive(manifest.state())) {
     if (performance.now() > deadlineMs) {
       stopWith("Another command is publishing into this data folder. Try again when it has ended.");
     }
@@ -121,7 +121,7 @@ async function untilDone(manifest: Manifest, request: string, newest: number): P
     if (toList !== null && state.listed_release >= toList) break;
     const waitedMs = performance.now() - startedMs;
     if (waitedMs > waitMaxMs) giveUp("The running publisher did not finish in 30 minutes.");
-    if (silenceMs(state.seen_at, new Date()) > silentMaxMs)
+    if ((msSinceMoment(state.seen_at) ?? Infinity) > silentMaxMs)
       giveUp("The running publisher has ended.");
     progress.at(Math.round(waitedMs / 1_000));
   }

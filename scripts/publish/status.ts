@@ -35,7 +35,7 @@ async function statusOf(config: Config, withAllReleases: boolean) {
     .get() ?? { files: 0, bytes: 0 };
   const found = buildFindings(manifest);
   manifest.close();
-  const resident = isPublisherAlive(state, new Date());
+  const resident = isPublisherAlive(state);
   const waiting = await waitingOf(config, state);
   return { ...state, resident, waiting, files, bytes, ...found, failed, releases: shown };
 }

@@ -3,6 +3,7 @@ import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
 import type { Context } from "#api/context.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
+import { atMostEvery } from "#content/runtime/at-most-every.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
@@ -34,11 +35,9 @@ export async function openFrontDoor(
     const step = profileAt(path);
     if (step !== null) noteFollowUp(context, request, step);
   };
-  let toldMs = -Infinity;
+  const isTold = atMostEvery(tellLostEveryMs);
   const tellLost = (path: string) => {
-    if (performance.now() - toldMs < tellLostEveryMs) return;
-    toldMs = performance.now();
-    onLost(path);
+    if (isTold()) onLost(path);
   };
   const bundle = createBundleServer(reader, { onServed, onLost: tellLost });
   let firstPages: Promise<FirstPages> | null = null;

@@ -1,15 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { bootId } from "#content/runtime/machine-uptime.ts";
 import { digestOf } from "./blobs.ts";
 import type { BundleContext } from "./context.ts";
 
 /** More new files than these are brought onto the disk with everything else that is there, at once. */
 const blobsPerRoundMax = 2_000;
-const bootIdFile = "/proc/sys/kernel/random/boot_id";
-
-/** Tells one run of the machine from the next; "" where the system has no such thing. */
-const bootId = (): string =>
-  existsSync(bootIdFile) ? readFileSync(bootIdFile, "utf8").trim() : "";
 
 /**
  * Brings the blobs of newer releases onto the disk, behind the readers' backs: a release is visible before it is

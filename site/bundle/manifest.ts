@@ -61,8 +61,8 @@ const initial = {
   epoch: "",
   /** The mark of the newest change that was published, "" before it was noted first: another past has another. */
   known_change: "",
-  /** When the running publisher last said that it runs, in milliseconds. */
-  seen_at: 0,
+  /** The moment, of content/runtime/machine-uptime.ts, when the running publisher last said that it runs; "" for none. */
+  seen_at: "",
   /** Process number of the publisher that worked here last. */
   pid: 0,
 };

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { msSinceMoment } from "#content/runtime/machine-uptime.ts";
 import { codeOf, digestOf, openBlobs } from "#site/bundle/blobs.ts";
 import { type ManifestFile, manifestPath, openManifest } from "#site/bundle/manifest.ts";
 import { filePathsFor } from "./http-headers.ts";
@@ -55,7 +56,7 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
           held: held_at > 0,
           profilesTo: fast_sequence,
           listsTo: slow_sequence,
-          seenAtMs: seen_at,
+          seenAt: seen_at,
           pid,
         };
       }, nothingPublished),
@@ -83,7 +84,7 @@ const nothingPublished = {
   held: false,
   profilesTo: 0,
   listsTo: 0,
-  seenAtMs: 0,
+  seenAt: "",
   pid: 0,
 };
 
@@ -177,10 +178,10 @@ export function waitForPublication(
 }
 
 /** How far publishing is, for anyone who watches over it. */
-export const publicationOf = (reader: Pick<BundleReader, "current" | "failures">) => ({
-  ...reader.current(),
-  failures: reader.failures().size,
-});
+export function publicationOf(reader: Pick<BundleReader, "current" | "failures">) {
+  const { seenAt, ...current } = reader.current();
+  return { ...current, silentMs: msSinceMoment(seenAt), failures: reader.failures().size };
+}
 
 /** One look for all who wait: hundreds of them while nothing is published must not keep the service from answering. */
 function sharedLooks(look: () => Place): () => Promise<Place> {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
-import { type Child, startChild } from "#content/runtime/supervised-child.ts";
+import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { drawPictures, type PictureTask } from "#site/pictures/wanted.ts";
 import { type IndexTask, makeIndexes } from "#site/search/make-indexes.ts";
@@ -27,10 +27,12 @@ const script = join(import.meta.dirname, "background-worker-entry.ts");
 
 /**
  * Does slow tasks in a process of its own, one after the other. The process is started by the first task and ends when
- * none came for a minute. A task whose process died is refused; the next starts another. `behind`: it runs when nothing
- * more urgent does, so that a change goes live as fast while thousands of pages are rendered.
+ * none came for a minute. A task whose process died is refused; the next starts another.
  */
-export function openWorker(settings: WorkerSettings, { behind }: { behind: boolean }): Worker {
+export function openWorker(
+  settings: WorkerSettings,
+  options: Pick<ChildOptions<WorkerMessage>, "runtimeOptions" | "lowPriority"> = {},
+): Worker {
   let child: Child | null = null;
   let ready = Promise.withResolvers<void>();
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
@@ -52,10 +54,9 @@ export function openWorker(settings: WorkerSettings, { behind }: { behind: boole
     // What is sent before the process listens would be lost.
     ready = Promise.withResolvers();
     const started: Child = startChild<WorkerMessage>({
+      ...options,
       script,
       args: [JSON.stringify(settings)],
-      runtimeOptions: behind ? ["--smol"] : [],
-      lowPriority: behind,
       onMessage,
       onExit: (cause) => {
         if (child !== started) return;
@@ -101,15 +102,19 @@ export function openWorker(settings: WorkerSettings, { behind }: { behind: boole
 }
 
 const slowestWaitMs = 600_000;
+const smallMemory = { runtimeOptions: ["--smol"] };
 
 /** Background work in processes of its own: lists and feed in one, what takes longest in others that end with it. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
-  const worker = openWorker(settings, { behind: true });
+  const worker = openWorker(settings, smallMemory);
   /** Pagefind and pictures leave much memory behind. */
   const alone =
-    <Input, Made>(work: (own: Worker, input: Input) => Promise<Made>) =>
+    <Input, Made>(
+      work: (own: Worker, input: Input) => Promise<Made>,
+      { lowPriority }: { lowPriority: boolean },
+    ) =>
     async (input: Input, signal?: AbortSignal): Promise<Made> => {
-      const own = openWorker(settings, { behind: true });
+      const own = openWorker(settings, { ...smallMemory, lowPriority });
       const timeout = AbortSignal.timeout(slowestWaitMs);
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
       limit.addEventListener("abort", own.close);
@@ -122,8 +127,10 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
     };
   return {
     ...worker,
-    makeIndexes: alone((own, job: IndexTask) => own.makeIndexes(job)),
-    drawPictures: alone((own, task: PictureTask) => own.drawPictures(task)),
+    // Readers wait for lists and feed, and a full build for pictures. Of low priority they would wait for as long as
+    // any other program is busy.
+    makeIndexes: alone((own, job: IndexTask) => own.makeIndexes(job), { lowPriority: true }),
+    drawPictures: alone((own, task: PictureTask) => own.drawPictures(task), { lowPriority: false }),
   };
 }
 
@@ -151,7 +158,7 @@ export async function renderInWorkers(
   batches: AsyncGenerator<DocumentKey[]>,
   onResult: (result: RenderedBatch) => void,
 ): Promise<void> {
-  const workers = Array.from({ length: processes }, () => openWorker(settings, { behind: false }));
+  const workers = Array.from({ length: processes }, () => openWorker(settings));
   const closeAll = () => {
     for (const worker of workers) worker.close();
   };

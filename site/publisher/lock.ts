@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
-import { silenceMs } from "#content/operation/health.ts";
 import { openDisposable } from "#content/runtime/disposable-file.ts";
+import { machineMoment, msSinceMoment } from "#content/runtime/machine-uptime.ts";
 import { heartbeat } from "#content/runtime/supervised-child.ts";
 import { every } from "#content/runtime/every.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
@@ -46,11 +46,13 @@ const silentMs = 15_000;
  * Notes in the manifest, whatever else the process is busy with, that a publisher works here for as long as it lives. Stopping it says that
  * it does not.
  */
-export function startHeartbeat({ manifest, clock }: PublisherContext): { stop(): Promise<void> } {
+export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">): {
+  stop(): Promise<void>;
+} {
   const beat = async () => {
     // The service that started this process ends it when it hears none.
     process.send?.(heartbeat);
-    manifest.setState({ seen_at: clock().getTime() });
+    manifest.setState({ seen_at: machineMoment() });
   };
   // The disk is full, say. Anyone who publishes tells of it, and the next sign may be noted.
   const onFailure = () => {};
@@ -59,7 +61,7 @@ export function startHeartbeat({ manifest, clock }: PublisherContext): { stop():
     stop: async () => {
       await beating.stop();
       try {
-        manifest.setState({ seen_at: 0 });
+        manifest.setState({ seen_at: "" });
       } catch {
         onFailure();
       }
@@ -68,5 +70,5 @@ export function startHeartbeat({ manifest, clock }: PublisherContext): { stop():
 }
 
 /** Whether a publisher works on the bundle for as long as it lives. */
-export const isPublisherAlive = ({ seen_at }: PublisherState, now: Date): boolean =>
-  silenceMs(seen_at, now) < silentMs;
+export const isPublisherAlive = ({ seen_at }: Pick<PublisherState, "seen_at">): boolean =>
+  (msSinceMoment(seen_at) ?? Infinity) < silentMs;

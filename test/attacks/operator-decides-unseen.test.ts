@@ -15,7 +15,7 @@ const publication = () => ({
   profilesTo: 0,
   listsTo: 0,
   failures: 0,
-  seenAtMs: 0,
+  silentMs: null,
   pid: 0,
 });
 beforeAll(async () => {

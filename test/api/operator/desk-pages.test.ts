@@ -28,7 +28,7 @@ let published = {
   profilesTo: 1_000,
   listsTo: 1_000,
   failures: 0,
-  seenAtMs: 0,
+  silentMs: null,
   pid: 0,
 };
 
@@ -333,7 +333,7 @@ describe("health", () => {
       profilesTo: 1_000_000,
       listsTo: 1_000_000,
       failures: 0,
-      seenAtMs: 0,
+      silentMs: null,
       pid: 0,
     };
     expect((await health()).publication).toMatchObject({

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { feedPaths, FeedState } from "#content/contract/feed.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { openBundleReader } from "#site/delivery/bundle-reader.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+import { measured, shown } from "#test/support/measured.ts";
+import { compiledSites, publisherFolders } from "#test/support/publisher.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const busyMs = 60_000;
+const feedMaxMs = 5_000;
+const changes = 3;
+
+/** Uses a processor wholly, in a session of its own as another program would, and ends by itself. */
+const busyProcess = () =>
+  Bun.spawn([process.execPath, "-e", `while (performance.now() < ${busyMs});`], {
+    stdio: ["ignore", "ignore", "inherit"],
+    detached: true,
+  });
+
+async function changeOne(store: Store, tagline: string): Promise<number> {
+  const before = await recordBySlug(store, "trust-7");
+  if (before === null) throw new Error("no trust-7");
+  const saves = [{ before, after: { ...before, tagline } }];
+  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  return newestSequence(store);
+}
+
+test("a change reaches lists and feed in 5 s while other programs use every processor", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-busy-"));
+  await compileSite(compiledSites);
+  cpSync(compiledSites, join(dataDir, "site"), { recursive: true });
+  const store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
+  const saves = Array.from({ length: 300 }, (_, at) => ({
+    before: null,
+    after: aNonprofit({ slug: `trust-${at}`, causes: ["education"] }),
+  }));
+  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  const publisher = Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
+    env: {
+      ...process.env,
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_LOG_LEVEL: "silent",
+      ALMONER_PICTURES: "off",
+      ALMONER_BACKUP_SCHEDULE: "off",
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+    detached: true,
+  });
+  const reader = openBundleReader(publisherFolders(dataDir).bundle);
+  const inFeed = (): number => {
+    const file = reader.find(`/${feedPaths.state}`);
+    const body = file === null ? null : reader.read(file);
+    if (body === null) return 0;
+    return FeedState.parse(JSON.parse(new TextDecoder().decode(body))).change_sequence;
+  };
+  const untilInFeed = async (sequence: number): Promise<number> => {
+    const startedMs = performance.now();
+    while (inFeed() < sequence && performance.now() - startedMs < busyMs) await Bun.sleep(20);
+    return performance.now() - startedMs;
+  };
+  await untilInFeed(await newestSequence(store));
+  await untilInFeed(await changeOne(store, "on an idle machine"));
+  const busy = Array.from({ length: Math.max(2, availableParallelism()) }, busyProcess);
+  await Bun.sleep(500);
+  let tookMs = 0;
+  for (let at = 0; at < changes && tookMs < feedMaxMs; at++) {
+    const oneMs = await untilInFeed(await changeOne(store, `on a busy machine, ${at}`));
+    tookMs = Math.max(tookMs, oneMs);
+  }
+  for (const one of busy) one.kill("SIGKILL");
+  publisher.kill("SIGTERM");
+  await Promise.all([...busy, publisher].map(({ exited }) => exited));
+  reader.close();
+  store.close();
+  rmSync(dataDir, { recursive: true, force: true });
+  measured(
+    `a change in the feed after at most ${shown(tookMs)} ms beside ${busy.length} busy processes`,
+  );
+  expect(tookMs).toBeLessThan(feedMaxMs);
+}, 180_000);
