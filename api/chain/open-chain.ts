@@ -105,7 +105,7 @@ export async function openChain(settings: ChainSettings) {
     mint: cluster.mint,
     /** Account that pays network fees for donors, null without one. */
     sponsor: sponsor?.address ?? null,
-    /** Whether any node answers. Known for 2 s, then asked again: a caller waits for that at most 2.5 s. */
+    /** Whether any node answers. Known for a second, then asked again: a caller waits for that at most 2.5 s. */
     health: (): Promise<ChainHealth> => looks.forceFetch("all"),
     ...openTokenAccounts(rpc, cluster.mint, () => clock().getTime()),
     /** The facts of a transaction, on which two nodes agree. Requests for the same one at the same time share one answer. */
@@ -121,7 +121,7 @@ export async function openChain(settings: ChainSettings) {
 }
 
 /** Together with the 2.5 s that a call may take, less than the 5 s after which no one is asked for money that cannot be paid. */
-const healthKnownMs = 2_000;
+const healthKnownMs = 1_000;
 
 const Slot = z.int().nonnegative();
 

@@ -105,7 +105,7 @@ async function publicationHealth(
 }
 
 const chainWaitMs = 3_000;
-/** What is known of the chain for at most 2 s, else asked, which takes at most 3 s. Null where no node is named. */
+/** What is known of the chain for at most a second, else asked, which takes at most 3 s. Null where no node is named. */
 export async function chainHealth(
   chain: OperatorContext["chain"],
 ): Promise<OperatorHealth["chain"]> {

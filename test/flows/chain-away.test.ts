@@ -163,16 +163,19 @@ test("an installation without the local chain says so at its start, and asks no 
   });
   const said = new Response(service.stderr).text();
   const base = `http://127.0.0.1:${port}`;
-  // It compiles the site first.
-  await untilAnswers(`${base}/healthz`, service, 40_000);
-  const { nonprofits } = (await (await fetch(`${base}/api/nonprofits?limit=30`)).json()) as {
-    nonprofits: { slug: string; usdc_wallet: string | null }[];
-  };
-  const paid = nonprofits.find(({ usdc_wallet }) => usdc_wallet !== null);
-  const answer = await fetch(`${base}/api/donate/${paid?.slug}`);
-  expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_away"]);
-  service.kill("SIGTERM");
-  await service.exited;
-  expect(await said).toContain("this installation leaves it out");
+  try {
+    // It compiles the site first.
+    await untilAnswers(`${base}/healthz`, service, 90_000);
+    const { nonprofits } = (await (await fetch(`${base}/api/nonprofits?limit=30`)).json()) as {
+      nonprofits: { slug: string; usdc_wallet: string | null }[];
+    };
+    const paid = nonprofits.find(({ usdc_wallet }) => usdc_wallet !== null);
+    const answer = await fetch(`${base}/api/donate/${paid?.slug}`);
+    expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_away"]);
+  } finally {
+    service.kill("SIGTERM");
+    await service.exited;
+  }
   rmSync(folder, { recursive: true });
-}, 60_000);
+  expect(await said).toContain("this installation leaves it out");
+}, 120_000);
