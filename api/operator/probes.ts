@@ -5,7 +5,8 @@ import { bearerOf, isLocal } from "#api/http/client.ts";
 import { type Refusal, Refused } from "#api/http/problem.ts";
 import { pathOf } from "#api/http/route.ts";
 import { serviceOperations as service } from "#content/contract/operations/directory.ts";
-import type { Ready } from "#content/contract/stats.ts";
+import { software } from "#content/contract/base/software.ts";
+import type { Health, Ready } from "#content/contract/stats.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { publisherSilentMaxS, publishWaitMaxS, silenceMs } from "#content/operation/health.ts";
@@ -20,18 +21,24 @@ const notOpen: Refusal = {
     "Metrics are read on this machine, without a proxy, or with the token of ALMONER_METRICS_TOKEN as Authorization: Bearer.",
 };
 
+const healthy = (): Health => ({ status: "ok", ...software() });
+
 type MetricsText = { readonly contentType: string; text(): Promise<string> };
 
 /** What machines ask that watch over the service. None of it may be cached. */
 export const probeRoutes = (
   { config, publication, chain }: Pick<OperatorContext, "config" | "publication" | "chain">,
-  { readiness, metrics }: { readiness: Readiness; metrics: MetricsText },
+  {
+    readiness,
+    metrics,
+    health = healthy(),
+  }: { readiness: Readiness; metrics: MetricsText; health?: Health },
 ) =>
   new Elysia()
     .get(pathOf(service.getHealth), ({ set }) => {
       // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
       set.headers["cache-control"] = "no-store";
-      return { status: "ok" };
+      return health;
     })
     .get(pathOf(service.getReadiness), async ({ set }): Promise<Ready> => {
       const reasons = await readiness();
