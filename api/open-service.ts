@@ -44,6 +44,7 @@ export type Given = Partial<
     | "publication"
     | "bundleHolds"
     | "draw"
+    | "stopping"
   >
 >;
 

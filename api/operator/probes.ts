@@ -67,15 +67,20 @@ const isToken = (given: string | null, token: string): boolean =>
   given !== null && timingSafeEqual(digest(given), digest(token));
 
 /** A part of the directory that is not as it has to be, and why, in words for an operator. */
-export type Unready = { part: keyof Ready["parts"]; why: string };
+export type Unready = { part: keyof Ready["parts"] | "service"; why: string };
 
 const storeWaitMs = 2_000;
 /** Everyone may ask, and each look asks the chain. */
 const lookAgainAfterMs = 5_000;
 
+const leaving: Unready = { part: "service", why: "the service is being stopped" };
+
 export type Readiness = () => Promise<readonly Unready[]>;
 
-/** Looks at store, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. */
+/**
+ * Looks at store, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. A process that
+ * is being stopped says so at once.
+ */
 export function openReadiness(context: OperatorContext): Readiness {
   const looks = new LRUCache<"all", readonly Unready[]>({
     max: 1,
@@ -85,7 +90,7 @@ export function openReadiness(context: OperatorContext): Readiness {
       return looked.flat();
     },
   });
-  return () => looks.forceFetch("all");
+  return async () => (context.stopping?.aborted ? [leaving] : looks.forceFetch("all"));
 }
 
 async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
