@@ -38,6 +38,8 @@ const completed = (raw: Raw, env: Environment) => ({
   databaseToken: raw.ALMONER_DATABASE_TOKEN,
   port: raw.ALMONER_PORT,
   host: raw.ALMONER_HOST,
+  /** How long a service that is stopped answers on. */
+  drainMs: raw.ALMONER_DRAIN_S * 1_000,
   /** Origin in absolute URLs, without a trailing slash. */
   baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
   /** A mailto: or https: URL; undefined: the role mailbox. */

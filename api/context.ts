@@ -81,6 +81,8 @@ export type Context = {
   readonly recommendationLog: RecommendationLog;
   /** Counters of queries and discovery hits. */
   readonly activity: Activity;
+  /** Fires when the process was told to stop: from then on it is not ready. Absent: nothing tells. */
+  readonly stopping?: AbortSignal;
   /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
   readonly bundleHolds?: (urlPath: string) => boolean;
   /** Draws pages that are in no bundle, as the site does. Absent: no site is compiled beside the service. */

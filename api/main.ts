@@ -10,7 +10,8 @@ import { adminTokenFile, closeDataFolder } from "./secrets.ts";
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const closed = closeDataFolder(config);
-  const service = await openService(config);
+  const stopping = new AbortController();
+  const service = await openService(config, { stopping: stopping.signal });
   const { log, secrets } = service.context;
   for (const name of unknownSettings(process.env)) log.warn({ name }, "unknown setting, ignored");
   if (closed !== null) log.warn(closed);
@@ -27,13 +28,12 @@ async function main(): Promise<void> {
       "made the operator's token",
     );
   }
-  let stopping = false;
   const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
+    if (stopping.signal.aborted) return;
+    stopping.abort();
     log.info({ signal }, "stopping");
     leave();
-    await listening.stop({ drainMs: 300 });
+    await listening.stop({ drainMs: config.drainMs });
     await service.close();
     process.exit(0);
   };

@@ -45,6 +45,7 @@ export type Given = Partial<
     | "publication"
     | "bundleHolds"
     | "draw"
+    | "stopping"
   >
 >;
 

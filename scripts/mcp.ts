@@ -1,6 +1,7 @@
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { defineCommand } from "citty";
 import { type Ask, mcpServer } from "#api/mcp/server.ts";
+import { version } from "#content/contract/base/version.ts";
 import { runCommand } from "./support/command.ts";
 import { stopSignal, stopWith } from "./support/config.ts";
 
@@ -55,7 +56,7 @@ const askOver =
         method,
         headers: {
           "content-type": "application/json",
-          "user-agent": "almoner-mcp/0.3.0",
+          "user-agent": `almoner-mcp/${version}`,
           ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
         },
         signal: AbortSignal.timeout(waitMsMax),

@@ -85,6 +85,7 @@ const command = defineCommand({
       log,
       secrets,
       chain: localChain?.withAccounts(chain) ?? chain,
+      stopping: stop,
       waitForPublication: waitForPublication(reader, profileOf, config.publishWaitMs),
       publication: () => publicationOf(reader),
       bundleHolds: (urlPath) => reader.find(urlPath) !== null,
@@ -105,7 +106,7 @@ const command = defineCommand({
     void publisher.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
     leave();
-    await Promise.all([listening.stop({ drainMs }), publisher.stop()]);
+    await Promise.all([listening.stop({ drainMs: config.drainMs }), publisher.stop()]);
     await service.close();
     await localChain?.stop();
     reader.close();
@@ -133,9 +134,6 @@ const startPublisher = (onTrouble: (message: string) => void) =>
         `The publisher ended (${cause}) and is started again in ${againInMs / 1_000} s. What is published goes on being served.`,
       ),
   });
-
-/** While it stops, clients that keep their connections are answered, and told to close them. */
-const drainMs = 300;
 
 /** Prints the addresses worth opening, and once the directory is whole, says so. */
 function showAddresses(

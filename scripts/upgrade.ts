@@ -3,9 +3,9 @@ import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
-import { version } from "#content/contract/base/version.ts";
+import { softwareVersion } from "#content/contract/base/software.ts";
 import { storeBytes } from "#content/operation/directory-facts-store.ts";
-import { CannotStart } from "#content/runtime/start-error.ts";
+import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { migrateAmongOthers, pendingMigrations, storeVersion } from "#content/store/upgrade.ts";
@@ -31,21 +31,27 @@ const command = defineCommand({
   },
   run: async ({ args }) => {
     const config = configOrExit();
-    using store = await openExistingStore(config, { migrated: true });
-    const plan = await planOf(config, store);
-    const { pending, room } = plan;
-    const missing = room !== null && room.free_bytes < room.needed_bytes && pending.length > 0;
-    if (missing && args.check !== true)
-      throw new CannotStart(noRoom(plan), "Free some space first.");
-    const check = args.check === true && !missing && pending.length > 0;
-    const trial = check && store.embedded ? await tryOnCopy(config, store) : null;
+    const check = args.check === true;
+    const { plan, missing, trial } = await look(config, check);
+    if (missing && !check) throw new CannotStart(noRoom(plan), "Free some space first.");
     const startedMs = performance.now();
-    if (args.check !== true) (await openExistingStore(config)).close();
-    const took_s = args.check === true ? null : secondsSince(startedMs);
+    if (!check) (await openExistingStore(config)).close();
+    const took_s = check ? null : secondsSince(startedMs);
     print(args, { ...plan, trial, took_s }, () => linesOf({ ...plan, trial, took_s }));
     if (missing) process.exitCode = 1;
   },
 });
+
+/** What is to be done, and with `check` what a trial of it showed. */
+async function look(config: Config, check: boolean) {
+  using store = await openExistingStore(config, { migrated: true });
+  const plan = await planOf(config, store);
+  const { pending, room } = plan;
+  const missing = room !== null && room.free_bytes < room.needed_bytes && pending.length > 0;
+  const tries = check && !missing && pending.length > 0 && store.embedded;
+  const failed = (error: unknown) => explainStart(error, plan.store);
+  return { plan, missing, trial: tries ? await tryOnCopy(config, store).catch(failed) : null };
+}
 
 async function planOf({ databaseUrl }: Config, store: Store) {
   const bytes = store.embedded ? await storeBytes(store) : null;
@@ -53,7 +59,7 @@ async function planOf({ databaseUrl }: Config, store: Store) {
   return {
     store: storeAddress(databaseUrl),
     from: await storeVersion(store.raw),
-    to: version,
+    to: softwareVersion(),
     pending: await pendingMigrations(store.raw),
     room:
       bytes === null || disk === null
@@ -104,7 +110,7 @@ function linesOf(outcome: Outcome): string[] {
     trial === null
       ? "The store is on a server: the migrations were not tried."
       : `Tried on a copy: ${trial.took_s} s, ${trial.written_rows.toLocaleString("en")} rows written, ${megabytes(trial.grows_bytes)} more. There are ${megabytes(room?.free_bytes ?? 0)} free.`,
-    "Writes wait meanwhile, and after a second are answered 503; reads go on. Make a backup, then: bun run upgrade",
+    "Writes wait meanwhile, and after a second are answered 503; reads go on. Make a backup, then restart the service, or stop it and: bun run upgrade",
   ];
 }
 

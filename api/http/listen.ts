@@ -9,7 +9,7 @@ export type Listening = {
   readonly port: number;
   /**
    * For `drainMs` answers all that comes and has clients close their connections. Then takes no new one, lets requests
-   * under way finish for at most `graceMs`, and cuts them off.
+   * under way finish for at most `graceMs`, which with the time before is 4 s when it is left out, and cuts them off.
    */
   stop(wait?: { drainMs?: number; graceMs?: number }): Promise<void>;
 };
@@ -35,7 +35,7 @@ const idleTimeoutSeconds = 10;
 /** None: Bun's own refusal has no body. The limit is that of api/http/body.ts; what no one reads takes no memory. */
 const bodyBytesMax = Number.MAX_SAFE_INTEGER;
 const headBytesMax = 262_144;
-const graceMsDefault = 4_000;
+const stopMsMax = 4_000;
 const quietLooks = 4;
 
 /** Puts the service on a socket. Throws CannotStart, which names the address. */
@@ -74,7 +74,7 @@ export function listen(
   return {
     url: `http://${shown}:${server.port}`,
     port: server.port ?? port,
-    stop: async ({ drainMs = 0, graceMs = graceMsDefault } = {}) => {
+    stop: async ({ drainMs = 0, graceMs = stopMsMax - drainMs } = {}) => {
       stopping = true;
       if (drainMs > 0) await Bun.sleep(drainMs);
       const deadlineMs = performance.now() + graceMs;

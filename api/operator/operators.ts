@@ -16,7 +16,7 @@ export type TokenAnswer =
 /** What operators' work needs of the service; a command without one hands in its own, without a chain. */
 export type OperatorContext = Pick<
   Context,
-  "store" | "clock" | "config" | "secrets" | "publication" | "waitForPublication"
+  "store" | "clock" | "config" | "secrets" | "publication" | "waitForPublication" | "stopping"
 > & {
   readonly curated: Pick<Context["curated"], "lookAgain">;
   readonly chain: {

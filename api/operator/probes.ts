@@ -5,7 +5,8 @@ import { bearerOf, isLocal } from "#api/http/client.ts";
 import { type Refusal, Refused } from "#api/http/problem.ts";
 import { pathOf } from "#api/http/route.ts";
 import { serviceOperations as service } from "#content/contract/operations/directory.ts";
-import type { Ready } from "#content/contract/stats.ts";
+import { software } from "#content/contract/base/software.ts";
+import type { Health, Ready } from "#content/contract/stats.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { fullBelowBytes, publisherSilentMaxS, publishWaitMaxS } from "#content/operation/health.ts";
@@ -21,18 +22,24 @@ const notOpen: Refusal = {
     "Metrics are read on this machine, without a proxy, or with the token of ALMONER_METRICS_TOKEN as Authorization: Bearer.",
 };
 
+const healthy = (): Health => ({ status: "ok", ...software() });
+
 type MetricsText = { readonly contentType: string; text(): Promise<string> };
 
 /** What machines ask that watch over the service. None of it may be cached. */
 export const probeRoutes = (
   { config, publication, chain }: Pick<OperatorContext, "config" | "publication" | "chain">,
-  { readiness, metrics }: { readiness: Readiness; metrics: MetricsText },
+  {
+    readiness,
+    metrics,
+    health = healthy(),
+  }: { readiness: Readiness; metrics: MetricsText; health?: Health },
 ) =>
   new Elysia()
     .get(pathOf(service.getHealth), ({ set }) => {
       // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
       set.headers["cache-control"] = "no-store";
-      return { status: "ok" };
+      return health;
     })
     .get(pathOf(service.getReadiness), async ({ set }): Promise<Ready> => {
       const reasons = await readiness();
@@ -61,15 +68,20 @@ const isToken = (given: string | null, token: string): boolean =>
   given !== null && timingSafeEqual(digest(given), digest(token));
 
 /** A part of the directory that is not as it has to be, and why, in words for an operator. */
-export type Unready = { part: keyof Ready["parts"]; why: string };
+export type Unready = { part: keyof Ready["parts"] | "service"; why: string };
 
 const storeWaitMs = 2_000;
 /** Everyone may ask, and each look asks the chain. */
 const lookAgainAfterMs = 5_000;
 
+const leaving: Unready = { part: "service", why: "the service is being stopped" };
+
 export type Readiness = () => Promise<readonly Unready[]>;
 
-/** Looks at store, disk, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. */
+/**
+ * Looks at store, disk, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. A process that
+ * is being stopped says so at once.
+ */
 export function openReadiness(context: OperatorContext): Readiness {
   const looks = new LRUCache<"all", readonly Unready[]>({
     max: 1,
@@ -83,7 +95,7 @@ export function openReadiness(context: OperatorContext): Readiness {
       return looked.flat();
     },
   });
-  return () => looks.forceFetch("all");
+  return async () => (context.stopping?.aborted ? [leaving] : looks.forceFetch("all"));
 }
 
 async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {

@@ -43,6 +43,10 @@ export const settings = z
       "address on which the service listens",
       z.string().default("127.0.0.1"),
     ),
+    ALMONER_DRAIN_S: described(
+      "seconds for which a service that is stopped still answers, not ready, and has clients close their connections: as long as a load balancer takes to see it, so that none is reset",
+      whole(0, 3, 0),
+    ),
     ALMONER_BASE_URL: described(
       "origin in absolute URLs; an input of the build",
       origin.optional(),

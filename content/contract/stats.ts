@@ -72,7 +72,12 @@ export const Stats = named("Stats", {
 export type Stats = z.infer<typeof Stats>;
 
 /** 200 of GET /healthz. */
-export const Health = named("Health", { status: z.literal("ok") });
+export const Health = named("Health", {
+  status: z.literal("ok"),
+  version: z.string().describe("Of the software that answers, like 0.4.0"),
+  commit: z.string().optional().describe("Of its source; left out where it is not known"),
+});
+export type Health = z.infer<typeof Health>;
 
 const part = z.literal(["ok", "none"]).describe("none: it does not belong to this process");
 

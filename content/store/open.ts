@@ -4,11 +4,11 @@ import { type Client, createClient, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
-import { fetchWithin, retryWhileBusy } from "./busy.ts";
+import { fetchWithin, retryWhileBusy, StoreBusy } from "./busy.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
 import { forgetDamage, isDamageNoted, noteDamage, storeFiles } from "./store-files.ts";
 import { checkpointApart, checkStore } from "./file-work.ts";
-import { migrateAmongOthers, refuseDowngrade } from "./upgrade.ts";
+import { migrateAmongOthers, migrationsAlone, refuseDowngrade } from "./upgrade.ts";
 
 type Db = LibSQLDatabase;
 
@@ -60,6 +60,11 @@ export type OpenOptions = {
   onCommit?: () => void;
   /** Leave the tables as they are: for readers of a store that another process keeps up to date. Makes no store either. */
   migrated?: boolean;
+  /**
+   * Upgrade the store also while other processes use it, if those can go on: for a service, which is restarted beside
+   * others. Else CannotStart is thrown. On a server no one knows who uses it.
+   */
+  upgradesBeside?: boolean;
   /** Whether a file that is missing or empty becomes a new store; default yes. Else CannotStart is thrown. */
   create?: boolean;
 };
@@ -69,11 +74,14 @@ export const servingStore = {
   writeCacheMb: 16,
   checkpointsApart: true,
   serverWaitMs: 5_000,
+  upgradesBeside: true,
 } as const;
 
 /** 64 MB: a log this long is checkpointed by the writer itself, which then begins it again. */
 const longestLogPages = 16_384;
 const keptLogBytes = 16_000_000;
+/** A process that is stopped, or a command, leaves the store soon. */
+const othersMayEndMs = 2_000;
 
 /**
  * Opens the store and brings its tables up to date. Throws CannotStart, which names the file and what helps, when the
@@ -118,6 +126,23 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
   await retryWhileBusy(prepareWriter, 10_000, reconnectWriter);
   await refuseDowngrade(writer, address);
   if (!migrated) {
+    let waiting: string[] = [];
+    const seeToBeAlone = async () => {
+      waiting = embedded ? await migrationsAlone(writer, options.upgradesBeside === true) : [];
+      if (waiting.length === 0) return;
+      // SQLite ends the log only for the one connection that uses the store. Nothing is prepared, for it may meet a lock.
+      await writer.executeMultiple("PRAGMA journal_mode = DELETE");
+      await prepareWriter();
+    };
+    // What this process has closed itself is let go when its statements are collected.
+    const collect = async () => Bun.gc(true);
+    await retryWhileBusy(seeToBeAlone, othersMayEndMs, collect).catch((error: unknown) => {
+      if (!(error instanceof StoreBusy)) throw error;
+      throw new CannotStart(
+        `${address} needs an upgrade (migrations wait: ${waiting.join(", ")}), and another process uses it.`,
+        "Stop what uses it (the service, its publisher, a command), then try again. A service that is restarted with this version upgrades it by itself.",
+      );
+    });
     const migrating = () => migrateAmongOthers(writer);
     await retryWhileBusy(migrating, 10_000, reconnectWriter);
   }

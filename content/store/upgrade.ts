@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Client } from "@libsql/client";
 import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
-import { isoDay } from "#content/contract/base/time.ts";
+import { softwareVersion } from "#content/contract/base/software.ts";
 import { version } from "#content/contract/base/version.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import journal from "./migrations/meta/_journal.json";
@@ -14,12 +14,18 @@ const newestKnown = journal.entries.at(-1)?.when ?? 0;
 const asNumber = (text: string): number =>
   text.split(".").reduce((number, part) => number * 1_000 + Number(part), 0);
 
-/** The version of Almoner whose migrations the store has; null for a store of before 0.4, and a server that keeps none. */
+/**
+ * The newest migration beside which no older version can go on. Those after it only add, so that services which share a
+ * store are restarted one after the other: decision 0135.
+ */
+export const newestBeforeSharing = "0023_registers_and_search";
+
+/** Version and commit of the Almoner that upgraded the store last; null when it was older than 0.4.0. */
 export async function storeVersion(client: Client): Promise<string | null> {
-  const { rows } = await client.execute("PRAGMA user_version").catch(() => ({ rows: [] }));
-  const number = Number(rows[0]?.["user_version"] ?? 0);
-  const parts = [number / 1_000_000, (number / 1_000) % 1_000, number % 1_000].map(Math.floor);
-  return number === 0 ? null : parts.join(".");
+  const newest = "SELECT applied_by FROM __drizzle_migrations ORDER BY created_at DESC LIMIT 1";
+  // An older version gives the table no such column.
+  const { rows } = await client.execute(newest).catch(() => ({ rows: [] }));
+  return rows[0]?.["applied_by"]?.toString() ?? null;
 }
 
 /** When the newest migration that the store has was made, in milliseconds; 0 for a store without tables. */
@@ -39,23 +45,59 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
 
 /** Throws CannotStart when a newer version has changed the tables: this one would write what that one cannot read. */
 export async function refuseDowngrade(client: Client, place: string): Promise<void> {
-  const newest = await newestOf(client);
-  if (newest <= newestKnown) return;
+  if ((await newestOf(client)) <= newestKnown) return;
   const writer = await storeVersion(client);
   const name = writer === null ? "a newer Almoner" : `Almoner ${writer}`;
   throw new CannotStart(
-    `${place} was upgraded by ${name} (tables of ${isoDay(newest)}), and this is ${version} (tables of ${isoDay(newestKnown)}).`,
-    `Install ${name} again, or restore a backup from before the upgrade.`,
+    `${place} was upgraded by ${name}, and this is the older Almoner ${softwareVersion()}, which does not know its tables.`,
+    `Start ${name}, or restore a backup from before the upgrade.`,
   );
 }
 
-/** Brings the tables up to date. Two processes may open a new store at once: the second finds it done when it looks again. */
+/**
+ * What has to be done alone, by name: the migrations that a store with tables lacks. Where `beside`, only when one of them
+ * stops older versions that use the store.
+ */
+export async function migrationsAlone(client: Client, beside: boolean): Promise<string[]> {
+  const pending = (await newestOf(client)) === 0 ? [] : await pendingMigrations(client);
+  return beside && pending.every((name) => name > newestBeforeSharing) ? [] : pending;
+}
+
+/**
+ * Brings the tables up to date. Two processes may open a new store at once: the second finds it done when it looks again.
+ * Throws CannotStart, and nothing is changed, when the tables are not what the migrations expect.
+ */
 export async function migrateAmongOthers(client: Client): Promise<void> {
-  if ((await newestOf(client)) >= newestKnown) return;
+  const before = await newestOf(client);
+  if (before >= newestKnown) return;
   const migrateOnce = () => migrate(drizzle(client), { migrationsFolder });
   await migrateOnce().catch(async () => {
     await Bun.sleep(100);
-    await migrateOnce();
+    const pending = await pendingMigrations(client);
+    await migrateOnce().catch((error: unknown) => explainMigrations(error, pending));
   });
-  await client.execute(`PRAGMA user_version = ${asNumber(version)}`).catch(() => undefined);
+  await noteUpgrade(client, before).catch(() => undefined);
+}
+
+/** For refusals, which name the version that upgraded the store. */
+async function noteUpgrade(client: Client, before: number): Promise<void> {
+  // Nothing is prepared: a statement that meets a lock would hold this connection back. The column may be there.
+  const column = "ALTER TABLE __drizzle_migrations ADD applied_by text";
+  await client.executeMultiple(column).catch(() => undefined);
+  // Versions before 0.4.0 read the number. A server keeps none.
+  await client.executeMultiple(
+    `UPDATE __drizzle_migrations SET applied_by = '${softwareVersion()}' WHERE created_at > ${before};
+     PRAGMA user_version = ${asNumber(version)}`,
+  );
+}
+
+function explainMigrations(error: unknown, pending: readonly string[]): never {
+  const message = error instanceof Error ? error.message : "";
+  const said = /^SQLITE_(?:ERROR|CONSTRAINT\w*): (?:SQLITE_\w+: )?(.*)/.exec(message)?.[1];
+  if (said === undefined) throw error;
+  throw new CannotStart(
+    `The migrations ${pending.join(", ")} failed: ${said}.`,
+    "Nothing was changed. The tables are not as Almoner made them: restore a backup, or go on with the version before, and report this.",
+    { cause: error },
+  );
 }

@@ -42,18 +42,19 @@ export async function examine(
   { now, repair }: { now: Date; repair: boolean },
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const store = await openExistingStore(config, { migrated: true }).catch((error: unknown) => {
+  const opened = await openExistingStore(config, { migrated: true }).catch((error: unknown) => {
     if (!(error instanceof CannotStart)) throw error;
     const [found = "", remedy = ""] = error.message.split("\n");
     findings.push({ check: "store", found, remedy, repaired: false });
     return null;
   });
   try {
-    for (const check of checks)
-      findings.push(...(await examineOne(check, { config, store, now }, repair)));
+    const pending = opened === null ? [] : await pendingMigrations(opened.raw).catch(() => []);
+    const on = { config, opened, store: pending.length === 0 ? opened : null, now };
+    for (const check of checks) findings.push(...(await examineOne(check, on, repair)));
     return findings;
   } finally {
-    store?.close();
+    opened?.close();
   }
 }
 
@@ -73,8 +74,8 @@ async function examineOne(check: Check, on: Examined, repair: boolean): Promise<
   }));
 }
 
-/** What is looked at; without a store where that cannot be opened. */
-type Examined = { config: Config; store: Store | null; now: Date };
+/** What is looked at. `opened` may have tables of an older version, `store` has those of this one; null for none. */
+type Examined = { config: Config; opened: Store | null; store: Store | null; now: Date };
 
 /** One thing to look at. */
 type Check = {
@@ -139,19 +140,20 @@ const checks: readonly Check[] = [
   },
   {
     name: "store",
-    look: async ({ store, config }) =>
-      store === null ? [] : storeFaults(store, storeAddress(config.databaseUrl)),
+    look: async ({ opened, config }) =>
+      opened === null ? [] : storeFaults(opened, storeAddress(config.databaseUrl)),
     remedy: "Stop the service, keep a copy of the file, and restore a backup: bun run restore.",
   },
   {
     name: "upgrade",
-    look: async ({ store }) => {
-      const pending = store === null ? [] : await pendingMigrations(store.raw);
+    look: async ({ opened }) => {
+      const pending = opened === null ? [] : await pendingMigrations(opened.raw);
       return pending.length === 0
         ? []
         : [`${pending.length} migrations wait: ${pending.join(", ")}.`];
     },
-    remedy: "bun run upgrade --check says what they do; the next start does it.",
+    remedy:
+      "Audit log, keys and clock are not looked at before. `bun run upgrade --check` says how long it takes; the next start does it.",
   },
   {
     name: "audit log",

@@ -1,4 +1,5 @@
 import { type ArgsDef, type CommandDef, runCommand as run, runMain } from "citty";
+import { softwareVersion } from "#content/contract/base/software.ts";
 import { stopWith, wordsOf } from "./config.ts";
 
 /**
@@ -14,7 +15,9 @@ export async function runCommand<Args extends ArgsDef>(
   const unknown = unknownOption(command, rawArgs);
   if (unknown !== null) stopWith(`Unknown option ${unknown}. --help lists the options.`, 2);
   const usage = () => runMain(command, { rawArgs });
-  if (rawArgs.some((word) => /^(?:--help|-h|--version|-v)$/.test(word))) return usage();
+  if (rawArgs.some((word) => /^(?:--version|-v)$/.test(word)))
+    return console.log(softwareVersion());
+  if (rawArgs.some((word) => /^(?:--help|-h)$/.test(word))) return usage();
   try {
     await run(command, { rawArgs });
   } catch (error) {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { z } from "zod";
 import { version } from "#content/contract/base/version.ts";
+import journal from "#content/store/migrations/meta/_journal.json";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -48,4 +49,13 @@ describe.each(["", "test/clients/"])("packages of ./%s", (folder) => {
 
 test("the code knows the version of package.json", async () => {
   expect(await read("package.json")).toMatchObject({ version });
+  expect(await read("package-lock.json")).toMatchObject({ version, packages: { "": { version } } });
+});
+
+/** The number of the newest migration of 0.4.0. It is set once, when 0.4.0 is released; 0.5 begins to count again. */
+const newestOf040 = 28;
+
+test("the third number of the version is raised with each migration", () => {
+  const newest = journal.entries.at(-1)?.idx ?? 0;
+  expect(version).toBe(`0.4.${newest - newestOf040}`);
 });

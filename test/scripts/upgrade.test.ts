@@ -7,9 +7,12 @@ import { gunzipSync } from "node:zlib";
 import Libsql from "libsql";
 import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
-import { version } from "#content/contract/base/version.ts";
+import { readConfig } from "#api/config.ts";
+import { softwareVersion } from "#content/contract/base/software.ts";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
-import { openStore } from "#content/store/open.ts";
+import { openStore, servingStore } from "#content/store/open.ts";
+import { newestBeforeSharing } from "#content/store/upgrade.ts";
+import { examine } from "#scripts/doctor/examine.ts";
 import { runScript } from "#test/support/processes.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -32,7 +35,7 @@ async function upgrade(...options: string[]) {
 
 test("an upgrade is tried on a copy and told, then done, and then there is nothing to do", async () => {
   const plan = JSON.parse(await upgrade("--check", "--json"));
-  expect(plan).toMatchObject({ store: path, from: null, to: version, took_s: null });
+  expect(plan).toMatchObject({ store: path, from: null, to: softwareVersion(), took_s: null });
   expect(plan.pending).toContain("0020_submissions_counted");
   expect(plan.trial.written_rows).toBeGreaterThan(20);
   expect(plan.room.needed_bytes).toBeGreaterThan(1_000_000);
@@ -41,12 +44,10 @@ test("an upgrade is tried on a copy and told, then done, and then there is nothi
   for (const name of plan.pending) expect(words).toContain(name);
   expect(words).toContain("Upgraded in ");
   expect(await upgrade("--check")).toContain(
-    `tables of Almoner ${version}; this is ${version}.\nNothing is to be done`,
+    `tables of Almoner ${softwareVersion()}; this is ${softwareVersion()}.\nNothing is to be done`,
   );
-});
+}, 30_000);
 
-/** The newest migration that every version to come has to live with: from here on two versions run side by side. */
-const shared = "0023_registers_and_search";
 /** The newest migration of 0.3.0. */
 const first = "0019_audit_log_only_grows";
 const migrations = join(root, "content/store/migrations");
@@ -109,7 +110,7 @@ function broken(before: Map<string, Column[]>, after: Map<string, Column[]>): st
 }
 
 test("tables only grow, so that the version before goes on beside this one", async () => {
-  const [before, now] = [await storeAt(shared), await upgraded()];
+  const [before, now] = [await storeAt(newestBeforeSharing), await upgraded()];
   expect(broken(tablesOf(before), tablesOf(now))).toEqual([]);
   // 0.3.0 is older than the promise: it has to be stopped before its store is upgraded.
   expect(broken(tablesOf(await storeAt(first)), tablesOf(now))).toContain(
@@ -139,7 +140,7 @@ async function outcomes(file: string): Promise<[sql: string, outcome: string][]>
 }
 
 test("statements of the version before do on these tables what they did on its own", async () => {
-  const before = await outcomes(await storeAt(shared));
+  const before = await outcomes(await storeAt(newestBeforeSharing));
   expect(await outcomes(await upgraded())).toEqual(before);
   // Most of them find rows, and those of the tables' own rules fail.
   expect(before.filter(([, outcome]) => /^[1-9]\d*$/.test(outcome)).length).toBeGreaterThan(200);
@@ -148,3 +149,71 @@ test("statements of the version before do on these tables what they did on its o
   const earlier = new Map(await outcomes(await storeAt(first)));
   expect([...earlier.values()].filter((one) => one.includes("no such column")).length).not.toBe(0);
 });
+
+/** What is said when the store is opened; "opened" when nothing is. */
+const opening = (file: string, options: object = {}): Promise<string> =>
+  openStore({ url: `file:${file}`, ...options }).then(
+    (store) => (store.close(), "opened"),
+    (error: Error) => error.message,
+  );
+
+const inUse =
+  /^\S+\.db needs an upgrade \(migrations wait: 00\d\d_.*\), and another process uses it\.\nStop what uses it /;
+
+test("a command upgrades no store that another process uses", async () => {
+  const file = await storeAt(newestBeforeSharing);
+  const service = await openStore({ url: `file:${file}`, migrated: true });
+  expect(await opening(file)).toMatch(inUse);
+  await service.write((tx) => tx.raw.execute("UPDATE directory_facts SET updated_at = 1"));
+  service.close();
+  expect(await opening(file)).toBe("opened");
+});
+
+test("a service upgrades the store beside one that can go on, and never beside one that cannot", async () => {
+  const outcome = async (tag: string) => {
+    const file = await storeAt(tag);
+    using _ = await openStore({ url: `file:${file}`, migrated: true });
+    return await opening(file, servingStore);
+  };
+  expect(await outcome(newestBeforeSharing)).toBe("opened");
+  expect(await outcome(first)).toMatch(inUse);
+});
+
+test("doctor says of an older store which migrations wait, and nothing in SQL", async () => {
+  const config = readConfig({
+    ALMONER_DATA_DIR: join(folder, "doctor"),
+    ALMONER_DATABASE_URL: `file:${await storeAt(first)}`,
+    ALMONER_CHAIN_PORT: "0",
+  });
+  const findings = await examine(config, { now: new Date(), repair: false });
+  const found = findings.filter(({ check }) => check !== "disk");
+  expect(found.map(({ check }) => check)).toEqual(["upgrade"]);
+  expect(found[0]?.found).toMatch(/^[2-9]\d? migrations wait: 0020_submissions_counted, 00/);
+});
+
+test("a migration that fails is told in two lines, and changes nothing", async () => {
+  const file = await storeAt(newestBeforeSharing);
+  const db = new Database(file);
+  // As if somebody had changed the tables by hand.
+  db.run("ALTER TABLE changes ADD was text");
+  db.close();
+  const before = tablesOf(file);
+  for (const words of [["--check"], []]) {
+    const env = { ALMONER_DATA_DIR: folder, ALMONER_DATABASE_URL: `file:${file}` };
+    const { code, out, err } = await runScript("upgrade", words, env);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(
+      /^The migrations (?:00\d\d_\w+, )*0027_\w+.* failed: duplicate column name: was\.\nNothing was changed\. .*\n$/,
+    );
+  }
+  expect(tablesOf(file)).toEqual(before);
+}, 30_000);
+
+test.each(["doctor", "review", "start"])(
+  "%s --version names version and commit",
+  async (name) => {
+    const { code, out } = await runScript(name, ["--version"], { ALMONER_DATA_DIR: folder });
+    expect([code, out]).toEqual([0, `${softwareVersion()}\n`]);
+  },
+  30_000,
+);

@@ -43,8 +43,9 @@ export const runScript = (
 export const startService = (
   env: Record<string, string>,
   stderr: "ignore" | "inherit" | "pipe" = "ignore",
+  words: string[] = [],
 ) =>
-  Bun.spawn([process.execPath, join(root, "api/main.ts")], {
+  Bun.spawn([process.execPath, join(root, "api/main.ts"), ...words], {
     env: { ...process.env, ALMONER_CHAIN_PORT: "0", ALMONER_LOG_LEVEL: "silent", ...env },
     stdio: ["ignore", "ignore", stderr],
   });

@@ -250,7 +250,7 @@ export const serviceOperations = operations("Service", {
     path: "/readyz",
     summary: "Ask whether the directory works",
     description:
-      "Looks at the store, the chain and the publisher. 503 names in `reasons` what is missing. For monitors: pages and reads may go on all the same.",
+      "Looks at the store, the chain and the publisher. 503 names in `reasons` what is missing, or that the service is being stopped. For monitors: pages and reads may go on all the same.",
     ok: { description: "All parts work", shape: Ready },
     fresh: true,
     limit: "none",

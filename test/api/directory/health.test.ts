@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { software } from "#content/contract/base/software.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 let service: TestService;
@@ -7,10 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test("the service says that it is well", async () => {
+test("the service says that it is well, and which version and commit it is", async () => {
   const answer = await service.get("/healthz");
   expect(answer.status).toBe(200);
-  expect(await answer.json()).toEqual({ status: "ok" });
+  expect(await answer.json()).toEqual({ status: "ok", ...software() });
   expect([answer.headers.get("cache-control"), answer.headers.get("etag")]).toEqual([
     "no-store",
     null,

@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const commitLength = 12;
+
+/** The commit of the code in a folder, in 12 letters: that of its clone or of its `git archive`. Null where neither tells. */
+export function commitOf(folder: string): string | null {
+  const archived = readFileSync(join(folder, "content/runtime/commit.txt"), "utf8");
+  if (/^[0-9a-f]{40}/.test(archived)) return archived.slice(0, commitLength);
+  try {
+    // Named, the repository is neither that of a folder above nor refused because another user owns it.
+    const repository = `--git-dir=${join(folder, ".git")}`;
+    const { success, stdout } = Bun.spawnSync(["git", repository, "rev-parse", "HEAD"]);
+    return success ? stdout.toString().slice(0, commitLength) : null;
+  } catch {
+    return null; // Git is not installed.
+  }
+}
+
+let known: string | null | undefined;
+
+/** The commit of the code that runs, as it was when it was first asked for: the files may be replaced meanwhile. */
+export const commit = (): string | null =>
+  known === undefined ? (known = commitOf(join(import.meta.dirname, "../.."))) : known;

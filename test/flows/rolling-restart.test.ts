@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isFull, measured, shown } from "#test/support/measured.ts";
+import { freePort, startService } from "#test/support/processes.ts";
+
+/** Of keep-alive requests; ALMONER_FULL_TESTS=1 sends all 10,000. */
+const requests = isFull ? 10_000 : 2_000;
+const clients = 50;
+const restarts = isFull ? 4 : 1;
+const stopWithinMs = 5_000;
+
+let folder: string;
+let port: number;
+let url: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-rolling-"));
+  port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A service on the common port that listens: then it is named in the data folder. */
+async function start(): Promise<Bun.Subprocess> {
+  const settings = {
+    ALMONER_DATA_DIR: folder,
+    ALMONER_PORT: String(port),
+    ALMONER_READS_PER_MINUTE: "0",
+    ALMONER_DRAIN_S: "1",
+  };
+  const service = startService(settings, "inherit", ["--share-port"]);
+  const named = async () =>
+    (await Bun.file(join(folder, "service.json")).json()) as { pid: number };
+  const pid = () =>
+    named().then(
+      (one) => one.pid,
+      () => 0,
+    );
+  while ((await pid()) !== service.pid && service.exitCode === null) await Bun.sleep(20);
+  return service;
+}
+
+/** How long it took to end, in milliseconds. */
+async function stop(service: Bun.Subprocess): Promise<number> {
+  const sentMs = performance.now();
+  service.kill("SIGTERM");
+  expect(await service.exited).toBe(0);
+  return performance.now() - sentMs;
+}
+
+test("a service that is told to stop is not ready at once, and answers on for a while", async () => {
+  const service = await start();
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  const stopped = stop(service);
+  await Bun.sleep(100);
+  const ready = await fetch(`${url}/readyz`);
+  expect([ready.status, ready.headers.get("connection")]).toEqual([503, "close"]);
+  const reasons = [{ part: "service", why: "the service is being stopped" }];
+  expect(await ready.json()).toMatchObject({ code: "not_ready", reasons });
+  await Bun.sleep(400);
+  const answer = await fetch(`${url}/api/causes`);
+  expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"]);
+  const tookMs = await stopped;
+  expect(tookMs).toBeGreaterThan(1_000);
+  expect(tookMs).toBeLessThan(stopWithinMs);
+}, 30_000);
+
+test(`of ${requests} requests none is reset while services on one port are restarted`, async () => {
+  let service = await start();
+  const words = [`${url}/api/causes`, String(clients), String(requests)];
+  const client = Bun.spawn(["node", "test/support/keep-alive-client.mjs", ...words], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const tookMs: number[] = [];
+  for (let restart = 0; restart < restarts; restart++) {
+    const next = await start();
+    tookMs.push(await stop(service));
+    service = next;
+  }
+  void client.stdin.end();
+  const { answered, failures } = await new Response(client.stdout).json();
+  await stop(service);
+  measured(
+    `${shown(answered)} answers over ${restarts} restarts, none reset, ${shown(Math.max(...tookMs))} ms to stop`,
+  );
+  expect(failures).toEqual({});
+  expect(answered).toBeGreaterThanOrEqual(requests);
+  expect(Math.max(...tookMs)).toBeLessThan(stopWithinMs);
+}, 120_000);
