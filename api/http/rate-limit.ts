@@ -221,7 +221,7 @@ export function openLimits(
 
 /** Another process writes: the next question finds the file free. */
 const isLocked = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && /^SQLITE_BUSY/.test(String(error.code));
+  error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 
 const recordEveryMs = 100;
 const clientsMax = 50_000;

@@ -19,6 +19,6 @@ export const machineMoment = (): string => `${bootId()} ${machineUptimeMs()}`;
 
 /** How long ago a moment was, in ms; null for one of another boot, or for none. */
 export function msSinceMoment(moment: string): number | null {
-  const [boot, atMs] = String(moment).split(" ");
+  const [boot, atMs] = moment.split(" ");
   return boot === bootId() ? Math.max(0, machineUptimeMs() - Number(atMs)) : null;
 }

@@ -103,13 +103,7 @@ export const storeAddress = (url: string): string =>
 async function opened(options: OpenOptions, address: string): Promise<Store> {
   const { migrated = false, create = !migrated } = options;
   const embedded = options.url.startsWith("file:");
-  if (embedded) {
-    if (!create) refuseMissing(address);
-    makePrivate(address);
-    // Another file may be in its place since. Readers leave that to those who write.
-    if (!migrated && isDamageNoted(address) && (await checkStore(address)) === null)
-      forgetDamage(address);
-  }
+  if (embedded) await prepareFile(address, { migrated, create });
   const connect = () => connectTo(options, embedded);
   // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
   const writer = connect();
@@ -228,6 +222,16 @@ function refuseMissing(path: string): void {
     found === undefined ? `There is no store at ${path}.` : `The store ${path} is empty: 0 bytes.`,
     "Correct ALMONER_DATA_DIR or ALMONER_DATABASE_URL, or restore a backup. A new directory begins with `bun start` or `bun run import` in an empty folder.",
   );
+}
+
+async function prepareFile(
+  path: string,
+  { migrated, create }: Required<Pick<OpenOptions, "migrated" | "create">>,
+): Promise<void> {
+  if (!create) refuseMissing(path);
+  makePrivate(path);
+  // Damage was noted, and another file may be in its place since. Readers leave that to those who write.
+  if (!migrated && isDamageNoted(path) && (await checkStore(path)) === null) forgetDamage(path);
 }
 
 /** No other user of the machine reads the store. SQLite gives the log and its index the mode of the file. */

@@ -121,7 +121,7 @@ async function untilDone(manifest: Manifest, request: string, newest: number): P
     if (toList !== null && state.listed_release >= toList) break;
     const waitedMs = performance.now() - startedMs;
     if (waitedMs > waitMaxMs) giveUp("The running publisher did not finish in 30 minutes.");
-    if ((msSinceMoment(state.seen_at) ?? Infinity) > silentMaxMs)
+    if ((msSinceMoment(state.heartbeat_at) ?? Infinity) > silentMaxMs)
       giveUp("The running publisher has ended.");
     progress.at(Math.round(waitedMs / 1_000));
   }

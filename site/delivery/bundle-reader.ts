@@ -49,14 +49,14 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
     /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
     current: () =>
       file.ask(({ manifest }) => {
-        const { current_release, fast_sequence, slow_sequence, held_at, seen_at, pid } =
+        const { current_release, fast_sequence, slow_sequence, held_at, heartbeat_at, pid } =
           manifest.state();
         return {
           release: current_release,
           held: held_at > 0,
           profilesTo: fast_sequence,
           listsTo: slow_sequence,
-          seenAt: seen_at,
+          seenAt: heartbeat_at,
           pid,
         };
       }, nothingPublished),

@@ -52,7 +52,7 @@ export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">)
   const beat = async () => {
     // The service that started this process ends it when it hears none.
     process.send?.(heartbeat);
-    manifest.setState({ seen_at: machineMoment() });
+    manifest.setState({ heartbeat_at: machineMoment() });
   };
   // The disk is full, say. Anyone who publishes tells of it, and the next sign may be noted.
   const onFailure = () => {};
@@ -61,7 +61,7 @@ export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">)
     stop: async () => {
       await beating.stop();
       try {
-        manifest.setState({ seen_at: "" });
+        manifest.setState({ heartbeat_at: "" });
       } catch {
         onFailure();
       }
@@ -70,5 +70,5 @@ export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">)
 }
 
 /** Whether a publisher works on the bundle for as long as it lives. */
-export const isPublisherAlive = ({ seen_at }: Pick<PublisherState, "seen_at">): boolean =>
-  (msSinceMoment(seen_at) ?? Infinity) < silentMs;
+export const isPublisherAlive = ({ heartbeat_at }: Pick<PublisherState, "heartbeat_at">): boolean =>
+  (msSinceMoment(heartbeat_at) ?? Infinity) < silentMs;
