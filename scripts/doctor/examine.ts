@@ -9,6 +9,7 @@ import { setAside } from "#content/runtime/disposable-file.ts";
 import { closeToOthers } from "#content/runtime/private-files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
+import { missingInSchema } from "#content/store/schema.ts";
 import { pendingMigrations } from "#content/store/upgrade.ts";
 import { chainFiles } from "#scripts/chain/installed.ts";
 import { openExistingStore } from "#scripts/support/config.ts";
@@ -44,8 +45,7 @@ export async function examine(
   const findings: Finding[] = [];
   const opened = await openExistingStore(config, { migrated: true }).catch((error: unknown) => {
     if (!(error instanceof CannotStart)) throw error;
-    const [found = "", remedy = ""] = error.message.split("\n");
-    findings.push({ check: "store", found, remedy, repaired: false });
+    findings.push(findingOf("store", error));
     return null;
   });
   try {
@@ -58,9 +58,17 @@ export async function examine(
   }
 }
 
+const findingOf = (check: string, { message }: CannotStart): Finding => {
+  const [found = "", remedy = ""] = message.split("\n");
+  return { check, found, remedy, repaired: false };
+};
+
 async function examineOne(check: Check, on: Examined, repair: boolean): Promise<Finding[]> {
   const { name, remedy } = check;
-  const found = await check.look(on).catch((error: unknown) => [String(error)]);
+  const found = await check
+    .look(on)
+    .catch((error: unknown) => (error instanceof CannotStart ? error : [String(error)]));
+  if (found instanceof CannotStart) return [findingOf(name, found)];
   if (found.length === 0 || !repair || check.repair === undefined) {
     return found.map((text) => ({ check: name, found: text, remedy, repaired: false }));
   }
@@ -154,6 +162,24 @@ const checks: readonly Check[] = [
     },
     remedy:
       "Audit log, keys and clock are not looked at before. `bun run upgrade --check` says how long it takes; the next start does it.",
+  },
+  {
+    name: "schema",
+    look: async ({ store }) =>
+      (store === null ? [] : await missingInSchema(store.raw)).map(
+        ({ type, name }) => `The ${type} ${name} is missing.`,
+      ),
+    remedy:
+      "doctor --repair makes an index again. For anything else, stop the service and restore a backup: bun run restore.",
+    repair: async ({ store }) => {
+      const missing = store === null ? [] : await missingInSchema(store.raw);
+      for (const { type, sql } of missing) {
+        if (type === "index") await store?.write((tx) => tx.raw.execute(sql));
+      }
+      const others = missing.filter(({ type }) => type !== "index").map(({ name }) => name);
+      if (others.length > 0)
+        throw new Error(`${others.join(", ")} held more than can be made again`);
+    },
   },
   {
     name: "audit log",

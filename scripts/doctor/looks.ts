@@ -19,7 +19,6 @@ import {
   AuditHeads,
   auditHeadsFact,
   isChained,
-  missingTriggers,
   verifyAudit,
 } from "#content/operation/audit-chain-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
@@ -97,11 +96,7 @@ export async function auditFaults(store: Store): Promise<string[]> {
   const stored = await directoryFact(store, auditHeadsFact);
   const { heads } = AuditHeads.parse(JSON.parse(stored ?? '{"heads":[]}'));
   const { faults } = await verifyAudit(store, heads);
-  const missing = await missingTriggers(store);
-  return [
-    ...faults.map(({ id, problem }) => `Entry ${id} of the audit log ${problem}.`),
-    ...missing.map((name) => `The trigger ${name} is missing.`),
-  ];
+  return faults.map(({ id, problem }) => `Entry ${id} of the audit log ${problem}.`);
 }
 
 /** Whether SQLite finds damage in a file. One that is missing has none, and one that is held is in order. */
