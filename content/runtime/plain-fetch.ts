@@ -14,6 +14,15 @@ export function fetchPlain(address: string | Request, init: RequestInit = {}): P
   return fetch(address, { ...init, headers, decompress: false });
 }
 
+/** Rejects with AnswerRefused for an answer that came compressed although nobody asked for that; its body is not read then. */
+export async function refuseCompressed({ body, headers }: Response): Promise<void> {
+  const encoding = headers.get("content-encoding") ?? "";
+  if (/^(?:identity)?$/i.test(encoding)) return;
+  await body?.cancel();
+  const named = encoding.replaceAll(/[^\w,-]/g, "").slice(0, 20);
+  throw new AnswerRefused(`it is compressed (${named}) without being asked to`);
+}
+
 /**
  * The body of an answer of `fetchPlain`. Rejects with AnswerRefused when it has more than `bytesMax` bytes, or came
  * compressed although nobody asked for that; the rest is not read then.
@@ -22,13 +31,9 @@ export async function boundedBytes(
   answer: Response,
   bytesMax: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  await refuseCompressed(answer);
   const { body, headers } = answer;
-  const encoding = headers.get("content-encoding") ?? "identity";
   const tooLarge = () => new AnswerRefused(`it has more than ${bytesMax} bytes`);
-  if (encoding !== "identity") {
-    await body?.cancel();
-    throw new AnswerRefused(`it is compressed (${encoding}) without being asked to`);
-  }
   if (Number(headers.get("content-length") ?? 0) > bytesMax) {
     await body?.cancel();
     throw tooLarge();

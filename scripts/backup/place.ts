@@ -3,11 +3,13 @@ import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { openRests } from "#content/runtime/rests.ts";
+import { CannotStart } from "#content/runtime/start-error.ts";
 import { CopyFacts } from "#content/store/file-work.ts";
 import {
   openS3Target,
   type ObjectStore,
   type S3Access,
+  type S3Options,
   type UploadFailure,
 } from "#site/delivery/upload-target.ts";
 
@@ -36,7 +38,7 @@ export type BackupPart = z.infer<typeof Part>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Where backups lie, each under its name. Whatever fails is thrown. */
+/** Where backups lie, each under its name. Whatever fails is thrown: CannotStart where a bucket does not answer, or refuses. */
 export type BackupPlace = {
   readonly name: string;
   /** Of complete backups, the oldest first. */
@@ -69,15 +71,19 @@ export class DamagedBackup extends Error {
   override name = "DamagedBackup";
 }
 
+/** Throws DamagedBackup, unless the place does not answer: then nothing is known of what lies there. */
+export function unreadable(place: BackupPlace, path: string, cause: unknown): never {
+  if (cause instanceof CannotStart) throw cause;
+  throw new DamagedBackup(`${place.name}: ${path} cannot be read`, { cause });
+}
+
 /** The manifest of a backup. Throws DamagedBackup. */
 export async function manifestOf(place: BackupPlace, name: string): Promise<BackupManifest> {
   const path = `${name}/${manifestFile}`;
   const manifest = await place
     .read(path)
     .then((bytes) => BackupManifest.parse(JSON.parse(new TextDecoder().decode(bytes))))
-    .catch((cause: unknown) => {
-      throw new DamagedBackup(`${place.name}: ${path} cannot be read`, { cause });
-    });
+    .catch((cause: unknown) => unreadable(place, path, cause));
   if (manifest.name === name) return manifest;
   throw new DamagedBackup(
     `${place.name}: ${name} was called ${manifest.name} when it was made, and has to be again`,
@@ -91,9 +97,9 @@ export const writeManifest = (place: BackupPlace, manifest: BackupManifest): Pro
   );
 
 /** Opens the folder or the bucket that was named; answers in words why it cannot be used. */
-export function openPlace(to: string, s3: S3Access): BackupPlace | string {
+export function openPlace(to: string, s3: S3Access, options: S3Options = {}): BackupPlace | string {
   if (!/^\w+:\/\//.test(to)) return folderPlace(to);
-  const target = openS3Target(to, s3);
+  const target = openS3Target(to, s3, options);
   return target.ok ? bucketPlace(target.value) : target.failure;
 }
 
@@ -126,22 +132,31 @@ const sliceBytes = 256 * 1_024;
 async function writeGently(path: string, body: Bytes): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   const rest = openRests();
-  for (let at = 0; at < body.length; at += sliceBytes) {
-    await file.appendFile(body.subarray(at, at + sliceBytes));
-    await file.sync();
-    await rest();
+  try {
+    for (let at = 0; at < body.length; at += sliceBytes) {
+      await file.appendFile(body.subarray(at, at + sliceBytes));
+      await file.sync();
+      await rest();
+    }
+  } catch (error) {
+    // The system does not name the file, and it may lie on another disk than the store.
+    throw Object.assign(error as Error, { path });
   }
 }
 
 /** Names of complete backups, and paths of files of those that are under way. */
 const [indexFile, unfinishedFile] = ["backups.json", "unfinished.json"];
 
+const bucketRemedy =
+  "Look at the store, the network and the settings ALMONER_S3_…; what lies there stays as it is.";
+
 const backupOf = (path: string): string => path.split("/")[0] ?? "";
 
 /** A bucket cannot be listed with the rights of a writer everywhere, so it keeps the names of what it holds in two files. */
 function bucketPlace(target: ObjectStore): BackupPlace {
   const must = (failure: UploadFailure | null) => {
-    if (failure !== null) throw new Error(`${target.name}: ${failure.message}`);
+    if (failure !== null)
+      throw new CannotStart(`${target.name}: ${failure.message}.`, bucketRemedy);
   };
   const put = async (path: string, body: Bytes) => {
     const sha256 = Bun.CryptoHasher.hash("sha256", body, "hex");
@@ -158,8 +173,9 @@ function bucketPlace(target: ObjectStore): BackupPlace {
     put(file, new TextEncoder().encode(JSON.stringify([...new Set(all)].sort())));
   const read = async (path: string): Promise<Bytes> => {
     const found = await target.get(path);
-    if (!found.ok) throw new Error(`${target.name}${path}: ${found.failure.message}`);
-    return found.value;
+    if (found.ok) return found.value;
+    if (found.failure.kind !== "missing") must(found.failure);
+    throw new Error(`${target.name}${path}: ${found.failure.message}`);
   };
   const filesOf = async (name: string): Promise<string[]> => {
     const { store, keys } = await manifestOf(place, name);

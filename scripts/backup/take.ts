@@ -62,6 +62,8 @@ export async function takeBackup(options: BackupOptions): Promise<BackupOutcome>
         return false;
       },
     );
+  // A place that does not answer is told before the long work.
+  await place.names();
   await isRemoved("what a killed backup left", place.removeUnfinished(now));
   const manifest = await makeBackup(options);
   const removed: string[] = [];

@@ -1,4 +1,4 @@
-import { fetchPlain } from "#content/runtime/plain-fetch.ts";
+import { AnswerRefused, fetchPlain, refuseCompressed } from "#content/runtime/plain-fetch.ts";
 import { mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { z } from "zod";
@@ -158,7 +158,7 @@ async function tryOnce(
     const why = error instanceof Error ? error.message : "no answer";
     return failed(
       stalled.signal.aborted ? `nothing came for ${options.stallMs / 1_000} s` : why,
-      true,
+      !(error instanceof AnswerRefused),
     );
   } finally {
     clearTimeout(timer);
@@ -254,8 +254,10 @@ async function take(
 async function write(
   answer: Response,
   path: string,
-  { resumed, sizeMax, onBytes, onChunk }: Taking & { sizeMax: number },
+  { url, resumed, sizeMax, onBytes, onChunk }: Taking & { sizeMax: number },
 ): Promise<number> {
+  // Some servers tell a gzip file by the same header.
+  if (!url.endsWith(".gz")) await refuseCompressed(answer);
   const out = await open(path, resumed === null ? "w" : "a");
   let size = resumed?.size ?? 0;
   try {

@@ -1,4 +1,4 @@
-import { boundedBytes, fetchPlain } from "#content/runtime/plain-fetch.ts";
+import { AnswerRefused, boundedBytes, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { AwsClient } from "aws4fetch";
 import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -38,14 +38,16 @@ export type S3Access = {
 
 export type S3Options = {
   retry?: RetryOptions;
+  /** How long a store may take to begin its answer. */
+  waitMs?: number;
   signal?: AbortSignal | undefined;
 };
 
 const retryDefault: RetryOptions = { triesMax: 5, firstMs: 200, factor: 3 };
-/** Parts of backups have 16 MB, and what packs badly a little more; refusals are short. */
-const answerBytesMax = 67_108_864;
-/** Ends a try that hangs. */
-const timeoutMs = 120_000;
+/** Ends a try, or one that is not answered: there is time for 140 kB of it in a second, and this. */
+const [timeoutMs, waitMsDefault, slowestBytesPerMs] = [120_000, 20_000, 140];
+/** Parts of a backup are the largest objects that are read, of 16 MB and a little more. */
+const answerBytesMax = 64 * 2 ** 20;
 const never = new AbortController().signal;
 
 /**
@@ -55,7 +57,7 @@ const never = new AbortController().signal;
 export function openS3Target(
   text: string,
   access: S3Access,
-  { retry: waits = retryDefault, signal = never }: S3Options = {},
+  { retry: waits = retryDefault, waitMs = waitMsDefault, signal = never }: S3Options = {},
 ): Result<ObjectStore, string> {
   const { endpoint, region } = access;
   const [, bucket, path = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*))?$/.exec(text) ?? [];
@@ -70,12 +72,18 @@ export function openS3Target(
   const origin = originOf(bucket, region, endpoint);
   const inner = path.replace(/^\/+|\/+$/g, "");
   const prefix = inner === "" ? "" : `${inner}/`;
-  const ask = (key: string, init: RequestInit) => {
+  const ask = (key: string, init: RequestInit, bytes = 0) => {
     const url = `${origin}/${(prefix + key).split("/").map(encodeURIComponent).join("/")}`;
     // Signed again for each try, because a signature holds for minutes only.
     const attempt = async () => {
-      const limit = AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]);
-      return answerOf(async () => fetchPlain(await client.sign(url, init), { signal: limit }));
+      const silent = new AbortController();
+      const late = new Error(`no answer within ${waitMs / 1_000} s`);
+      const timer = setTimeout(() => silent.abort(late), waitMs + bytes / slowestBytesPerMs);
+      const limit = AbortSignal.any([silent.signal, AbortSignal.timeout(timeoutMs), signal]);
+      return answerOf(async () => {
+        const asked = await client.sign(url, init);
+        return fetchPlain(asked, { signal: limit }).finally(() => clearTimeout(timer));
+      });
     };
     const mayPass = (answer: Answer) =>
       !answer.ok && answer.failure.kind === "unreachable" && !signal.aborted;
@@ -87,7 +95,7 @@ export function openS3Target(
   };
   return ok({
     name: `${origin}/${prefix}`,
-    put: (key, body, headers) => failureOf(ask(key, { method: "PUT", body, headers })),
+    put: (key, body, headers) => failureOf(ask(key, { method: "PUT", body, headers }, body.length)),
     remove: (key) => failureOf(ask(key, { method: "DELETE" })),
     get: (key) => ask(key, { method: "GET" }),
   });
@@ -124,7 +132,13 @@ async function answerOf(send: () => Promise<Response>): Promise<Answer> {
       message: `the store answered ${response.status} ${code}`.trim(),
     });
   } catch (error) {
-    const message = error instanceof Error ? error.message : "no answer";
-    return fail({ kind: "unreachable", message });
+    return fail(withoutAnswer(error));
   }
+}
+
+function withoutAnswer(error: unknown): UploadFailure {
+  if (error instanceof AnswerRefused) return { kind: "denied", message: error.message };
+  const { code, message = "no answer" } = Object(error) as { code?: unknown; message?: string };
+  const said = typeof code === "string" ? `no answer (${code})` : message;
+  return { kind: "unreachable", message: said };
 }
