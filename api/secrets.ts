@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join, sep } from "node:path";
-import { privateFolder } from "#content/runtime/private-files.ts";
+import { closeToOthers, privateFolder } from "#content/runtime/private-files.ts";
 import { hasSigned, noteSigningKeys, signingKeys } from "#content/feed/store.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { type Store, storeAddress } from "#content/store/open.ts";
@@ -184,11 +184,27 @@ export function loadSecrets(config: Config): Secrets {
 }
 
 /**
- * Makes the data folder, closed to other users of the machine, and closes one that an earlier version left open. Answers
+ * Makes the data folder, closed to other users of the machine, and closes one that was left open, and its secrets. Answers
  * what the operator has to know then, null when there is nothing to say.
  */
-export function closeDataFolder({ dataDir, publicDir }: Pick<Config, "dataDir" | "publicDir">) {
-  const done = madePrivate(dataDir);
+export function closeDataFolder(config: Pick<Config, "dataDir" | "publicDir">): string | null {
+  const said = [closeFolder(config), closeSecrets(config)].filter((one) => one !== null);
+  return said.length === 0 ? null : said.join(" ");
+}
+
+function closeSecrets({ dataDir }: Pick<Config, "dataDir">): string | null {
+  const folder = join(dataDir, "secrets");
+  const names = explained(folder, () => secretsOf(dataDir));
+  const paths = [folder, ...names.map((name) => join(folder, name))];
+  // All of them are closed, then the first is told.
+  const [closed] = paths.filter((path) => closeToOthers(path) === "closed");
+  return closed === undefined
+    ? null
+    : `${closed} was open to other users of this machine and is closed to them now. If one may have read the keys, replace them: \`bun run rotate-key\` makes a new signing key.`;
+}
+
+function closeFolder({ dataDir, publicDir }: Pick<Config, "dataDir" | "publicDir">) {
+  const done = explained(dataDir, () => privateFolder(dataDir));
   if (done === "private") return null;
   if (done === "shared") {
     return `${dataDir} is a folder that all users of this machine share: set ALMONER_DATA_DIR to one of your own.`;
@@ -203,9 +219,9 @@ export function closeDataFolder({ dataDir, publicDir }: Pick<Config, "dataDir" |
     : said;
 }
 
-function madePrivate(folder: string) {
+function explained<Value>(folder: string, work: () => Value): Value {
   try {
-    return privateFolder(folder);
+    return work();
   } catch (error) {
     return explainStart(error, folder);
   }

@@ -87,6 +87,20 @@ test("commands close the data folder, say so once, and export into files of thei
   );
 });
 
+test("secrets that were left open to all are closed, and it is said", () => {
+  const data = join(folder, "open");
+  const key = join(data, "secrets", "desk-key");
+  mkdirSync(join(data, "secrets"), { recursive: true, mode: 0o700 });
+  writeFileSync(key, "a key");
+  chmodSync(data, 0o700);
+  chmodSync(join(data, "secrets"), 0o777);
+  chmodSync(key, 0o666);
+  const said = command("scripts/export.ts", data).stderr.toString();
+  expect([modeOf(join(data, "secrets")), modeOf(key)]).toEqual(["700", "600"]);
+  expect(said).toContain(`${join(data, "secrets")} was open to other users`);
+  expect(said).toContain("rotate-key");
+});
+
 test.skipIf(!existsSync("/proc/self/status"))("what only another may close is left open", () => {
   expect(closeToOthers("/proc/self/status")).toBe("not ours");
   expect(closeToOthers(join(folder, "nothing"))).toBe("private");
