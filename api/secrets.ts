@@ -100,6 +100,14 @@ function isRead(
   return alwaysRead.has(name);
 }
 
+/** The files that a directory reads and that are not there: what a restore without keys has to do without. */
+export function missingSecrets(config: Config): string[] {
+  const signs = config.signingKey === undefined ? [signingKeyFile] : [];
+  const others = [adminTokenFile, ...alwaysRead].filter((name) => isRead(config, name));
+  const there = new Set(secretsOf(config.dataDir));
+  return [...signs, ...others].filter((name) => !there.has(name));
+}
+
 function secretsOf(dataDir: string): string[] {
   const folder = join(dataDir, "secrets");
   const names = existsSync(folder) ? readdirSync(folder) : [];
@@ -245,7 +253,7 @@ export function isUsed({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "datab
 
 export const adminTokenFile = "admin-token";
 const webhookSecretFile = "webhook-secret";
-const signingKeyFile = "signing-key.pem";
+export const signingKeyFile = "signing-key.pem";
 /** Made by the local chain, which may come up before the directory. */
 const sponsorFile = "local-sponsor.json";
 

@@ -47,7 +47,6 @@ const command = defineCommand({
       stopWith(`There is no store to back up at ${store}.`, 2);
     }
     const silent = args.quiet === true || args.json === true;
-    if (backup.passphrase === null && args.quiet !== true) console.error(withoutKeys);
     try {
       const troubles = await keyTroubles(config);
       const outcome = await takeBackup({
@@ -73,6 +72,7 @@ const command = defineCommand({
     } catch (error) {
       fail(dataDir, error);
     }
+    if (args.quiet !== true) sayWithoutKeys(config);
   },
 });
 
@@ -106,8 +106,13 @@ function fail(dataDir: string, error: unknown): never {
   return stopWith(`The backup failed: ${problem}`);
 }
 
+/** In the last line, so that it is read. */
+function sayWithoutKeys({ backup: { passphrase } }: Config): void {
+  if (passphrase === null) console.error(withoutKeys);
+}
+
 const withoutKeys =
-  "WITHOUT KEYS: ALMONER_BACKUP_PASSPHRASE is not set, so the keys are not in this backup. Restored without them, the directory does not start until `bun run rotate-key` takes a new key into use, which mirrors refuse. Set it, or keep the folder `secrets` elsewhere.";
+  "WITHOUT KEYS: whoever loses this machine loses the signing key, too, and the directory restored from this backup does not start until `bun run rotate-key` takes a new one into use, which mirrors refuse. Set ALMONER_BACKUP_PASSPHRASE, or keep the folder `secrets` elsewhere.";
 
 function inWords(place: string, { manifest, bytes, removed }: BackupOutcome): string {
   const { name, facts, keys } = manifest;

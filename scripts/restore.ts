@@ -3,12 +3,13 @@ import { basename, dirname, join, resolve } from "node:path";
 import { defineCommand } from "citty";
 import { openLog } from "#api/log.ts";
 import type { Config } from "#api/config.ts";
+import { missingSecrets, signingKeyFile } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { openPublisher } from "#site/publisher/open-publisher.ts";
-import { bringBack, readPart } from "./backup/bring-back.ts";
+import { bringBack, readPart, removeDrafts } from "./backup/bring-back.ts";
 import { type Keys, openKeys, WrongPassphrase } from "./backup/keys.ts";
 import {
   type BackupManifest,
@@ -97,12 +98,11 @@ async function refuse(
   name: string,
   { dataDir }: Config,
 ): Promise<never> {
-  const isDamaged = error instanceof DamagedBackup;
-  const why = isDamaged ? `${error.message}.` : reasonOf(error, dataDir);
+  const said = `${name} was not restored, and nothing of it stays: `;
+  if (!(error instanceof DamagedBackup)) return stopWith(said + reasonOf(error, dataDir));
   const before = (await place.names()).filter((one) => one < name).at(-1);
-  const next =
-    isDamaged && before !== undefined ? ` Try the one before: \`--name ${before}\`.` : "";
-  return stopWith(`${name} was not restored, and nothing of it stays: ${why}${next}`);
+  const next = before === undefined ? "" : ` Try the one before: \`--name ${before}\`.`;
+  return stopWith(`${said}${error.message}.${next}`);
 }
 
 /** Files that may lie in a data folder to which a backup is brought back: backups, and what a volume has. */
@@ -112,6 +112,7 @@ function refuseUsed({ dataDir, databaseUrl }: Config, ownKeys: boolean): void {
   if (!databaseUrl.startsWith("file:")) {
     stopWith("A backup is restored into a file: leave ALMONER_DATABASE_URL out for this.", 2);
   }
+  removeDrafts(dataDir, databaseUrl);
   const inTheWay = existsSync(dataDir)
     ? readdirSync(dataDir).filter(
         (name) => !notInTheWay.has(name) && !(ownKeys && name === "secrets"),
@@ -149,10 +150,15 @@ async function find(asked: Asked, config: Config): Promise<{ place: BackupPlace;
 async function keysOf(
   place: BackupPlace,
   { name, keys }: BackupManifest,
-  { backup: { passphrase } }: Config,
+  config: Config,
   without: boolean,
 ): Promise<Keys> {
-  if (without) return {};
+  const { passphrase } = config.backup;
+  if (without) {
+    const missing = missingSecrets(config);
+    if (missing.length > 0) console.error(withoutKeys(config, missing));
+    return {};
+  }
   if (keys === null) {
     return stopWith(
       "This backup holds no keys. Put the folder `secrets` into the data folder and give --without-keys. If it is lost, give that, too: `bun run rotate-key` makes a new signing key then, which mirrors refuse until their operators take it.",
@@ -169,6 +175,18 @@ async function keysOf(
     return stopWith(`${error.message}. --without-keys restores the store alone.`, 2);
   }
 }
+
+/** Said before the store is unpacked: there is time yet to put the keys where they belong. */
+const withoutKeys = ({ dataDir }: Config, missing: readonly string[]): string =>
+  [
+    `WITHOUT KEYS: ${join(dataDir, "secrets")} lacks ${missing.join(", ")}.`,
+    ...(missing.includes(signingKeyFile)
+      ? [
+          "Without the signing key nothing is published, and the service does not start, until `bun run rotate-key` makes a new one, which mirrors refuse.",
+        ]
+      : []),
+    "Other keys are made again at the start, and what the old ones signed or opened is void.",
+  ].join(" ");
 
 /** Publishes all that search indexes for people are not: the service makes those when it has started. */
 async function publish(config: Config, name: string): Promise<number> {

@@ -1,18 +1,20 @@
-import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
+import { isAlive } from "#api/operator/running-service.ts";
 import { beginEpoch } from "#content/feed/store.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { openStore } from "#content/store/open.ts";
-import { type Keys, writeKeys } from "./keys.ts";
+import { folderIn, type Keys, writeKeys } from "./keys.ts";
 import {
   type BackupManifest,
   type BackupPart,
   type BackupPlace,
   DamagedBackup,
   instantOf,
+  unreadable,
 } from "./place.ts";
 
 export type BringBackOptions = {
@@ -44,20 +46,36 @@ export async function bringBack(
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   const draft = `${target}.restoring-${process.pid}`;
-  const ownKeys = existsSync(join(dataDir, "secrets"));
+  const secrets = folderIn(dataDir);
+  const keysDraft = `${secrets}.restoring-${process.pid}`;
+  const ownKeys = existsSync(secrets);
   try {
     await unpackStore(place, manifest, draft, { kept: true });
     const epoch = await prepare(`file:${draft}`, manifest, { sameFeed, now });
-    writeKeys(dataDir, keys);
+    if (Object.keys(keys).length > 0) {
+      writeKeys(keysDraft, keys);
+      renameSync(keysDraft, secrets);
+    }
     for (const end of ["-wal", ""].filter((one) => existsSync(draft + one))) {
       renameSync(draft + end, target + end);
     }
     return epoch;
   } catch (error) {
-    if (!ownKeys) rmSync(join(dataDir, "secrets"), { recursive: true, force: true });
+    if (!ownKeys) rmSync(secrets, { recursive: true, force: true });
     throw error;
   } finally {
-    for (const end of ["", "-wal", "-shm"]) rmSync(draft + end, { force: true });
+    removeDrafts(dataDir, databaseUrl);
+  }
+}
+
+/** Removes the drafts of this restore, and of those that were killed. */
+export function removeDrafts(dataDir: string, databaseUrl: string): void {
+  for (const folder of new Set([dataDir, dirname(filePathOf(databaseUrl))])) {
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      const pid = Number(/\.restoring-(\d+)(?:-\w+)?$/.exec(name)?.[1] ?? Number.NaN);
+      const isLeft = pid === process.pid || (pid > 0 && !isAlive(pid));
+      if (isLeft) rmSync(join(folder, name), { recursive: true, force: true });
+    }
   }
 }
 
@@ -82,9 +100,8 @@ export async function readPart(
   backup: string,
   { name, sha256 }: BackupPart,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const body = await place.read(`${backup}/${name}`).catch((cause: unknown) => {
-    throw new DamagedBackup(`${place.name}: ${backup}/${name} cannot be read`, { cause });
-  });
+  const path = `${backup}/${name}`;
+  const body = await place.read(path).catch((cause: unknown) => unreadable(place, path, cause));
   if (Bun.CryptoHasher.hash("sha256", body, "hex") === sha256) return body;
   throw new DamagedBackup(`${place.name}: ${backup}/${name} is not what was written there`);
 }

@@ -15,7 +15,8 @@ export class WrongPassphrase extends Error {
 /** The secrets that a data folder keeps: what its files hold, by name. */
 export type Keys = Record<string, string>;
 
-const folderIn = (dataDir: string) => join(dataDir, "secrets");
+/** Where the service looks for them. */
+export const folderIn = (dataDir: string) => join(dataDir, "secrets");
 
 /** The keys of a data folder; none before its first start. */
 export function readKeys(dataDir: string): Keys {
@@ -25,9 +26,8 @@ export function readKeys(dataDir: string): Keys {
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
-/** Puts keys where the service looks for them, readable by its user alone. */
-export function writeKeys(dataDir: string, keys: Keys): void {
-  const folder = folderIn(dataDir);
+/** Puts keys into a folder, readable by its user alone. */
+export function writeKeys(folder: string, keys: Keys): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const [name, text] of Object.entries(keys)) {
     if (!/^[\w-][\w.-]*$/.test(name)) throw new Error(`${name} is no name of a key`);
