@@ -43,7 +43,7 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
       redirect: "manual",
       headers: {
         cookie,
-        origin: varnish.origin,
+        origin: service.context.config.baseUrl,
         "content-type": "application/x-www-form-urlencoded",
       },
       body: new URLSearchParams(fields).toString(),

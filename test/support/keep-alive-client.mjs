@@ -28,4 +28,4 @@ async function aClient() {
 }
 
 await Promise.all(Array.from({ length: clients }, aClient));
-console.log(JSON.stringify({ answered, failures }));
+process.stdout.write(JSON.stringify({ answered, failures }));
