@@ -47,7 +47,7 @@ const gauges: Readonly<Record<keyof typeof helps, (facts: Facts) => Value>> = {
   almoner_webhooks_pending: (f) => f.health?.webhooks.pending,
   almoner_webhooks_failed: (f) => f.health?.webhooks.failed,
   almoner_webhook_lag_seconds: ({ health }) => health && (health.webhooks.oldest_pending_s ?? 0),
-  almoner_rpc_up: (f) => f.health?.chain?.answers,
+  almoner_rpc_up: ({ health }) => (health?.chain?.nodes === 0 ? undefined : health?.chain?.answers),
   almoner_rpc_latency_seconds: ({ health }) => health?.chain && health.chain.took_ms / 1_000,
   almoner_rpc_disagreements: (f) => f.health?.chain?.disagreements,
   almoner_sponsor_balance_lamports: (f) => f.health?.sponsor?.balance_lamports,

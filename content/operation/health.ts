@@ -60,8 +60,9 @@ const noNode =
   "No node of the chain is named (ALMONER_SOLANA_RPC_URLS), so no one can give: who asks what to pay is answered 503.";
 
 function chainWarnings({ chain }: Health): string[] {
-  if (chain === null) return [noNode];
-  const { answers, why, disagreements } = chain;
+  if (chain === null) return [];
+  const { answers, why, disagreements, nodes } = chain;
+  if (nodes === 0) return [noNode];
   const found: string[] = [];
   if (!answers) found.push(`The chain does not answer: ${why ?? "no reason given"}.`);
   if (disagreements > 0) {

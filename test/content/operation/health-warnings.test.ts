@@ -133,7 +133,7 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
   { name: "the sponsor can pay", change: { sponsor }, says: null },
   {
     name: "no node is named",
-    change: { chain: null },
+    change: { chain: { ...chain, answers: false, why: "no RPC node is configured", nodes: 0 } },
     says: "No node of the chain is named (ALMONER_SOLANA_RPC_URLS), so no one can give: who asks what to pay is answered 503.",
   },
   {
