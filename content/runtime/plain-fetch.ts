@@ -15,10 +15,11 @@ export function fetchPlain(address: string | Request, init: RequestInit = {}): P
 }
 
 /** Rejects with AnswerRefused for an answer that came compressed although nobody asked for that; its body is not read then. */
-export async function refuseCompressed({ body, headers }: Response): Promise<void> {
-  const encoding = headers.get("content-encoding") ?? "";
+export async function refuseCompressed(answer: Response): Promise<void> {
+  const encoding = answer.headers.get("content-encoding") ?? "";
   if (/^(?:identity)?$/i.test(encoding)) return;
-  await body?.cancel();
+  // Not before: a body that was touched, and is read later, may not tell that its connection broke.
+  await answer.body?.cancel();
   const named = encoding.replaceAll(/[^\w,-]/g, "").slice(0, 20);
   throw new AnswerRefused(`it is compressed (${named}) without being asked to`);
 }
