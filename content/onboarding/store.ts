@@ -94,18 +94,18 @@ export const waitingForProfile = (
     .where(and(eq(nonprofit_id, nonprofitId), sql`+${isWaiting}`));
 };
 
-const madeRoom = "room";
+const gaveUpPlace =
+  "Too many requests for this profile wait, so this one gave up its place unseen. Send it again, and prove control of the organisation's host: such a request keeps its place and is read first.";
 const leftOutMax = 100_000;
 const leftOutDays = 30;
 
-/** Rejects a request that waits, in favour of a newer one for the same profile. */
+/** Rejects a request that waits, in favour of a newer one for the same profile: no one has decided it. */
 export const giveUpPlace = (tx: WriteTransaction, id: string, at: number): Promise<void> =>
   closeOnboarding(tx, {
     id,
     status: "rejected",
-    reason:
-      "Too many requests for this profile wait, so this one gave up its place unseen. Send it again, and prove control of the organisation's host: such a request keeps its place and is read first.",
-    reviewed_by: madeRoom,
+    reason: gaveUpPlace,
+    reviewed_by: null,
     reviewed_at: at,
   });
 
@@ -115,7 +115,7 @@ export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> 
     store,
     leftOutMax,
     `SELECT 1 FROM onboarding_submissions
-     WHERE status = 'rejected' AND created_at > ${now.getTime() - leftOutDays * dayMs} AND reviewed_by = '${madeRoom}'`,
+     WHERE status = 'rejected' AND created_at > ${now.getTime() - leftOutDays * dayMs} AND reason = '${gaveUpPlace.replaceAll("'", "''")}'`,
   );
 
 /** How many wait. Stops counting at `max`. */
