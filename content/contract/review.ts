@@ -182,7 +182,7 @@ export const ReviewQueues = named("ReviewQueues", {
         .int()
         .min(0)
         .describe(
-          "How many gave up their place unseen in the last 30 days, because 5 of their network, or 50 in all, waited for the same profile",
+          "How many gave up their place unseen in the last 30 days, because 5 of their network, or 50 in all, waited for the same profile; counting stops at 10,000",
         ),
     }),
   ),

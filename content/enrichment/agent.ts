@@ -22,27 +22,32 @@ export const foldAgentId = (raw: string): string =>
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
 
 /**
- * Alphabets whose letters look alike; writing systems that are used together (Han, Kana, Hangul) are not here. Latin has
- * letters that look like others of its own, and Braille one that looks like a space. Source: UTS 39, confusables.
+ * Alphabets whose letters look alike; writing systems that are used together (Han, Kana, Hangul) are not here. Braille has
+ * a letter that looks like a space. Source: UTS 39, confusables.
  */
 const lookalikes = [
-  /[\u0131\u0237\u01c0\u0251\u0261\u0269\u026a\u028f\u029f]/u,
-  /\p{Script=Braille}/u,
-  /\p{Script=Coptic}/u,
-  /\p{Script=Lisu}/u,
   /\p{Script=Latin}/u,
   /\p{Script=Cyrillic}/u,
   /\p{Script=Greek}/u,
   /\p{Script=Armenian}/u,
   /\p{Script=Cherokee}/u,
+  /\p{Script=Braille}/u,
+  /\p{Script=Coptic}/u,
+  /\p{Script=Deseret}/u,
+  /\p{Script=Lisu}/u,
 ] as const;
+
+/** Latin letters that look like others: names of people and places have them, ids of programs do not. */
+const latinLookalikes =
+  /[\u0131\u0237\u01c0\u0251\u0261\u0269\u026a\u028f\u029f\u1d00-\u1d25\ua78c]/u;
 
 /** True when an id mixes alphabets that look alike, as one made to pass for another does. It is flagged, not refused. */
 export const isMixedScript = (id: string): boolean =>
   lookalikes.filter((script) => script.test(id)).length > 1;
 
 /** What an operator and readers of the leaderboard see beside an id. */
-export const agentFlags = (id: string): string[] => (isMixedScript(id) ? ["mixed_script_id"] : []);
+export const agentFlags = (id: string): string[] =>
+  isMixedScript(id) || latinLookalikes.test(id) ? ["mixed_script_id"] : [];
 
 /** Who sends: the id in the form in which ids are compared, and a name for people. */
 export type Agent = { agent_id: string; agent_name: string };

@@ -6,6 +6,7 @@ export type WaitingRequest = {
   /** The /24 or /48 of its sender, hashed; null for an unknown one. */
   network: string | null;
   proven_host: string | null;
+  first_approved_by: string | null;
   created_at: number;
 };
 
@@ -15,14 +16,14 @@ export const waitingForProfileMax = 50;
 /**
  * The request that gives up its place to one more from this network; null where there is room. It is the oldest of the
  * network's own where that has its share, else of the network that has most: a newcomer is never refused. A request
- * whose sender has proven a host is not counted, and never gives way.
+ * whose sender has proven a host, or that one operator has approved, is not counted and never gives way.
  */
 export function placeGivenUp(
   waiting: readonly WaitingRequest[],
   network: string | null,
 ): string | null {
   const unproven = waiting
-    .filter(({ proven_host }) => proven_host === null)
+    .filter((one) => one.proven_host === null && one.first_approved_by === null)
     .toSorted((a, b) => a.created_at - b.created_at);
   const byNetwork = Map.groupBy(unproven, (one) => one.network);
   const own = byNetwork.get(network) ?? [];

@@ -57,22 +57,26 @@ async function first(store: Queryable, which: SQL | undefined): Promise<Onboardi
   return row === undefined ? null : fromRow(row);
 }
 
-/** Behind all instants: requests without a proven host wait behind those with one. */
-const unprovenFromMs = 100_000_000_000_000;
+/** More than any instant: what separates a rank in the queue from the next. */
+const rankMs = 100_000_000_000_000;
 
-/** The place of a request in the queue: the first number and id come first. */
-export const placeInQueue = ({ created_at, proven_host, id }: Onboarding) => ({
-  at: created_at + (proven_host === null ? unprovenFromMs : 0),
-  id,
-});
+/**
+ * The place of a request in the queue: the lower number comes first, then the lower id. Claims with a proven host are
+ * before registrations with one, whose sender names the host, and those before all others; of each the oldest.
+ */
+export const placeInQueue = ({ created_at, proven_host, nonprofit_id, id }: Onboarding) => {
+  const rank = proven_host === null ? 2 : nonprofit_id === null ? 1 : 0;
+  return { at: created_at + rank * rankMs, id };
+};
 
-/** What waits for review after a place: requests with a proven host first, of either the oldest. Index: onboarding_by_status. */
+/** What waits for review after a place, in the order of `placeInQueue`. Index: onboarding_by_status. */
 export async function onboardingQueue(
   store: Queryable,
   { after, limit }: { after: { at: number; id: string }; limit: number },
 ): Promise<Onboarding[]> {
-  const { created_at, id, status, proven_host } = onboarding;
-  const at = sql`${created_at} + (${proven_host} IS NULL) * ${unprovenFromMs}`;
+  const { created_at, id, status, proven_host, nonprofit_id } = onboarding;
+  const rank = sql`iif(${proven_host} IS NULL, 2, ${nonprofit_id} IS NULL)`;
+  const at = sql`${created_at} + ${rank} * ${rankMs}`;
   const rows = await store.db
     .select()
     .from(onboarding)
@@ -82,21 +86,21 @@ export async function onboardingQueue(
   return rows.map(fromRow);
 }
 
-/** What waits for a profile. Index: onboarding_by_nonprofit. */
+/** What waits for a profile. Index: onboarding_waiting_for_nonprofit. */
 export const waitingForProfile = (
   store: Queryable,
   nonprofitId: number,
 ): Promise<WaitingRequest[]> => {
-  const { id, network, proven_host, created_at, nonprofit_id } = onboarding;
+  const { id, network, proven_host, first_approved_by, created_at, nonprofit_id } = onboarding;
   return store.db
-    .select({ id, network, proven_host, created_at })
+    .select({ id, network, proven_host, first_approved_by, created_at })
     .from(onboarding)
-    .where(and(eq(nonprofit_id, nonprofitId), sql`+${isWaiting}`));
+    .where(and(eq(nonprofit_id, nonprofitId), isWaiting));
 };
 
 const gaveUpPlace =
   "Too many requests for this profile wait, so this one gave up its place unseen. Send it again, and prove control of the organisation's host: such a request keeps its place and is read first.";
-const leftOutMax = 100_000;
+const leftOutMax = 10_000;
 const leftOutDays = 30;
 
 /** Rejects a request that waits, in favour of a newer one for the same profile: no one has decided it. */
@@ -109,7 +113,7 @@ export const giveUpPlace = (tx: WriteTransaction, id: string, at: number): Promi
     reviewed_at: at,
   });
 
-/** How many requests gave up their place in the last 30 days. Stops counting at 100,000. Index: onboarding_by_status. */
+/** How many requests gave up their place in the last 30 days. Stops counting at 10,000. Index: onboarding_by_status. */
 export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> =>
   countUpTo(
     store,
@@ -122,9 +126,9 @@ export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> 
 export const onboardingWaiting = (store: Queryable, max: number): Promise<number> =>
   countUpTo(store, max, "SELECT 1 FROM onboarding_submissions WHERE status = 'pending_review'");
 
-/** How many requests for a profile wait. Index: onboarding_by_nonprofit. The + keeps SQLite from walking through all that waits. */
+/** How many requests for a profile wait. Index: onboarding_waiting_for_nonprofit. */
 export const pendingFor = async (store: Queryable, nonprofitId: number): Promise<number> =>
-  store.db.$count(onboarding, and(eq(onboarding.nonprofit_id, nonprofitId), sql`+${isWaiting}`));
+  store.db.$count(onboarding, and(eq(onboarding.nonprofit_id, nonprofitId), isWaiting));
 
 /** Slugs of other nonprofits with this wallet, withdrawn ones too. Index: nonprofits_by_wallet. */
 export async function otherOwnersOf(

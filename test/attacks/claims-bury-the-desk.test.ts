@@ -65,16 +65,23 @@ test("whose claim gave up its place reads why, and what to send", async () => {
 });
 
 test("where 50 wait, the network with most gives up its oldest, and none with a proven host", () => {
-  const waiting = Array.from({ length: 50 }, (_, at) => ({
+  const waiting = Array.from({ length: 51 }, (_, at) => ({
     id: `claim-${at}`,
     network: `network-${at < 4 ? "most" : at}`,
     proven_host: at === 0 ? "kitchen.example" : null,
+    first_approved_by: at === 1 ? "ada" : null,
     created_at: at,
   }));
-  expect(placeGivenUp(waiting, "newcomer")).toBeNull(); // The proven one takes no place.
+  expect(placeGivenUp(waiting, "newcomer")).toBeNull(); // Neither the proven one nor the half-approved takes a place.
   const full = [
     ...waiting,
-    { id: "claim-50", network: "other", proven_host: null, created_at: 50 },
+    {
+      id: "claim-51",
+      network: "other",
+      proven_host: null,
+      first_approved_by: null,
+      created_at: 51,
+    },
   ];
-  expect(placeGivenUp(full, "newcomer")).toBe("claim-1");
+  expect(placeGivenUp(full, "newcomer")).toBe("claim-2");
 });

@@ -42,7 +42,8 @@ export const operatorOperations = operations("Operator", {
   listReviews: {
     path: "/api/admin/reviews",
     summary: "List what waits for an operator",
-    description: "The oldest first.",
+    description:
+      "The oldest first; of claims and registrations those with a proven host before the others.",
     query: z.object({
       kind: choice("kind", reviewKinds, "Only reviews of this kind", "prose"),
       limit: limit(operatorPage.default, operatorPage.max),

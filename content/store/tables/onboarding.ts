@@ -36,6 +36,9 @@ export const onboardingSubmissions = sqliteTable(
   (o) => [
     index("onboarding_by_status").on(o.status, o.created_at, o.id),
     index("onboarding_by_nonprofit").on(o.nonprofit_id, o.created_at),
+    index("onboarding_waiting_for_nonprofit")
+      .on(o.nonprofit_id)
+      .where(sql`status = 'pending_review'`),
     uniqueIndex("onboarding_by_status_token").on(o.status_digest),
     uniqueIndex("one_pending_submission_per_request")
       .on(o.request_digest)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { agentFlags, foldAgentId } from "#content/enrichment/agent.ts";
+import { agentFlags, foldAgentId, isMixedScript } from "#content/enrichment/agent.ts";
 import { maskEmail, publicValue, tracedValue, tracedValues } from "#content/nonprofit/wire.ts";
 import { promotionNote } from "#content/enrichment/consensus.ts";
 import { rowFrom } from "#content/enrichment/prose-rows.ts";
@@ -146,9 +146,17 @@ test("spelling variants of an agent id are one agent; look-alikes are flagged", 
     }),
   );
   expect(agentFlags("bоt-7")).toEqual(["mixed_script_id"]); // The o is Cyrillic.
-  for (const lookalike of ["bot\u2800", "b\u2800ot", "al\u0131ce", "\u0261uide", "b\u2c9ft"]) {
+  for (const lookalike of [
+    "bot\u2800",
+    "b\u2800ot",
+    "al\u0131ce",
+    "\u0261uide",
+    "b\u2c9ft",
+    "b\u1d0ft",
+  ]) {
     expect([lookalike, agentFlags(lookalike)]).toEqual([lookalike, ["mixed_script_id"]]);
   }
+  expect(isMixedScript("Kızılay")).toBe(false); // A name, and no id.
   for (const honest of ["bot-7", "øystein", "müller", "ქართული", "агент", "ɓala", "日本のbot"]) {
     expect([honest, agentFlags(honest)]).toEqual([honest, []]);
   }
