@@ -5,7 +5,7 @@ import { bearerOf, isLocal } from "#api/http/client.ts";
 import { type Refusal, Refused } from "#api/http/problem.ts";
 import { pathOf } from "#api/http/route.ts";
 import { serviceOperations as service } from "#content/contract/operations/directory.ts";
-import { software } from "#content/contract/base/software.ts";
+import { software } from "#content/runtime/software.ts";
 import type { Health, Ready } from "#content/contract/stats.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
@@ -95,17 +95,25 @@ export function openReadiness(context: OperatorContext): Readiness {
       return looked.flat();
     },
   });
-  return async () => (context.stopping?.aborted ? [leaving] : looks.forceFetch("all"));
+  return async () => {
+    if (context.stopping?.aborted) return [leaving];
+    // Known in microseconds: no one is told for 5 s more that a store is well which takes no writes.
+    const misplaced = storeMisplaced(context);
+    return misplaced === null ? looks.forceFetch("all") : [misplaced];
+  };
+}
+
+/** Whether the store's files are gone or damaged: reads may go on all the same. */
+function storeMisplaced({ store }: OperatorContext): Unready | null {
+  try {
+    store.assertInPlace();
+    return null;
+  } catch (error) {
+    return { part: "store", why: error instanceof StoreLost ? error.why : "it cannot be found" };
+  }
 }
 
 async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
-  try {
-    // Reads go on when the file is gone.
-    context.store.assertInPlace();
-  } catch (error) {
-    const why = error instanceof StoreLost ? error.why : "it cannot be found";
-    return [{ part: "store", why }];
-  }
   const answered = within(newestSequence(context.store), storeWaitMs);
   const newest = await answered.catch((error: unknown) => error);
   if (typeof newest === "number") {

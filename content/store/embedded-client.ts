@@ -71,11 +71,21 @@ function prepareOnce(database: Database.Database, watched: Watched): void {
   });
   const made = (sql: string) => {
     if (isReusable.test(sql)) return statements.memo(sql);
-    return isBoundary.test(sql) ? boundaryOf(database, sql, watched) : prepare(sql);
+    return isBoundary.test(sql)
+      ? boundaryOf(database, sql, watched)
+      : watchedStatement(prepare(sql), watched);
   };
   // Looked for with `get`: `memo` copies its options at each call.
   const prepared = (sql: string) => statements.get(sql) ?? made(sql);
   database.prepare = prepared as typeof database.prepare;
+}
+
+/** A statement that is used once, a pragma or a change of tables. */
+function watchedStatement(statement: Database.Statement, watched: Watched): Database.Statement {
+  const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];
+  statement.all = (...args) => watched(() => all(...args));
+  statement.run = (...args) => watched(() => run(...args));
+  return statement;
 }
 
 /**

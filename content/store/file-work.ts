@@ -1,6 +1,7 @@
 import Database from "libsql/promise";
 import { z } from "zod";
 import { isStoreDamage } from "./busy.ts";
+import { notingDamage } from "./store-files.ts";
 
 /** What a copy of a store holds: rows by table, and how far its changes and its feed go. */
 export const CopyFacts = z.object({
@@ -19,7 +20,8 @@ export async function copyStore(path: string, target: string): Promise<void> {
   const db = new Database(path, { timeout: 10_000 });
   try {
     await db.exec("PRAGMA synchronous = OFF");
-    await db.exec(`VACUUM INTO '${target.replaceAll("'", "''")}'`);
+    const copy = `VACUUM INTO '${target.replaceAll("'", "''")}'`;
+    await notingDamage(path, () => db.exec(copy));
   } finally {
     // The last to close a store empties its log into it, and that must reach the disk.
     await db.exec("PRAGMA synchronous = FULL");
@@ -96,8 +98,10 @@ export async function compactStore(
     const pages = await number("page_count");
     const isSmall = pages * (await number("page_size")) < compactedBytesMax;
     const isHollow = isSmall && (await number("freelist_count")) > pages / 4;
-    if (always || isHollow) await db.exec("VACUUM");
-    await db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    await notingDamage(path, async () => {
+      if (always || isHollow) await db.exec("VACUUM");
+      await db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    });
     return always || isHollow;
   } finally {
     db.close();
@@ -130,7 +134,8 @@ export function checkpointApart(path: string) {
     if (commits >= commitsMin || performance.now() - firstAtMs >= waitMaxMs) {
       [commits, running] = [0, true];
       // A full disk, or another checkpoint under way: there is another try after the next commits.
-      await db.exec("PRAGMA wal_checkpoint(PASSIVE)").catch(() => undefined);
+      const checkpoint = () => db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      await notingDamage(path, checkpoint).catch(() => undefined);
       running = false;
       if (closed) db.close();
     }

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import Database from "libsql";
-import { StoreDamaged, StoreLost } from "./busy.ts";
+import { isStoreDamage, StoreDamaged, StoreLost } from "./busy.ts";
 
 /** The files that an embedded store is, by their inodes: its path may come to name others while it is in use. */
 export type StoreFiles = {
@@ -46,18 +46,39 @@ export function storeFiles(path: string): StoreFiles {
 
 const damageNote = (path: string): string => `${path}-damaged`;
 
+/** What this process knows to be damaged: on a full disk no note is made, and the log may still have room. */
+const damaged = new Set<string>();
+
 /** Notes beside a store, for all processes and their threads, what SQLite said of its damage. */
 export function noteDamage(path: string, what: string): void {
+  damaged.add(path);
   try {
     writeFileSync(damageNote(path), `${what}\n`, { mode: 0o600 });
   } catch {
-    // Where nothing can be written, nothing is stored either.
+    // Others meet the damage themselves.
   }
 }
 
-export const isDamageNoted = (path: string): boolean => existsSync(damageNote(path));
+/** Does work on the file of a store, and notes the damage that it meets. Rejects as the work does. */
+export async function notingDamage<Value>(
+  path: string,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isStoreDamage(error)) noteDamage(path, String(error));
+    throw error;
+  }
+}
 
-export const forgetDamage = (path: string): void => rmSync(damageNote(path), { force: true });
+export const isDamageNoted = (path: string): boolean =>
+  damaged.has(path) || existsSync(damageNote(path));
+
+export function forgetDamage(path: string): void {
+  damaged.delete(path);
+  rmSync(damageNote(path), { force: true });
+}
 
 function emptyLog(path: string): void {
   const db = new Database(path, { timeout: 0 });

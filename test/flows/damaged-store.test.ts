@@ -108,6 +108,19 @@ test("damage that any read of a running service meets stops its writes, and read
   await service.stop();
 }, 60_000);
 
+test("damage that a backup meets stops the writes of the service, and readiness says it", async () => {
+  const service = await started();
+  expect((await service.write()).status).toBeLessThan(300);
+  expect((await service.read("/readyz")).status).toBe(200);
+  damagePages();
+  const backup = await runScript("backup", ["--to", join(dataDir, "backups")], {
+    ALMONER_DATA_DIR: dataDir,
+  });
+  expect(backup.code).not.toBe(0);
+  await expectRefusing(service);
+  await service.stop();
+}, 60_000);
+
 test("what happened to the files of a store shows in doctor, review health and readiness", async () => {
   const service = await started();
   // The file itself is in order, so no look at it would tell.
