@@ -1,5 +1,5 @@
-import { commit } from "#content/runtime/commit.ts";
-import { version } from "./version.ts";
+import { commit } from "./commit.ts";
+import { version } from "#content/contract/base/version.ts";
 
 /** Version and commit of the code that runs; without the commit where that is not known. */
 export function software(): { version: string; commit?: string } {
