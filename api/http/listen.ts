@@ -1,6 +1,7 @@
 import { maxHeaderSize } from "node:http";
 import type { Config } from "#api/config.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
+import { addHeaders } from "./headers.ts";
 import { internal, problem } from "./problem.ts";
 
 export type Listening = {
@@ -45,7 +46,8 @@ export function listen(
   { before, reusePort = false, onError = () => problem(internal) }: ListenOptions = {},
 ): Listening {
   allowLongAddresses();
-  const { origin } = new URL(baseUrl);
+  const { origin: base } = new URL(baseUrl);
+  const origin = base.length < pathStartMin ? "http://localhost" : base;
   let stopping = false;
   const server = serve({
     hostname: host,
@@ -59,7 +61,11 @@ export function listen(
     fetch: (request, self) => {
       const startedMs = performance.now();
       const asked = canonicalRequest(request, origin);
-      if (asked instanceof Response) return asked;
+      if (asked instanceof Response) {
+        addHeaders(asked, request.method, null);
+        app.observe?.(request, asked.status, startedMs);
+        return stopping ? closing(asked) : asked;
+      }
       const ask = () => app.handle(asked, self.requestIP(request)?.address);
       const early = before?.(asked) ?? null;
       if (early === null || early instanceof Promise) {
