@@ -229,7 +229,7 @@ const rowOf = ({ query, called_at, weight = 1, ...call }: LoggedRecommendation) 
 });
 
 const loggedText = (text: string | null): string | null =>
-  text === null ? null : withoutContacts(text.slice(0, loggedLengthMax).toWellFormed());
+  text === null ? null : withoutContacts(text).slice(0, loggedLengthMax).toWellFormed();
 
 /** Of a second. Beyond it, telemetry is a sample: looking for more would slow down what is served. */
 const waitingFollowUpsMax = 2_000;
