@@ -39,7 +39,7 @@ const lookalikes = [
 
 /** Latin letters that look like others: names of people and places have them, ids of programs do not. */
 const latinLookalikes =
-  /[\u0131\u0237\u01c0\u0251\u0261\u0269\u026a\u028f\u029f\u1d00-\u1d25\ua78c]/u;
+  /[\u0131\u0237\u01c0\u0251\u0261\u0269\u026a\u028f\u029f\u1d00-\u1d2b\ua730\ua731\ua78c]/u;
 
 /** True when an id mixes alphabets that look alike, as one made to pass for another does. It is flagged, not refused. */
 export const isMixedScript = (id: string): boolean =>
