@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
-import { softwareVersion } from "#content/runtime/software.ts";
+import { softwareVersion } from "#content/store/software.ts";
 import { storeBytes } from "#content/operation/directory-facts-store.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";

@@ -5,7 +5,7 @@ import { bearerOf, isLocal } from "#api/http/client.ts";
 import { type Refusal, Refused } from "#api/http/problem.ts";
 import { pathOf } from "#api/http/route.ts";
 import { serviceOperations as service } from "#content/contract/operations/directory.ts";
-import { software } from "#content/runtime/software.ts";
+import { software } from "#content/store/software.ts";
 import type { Health, Ready } from "#content/contract/stats.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Client } from "@libsql/client";
 import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
-import { softwareVersion } from "#content/runtime/software.ts";
+import { softwareVersion } from "#content/store/software.ts";
 import { version } from "#content/contract/base/version.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import journal from "./migrations/meta/_journal.json";

@@ -1,5 +1,5 @@
 import { type ArgsDef, type CommandDef, runCommand as run, runMain } from "citty";
-import { softwareVersion } from "#content/runtime/software.ts";
+import { softwareVersion } from "#content/store/software.ts";
 import { stopWith, wordsOf } from "./config.ts";
 
 /**

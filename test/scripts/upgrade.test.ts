@@ -8,7 +8,7 @@ import Libsql from "libsql";
 import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { readConfig } from "#api/config.ts";
-import { softwareVersion } from "#content/runtime/software.ts";
+import { softwareVersion } from "#content/store/software.ts";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { openStore, servingStore } from "#content/store/open.ts";
 import { newestBeforeSharing } from "#content/store/upgrade.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { software } from "#content/runtime/software.ts";
+import { software } from "#content/store/software.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 let service: TestService;

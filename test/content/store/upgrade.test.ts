@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { softwareVersion } from "#content/runtime/software.ts";
+import { softwareVersion } from "#content/store/software.ts";
 import { explainStart } from "#content/runtime/start-error.ts";
 import { type OpenOptions, openStore } from "#content/store/open.ts";
 

@@ -1,4 +1,4 @@
-import { commit } from "./commit.ts";
+import { commit } from "#content/runtime/commit.ts";
 import { version } from "#content/contract/base/version.ts";
 
 /** Version and commit of the code that runs; without the commit where that is not known. */
