@@ -6,7 +6,7 @@ import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { refusalForPeople } from "./http/refusal-page.ts";
 import { correctionRoutes } from "./correction/routes.ts";
-import { directoryRoutes, translatedRoutes } from "./directory/routes.ts";
+import { directoryRoutes, movedRoutes, translatedRoutes } from "./directory/routes.ts";
 import { organisationRoutes } from "./directory/organisations.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { crossSiteWrite } from "./http/cross-site.ts";
@@ -32,11 +32,10 @@ import { onboardRoutes } from "./onboarding/routes.ts";
 import { reconciliationRoutes } from "./reconciliation/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
+import { type Address, addresses, type LimitName } from "#content/contract/addresses.ts";
 import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
-import type { LimitName } from "#content/contract/operations/operation.ts";
-import { operations } from "#content/openapi/document.ts";
 
 /** The whole service without a socket. */
 export type App = {
@@ -62,7 +61,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     .onTransform({ as: "global" }, ({ request, route }) => {
       const { method, url } = request;
       // No request is answered by a route that was counted as another.
-      if (countedAs.get(request) !== limitOfRoute(method, route))
+      if (countedAs.get(request) !== limitOfRoute(route))
         throw new Error(`${method} ${route} does not count what came to ${url}`);
     })
     .onError({ as: "global" }, ({ error, code, path, request, route }) => {
@@ -76,6 +75,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     .use(probeRoutes(context, probes))
     .use(directoryRoutes(context))
     .use(translatedRoutes(context))
+    .use(movedRoutes())
     .use(organisationRoutes(context))
     .use(searchRoutes(context))
     .use(reconciliationRoutes(context))
@@ -109,7 +109,7 @@ export function createApp(context: Context): App {
   const routesAt = routesByPath(routes.routes);
   const limitAt = (method: string, path: string): LimitName => {
     const route = routesAt(path).find((one) => one.method === method || one.method === "ALL");
-    return limitOfRoute(method, route?.path ?? "");
+    return limitOfRoute(route?.path ?? "");
   };
   const methodsAt = (path: string): readonly string[] => {
     const methods = methodsOf(routesAt(path));
@@ -203,17 +203,12 @@ const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 /** The limit that a request was counted toward. */
 const countedAs = new WeakMap<Request, LimitName>();
 
-const limits: ReadonlyMap<string, LimitName> = new Map([
-  ...operations.map((one): [string, LimitName] => [
-    `${one.method.toUpperCase()} ${pathOf(one)}`,
-    one.limit ?? "read",
-  ]),
-  ["GET /metrics", "none"], // No part of the contract.
-]);
+const limits: ReadonlyMap<string, LimitName> = new Map(
+  Object.values<Address>(addresses).map((address) => [pathOf(address), address.limit ?? "read"]),
+);
 
-/** The limit that a route names. Pages are reads, and so is a path without a route: what a button does there has a limit of its own. */
-const limitOfRoute = (method: string, path: string): LimitName =>
-  limits.get(`${method} ${path}`) ?? "read";
+/** The limit that the address of a route names. A path without a route is a read; what a button of a page does has a limit of its own. */
+const limitOfRoute = (path: string): LimitName => limits.get(path) ?? "read";
 
 const helped = [
   correctionOperations.correctNonprofit,

@@ -1,10 +1,12 @@
 import { Elysia } from "elysia";
+import { addresses } from "#content/contract/addresses.ts";
+import { pathOf } from "#api/http/route.ts";
 import type { Context } from "#api/context.ts";
 import {
   drawnForm,
   type FormPages,
   secretsIn,
-  toStatusPage,
+  toPage,
   unknownLink,
   valuesIn,
 } from "#api/http/form.ts";
@@ -23,8 +25,10 @@ import { type CorrectContext, correctionStatus } from "./correct.ts";
 
 /** The form of /corrections and the page of its status, drawn by the site for one reader each. */
 export function correctionPages(context: Context, verb: CorrectContext) {
-  const path = "/api/corrections/status/page";
-  const routes = new Elysia().get(path, ({ request }) => toStatusPage(path, request));
+  const path = pathOf(addresses.correctionStatusForm);
+  const routes = new Elysia().get(path, ({ request }) =>
+    toPage(addresses.correctionStatus, request),
+  );
   routes.post(path, async ({ body, request }) => {
     const { secret = "" } = valuesIn(body);
     const { token } = secretsIn(secret);
@@ -36,7 +40,7 @@ export function correctionPages(context: Context, verb: CorrectContext) {
     return drawnForm(context, request, statusPage(known));
   });
   for (const language of languages.keys()) {
-    routes.get(pathIn(language, "/corrections"), async ({ request }) =>
+    routes.get(pathIn(language, addresses.corrections.path), async ({ request }) =>
       drawnForm(context, request, await formAt(context, request.url)),
     );
   }

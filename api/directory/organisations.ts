@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { addresses } from "#content/contract/addresses.ts";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#api/http/batcher.ts";
 import { formOf, type PageForm, readCacheControl } from "#api/http/headers.ts";
@@ -41,9 +42,10 @@ export function organisationRoutes(context: OrganisationContext) {
       schemaOf(operations.checkOrganisations),
     );
   for (const language of languages.keys()) {
-    routes.get(`${pathIn(language, "/organisations")}/:org_id`, ({ params, request }) =>
-      forPeople(context, params["org_id"] ?? "", formOf(request)),
-    );
+    routes.get(pathIn(language, pathOf(addresses.organisation)), ({ params, request }) => {
+      const { org_id = "" } = params as { org_id?: string };
+      return forPeople(context, org_id, formOf(request));
+    });
   }
   return routes;
 }

@@ -5,10 +5,13 @@ import { formOf, freshCacheControl, type PageForm } from "#api/http/headers.ts";
 import { noPages, problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
+import { type Address, addresses } from "#content/contract/addresses.ts";
 import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
 import { directoryOperations as directory } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
+import { addressForms } from "#content/language/address-pattern.ts";
 import { translations } from "#content/language/languages.ts";
+import { pathIn } from "#content/language/texts.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
 import { networks } from "#content/donation/network.ts";
@@ -39,40 +42,34 @@ type DirectoryContext = Pick<
 /** Reads of the directory: profiles, the list, causes, history and numbers. */
 export const directoryRoutes = (context: DirectoryContext) => {
   const { store } = context;
-  return (
-    new Elysia()
-      .get(
-        pathOf(directory.listNonprofits),
-        ({ query }) => page(context, browseQuery(query)),
-        schemaOf(directory.listNonprofits),
-      )
-      .get(
-        pathOf(directory.browseNonprofits),
-        ({ query, request }) => listForPeople(context, query, formOf(request)),
-        schemaOf(directory.browseNonprofits),
-      )
-      .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
-        const answer = await profile(context, slug);
-        if (answer === null) return unknownSlug();
-        const step = { action: "profile", slug, form: "json" } as const;
-        noteFollowUp(context, request, step, { elsewhere: true });
-        return answer;
-      })
-      .get(pathOf(directory.getNonprofitHistory), async ({ params }) => {
-        // The same bytes as the bundle's file, but as of now.
-        const answer = await historyAnswer(store, params.slug);
-        return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
-      })
-      .get(pathOf(directory.historyForPeople), ({ params: { slug }, request }) =>
-        historyForPeople(context, slug, formOf(request)),
-      )
-      // Beside the profile, which is a file, nothing can be a folder.
-      .get("/nonprofits/:slug/history", ({ params: { slug } }) => moved(`/history/${slug}`))
-      // Its address until 0.3: beside it the profile would be both a file and a folder.
-      .get("/api/nonprofits/:slug/history", ({ params: { slug } }) => moved(`/api/history/${slug}`))
-      .get(pathOf(directory.listCauses), () => causes(context))
-      .get(pathOf(directory.getStats), () => numbers(context))
-  );
+  return new Elysia()
+    .get(
+      pathOf(directory.listNonprofits),
+      ({ query }) => page(context, browseQuery(query)),
+      schemaOf(directory.listNonprofits),
+    )
+    .get(
+      pathOf(directory.browseNonprofits),
+      ({ query, request }) => listForPeople(context, query, formOf(request)),
+      schemaOf(directory.browseNonprofits),
+    )
+    .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
+      const answer = await profile(context, slug);
+      if (answer === null) return unknownSlug();
+      const step = { action: "profile", slug, form: "json" } as const;
+      noteFollowUp(context, request, step, { elsewhere: true });
+      return answer;
+    })
+    .get(pathOf(directory.getNonprofitHistory), async ({ params }) => {
+      // The same bytes as the bundle's file, but as of now.
+      const answer = await historyAnswer(store, params.slug);
+      return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
+    })
+    .get(pathOf(directory.historyForPeople), ({ params: { slug }, request }) =>
+      historyForPeople(context, slug, formOf(request)),
+    )
+    .get(pathOf(directory.listCauses), () => causes(context))
+    .get(pathOf(directory.getStats), () => numbers(context));
 };
 
 /**
@@ -89,28 +86,39 @@ export function translatedRoutes(context: DirectoryContext) {
   };
   for (const { language } of translations) {
     /** A page by its name, which moved from where a file would be. */
-    const named = (folder: string, page: (name: string, form: PageForm) => Promise<Response>) =>
-      routes.get(`/${language}/${folder}/:name`, ({ params, request }) => {
-        const { name } = params;
-        return name.endsWith(".html")
-          ? moved(`/${language}/${folder}/${name.slice(0, -".html".length)}`)
-          : page(name, formOf(request));
+    const named = (address: Address, page: (name: string, form: PageForm) => Promise<Response>) =>
+      routes.get(pathIn(language, pathOf(address)), ({ params, request }) => {
+        const [name = ""] = Object.values<string>(params);
+        const to = address.path.replace(/\{\w+\}/, name.slice(0, -".html".length));
+        return name.endsWith(".html") ? moved(pathIn(language, to)) : page(name, formOf(request));
       });
-    named("nonprofits", (slug, form) => drawnOf(slug, "profile", form));
-    named("donate", (slug, form) => drawnOf(slug, "donate", form));
-    named("history", (slug, form) => historyForPeople(context, slug, form));
-    named("causes", (list, form) => listAt(context, "cause", list, form));
-    named("countries", (list, form) => listAt(context, "country", list, form));
-    routes
-      .get(
-        `/${language}/browse`,
-        ({ query, request }) => listForPeople(context, query, formOf(request)),
-        schemaOf(directory.browseNonprofits),
-      )
-      .get(`/${language}/nonprofits`, () => moved(`/${language}/browse`))
-      .get(`/${language}/nonprofits/:name/history`, ({ params }) =>
-        moved(`/${language}/history/${params["name"] ?? ""}`),
-      );
+    named(addresses.profile, (slug, form) => drawnOf(slug, "profile", form));
+    named(addresses.donatePage, (slug, form) => drawnOf(slug, "donate", form));
+    named(addresses.history, (slug, form) => historyForPeople(context, slug, form));
+    named(addresses.causeList, (list, form) => listAt(context, "cause", list, form));
+    named(addresses.countryList, (list, form) => listAt(context, "country", list, form));
+    routes.get(
+      pathIn(language, pathOf(directory.browseNonprofits)),
+      ({ query, request }) => listForPeople(context, query, formOf(request)),
+      schemaOf(directory.browseNonprofits),
+    );
+  }
+  return routes;
+}
+
+/** Every address that leads to where something is now. */
+export function movedRoutes() {
+  const routes = new Elysia();
+  for (const { path, from, moved: to, translated } of addressForms) {
+    if (to === undefined || from === "file") continue;
+    const codes = translated ? translations.map(({ language }) => language) : ["en"];
+    for (const language of codes) {
+      routes.get(pathIn(language, pathOf({ path })), ({ params }) => {
+        const values: Readonly<Record<string, string | undefined>> = params;
+        const there = to.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
+        return moved(pathIn(language, there));
+      });
+    }
   }
   return routes;
 }

@@ -1,6 +1,6 @@
 import { agentSecretOf } from "./client.ts";
 import { problem } from "./problem.ts";
-import type { LimitName } from "#content/contract/operations/operation.ts";
+import type { LimitName } from "#content/contract/addresses.ts";
 
 /** What is written in someone's name: the address of a visitor's browser must not lend itself to it. */
 const written: readonly LimitName[] = ["enrich", "onboard", "correct", "bind"];

@@ -1,3 +1,5 @@
+import type { Address } from "#content/contract/addresses.ts";
+import { addressesWhere } from "#content/language/address-pattern.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { tableText } from "#content/reconciliation/table.ts";
 import { formFields, isForm, readBody } from "./body.ts";
@@ -7,27 +9,19 @@ import { noPages, problem, Refused, type Refusal } from "./problem.ts";
 
 // Forms of the site as browsers without a script send them. Source: docs/decisions/0064.
 
+const formAddresses = addressesWhere(({ takes }) => takes === "form");
 /** Whether a form comes to this path: other routes take JSON alone. */
-export const takesForm = (path: string): boolean =>
-  path === "/api/onboard" ||
-  path === "/reconcile" ||
-  path.startsWith("/api/corrections/") ||
-  Object.hasOwn(statusPages, path);
+export const takesForm = (path: string): boolean => formAddresses.test(path);
 
-/** Where a secret is sent for the page of its status, and the page that sends it. The secret is too long for an address. */
-export const statusPages = {
-  "/api/onboard/status/page": "/onboard/status",
-  "/api/corrections/status/page": "/corrections/status",
-} as const;
-
-/** Where a browser goes that opens such an address by itself: it has nothing to send. */
-export const toStatusPage = (path: keyof typeof statusPages, request: Request): Response => {
-  const location = pathIn(formOf(request).language, statusPages[path]);
+/** Where a browser goes that opens by itself the address to which the form of a page is sent: it has nothing to send. */
+export const toPage = ({ path }: Address, request: Request): Response => {
+  const location = pathIn(formOf(request).language, path);
   return new Response(null, { status: 303, headers: { location } });
 };
 
+const tableAddresses = addressesWhere(({ takes }) => takes === "table");
 /** Whether a table comes to this path, as a file in a form or by itself. */
-export const takesTable = (path: string): boolean => path === "/reconcile/csv";
+export const takesTable = (path: string): boolean => tableAddresses.test(path);
 
 /** A table of at most 64 KiB: CSV itself, or the field `table` of a form. Throws Refused. */
 export async function tableBody(request: Request): Promise<{ table: string }> {

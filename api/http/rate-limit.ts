@@ -1,5 +1,5 @@
 import type { Config } from "#api/config.ts";
-import type { LimitName } from "#content/contract/operations/operation.ts";
+import { type LimitName, type Room, writeLimits } from "#content/contract/addresses.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { atMostEvery } from "#content/runtime/at-most-every.ts";
@@ -14,22 +14,10 @@ import {
   type Windows,
 } from "./sliding-window.ts";
 import type { Refusal } from "./problem.ts";
-import { type Room, storageRooms } from "./storage-rooms.ts";
+import { storageRooms } from "./storage-rooms.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-
-/**
- * Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute, and whose room what they store takes up.
- * Reads have a setting. Source: the decisions of the spec, "Limits".
- */
-export const writeLimits = {
-  enrich: { perMinute: 30, room: "agents" },
-  bind: { perMinute: 5, room: "agents" },
-  onboard: { perMinute: 10, room: "organisations" },
-  correct: { perMinute: 10, room: "readers" },
-  donate: { perMinute: 60, room: null },
-} as const satisfies Partial<Record<LimitName, { perMinute: number; room: Room | null }>>;
 
 /** What a client reads whose window is full. */
 export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Refusal => ({

@@ -1,7 +1,5 @@
+import type { Room } from "#content/contract/addresses.ts";
 import type { Allowance, Hits, Window, Windows } from "./sliding-window.ts";
-
-/** Whose requests share a room for what they store in a day: agents cannot use up that of organisations or readers. */
-export type Room = "agents" | "organisations" | "readers";
 
 /** No network, a /24 or /48, takes more than this part of what all may store in a day. */
 const networksToFill = 10;

@@ -1,5 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { Elysia } from "elysia";
+import { addresses } from "#content/contract/addresses.ts";
 import { type Call, mcpServer } from "./server.ts";
 import type { Context } from "#api/context.ts";
 import { problem } from "#api/http/problem.ts";
@@ -17,7 +18,7 @@ export const mcpRoutes = (
   { activity, config }: Pick<Context, "activity" | "config">,
   askFor: AskFor,
 ) =>
-  new Elysia().post("/mcp", async ({ request, body }) => {
+  new Elysia().post(addresses.mcp.path, async ({ request, body }) => {
     if (isRebound(request, config.baseUrl)) return wrongHost();
     // Each message may be a call of a tool, and only the request as a whole was counted.
     if (Array.isArray(body) && body.length > messagesMax) return tooManyMessages();

@@ -1,11 +1,13 @@
 import { Elysia } from "elysia";
+import { addresses } from "#content/contract/addresses.ts";
+import { pathOf } from "#api/http/route.ts";
 import type { Context } from "#api/context.ts";
 import { crossSiteWrite } from "#api/http/cross-site.ts";
 import {
   drawnForm,
   type FormPages,
   secretsIn,
-  toStatusPage,
+  toPage,
   unknownLink,
   valuesIn,
 } from "#api/http/form.ts";
@@ -30,8 +32,8 @@ export function onboardPages(
   context: Context,
   { verb, proving }: { verb: Verb; proving: HostProofContext },
 ) {
-  const path = "/api/onboard/status/page";
-  const routes = new Elysia().get(path, ({ request }) => toStatusPage(path, request));
+  const path = pathOf(addresses.onboardStatusForm);
+  const routes = new Elysia().get(path, ({ request }) => toPage(addresses.onboardStatus, request));
   routes.post(path, async ({ body, request }) => {
     const { secret = "", code = "", do: asked = "" } = valuesIn(body);
     // To look is a read; what a button does asks others or writes.
@@ -48,7 +50,7 @@ export function onboardPages(
     return drawnForm(context, request, { ...page, said: unknownLink }, 404);
   });
   for (const language of languages.keys()) {
-    routes.get(pathIn(language, "/onboard"), async ({ request }) =>
+    routes.get(pathIn(language, addresses.onboard.path), async ({ request }) =>
       drawnForm(context, request, await formAt(context, request.url)),
     );
   }

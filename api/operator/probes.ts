@@ -4,6 +4,7 @@ import { LRUCache } from "lru-cache";
 import { bearerOf, isLocal } from "#api/http/client.ts";
 import { type Refusal, Refused } from "#api/http/problem.ts";
 import { pathOf } from "#api/http/route.ts";
+import { addresses } from "#content/contract/addresses.ts";
 import { serviceOperations as service } from "#content/contract/operations/directory.ts";
 import { software } from "#content/store/software.ts";
 import type { Health, Ready } from "#content/contract/stats.ts";
@@ -53,7 +54,7 @@ export const probeRoutes = (
       const asked = chain === null || chain.nodes === 0 ? "none" : "ok";
       return { status: "ready", parts: { store: "ok", chain: asked, publisher } };
     })
-    .get("/metrics", async ({ request }) => {
+    .get(pathOf(addresses.metrics), async ({ request }) => {
       const { metricsToken } = config;
       const isOpen =
         metricsToken === undefined ? isLocal(request) : isToken(bearerOf(request), metricsToken);

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { type Address, addresses } from "#content/contract/addresses.ts";
 import {
   directoryOperations,
   fileOperations,
@@ -135,9 +136,9 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 }
 
 function responsesOf(operation: Operation): Json {
-  const { method, ok, also = [], limit, fresh, tag } = operation;
+  const { method, path, ok, also = [], fresh, tag } = operation;
   const kept = method === "get" && fresh !== true && tag !== "Operator";
-  const common = [...commonHeaders, ...(limit === "none" ? [] : limitHeaders)];
+  const common = [...commonHeaders, ...(unlimited.has(path) ? [] : limitHeaders)];
   const answer = (one: Operation["ok"], own: readonly string[] = []): Json => ({
     description: one.description,
     headers: headersOf([...(one.headers ?? []), ...own, ...common]),
@@ -164,17 +165,21 @@ function contentOf({ shape, mediaType = "application/json", example = "" }: Cont
 type Content = Pick<Operation["ok"], "shape" | "mediaType" | "example">;
 
 /** What an operation may refuse, by itself and because of what it takes: a query, a body, a name in its path. */
-const refusalsOf = ({ query, body, path, tag, limit, ...own }: Operation): readonly Refusal[] => [
+const refusalsOf = ({ query, body, path, tag, ...own }: Operation): readonly Refusal[] => [
   ...(own.refusals ?? []),
   ...Object.values(own.problems ?? {}).map(({ status }) => status),
   ...(query === undefined ? [] : [400 as const]),
   ...(body === undefined ? [] : ([400, 413, 415, 507] as const)),
   ...(path.includes("{") ? [404 as const] : []),
   ...(tag === "Operator" ? [401 as const] : []),
-  ...(limit === "none" ? [] : [429 as const]),
+  ...(unlimited.has(path) ? [] : [429 as const]),
   500,
   503,
 ];
+
+const unlimited: ReadonlySet<string> = new Set(
+  Object.values<Address>(addresses).flatMap(({ path, limit }) => (limit === "none" ? [path] : [])),
+);
 
 const waits: ReadonlySet<Refusal> = new Set([429, 503, 507]);
 

@@ -4,6 +4,7 @@ import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
+import { addresses } from "#content/contract/addresses.ts";
 import {
   cause,
   choice,
@@ -99,7 +100,7 @@ const searching = {
 /** What is asked of the directory. None needs a key. */
 export const directoryOperations = operations("Directory", {
   searchNonprofits: {
-    path: "/api/search",
+    path: addresses.searchJson.path,
     summary: "Search nonprofits by words, cause and country",
     description:
       "With `q`, ranked by full-text relevance (the name counts most), else by people reached. Words match by stem, the last one also by its beginning; all words first, any of them when all give too few. A register number gives that organisation alone. A place in `q` (a country, state or city) is a filter, words that no profile has are corrected: `understood`, `exact` and `note` say so, `literal=1` switches it off. Filters combine; with none, the whole directory answers. `next` leads to the end.",
@@ -111,7 +112,7 @@ export const directoryOperations = operations("Directory", {
     ok: { description: "One page of matches", shape: SearchAnswer },
   },
   searchForPeople: {
-    path: "/search",
+    path: addresses.search.path,
     summary: "Search nonprofits on a page for people",
     description:
       "The same search as a page that works without a script, 20 to a page. Programs ask GET /api/search.",
@@ -123,7 +124,7 @@ export const directoryOperations = operations("Directory", {
     refusals: [404],
   },
   listNonprofits: {
-    path: "/api/nonprofits",
+    path: addresses.listNonprofits.path,
     summary: "List nonprofits, narrowed by what registers and profiles say of them",
     description:
       "Filters combine; `facets` says how many match with each value, exactly. Unless sorted otherwise: verified first, then people reached; equals by how complete the profile is, then by yearly income (by order of magnitude, whatever the currency), then by name.",
@@ -131,7 +132,7 @@ export const directoryOperations = operations("Directory", {
     ok: { description: "One page of the list", shape: NonprofitList },
   },
   browseNonprofits: {
-    path: "/browse",
+    path: addresses.browse.path,
     summary: "Browse nonprofits on a page for people",
     description:
       "The same list as a page that works without a script, 100 to a page. Programs ask GET /api/nonprofits.",
@@ -143,7 +144,7 @@ export const directoryOperations = operations("Directory", {
     refusals: [404],
   },
   getNonprofit: {
-    path: "/api/nonprofits/{slug}",
+    path: addresses.getNonprofit.path,
     summary: "Get the full profile of a nonprofit",
     description:
       "A withdrawn nonprofit answers 200 with status withdrawn. `provenance` says of each field where its value comes from.",
@@ -151,14 +152,14 @@ export const directoryOperations = operations("Directory", {
     refusals: [400],
   },
   getNonprofitHistory: {
-    path: "/api/history/{slug}",
+    path: addresses.getHistory.path,
     summary: "Get the changes of a profile, with who made them and when",
     description: "Newest first, at most 200 changes.",
     ok: { description: "The changes", shape: History },
     refusals: [400],
   },
   historyForPeople: {
-    path: "/history/{slug}",
+    path: addresses.history.path,
     summary: "Read the changes of a profile on a page for people",
     description:
       "The same changes as a page, with values that agents disagree on and with gifts. Programs ask GET /api/history/{slug}.",
@@ -171,7 +172,7 @@ export const directoryOperations = operations("Directory", {
     refusals: [400],
   },
   getOrganisation: {
-    path: "/api/organisations/{org_id}",
+    path: addresses.getOrganisation.path,
     summary: "Look up an organisation by its register number",
     description:
       "Does it exist, is it in good standing, are gifts deductible: says who, as of when. Any usual spelling: `US-EIN-530196605`, `53-0196605`, `SC041666`. A number that no register lists is 200 with `not listed`, which alone says nothing against it: churches and subordinates of a group need not be listed.",
@@ -181,7 +182,7 @@ export const directoryOperations = operations("Directory", {
   },
   checkOrganisations: {
     method: "post",
-    path: "/api/organisations/standing",
+    path: addresses.standing.path,
     summary: "Look up as many as 1,000 organisations by their register numbers",
     description:
       "Answers as getOrganisation does, in the order of `ids`. A number that cannot be looked up has an `error` and stops no other.",
@@ -189,13 +190,13 @@ export const directoryOperations = operations("Directory", {
     ok: { description: "What is known of each", shape: OrganisationsAnswer },
   },
   listCauses: {
-    path: "/api/causes",
+    path: addresses.listCauses.path,
     summary: "List the 29 cause areas",
     description: "Their ids are the values of the parameter `cause`.",
     ok: { description: "All causes", shape: CauseList },
   },
   getStats: {
-    path: "/api/stats",
+    path: addresses.stats.path,
     summary: "Get the numbers of the directory",
     description: "Nonprofits, countries, people reached, queries and hits on the agent channels.",
     ok: { description: "The numbers as of now", shape: Stats },
@@ -205,7 +206,7 @@ export const directoryOperations = operations("Directory", {
 /** Files that follow the directory: they change with it and can be kept. */
 export const fileOperations = operations("Changes", {
   getNonprofitMarkdown: {
-    path: "/nonprofits/{slug}.md",
+    path: addresses.profileMarkdown.path,
     tag: "Directory",
     summary: "Get a profile as markdown",
     description: "The page for people as plain text. Its data comes from third parties.",
@@ -215,45 +216,40 @@ export const fileOperations = operations("Changes", {
       shape: "text",
       example: "# Hope Kitchen\n",
     },
-    limit: "none",
   },
   getChangeState: {
-    path: "/changes/state.json",
+    path: addresses.changeState.path,
     summary: "Get the newest number of the change feed",
     description:
       "Poll this, then fetch the numbered files that are new. When epoch changes, the numbers start again: fetch the snapshot again.",
     ok: { description: "The state", shape: FeedState },
     refusals: [404],
-    limit: "none",
   },
   getChanges: {
-    path: "/changes/{number}.json",
+    path: addresses.changes.path,
     summary: "Get a file of the change feed",
     description: "A published file never changes.",
     ok: { description: "Changes, oldest first", shape: FeedFile },
-    limit: "none",
   },
 });
 
 /** What is asked of the service itself. */
 export const serviceOperations = operations("Service", {
   getHealth: {
-    path: "/healthz",
+    path: addresses.healthz.path,
     summary: "Ask whether the service answers",
     description: "Does not use the store.",
     ok: { description: "The service answers", shape: Health },
     fresh: true,
-    limit: "none",
     refusals: [405],
   },
   getReadiness: {
-    path: "/readyz",
+    path: addresses.readyz.path,
     summary: "Ask whether the directory works",
     description:
       "Looks at the store, the chain and the publisher. 503 names in `reasons` what is missing, or that the service is being stopped. For monitors: pages and reads may go on all the same.",
     ok: { description: "All parts work", shape: Ready },
     fresh: true,
-    limit: "none",
     refusals: [405],
   },
 });

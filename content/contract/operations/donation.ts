@@ -1,3 +1,4 @@
+import { addresses } from "#content/contract/addresses.ts";
 import {
   DonateBody,
   DonateParameters,
@@ -44,8 +45,7 @@ const flow =
 
 /** Asking what to pay and proving that it was paid are the same request, with more or less in it. */
 const donating = {
-  limit: "donate",
-  path: "/api/donate/{slug}",
+  path: addresses.donate.path,
   description: flow,
   query: DonateParameters,
   headers: ["PaymentSignature", "XPayment"],
@@ -63,8 +63,7 @@ export const donationOperations = operations("Donation", {
     refusals: [507],
   },
   quoteDonation: {
-    path: "/api/donate/{slug}/quote",
-    limit: "donate",
+    path: addresses.donateQuote.path,
     summary: "Ask what to pay to a nonprofit, for a page",
     description:
       "The same as the 402 of GET /api/donate/{slug}, as 200: browsers report every 402 as an error of the page. It takes no payment.",
@@ -81,8 +80,7 @@ export const donationOperations = operations("Donation", {
     body: { shape: DonateBody, optional: true },
   },
   getDonationStatus: {
-    path: "/api/donate/{slug}/status",
-    limit: "donate",
+    path: addresses.donateStatus.path,
     summary: "Ask whether the transfer with a memo has arrived",
     description:
       "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: its signature need not be sent.",
@@ -93,7 +91,7 @@ export const donationOperations = operations("Donation", {
     fresh: true,
   },
   getDonationHistory: {
-    path: "/api/donations/{slug}",
+    path: addresses.donations.path,
     summary: "List the donations to a nonprofit",
     description:
       "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
@@ -101,7 +99,7 @@ export const donationOperations = operations("Donation", {
     problems: donationHistoryProblems,
   },
   getDonationReceipt: {
-    path: "/api/donations/{slug}/{donation_id}",
+    path: addresses.donation.path,
     summary: "Get the signed receipt of a donation",
     description:
       "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline: /verify-receipt.md has a program. People read it at `page_url`. If `correction` is not null, the receipt is void: the chain does not hold the transfer.",

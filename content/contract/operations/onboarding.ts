@@ -1,3 +1,4 @@
+import { addresses } from "#content/contract/addresses.ts";
 import {
   ErasureAnswer,
   ErasureBody,
@@ -19,8 +20,7 @@ import { operations } from "./operation.ts";
 export const onboardingOperations = operations("Onboarding", {
   claimOrRegisterNonprofit: {
     method: "post",
-    path: "/api/onboard",
-    limit: "onboard",
+    path: addresses.claimOrRegister.path,
     summary: "Claim a listing, or register a nonprofit",
     description:
       "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it, a new profile is registered (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet takes effect 72 hours after approval (unless the directory is set otherwise), or at once where it replaces none and control of the organisation's host and of the wallet is proven. A claim fills what is empty; `corrects` names live values that are wrong. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
@@ -33,7 +33,7 @@ export const onboardingOperations = operations("Onboarding", {
     refusals: [403, 404, 409, 410],
   },
   getWalletChallenge: {
-    path: "/api/onboard/challenge",
+    path: addresses.walletChallenge.path,
     summary: "Get a text to sign, to prove control of a wallet",
     description:
       "Sign it with the wallet's Ed25519 key within 15 minutes and send `wallet_challenge` and `wallet_signature` with POST /api/onboard. It counts once. After approval both are public in the profile as `wallet_proof`.",
@@ -42,7 +42,7 @@ export const onboardingOperations = operations("Onboarding", {
     ok: { description: "The text to sign", shape: WalletChallenge },
   },
   getOnboardingStatus: {
-    path: "/api/onboard/status",
+    path: addresses.onboardStatusJson.path,
     summary: "Get the status of a request",
     description:
       "Send what follows # in the `status_url` of the answer to POST /api/onboard as `Authorization: Bearer …`. It is not part of the address, so no log holds it. Anyone with the link can read this: keep it private.",
@@ -53,8 +53,7 @@ export const onboardingOperations = operations("Onboarding", {
   },
   proveHostControl: {
     method: "post",
-    path: "/api/onboard/host-proof",
-    limit: "onboard",
+    path: addresses.proveHost.path,
     summary: "Prove control of the organisation's host",
     description:
       "Publish `token` of `host_proof` as a line of `file_url` or as a TXT record at `dns_name`, then send this, with the secret of `status_url` as `Authorization: Bearer …`. The directory looks at both places at once and answers within 6 s; 503 means that one of them could not be asked, so that it is not proven yet. With `email` it sends a link to `contact_email` instead, where that address is at the host itself.",
@@ -66,8 +65,7 @@ export const onboardingOperations = operations("Onboarding", {
   },
   withdrawOnboarding: {
     method: "post",
-    path: "/api/onboard/withdraw",
-    limit: "onboard",
+    path: addresses.withdrawOnboarding.path,
     summary: "Withdraw a request that waits for review",
     description:
       "With the secret of `status_url` as `Authorization: Bearer …`. It is rejected with that reason, and its contact is erased after 90 days.",
@@ -82,7 +80,7 @@ export const onboardingOperations = operations("Onboarding", {
 export const verificationOperations = operations("Operator", {
   checkHostControl: {
     method: "post",
-    path: "/api/admin/reviews/{id}/check",
+    path: addresses.checkHost.path,
     summary: "Look whether the sender of a request controls the organisation's host",
     description:
       "Of a claim, change or registration that waits: looks for its token in the file and in DNS, as `POST /api/onboard/host-proof` does.",
@@ -91,7 +89,7 @@ export const verificationOperations = operations("Operator", {
   },
   eraseContacts: {
     method: "post",
-    path: "/api/admin/contacts/erase",
+    path: addresses.eraseContacts.path,
     summary: "Erase the contact of who asked for something, or sent a correction",
     description:
       "Of one request or correction, or of all from an address: name and address of the sender. Those of rejected and withdrawn requests and of decided corrections are erased after 90 days anyway. The audit log says that it was done, without the data.",
@@ -101,7 +99,7 @@ export const verificationOperations = operations("Operator", {
   },
   revokeVerification: {
     method: "post",
-    path: "/api/admin/nonprofits/{slug}/revoke",
+    path: addresses.revokeVerification.path,
     summary: "Take back a verification",
     description:
       "The profile becomes an unclaimed listing again. What the organisation had set goes with it: wallet and contact always, mission, website, city and country unless `take_back_values` is false. A held wallet is stopped.",

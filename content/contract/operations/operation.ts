@@ -3,9 +3,6 @@ import type { z } from "zod";
 /** A JSON value of a description. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** A limit by its name; the limits themselves are in api/http/rate-limit.ts. "none": a request is never limited. */
-export type LimitName = "read" | "enrich" | "onboard" | "correct" | "donate" | "bind" | "none";
-
 /** One operation of the service. Its route, its description, its tool and its tests are made of this. */
 export type Operation<
   Path extends string = string,
@@ -15,7 +12,7 @@ export type Operation<
 > = {
   operationId: string;
   method: "get" | "post";
-  /** With {slug} and its like in the place of values. */
+  /** As the table of addresses has it, with {slug} and its like in the place of values. */
   path: Path;
   tag:
     | "Directory"
@@ -70,8 +67,6 @@ export type Operation<
   secret?: true;
   /** True: an agent whose id is bound sends its secret as a bearer token. */
   agent?: true;
-  /** Toward which limit a request counts, and with it whose room what it stores takes up; absent: "read". */
-  limit?: LimitName;
 };
 
 /** The values that stand in a path. */

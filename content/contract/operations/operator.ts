@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { addresses } from "#content/contract/addresses.ts";
 import { choice, limit, number, parameter, text } from "./query.ts";
 import { AuditLog, DailyNumbers, OperatorHealth, daysLimit } from "#content/contract/operator.ts";
 import {
@@ -40,7 +41,7 @@ const agentId = parameter(
 /** What only operators do. */
 export const operatorOperations = operations("Operator", {
   listReviews: {
-    path: "/api/admin/reviews",
+    path: addresses.reviews.path,
     summary: "List what waits for an operator",
     description:
       "The oldest first; of claims and registrations those with a proven host before the others.",
@@ -52,20 +53,20 @@ export const operatorOperations = operations("Operator", {
     ok: { description: "The reviews", shape: ReviewList },
   },
   getReview: {
-    path: "/api/admin/reviews/{id}",
+    path: addresses.review.path,
     summary: "Get one thing that waits",
     description: "As in the list.",
     ok: { description: "It waits", shape: ReviewItem },
   },
   countReviews: {
-    path: "/api/admin/queues",
+    path: addresses.queues.path,
     summary: "Count what waits, by kind",
     description: "Counting stops at 100,000.",
     ok: { description: "The queues", shape: ReviewQueues },
   },
   approveReview: {
     method: "post",
-    path: "/api/admin/reviews/{id}/approve",
+    path: addresses.approve.path,
     summary: "Approve what waits",
     description: "`value` is edited prose, or the chosen value of a contested field.",
     body: { shape: ApproveBody },
@@ -74,7 +75,7 @@ export const operatorOperations = operations("Operator", {
   },
   rejectReview: {
     method: "post",
-    path: "/api/admin/reviews/{id}/reject",
+    path: addresses.reject.path,
     summary: "Reject what waits, with a reason",
     description: "The reason is kept with the decision.",
     body: { shape: RejectBody },
@@ -83,7 +84,7 @@ export const operatorOperations = operations("Operator", {
   },
   decideReviews: {
     method: "post",
-    path: "/api/admin/reviews",
+    path: addresses.reviews.path,
     summary: "Approve or reject many at once",
     description:
       "Each is decided by itself, with a line of its own in the audit log: what cannot be decided says why. Values cannot be edited here.",
@@ -91,7 +92,7 @@ export const operatorOperations = operations("Operator", {
     ok: { description: "What was decided", shape: ReviewsDecided },
   },
   readAuditLog: {
-    path: "/api/admin/audit",
+    path: addresses.auditLog.path,
     summary: "Read what operators did",
     description: "The newest first; log entries are never changed or deleted.",
     query: z.object({
@@ -105,7 +106,7 @@ export const operatorOperations = operations("Operator", {
   },
   revertAgent: {
     method: "post",
-    path: "/api/admin/agents/revert",
+    path: addresses.revertAgent.path,
     summary: "Undo what an agent's agreement made live, or named submissions",
     description:
       "With `agent_id` all of it; with `submissions` (listAgentSubmissions has their numbers) only those, because anyone can submit under an id that is not bound. Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
@@ -113,7 +114,7 @@ export const operatorOperations = operations("Operator", {
     ok: { description: "Undone", shape: Reverted },
   },
   listAgentSubmissions: {
-    path: "/api/admin/agents/submissions",
+    path: addresses.agentSubmissions.path,
     summary: "List what an agent's agreement made live",
     description: "By number, as long as it stands: what revertAgent takes in `submissions`.",
     query: z.object({
@@ -125,7 +126,7 @@ export const operatorOperations = operations("Operator", {
   },
   bindAgentForOwner: {
     method: "post",
-    path: "/api/admin/agents/bind",
+    path: addresses.bindForOwner.path,
     summary: "Bind an agent_id for its owner",
     description:
       "Also one that has submitted, was given up, or whose secret is lost. Hand `agent_secret` to the owner: it is shown once, and an earlier one ends.",
@@ -134,7 +135,7 @@ export const operatorOperations = operations("Operator", {
   },
   approveAgentName: {
     method: "post",
-    path: "/api/admin/agents/name",
+    path: addresses.nameAgent.path,
     summary: "Approve the name of an agent",
     description:
       "Of one whose id is bound: the name stands where its id would, on the leaderboard and where it finds what is live already. Null takes the approval back, and so does binding the id again.",
@@ -142,7 +143,7 @@ export const operatorOperations = operations("Operator", {
     ok: { description: "Approved", shape: AgentNamed },
   },
   readWebhookLog: {
-    path: "/api/admin/webhooks",
+    path: addresses.webhooks.path,
     summary: "Read what was sent to receivers of webhooks",
     description: "The newest first. Without ALMONER_WEBHOOK_URLS nothing is sent.",
     query: z.object({
@@ -154,7 +155,7 @@ export const operatorOperations = operations("Operator", {
   },
   testWebhooks: {
     method: "post",
-    path: "/api/admin/webhooks/test",
+    path: addresses.testWebhook.path,
     summary: "Send a test message to every receiver, once",
     description: "Waits at most 5 s for each.",
     ok: { description: "What came back", shape: WebhookTest },
@@ -162,20 +163,20 @@ export const operatorOperations = operations("Operator", {
   },
   resendWebhook: {
     method: "post",
-    path: "/api/admin/webhooks/{delivery}/resend",
+    path: addresses.resendWebhook.path,
     summary: "Send a finished delivery again",
     description: "Queues it as if it were new, with the same webhook-id.",
     ok: { description: "Queued", shape: WebhookDelivery },
     refusals: [409, 507],
   },
   getOperatorHealth: {
-    path: "/api/admin/health",
+    path: addresses.operatorHealth.path,
     summary: "Get the health of the directory",
     description: "Asks the chain one question and waits for it at most 3 s.",
     ok: { description: "Its health", shape: OperatorHealth },
   },
   getDailyNumbers: {
-    path: "/api/admin/numbers",
+    path: addresses.dailyNumbers.path,
     summary: "Read what happened day by day",
     description: "Days are in UTC; the last one is today so far.",
     query: z.object({

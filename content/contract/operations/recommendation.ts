@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { addresses } from "#content/contract/addresses.ts";
 import { operatorPage } from "#content/contract/review.ts";
 import { cause, country, limit, text } from "./query.ts";
 import {
@@ -19,7 +20,7 @@ import { operations } from "./operation.ts";
 /** What donors' agents ask for, and what agents propose to recommend. */
 export const recommendationOperations = operations("Recommendation", {
   recommendNonprofits: {
-    path: "/api/recommend",
+    path: addresses.recommend.path,
     summary: "Recommend up to five nonprofits for a donor's intent",
     description: `Ranks profiles that the operator picked by hand; at least one of cause, country and q is required. Without a match, \`fallback\` leads to the search. Each item's \`explain\` adds up to its score:`,
     query: z.object({
@@ -33,8 +34,7 @@ export const recommendationOperations = operations("Recommendation", {
   },
   draftRecommendation: {
     method: "post",
-    path: "/api/recommend/drafts",
-    limit: "enrich",
+    path: addresses.draftRecommendation.path,
     summary: "Propose to recommend a nonprofit",
     description:
       'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are, and its secret as a bearer token when it is bound.',
@@ -49,7 +49,7 @@ export const recommendationOperations = operations("Recommendation", {
 /** The recommended profiles, for operators. */
 export const pickOperations = operations("Operator", {
   listPicks: {
-    path: "/api/admin/picks",
+    path: addresses.picks.path,
     summary: "List the recommended profiles",
     description: "By slug. `in_file` names those of the operator's file, which wins.",
     query: z.object({
@@ -60,7 +60,7 @@ export const pickOperations = operations("Operator", {
   },
   addPick: {
     method: "post",
-    path: "/api/admin/picks",
+    path: addresses.picks.path,
     summary: "Recommend a nonprofit",
     description: "Restrained wording only: a refusal names the phrase and what to say instead.",
     body: { shape: PickBody },
@@ -69,7 +69,7 @@ export const pickOperations = operations("Operator", {
   },
   editPick: {
     method: "post",
-    path: "/api/admin/picks/{slug}",
+    path: addresses.pick.path,
     summary: "Change what is said of a recommended nonprofit",
     description: "What is absent stays as it is.",
     body: { shape: PickEdit },
@@ -78,7 +78,7 @@ export const pickOperations = operations("Operator", {
   },
   removePick: {
     method: "post",
-    path: "/api/admin/picks/{slug}/remove",
+    path: addresses.removePick.path,
     summary: "Stop recommending a nonprofit",
     description: "From then on the agreement of agents alone cannot promote it.",
     body: { shape: PickRemoval },

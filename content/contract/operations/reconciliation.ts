@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { addresses } from "#content/contract/addresses.ts";
 import {
   batchMax,
   DraftAnswer,
@@ -22,7 +23,7 @@ const sentAsQuery = (what: string, example: string) =>
 /** The Reconciliation Service API, 0.2 at /reconcile and 1.0-draft at /reconcile/v1. Source: reconciliation-api.github.io. */
 export const reconciliationOperations = operations("Reconciliation", {
   getReconciliation: {
-    path: "/reconcile",
+    path: addresses.reconcile.path,
     summary: "Get the manifest of the reconciliation service, version 0.2",
     description:
       "What OpenRefine asks first. With `queries` or `extend` it answers as the POST does. JSONP is not supported: scripts of any site may ask.",
@@ -39,7 +40,7 @@ export const reconciliationOperations = operations("Reconciliation", {
   },
   reconcileNames: {
     method: "post",
-    path: "/reconcile",
+    path: addresses.reconcile.path,
     summary: "Find out which nonprofits names stand for, or fetch data of nonprofits (0.2)",
     description: `\`queries\`: at most ${batchMax} names, each with properties if you like: org_id (any spelling of a register number) decides alone, country, region and city tell namesakes apart. A batch counts as one read for every five names, or 150 letters where that is more.`,
     body: {
@@ -51,21 +52,21 @@ export const reconciliationOperations = operations("Reconciliation", {
     ok: { description: "Candidates by the keys of the queries", shape: KeyedAnswer },
   },
   getReconciliationDraft: {
-    path: "/reconcile/v1",
+    path: addresses.reconcileManifest.path,
     summary: "Get the manifest of the reconciliation service, version 1.0-draft",
     description: "What a client of the draft asks first.",
     ok: { description: "The manifest", shape: Manifest },
   },
   matchNames: {
     method: "post",
-    path: "/reconcile/v1/match",
+    path: addresses.reconcileMatch.path,
     summary: "Find out which nonprofits names stand for (1.0-draft)",
     description: "As reconcileNames, in the order of the queries.",
     body: { shape: DraftBatch, refusal: "invalid_queries", storesNothing: true },
     ok: { description: "Candidates of each query", shape: DraftAnswer },
   },
   suggestForReconciliation: {
-    path: "/reconcile/v1/suggest/{kind}",
+    path: addresses.reconcileSuggest.path,
     summary: "Complete what somebody types: a nonprofit, a property or a type",
     description: "Nonprofits by name, register number or slug.",
     query: z.object({
@@ -76,7 +77,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     ok: { description: "Suggestions", shape: Suggestions },
   },
   previewForReconciliation: {
-    path: "/reconcile/v1/preview",
+    path: addresses.reconcilePreview.path,
     summary: "Get a small page about a nonprofit, for a frame",
     description: "It has no script, and frames of any site may show it.",
     query: z.object({ id: text("Slug of the nonprofit", "hope-kitchen") }),
@@ -84,7 +85,7 @@ export const reconciliationOperations = operations("Reconciliation", {
     refusals: [404],
   },
   proposeProperties: {
-    path: "/reconcile/v1/extend/propose",
+    path: addresses.reconcilePropose.path,
     summary: "List the data that can be fetched of nonprofits",
     description: "They are the same for every type.",
     query: z.object({
@@ -95,7 +96,7 @@ export const reconciliationOperations = operations("Reconciliation", {
   },
   extendNonprofits: {
     method: "post",
-    path: "/reconcile/v1/extend",
+    path: addresses.reconcileExtend.path,
     summary: "Fetch data of nonprofits by their ids (1.0-draft)",
     description: `At most ${batchMax} nonprofits at a time; an id that no nonprofit has gets no values.`,
     body: { shape: ExtendBody, refusal: "invalid_extend", storesNothing: true },
@@ -103,7 +104,7 @@ export const reconciliationOperations = operations("Reconciliation", {
   },
   matchTable: {
     method: "post",
-    path: "/reconcile/csv",
+    path: addresses.reconcileTable.path,
     summary: "Send a table of names as CSV, get it back with org-ids",
     description: `At most ${tableRowsMax} rows and 64 KiB. The first line names the columns: name, and if you like country, region, city and org_id. Commas, semicolons or tabs delimit them, and the answer. The page /match sends this form where there is no script.`,
     body: {

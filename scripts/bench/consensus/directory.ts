@@ -1,4 +1,5 @@
-import { agentWindows, writeLimits } from "#api/http/rate-limit.ts";
+import { agentWindows } from "#api/http/rate-limit.ts";
+import { writeLimits } from "#content/contract/addresses.ts";
 import { openWindows, type Window } from "#api/http/sliding-window.ts";
 import {
   EnrichmentBody,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { networkPart, rememberAddress } from "#api/http/client.ts";
 import { readConfig } from "#api/config.ts";
 import { type Limits, openLimits } from "#api/http/rate-limit.ts";
-import type { LimitName } from "#content/contract/operations/operation.ts";
+import type { LimitName } from "#content/contract/addresses.ts";
 import { loadSecrets } from "#api/secrets.ts";
 
 const minuteMs = 60_000;

@@ -1,0 +1,193 @@
+/**
+ * Who answers a GET: a file of the bundle; the service; `queried`, the service where a query asks for more than the file
+ * has; `live`, the service, and for those who cannot reach it the file, which is of a while ago.
+ */
+type Answers = "file" | "service" | "queried" | "live";
+
+/** How long a cache keeps a file, by name; site/delivery/http-headers.ts has the headers. */
+export type CacheClass = "page" | "forever" | "week" | "moment" | "asks";
+
+export type Address = {
+  /** Parts in braces stand for one part of a path, {number} for digits; a star at the end for all that may follow. */
+  readonly path: string;
+  readonly from: Answers;
+  /** For people, in HTML and most in markdown; absent: for programs. The desk is for operators. */
+  readonly for?: "people" | "operators";
+  /** Who answers it under the code of another language; absent: it is there in English only. */
+  readonly translated?: "file" | "service" | "queried";
+  /** Absent: "page". */
+  readonly cache?: CacheClass;
+  /** Toward which limit a request counts; absent: "read". */
+  readonly limit?: LimitName;
+  /** What is sent to it beside JSON. */
+  readonly takes?: "form" | "table";
+  /** Where it is now. */
+  readonly moved?: string;
+  /** A page that does nothing without the service. */
+  readonly acts?: true;
+  /** Only for those on the machine itself: no server in front passes it on. */
+  readonly local?: true;
+};
+
+/** A limit by its name. "none": a request is never limited. */
+export type LimitName = "read" | "none" | keyof typeof writeLimits;
+
+/** Whose requests share a room for what they store in a day: agents cannot use up that of organisations or readers. */
+export type Room = "agents" | "organisations" | "readers";
+
+/**
+ * Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute, and whose room what they store takes up.
+ * Reads have a setting. Source: the decisions of the spec, "Limits".
+ */
+export const writeLimits = {
+  enrich: { perMinute: 30, room: "agents" },
+  bind: { perMinute: 5, room: "agents" },
+  onboard: { perMinute: 10, room: "organisations" },
+  correct: { perMinute: 10, room: "readers" },
+  donate: { perMinute: 60, room: null },
+} as const satisfies Record<string, { perMinute: number; room: Room | null }>;
+
+/** What stands at each address of the directory. Of several that fit a path the first counts. */
+// walk: table
+// prettier-ignore
+export const addresses = {
+  // Pages.
+  home: { path: "/", from: "file", for: "people", translated: "file" },
+  about: { path: "/about", from: "file", for: "people", translated: "file" },
+  agents: { path: "/agents", from: "file", for: "people", translated: "file" },
+  causes: { path: "/causes", from: "file", for: "people", translated: "file" },
+  correctionStatus: { path: "/corrections/status", from: "file", for: "people", translated: "file", acts: true },
+  countries: { path: "/countries", from: "file", for: "people", translated: "file" },
+  data: { path: "/data", from: "file", for: "people", translated: "file" },
+  developers: { path: "/developers", from: "file", for: "people", translated: "file" },
+  match: { path: "/match", from: "file", for: "people", translated: "file", acts: true },
+  methodology: { path: "/methodology", from: "file", for: "people", translated: "file" },
+  notFound: { path: "/404", from: "file", for: "people", translated: "file" },
+  onboardStatus: { path: "/onboard/status", from: "file", for: "people", translated: "file", acts: true },
+  privacy: { path: "/privacy", from: "file", for: "people", translated: "file" },
+  receipt: { path: "/receipt", from: "file", for: "people", translated: "file", acts: true },
+  recommendations: { path: "/recommendations", from: "file", for: "people", translated: "file" },
+  statistics: { path: "/statistics", from: "file", for: "people", translated: "file" },
+  widget: { path: "/widget", from: "file", for: "people", translated: "file", acts: true },
+  // Pages that the service makes where a query asks it to.
+  corrections: { path: "/corrections", from: "queried", for: "people", translated: "queried", acts: true },
+  onboard: { path: "/onboard", from: "queried", for: "people", translated: "queried", acts: true },
+  search: { path: "/search", from: "queried", for: "people", translated: "queried" },
+  browse: { path: "/browse", from: "queried", for: "people", translated: "service" },
+  // Profiles and lists.
+  profileMarkdown: { path: "/nonprofits/{slug}.md", from: "file", for: "people", limit: "none" },
+  profile: { path: "/nonprofits/{slug}", from: "file", for: "people", translated: "service" },
+  donatePage: { path: "/donate/{slug}", from: "file", for: "people", translated: "service", acts: true },
+  causeList: { path: "/causes/{list}", from: "file", for: "people", translated: "service" },
+  countryList: { path: "/countries/{list}", from: "file", for: "people", translated: "service" },
+  history: { path: "/history/{slug}", from: "service", for: "people", translated: "service" },
+  organisation: { path: "/organisations/{org_id}", from: "service", for: "people", translated: "service" },
+  // Where these were once.
+  historyBeside: { path: "/nonprofits/{slug}/history", from: "service", for: "people", translated: "service", moved: "/history/{slug}" },
+  historyJsonBeside: { path: "/api/nonprofits/{slug}/history", from: "service", moved: "/api/history/{slug}" },
+  browseBefore: { path: "/nonprofits", from: "file", for: "people", translated: "service", moved: "/browse" },
+  // Answers that the bundle has.
+  listNonprofits: { path: "/api/nonprofits", from: "queried" },
+  nonprofitPages: { path: "/api/nonprofits/pages/{number}.json", from: "file" },
+  getNonprofit: { path: "/api/nonprofits/{slug}", from: "file" },
+  getHistory: { path: "/api/history/{slug}", from: "file" },
+  listCauses: { path: "/api/causes", from: "file" },
+  stats: { path: "/api/stats", from: "live" },
+  needsEnrichment: { path: "/api/needs-enrichment", from: "live" },
+  leaderboard: { path: "/api/agents/leaderboard", from: "live" },
+  exemplars: { path: "/api/agents/exemplars", from: "live" },
+  enrichmentStats: { path: "/api/enrichments/stats", from: "live" },
+  donations: { path: "/api/donations/{slug}", from: "live" },
+  // What the service answers.
+  donation: { path: "/api/donations/{slug}/{donation_id}", from: "service" },
+  searchJson: { path: "/api/search", from: "service" },
+  recommend: { path: "/api/recommend", from: "service" },
+  draftRecommendation: { path: "/api/recommend/drafts", from: "service", limit: "enrich" },
+  enrich: { path: "/api/enrich/{slug}", from: "service", limit: "enrich" },
+  bindAgent: { path: "/api/agents", from: "service", limit: "bind" },
+  rotateAgent: { path: "/api/agents/rotate", from: "service", limit: "enrich" },
+  revokeAgent: { path: "/api/agents/revoke", from: "service", limit: "enrich" },
+  correctionStatusJson: { path: "/api/corrections/status", from: "service" },
+  correctionStatusForm: { path: "/api/corrections/status/page", from: "service", takes: "form" },
+  correct: { path: "/api/corrections/{slug}", from: "service", limit: "correct", takes: "form" },
+  donate: { path: "/api/donate/{slug}", from: "service", limit: "donate" },
+  donateQuote: { path: "/api/donate/{slug}/quote", from: "service", limit: "donate" },
+  donateStatus: { path: "/api/donate/{slug}/status", from: "service", limit: "donate" },
+  claimOrRegister: { path: "/api/onboard", from: "service", limit: "onboard", takes: "form" },
+  walletChallenge: { path: "/api/onboard/challenge", from: "service" },
+  onboardStatusJson: { path: "/api/onboard/status", from: "service" },
+  onboardStatusForm: { path: "/api/onboard/status/page", from: "service", takes: "form" },
+  proveHost: { path: "/api/onboard/host-proof", from: "service", limit: "onboard" },
+  withdrawOnboarding: { path: "/api/onboard/withdraw", from: "service", limit: "onboard" },
+  standing: { path: "/api/organisations/standing", from: "service" },
+  getOrganisation: { path: "/api/organisations/{org_id}", from: "service" },
+  reconcile: { path: "/reconcile", from: "service", takes: "form" },
+  reconcileManifest: { path: "/reconcile/v1", from: "service" },
+  reconcileMatch: { path: "/reconcile/v1/match", from: "service" },
+  reconcileSuggest: { path: "/reconcile/v1/suggest/{kind}", from: "service" },
+  reconcilePreview: { path: "/reconcile/v1/preview", from: "service" },
+  reconcilePropose: { path: "/reconcile/v1/extend/propose", from: "service" },
+  reconcileExtend: { path: "/reconcile/v1/extend", from: "service" },
+  reconcileTable: { path: "/reconcile/csv", from: "service", takes: "table" },
+  mcp: { path: "/mcp", from: "service" },
+  healthz: { path: "/healthz", from: "service", limit: "none" },
+  readyz: { path: "/readyz", from: "service", limit: "none" },
+  metrics: { path: "/metrics", from: "service", limit: "none", local: true },
+  // What operators do.
+  reviews: { path: "/api/admin/reviews", from: "service" },
+  review: { path: "/api/admin/reviews/{id}", from: "service" },
+  approve: { path: "/api/admin/reviews/{id}/approve", from: "service" },
+  reject: { path: "/api/admin/reviews/{id}/reject", from: "service" },
+  checkHost: { path: "/api/admin/reviews/{id}/check", from: "service" },
+  queues: { path: "/api/admin/queues", from: "service" },
+  auditLog: { path: "/api/admin/audit", from: "service" },
+  revertAgent: { path: "/api/admin/agents/revert", from: "service" },
+  agentSubmissions: { path: "/api/admin/agents/submissions", from: "service" },
+  bindForOwner: { path: "/api/admin/agents/bind", from: "service" },
+  nameAgent: { path: "/api/admin/agents/name", from: "service" },
+  webhooks: { path: "/api/admin/webhooks", from: "service" },
+  testWebhook: { path: "/api/admin/webhooks/test", from: "service" },
+  resendWebhook: { path: "/api/admin/webhooks/{delivery}/resend", from: "service" },
+  operatorHealth: { path: "/api/admin/health", from: "service" },
+  dailyNumbers: { path: "/api/admin/numbers", from: "service" },
+  withdrawNonprofit: { path: "/api/admin/nonprofits/{slug}/withdraw", from: "service" },
+  restoreNonprofit: { path: "/api/admin/nonprofits/{slug}/restore", from: "service" },
+  editNonprofit: { path: "/api/admin/nonprofits/{slug}/edit", from: "service" },
+  mergeNonprofit: { path: "/api/admin/nonprofits/{slug}/merge", from: "service" },
+  revokeVerification: { path: "/api/admin/nonprofits/{slug}/revoke", from: "service" },
+  picks: { path: "/api/admin/picks", from: "service" },
+  pick: { path: "/api/admin/picks/{slug}", from: "service" },
+  removePick: { path: "/api/admin/picks/{slug}/remove", from: "service" },
+  eraseContacts: { path: "/api/admin/contacts/erase", from: "service" },
+  // Whatever else is asked here, the service says that there is nothing.
+  admin: { path: "/api/admin/*", from: "service" },
+  desk: { path: "/desk", from: "service", for: "operators" },
+  deskPages: { path: "/desk/*", from: "service", for: "operators" },
+  api: { path: "/api/*", from: "service" },
+  reconciliation: { path: "/reconcile/*", from: "service" },
+  // Files.
+  llms: { path: "/llms.txt", from: "file" },
+  arazzo: { path: "/agents.arazzo.yaml", from: "file" },
+  openapi: { path: "/openapi.json", from: "file" },
+  icons: { path: "/{icon}.png", from: "file" },
+  favicon: { path: "/favicon.svg", from: "file" },
+  webManifest: { path: "/manifest.webmanifest", from: "file" },
+  pagesInMarkdown: { path: "/{page}.md", from: "file" },
+  pictures: { path: "/pictures/*", from: "file" },
+  mcpRegistry: { path: "/server.json", from: "file" },
+  robots: { path: "/robots.txt", from: "file" },
+  wellKnown: { path: "/.well-known/*", from: "file" },
+  sitemap: { path: "/sitemap.xml", from: "file" },
+  sitemaps: { path: "/sitemaps/*", from: "file" },
+  charts: { path: "/statistics/{chart}.csv", from: "file" },
+  changes: { path: "/changes/{number}.json", from: "file", cache: "forever", limit: "none" },
+  changeState: { path: "/changes/state.json", from: "file", cache: "moment", limit: "none" },
+  auditHeads: { path: "/changes/*", from: "file", cache: "moment", limit: "none" },
+  snapshot: { path: "/snapshot/*", from: "file", cache: "asks" },
+  standingFiles: { path: "/standing/*", from: "file" },
+  lunr: { path: "/search/*", from: "file" },
+  pagefindShards: { path: "/pagefind/*.pf_*", from: "file", cache: "week" },
+  pagefind: { path: "/pagefind/*", from: "file" },
+  assets: { path: "/_astro/*", from: "file", cache: "forever" },
+  widgetScript: { path: "/widget/*", from: "file" },
+} as const satisfies Record<string, Address>;

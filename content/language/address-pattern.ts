@@ -1,0 +1,36 @@
+import { type Address, addresses } from "#content/contract/addresses.ts";
+import { translationCodes } from "./languages.ts";
+
+/** An address as it stands in English or, with `translated`, in other languages. */
+export type AddressForm = Omit<Address, "translated"> & { translated: boolean };
+
+/** The whole table, each address in English and then in other languages where it is there. */
+export const addressForms: readonly AddressForm[] = Object.values<Address>(addresses).flatMap(
+  ({ translated, ...address }) => [
+    { ...address, translated: false },
+    ...(translated === undefined ? [] : [{ ...address, from: translated, translated: true }]),
+  ],
+);
+
+/** The paths of an address as the source of a regular expression without its ends; `codes` stands for a language. */
+export function patternOf(
+  { path, from, translated }: AddressForm,
+  codes = translationCodes,
+): string {
+  const pattern = path
+    .replaceAll(/[.+?^$()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll("*", ".*")
+    .replaceAll("{number}", String.raw`\d+`)
+    // The file of a live answer has its own address, which ends in its type.
+    .replaceAll(/\{\w+\}/g, from === "live" ? "[^/.]+" : "[^/]+");
+  return translated ? `/(?:${codes})${path === "/" ? "" : pattern}` : pattern;
+}
+
+/** What fits the paths of those addresses that are meant. */
+export const addressesWhere = (isMeant: (form: AddressForm) => boolean): RegExp =>
+  new RegExp(
+    `^(?:${addressForms
+      .filter(isMeant)
+      .map((form) => patternOf(form))
+      .join("|")})$`,
+  );
