@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { bundleExists, openManifest } from "#site/bundle/manifest.ts";
-import { translationCodes } from "#content/language/languages.ts";
+import { addressesWhere } from "#content/language/address-pattern.ts";
 import { filePathsFor } from "#site/delivery/http-headers.ts";
 
 /**
@@ -32,7 +32,7 @@ export function exportPlainSite({
       manifest.db
         .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files")
         .all()
-        .filter(({ path }) => !ofService.test(path))
+        .filter(({ path }) => !ofService(path))
         .map(({ path, digest }) => [path, digest]),
     );
     const links = new HTMLRewriter().on(".giving", {
@@ -59,9 +59,9 @@ export function exportPlainSite({
 }
 
 /** Pages that do nothing without the service: links lead to its own. */
-const ofService = new RegExp(
-  String.raw`^(?:(?:${translationCodes})/)?(?:donate/.+|(?:onboard|corrections)(?:/status)?|receipt|widget|match)\.html$`,
-);
+const acting = addressesWhere(({ acts }) => acts === true);
+const ofService = (path: string): boolean =>
+  path.endsWith(".html") && acting.test(`/${path.slice(0, -".html".length)}`);
 
 const isPage = (path: string): boolean =>
   path.endsWith(".html") && path !== "index.html" && path !== "404.html";

@@ -8,6 +8,7 @@ import {
   renderKeys,
   type Source,
 } from "#site/documents/document.ts";
+import { asksService } from "./bundle-server.ts";
 import { filePathsFor, givingProfileOf, headersOf, urlPathsOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import { prefersMarkdown } from "./prefers-markdown.ts";
@@ -28,11 +29,7 @@ export function createFirstPages(source: Source, kinds: readonly DocumentKind[])
     const markdown = prefersMarkdown(request.headers.get("accept")) ? markdownPathOf(first) : null;
     const path = markdown === null ? pathname : `/${markdown}`;
     const key = await keyFor(source, path);
-    if (
-      key === null ||
-      (search !== "" && /^\/(?:api\/|(?:browse|search|onboard|corrections)$)/.test(pathname))
-    )
-      return null;
+    if (key === null || asksService(pathname, search !== "")) return null;
     const { files, failed } = await renderKeys([key], kinds, source);
     if (failed.length > 0) return unavailable();
     const wanted = filePathsFor(path);

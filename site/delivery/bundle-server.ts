@@ -2,6 +2,7 @@ import { createReadStream, statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import { translationCodes } from "#content/language/languages.ts";
+import { addressesWhere } from "#content/language/address-pattern.ts";
 import { prefersMarkdown } from "./prefers-markdown.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
@@ -20,18 +21,14 @@ export type BundleServer = ReturnType<typeof createBundleServer>;
 
 type OnServed = (urlPath: string, request: Request) => void;
 
+const queried = addressesWhere(({ from }) => from === "queried");
 /** With a query these are questions to the service; without one the bundle holds the answer. */
-const asksWithQuery = new RegExp(
-  `^/(?:(?:${translationCodes})/)?(?:browse|search|onboard|corrections|api/(?:nonprofits|needs-enrichment|agents/[a-z]+|enrichments/stats))/?$`,
-);
+export const asksService = (path: string, hasQuery: boolean): boolean =>
+  hasQuery && queried.test(path.replace(/(?<=.)\/$/, ""));
 /** Live counters, second opinions, credit and gifts stand only in the service's answer; the bundle has those of a while ago. */
-const alwaysLive =
-  /^\/(?:api\/(?:stats|needs-enrichment|agents\/[a-z]+|enrichments\/stats|donations\/[^/.]+)|healthz|readyz|metrics)$/;
-
-/** What the service answers, profiles and lists in other languages among it, whatever the bundle holds; elsewhere a person who is lost sees a page. */
-const ofService = new RegExp(
-  `^/(?:(?:api|mcp|desk|history|organisations|reconcile|healthz|readyz|metrics)(?:/|$)|nonprofits/[^/]+/history$|(?:${translationCodes})/(?:nonprofits|donate|history|organisations|search|browse|causes|countries)(?:/|$))`,
-);
+const alwaysLive = addressesWhere(({ from }) => from === "live");
+/** What the service answers where the bundle has no file, profiles and lists in other languages among it; elsewhere a person who is lost sees a page. */
+const ofService = addressesWhere(({ from }) => from !== "file");
 
 /** The language in front of an address: /es of /es/about. */
 const languageOf = (path: string): string => languagePrefix.exec(path)?.[0] ?? "";
@@ -105,7 +102,7 @@ export function createBundleServer(
     answer: (request: Request): Response | null => {
       if (request.method !== "GET" && request.method !== "HEAD") return null;
       const { path, hasQuery } = splitUrl(request.url);
-      if (alwaysLive.test(path) || (hasQuery && asksWithQuery.test(path))) return null;
+      if (alwaysLive.test(path) || asksService(path, hasQuery)) return null;
       const found = lookUp(path);
       const elsewhere = hasQuery || found === null ? atService(request.url) : null;
       if (elsewhere !== null || found === null) return elsewhere ?? standIn(path, request);

@@ -1,3 +1,5 @@
+import type { CacheClass } from "#content/contract/addresses.ts";
+import { addressForms, patternOf } from "#content/language/address-pattern.ts";
 import { facetNames, staticPagesMax } from "#content/contract/browse.ts";
 import { translationCodes } from "#content/language/languages.ts";
 
@@ -33,22 +35,28 @@ const typesByPath: Readonly<Record<string, string>> = {
     'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
 };
 
-/** The first that fits counts. */
-const cacheRules: readonly { fits: RegExp; cacheControl: string }[] = [
-  { fits: /^_astro\//, cacheControl: "public, max-age=31536000, immutable" },
-  { fits: /^changes\/\d+\.json/, cacheControl: "public, max-age=31536000, immutable" },
-  { fits: /^changes\//, cacheControl: "public, max-age=5" },
+export const cacheControls: Readonly<Record<CacheClass, string>> = {
+  forever: "public, max-age=31536000, immutable",
+  // Pagefind names its parts by a short digest of their content.
+  week: "public, max-age=604800, immutable",
+  moment: "public, max-age=5",
   // A snapshot and its manifest must not come from two releases, so a cache has to ask each time.
-  { fits: /^snapshot\//, cacheControl: "public, no-cache" },
-  // Pagefind names these by a short digest of their content.
-  { fits: /^pagefind\/.*\.pf_[a-z]+$/, cacheControl: "public, max-age=604800, immutable" },
-  { fits: /^/, cacheControl: "public, max-age=60, stale-while-revalidate=600" },
-];
+  asks: "public, no-cache",
+  page: "public, max-age=60, stale-while-revalidate=600",
+};
+
+/** The first that fits counts. */
+const cacheRules = addressForms.flatMap((form) =>
+  form.cache === undefined
+    ? []
+    : [{ fits: new RegExp(`^${patternOf(form)}$`), cacheControl: cacheControls[form.cache] }],
+);
 
 /** The rules as text: an uploaded file is sent again when they are not those it was sent with. */
 export const headerRulesText: string = JSON.stringify([
   typesByExtension,
   typesByPath,
+  cacheControls.page,
   cacheRules.map(({ fits, cacheControl }) => [fits.source, cacheControl]),
 ]);
 
@@ -99,7 +107,8 @@ export function headersOf(path: string) {
   };
   return {
     contentType: contentTypeOf(path),
-    cacheControl: cacheRules.find(({ fits }) => fits.test(path))?.cacheControl ?? "no-cache",
+    cacheControl:
+      cacheRules.find(({ fits }) => fits.test(`/${path}`))?.cacheControl ?? cacheControls.page,
     /** What a cache files the answer under, the narrowest first. */
     surrogateKeys,
     /** The other headers, by lower-case name: CORS, security, links, and the surrogate keys as `xkey`. */

@@ -1,3 +1,4 @@
+import { addressesWhere } from "#content/language/address-pattern.ts";
 import { languages } from "#content/language/languages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import type { BuildInputs } from "#site/profile/profile-view.ts";
@@ -41,5 +42,5 @@ const withLinksIn = (t: Texts, html: string): string => {
   return links.transform(html);
 };
 
-/** The first parts of addresses that are for programs and operators. */
-const notForReaders = /^\/(?:api|desk|mcp|reconcile)(?:\/|$)/;
+/** Addresses of programs and operators. */
+const notForReaders = addressesWhere((form) => form.for !== "people" && form.from !== "file");

@@ -7,7 +7,7 @@ import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 const textOf = (...files: string[]) => files.map((file) => readFileSync(file, "utf8")).join("\n");
 const edge = "site/delivery/edge";
-const inPattern = /\[a-z\](?:\{2\}|\[a-z\])(?:\([^)]*\)\?)?/g;
+const inPattern = /\[a-z\]\{2\}(?:\([^)]*\)\?)?/g;
 const forms: [server: string, patterns: RegExp[]][] = [
   ["nginx", patternsOf(textOf(`${edge}/nginx/server.conf`, `${edge}/nginx/http.conf`))],
   ["Varnish", patternsOf(textOf(`${edge}/varnish.vcl`))],
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => directory.close());
 
 test.each(forms)("%s knows every language, and takes no folder for one", (server, patterns) => {
-  expect(patterns.length).toBeGreaterThan(1);
+  expect(patterns.length).toBeGreaterThan(0);
   const isLanguage = (name: string) =>
     server === "CloudFront"
       ? patterns.some((pattern) => pattern.test(name))
