@@ -17,6 +17,8 @@ export class BadSetting extends Error {
  * variable and what it should hold; values are never repeated, because some are secret.
  */
 export function readConfig(env: Environment): Config {
+  const webhook = Object.keys(env).find((name) => name.startsWith("ALMONER_WEBHOOK_") && env[name]);
+  if (webhook !== undefined) throw new BadSetting(`${webhook}: ${noWebhooks}`);
   const given = Object.fromEntries(
     Object.keys(settings.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   );
@@ -28,6 +30,9 @@ export function readConfig(env: Environment): Config {
   }
   return config;
 }
+
+const noWebhooks =
+  "remove it, for there are no webhooks any more; receivers read the change feed, /changes/state.json (docs/mirroring.md).";
 
 const completed = (raw: Raw, env: Environment) => ({
   dataDir: resolve(raw.ALMONER_DATA_DIR),
@@ -116,9 +121,6 @@ const completed = (raw: Raw, env: Environment) => ({
   purgeMode: raw.ALMONER_PURGE_MODE,
   /** Sent with each PURGE. */
   purgeHeaders: headerOf(raw.ALMONER_PURGE_HEADER),
-  /** Who receives webhooks about changes and donations; empty: nothing is sent. */
-  webhookUrls: [...new Set(raw.ALMONER_WEBHOOK_URLS)],
-  webhookSecret: raw.ALMONER_WEBHOOK_SECRET,
   logLevel: raw.ALMONER_LOG_LEVEL,
   /** Undefined: plain on a terminal, JSON elsewhere. */
   logFormat: raw.ALMONER_LOG_FORMAT,

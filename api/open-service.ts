@@ -24,7 +24,6 @@ import { isUsed, openSecrets } from "./secrets.ts";
 import { startSweep } from "./donation/sweep.ts";
 import { expireWaiting } from "./operator/expire-waiting.ts";
 import { startOnboardingSweep } from "./onboarding/wallets.ts";
-import { startWebhooks } from "./webhooks/sender.ts";
 
 export type Service = {
   app: App;
@@ -97,7 +96,6 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   const working = [
     startSweep(donateContext(context), log),
     startOnboardingSweep(context),
-    startWebhooks(context),
     every(() => expireWaiting(context), {
       everyMs: expireEveryMs,
       onFailure: notStored("what has waited too long is"),
@@ -121,7 +119,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     app: createApp(context),
     context,
     close: async () => {
-      await Promise.all(working.map(async (one) => one?.stop()));
+      await Promise.all(working.map((one) => one.stop()));
       await context.activity.flush().catch(notStored("counters"));
       await context.recommendationLog.flush().catch(notStored("recommendations"));
       context.limits.close();

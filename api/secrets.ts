@@ -38,8 +38,6 @@ export type Secrets = {
   dailyHashKey: Uint8Array;
   /** Key of the desk's sessions and forms. */
   deskKey: Uint8Array;
-  /** Signs webhooks: `whsec_` and base64. Null when they are off. */
-  webhookSecret: string | null;
   /** Key that seals the memos of donations. */
   donationMemoKey: Uint8Array;
   /** Secret key of the account that pays network fees for donors: base58 or JSON array, null for none. */
@@ -90,12 +88,8 @@ export const secretRemedy =
 const alwaysRead = new Set(["onboarding-key", "daily-hash-key", "desk-key", "donation-memo-key"]);
 
 /** Whether the directory reads this file; else settings say what stands in it, nobody asks for it, or it is an operator's own. */
-function isRead(
-  { adminTokens, webhookUrls, webhookSecret, feePayerKey, network }: Config,
-  name: string,
-) {
+function isRead({ adminTokens, feePayerKey, network }: Config, name: string) {
   if (name === adminTokenFile) return adminTokens.length === 0;
-  if (name === webhookSecretFile) return webhookUrls.length > 0 && webhookSecret === undefined;
   if (name === sponsorFile) return feePayerKey === undefined && network === "local";
   return alwaysRead.has(name);
 }
@@ -185,7 +179,6 @@ export function loadSecrets(config: Config): Secrets {
     ),
     dailyHashKey: dailyHashKeyOf(config),
     deskKey: Buffer.from(kept(config, "desk-key", token).text, "base64url"),
-    webhookSecret: webhookSecretOf(config),
     donationMemoKey: Buffer.from(kept(config, "donation-memo-key", token).text, "base64url"),
     sponsorKey: sponsorKeyOf(config),
   };
@@ -252,7 +245,6 @@ export function isUsed({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "datab
 }
 
 export const adminTokenFile = "admin-token";
-const webhookSecretFile = "webhook-secret";
 export const signingKeyFile = "signing-key.pem";
 /** Made by the local chain, which may come up before the directory. */
 const sponsorFile = "local-sponsor.json";
@@ -273,14 +265,6 @@ export function existingSigningKeyOf(
   }
 }
 
-/** The secret of webhooks alone, read, or made once there is someone to send to. */
-export const webhookSecretOf = (
-  config: Pick<Config, "dataDir" | "webhookUrls" | "webhookSecret">,
-): string | null =>
-  config.webhookUrls.length === 0
-    ? null
-    : (config.webhookSecret ?? kept(config, webhookSecretFile, newWebhookSecret).text);
-
 /** The sponsor's key alone: the local chain puts money on its account. Made for `local`, where it is worth nothing. */
 export const sponsorKeyOf = ({
   dataDir,
@@ -298,8 +282,6 @@ const firstOnboardingKey = (signingKey: string): string =>
   createHmac("sha256", signingKey).update("almoner onboarding").digest("base64url");
 
 const token = () => randomBytes(32).toString("base64url");
-
-const newWebhookSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
 
 const newSigningKey = (): string =>
   generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });

@@ -98,7 +98,6 @@ const healthNames = [
   "refused",
   "access",
   "store",
-  "webhooks",
 ] as const;
 
 const numbers = defineCommand({

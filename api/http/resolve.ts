@@ -1,11 +1,8 @@
-import { Resolver, lookup } from "node:dns/promises";
+import { Resolver } from "node:dns/promises";
 import { isPublicAddress } from "#content/operation/public-address.ts";
 
 /** The IP addresses of a host name; throws with the code of the resolver when there are none. */
-export type Lookup = (host: string) => Promise<string[]>;
-
-export const systemLookup: Lookup = async (host) =>
-  (await lookup(host, { all: true })).map(({ address }) => address);
+type Lookup = (host: string) => Promise<string[]>;
 
 /**
  * The address at which a public name is contacted, null when none of its addresses may be. Who runs the DNS of a name can

@@ -2,12 +2,6 @@ import type { z } from "zod";
 import { type FailureTable, type Refusal, refusalOf, unusableBody } from "#api/http/problem.ts";
 import { eraseContactsOf } from "#api/onboarding/erase-contacts.ts";
 import { checkHost, hostProofAnswers, type HostProofFailure } from "#api/onboarding/host-proof.ts";
-import {
-  readDeliveries,
-  resendDelivery,
-  testWebhooks,
-  type WebhookFailure,
-} from "#api/webhooks/deliveries.ts";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
@@ -100,7 +94,6 @@ type Failure =
   | ReviewFailure
   | RevokeFailure
   | PickFailure
-  | WebhookFailure
   | NameFailure;
 
 /** Why something was not done. */
@@ -148,16 +141,6 @@ const refusals: FailureTable<Failure> = {
   name_of_no_owner: ({ agent_id }) => ({
     status: 409,
     detail: `Anyone can submit as ${agent_id}: it is not bound, so a name would be anyone's. Bind it for its owner first (POST /api/admin/agents/bind), then approve the name.`,
-  }),
-  webhooks_off: {
-    status: 409,
-    detail: "Webhooks are off: ALMONER_WEBHOOK_URLS lists no address.",
-  },
-  delivery_not_found: { status: 404, detail: "The log has no delivery with this number." },
-  delivery_under_way: { status: 409, detail: "This delivery is queued already." },
-  address_not_listed: ({ url }) => ({
-    status: 409,
-    detail: `ALMONER_WEBHOOK_URLS does not list ${url} (or no longer does): nothing is sent there.`,
   }),
 };
 
@@ -246,7 +229,4 @@ export const actions = {
   addPick: action(picks.addPick, addToPicks, pickHelp),
   editPick: action(picks.editPick, editPick, pickHelp),
   removePick: action(picks.removePick, removePick, { help: 'Send {"reason": "…"}.' }),
-  readWebhookLog: reading(operations.readWebhookLog, readDeliveries),
-  testWebhooks: action(operations.testWebhooks, testWebhooks),
-  resendWebhook: action(operations.resendWebhook, resendDelivery),
 };

@@ -15,10 +15,8 @@ import { healthWarnings } from "#content/operation/health.ts";
 import {
   countedSince,
   firstChangeAfter,
-  oldestPendingWebhook,
   storeBytes,
 } from "#content/operation/directory-facts-store.ts";
-import { deliveryCounts } from "#content/operation/webhook-store.ts";
 import { newestFetches } from "#content/register/import-store.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { OperatorContext } from "./operators.ts";
@@ -29,10 +27,9 @@ const refusedHours = 24;
 /** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */
 export async function operatorHealth(context: OperatorContext): Promise<OperatorHealth> {
   const { store, clock } = context;
-  const { dataDir, webhookUrls } = context.config;
+  const { dataDir } = context.config;
   const now = clock().getTime();
   const newest = await newestSequence(store);
-  const pendingSince = await oldestPendingWebhook(store);
   const health = {
     at: isoTime(now),
     publication: await publicationHealth(context, newest, now),
@@ -50,11 +47,6 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
       bytes: await storeBytes(store),
       free_bytes: await freeBytes(dataDir),
       newest_change: newest,
-    },
-    webhooks: {
-      receivers: webhookUrls.length,
-      ...(await deliveryCounts(store)),
-      oldest_pending_s: pendingSince === null ? null : secondsBetween(pendingSince, now),
     },
   };
   return { ...health, warnings: [...storeWarnings(store), ...healthWarnings(health)] };

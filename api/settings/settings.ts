@@ -11,7 +11,6 @@ import {
   schedule,
   origin,
   urls,
-  receivers,
   bearerToken,
   operators,
 } from "./shapes.ts";
@@ -284,16 +283,6 @@ export const settings = z
     ALMONER_PURGE_HEADER: described(
       "header sent with each PURGE, for caches that want a key",
       matching(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "a header like `Fastly-Key: secret`"),
-    ),
-    ALMONER_WEBHOOK_URLS: described(
-      "addresses that receive webhooks about changed profiles and donations, comma-separated; they go to no other host",
-      receivers.optional(),
-      "none: nothing is sent",
-    ),
-    ALMONER_WEBHOOK_SECRET: described(
-      "secret that signs webhooks: `whsec_` and 24 to 64 bytes in base64",
-      matching(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, "whsec_ and 24 to 64 bytes in base64"),
-      "generated and stored when webhooks are on",
     ),
     ALMONER_LOG_LEVEL: described(
       "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug` (requests and searches, too)",

@@ -80,12 +80,6 @@ export const urls = z
       .max(20),
   );
 
-/** URLs that can be sent to as they stand. */
-export const receivers = urls.refine(
-  (all) => all.every((text) => !/^[a-z]+:\/\/[^/?#]*@/i.test(text) && !text.includes("#")),
-  { error: "send http(s) URLs without user name and fragment, comma-separated" },
-);
-
 const tokenBitsMin = 128;
 const distinctMin = 8;
 /** Kinds of characters in a token, and how many there are of each. */

@@ -86,12 +86,6 @@ export const OperatorHealth = named("OperatorHealth", {
     free_bytes: z.int().min(0).nullable().describe("Free space on the disk of the data folder"),
     newest_change: z.int().min(0),
   }),
-  webhooks: z.object({
-    receivers: z.int().min(0),
-    pending: z.int().min(0),
-    failed: z.int().min(0),
-    oldest_pending_s: seconds.nullable(),
-  }),
 });
 export type OperatorHealth = z.infer<typeof OperatorHealth>;
 

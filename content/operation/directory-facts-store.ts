@@ -6,7 +6,7 @@ import { countsHere } from "#content/donation/store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
-import { activityCounts, webhookDeliveries } from "#content/store/tables/operations.ts";
+import { activityCounts } from "#content/store/tables/operations.ts";
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 
 const hourMs = 3_600_000;
@@ -159,15 +159,4 @@ export async function firstChangeAfter(store: Queryable, sequence: number): Prom
     .orderBy(asc(changes.sequence))
     .limit(1);
   return first?.changed_at ?? null;
-}
-
-/** When the longest waiting webhook was queued, in milliseconds since 1970; null when none waits. */
-export async function oldestPendingWebhook(store: Queryable): Promise<number | null> {
-  const [oldest] = await store.db
-    .select({ created_at: webhookDeliveries.created_at })
-    .from(webhookDeliveries)
-    .where(eq(webhookDeliveries.status, "pending"))
-    .orderBy(asc(webhookDeliveries.id))
-    .limit(1);
-  return oldest?.created_at ?? null;
 }

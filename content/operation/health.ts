@@ -10,7 +10,6 @@ const backupAgeMaxS = 25 * 3_600;
 export const freeBytesMin = 1_000_000_000;
 /** With less than this, the log of the store may not grow any more: the service is not ready. */
 export const fullBelowBytes = 64_000_000;
-const webhookWaitMaxS = 600;
 
 const failedSignInsMax = 10;
 
@@ -32,7 +31,6 @@ export const healthWarnings = (health: Health): string[] =>
     diskWarnings,
     quotaWarnings,
     accessWarnings,
-    webhookWarnings,
   ].flatMap((warningsOf) => warningsOf(health));
 
 function publicationWarnings({ publication }: Health): string[] {
@@ -146,11 +144,6 @@ function accessWarnings({ access }: Health): string[] {
   if (untrusted_proxy_requests > 0) found.push(untrustedProxy);
   return found;
 }
-
-const webhookWarnings = ({ webhooks: { oldest_pending_s } }: Health): string[] =>
-  oldest_pending_s !== null && oldest_pending_s > webhookWaitMaxS
-    ? [`A webhook has waited for ${spanOf(oldest_pending_s)}: does its receiver answer?`]
-    : [];
 
 /** "5 minutes", "3 hours", "2 days": rounded down, as a person would say it. */
 function spanOf(seconds: number): string {

@@ -67,6 +67,16 @@ describe("the settings", () => {
     expect(reading).toThrow(name);
   });
 
+  test.each([
+    { ALMONER_WEBHOOK_URLS: "https://crm.example/hook" },
+    { ALMONER_WEBHOOK_SECRET: "x" },
+  ])("stop with the name of the feed when %p is left over", (env) => {
+    const [name = ""] = Object.keys(env);
+    expect(() => readConfig(env)).toThrow(BadSetting);
+    expect(() => readConfig(env)).toThrow(name);
+    expect(() => readConfig(env)).toThrow("/changes/state.json");
+  });
+
   test("never repeat a bad value, for it may be secret", () => {
     const reading = () => readConfig({ ALMONER_ADMIN_TOKENS: "ann:hunter2" });
     expect(reading).toThrow(BadSetting);

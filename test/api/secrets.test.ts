@@ -100,15 +100,10 @@ test("a secret that is gone is made again, with a warning", async () => {
 });
 
 test("a secret whose file is no longer read has not changed", async () => {
-  const open = (env = {}) =>
-    readConfig({
-      ALMONER_DATA_DIR: dataDir,
-      ALMONER_WEBHOOK_URLS: "https://hooks.example.com",
-      ...env,
-    });
+  const open = (env = {}) => readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
   using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
   await openSecrets(open(), store, new Date(), log);
-  const moved = ["admin-token", "webhook-secret", "local-sponsor.json"];
+  const moved = ["admin-token", "local-sponsor.json"];
   const paths = moved.map((name) => join(dataDir, "secrets", name)).sort();
   for (const path of paths) writeFileSync(path, "another");
   expect((await changedSecrets(open(), store)).sort()).toEqual(paths);
@@ -116,7 +111,6 @@ test("a secret whose file is no longer read has not changed", async () => {
   expect((await changedSecrets(open(), store)).sort()).toEqual(paths);
   const inSettings = {
     ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef0123456789abcdef",
-    ALMONER_WEBHOOK_SECRET: `whsec_${"a".repeat(43)}=`,
     ALMONER_NETWORK: "solana",
     ALMONER_SOLANA_RPC_URLS: "https://rpc.example.com",
   };

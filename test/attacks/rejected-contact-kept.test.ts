@@ -6,7 +6,7 @@ import {
   operatorTokens,
   type OnboardingService,
 } from "#test/support/onboarding.ts";
-import { until } from "#test/support/receiver.ts";
+import { until } from "#test/support/until.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const dayMs = 86_400_000;

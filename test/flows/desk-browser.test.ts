@@ -135,12 +135,6 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       );
       await service.store.write((tx) =>
         tx.raw.execute({
-          sql: "INSERT INTO webhook_deliveries (url, event_id, type, payload, status, due_at, answer, created_at) VALUES (?, ?, ?, ?, 'failed', 0, ?, 0)",
-          args: [text, text, text, text, text],
-        }),
-      );
-      await service.store.write((tx) =>
-        tx.raw.execute({
           sql: "INSERT INTO curated_picks (nonprofit_id, recommended_for, why_recommended, origin, added_by, updated_at) VALUES (?, ?, ?, 'operator', ?, 1)",
           args: [nonprofit_id, JSON.stringify([text]), text, text],
         }),
@@ -169,7 +163,6 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       "/desk",
       "/desk/log",
       "/desk/picks",
-      "/desk/webhooks",
       "/desk/health",
       "/desk/charts",
       "/desk/undo",
@@ -356,7 +349,6 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       "/desk/log",
       "/desk/health",
       "/desk/charts",
-      "/desk/webhooks",
     ]) {
       await page.goto(desk.origin + place);
       const found = await page.evaluate(() => ({
@@ -390,7 +382,6 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
         "/desk/log",
         "/desk/health",
         "/desk/charts",
-        "/desk/webhooks",
         "/desk/profiles",
         "/desk/keys",
       ]) {

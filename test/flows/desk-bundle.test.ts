@@ -16,7 +16,6 @@ async function run(...command: string[]): Promise<void> {
     ...process.env,
     ALMONER_DATA_DIR: folder,
     ALMONER_LOG_LEVEL: "silent",
-    ALMONER_WEBHOOK_URLS: "http://127.0.0.1:9/",
     ALMONER_SEARCH_INDEX: "off",
     ALMONER_PICTURES: "off",
   };

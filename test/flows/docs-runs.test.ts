@@ -50,9 +50,6 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
     "bun run import-hits /var/log/nginx/access.log /var/log/nginx/access.log.1",
     "bun run link-registers --check",
     "bun run link-registers",
-    "bun run webhooks secret",
-    "bun run webhooks list",
-    "bun run webhooks list --status failed",
     "bun run rotate-key",
     "bun run rotate-key --compromised",
     "bun run upgrade --check",
@@ -98,7 +95,6 @@ const notRun: readonly (readonly [begins: RegExp, reason: string])[] = [
   [/^bun run mirror|--heads https:/, "wants another directory: mirror.test.ts"],
   [/^bun run review (?:show|approve|reject|check|erase|revert|agent)/, "wants what somebody sent"],
   [/^bun run review (?:revoke .*\[|profile\b)/, "wants two profiles of one: review.test.ts"],
-  [/^bun run webhooks (?:test|resend)/, "wants a receiver: test/flows/webhooks.test.ts"],
   [/^bun run seed(?: --as-of .*| --profiles 2000)?$/, "as above, with more profiles"],
 ];
 
@@ -175,7 +171,6 @@ describe("in a fresh folder", () => {
         env: {
           ALMONER_DATA_DIR: folderOf(dataDir),
           ALMONER_BACKUP_PASSPHRASE: "correct horse battery staple",
-          ALMONER_WEBHOOK_URLS: "https://hooks.example.com",
           ALMONER_PICTURES: "off",
         },
       });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { anOnboardingService, type OnboardingService } from "../support/onboarding.ts";
-import { until } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aWallet } from "../support/wallets.ts";
 

@@ -31,7 +31,6 @@ export async function healthPage({ context }: Visit): Promise<Page> {
           ["Refused by rate limits", refused(health)],
           ["Sign-ins", signIns(health)],
           ["Store", store(health)],
-          ["Webhooks", webhooks(health)],
         ],
       })}`,
   };
@@ -110,12 +109,6 @@ const megabytes = (bytes: number | null): string =>
 
 const store = ({ store: { bytes, free_bytes, newest_change } }: OperatorHealth): Part =>
   `${megabytes(bytes)}, ${newest_change.toLocaleString("en")} changes. The disk has ${megabytes(free_bytes)} left.`;
-
-const webhooks = ({ webhooks: { receivers, pending, failed } }: OperatorHealth): Part =>
-  receivers === 0
-    ? "Off."
-    : html`${receivers} receivers, ${pending} messages on their way, ${failed} given up.
-        <a href="/desk/webhooks">The log</a>`;
 
 const spans = [7, 30, 90, daysLimit.max] as const;
 

@@ -22,7 +22,6 @@ export const places = [
   { path: "/desk/log", name: "Log", key: "4" },
   { path: "/desk/health", name: "Health", key: "5" },
   { path: "/desk/charts", name: "Charts", key: "6" },
-  { path: "/desk/webhooks", name: "Webhooks", key: "7" },
   { path: "/desk/profiles", name: "Profiles", key: "8" },
   { path: "/desk/keys", name: "Keys", key: "?" },
 ] as const;

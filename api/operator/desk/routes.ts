@@ -13,7 +13,6 @@ import { decideQueuePage, overviewPage, queuePage, queuesPage } from "./queues.t
 import { checkPage, decidePage, nextPage, reviewPage } from "./review-page.ts";
 import { closeSession, signIn, signInPage } from "./session.ts";
 import { notHere, onForm, onSignIn, onVisit, type Sent, type Visit, type Work } from "./visit.ts";
-import { webhooksForm, webhooksPage } from "./webhooks-page.ts";
 
 const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk": overviewPage,
@@ -29,7 +28,6 @@ const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk/log": logPage,
   "/desk/health": healthPage,
   "/desk/charts": chartsPage,
-  "/desk/webhooks": webhooksPage,
   "/desk/keys": keysPage,
   "/desk/*": async () => notHere("There is no such page."),
 };
@@ -46,7 +44,6 @@ const forms: Readonly<Record<string, Work<Sent>>> = {
   "/desk/profiles/:slug": changeProfilePage,
   "/desk/undo/agent": undoAgent,
   "/desk/undo/verification": undoVerification,
-  "/desk/webhooks": webhooksForm,
 };
 
 /** The letters of the site: the desk has them without a bundle. */

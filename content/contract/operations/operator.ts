@@ -17,12 +17,6 @@ import {
   reviewKinds,
 } from "#content/contract/review.ts";
 import {
-  WebhookDelivery,
-  WebhookLog,
-  WebhookTest,
-  webhookStatuses,
-} from "#content/contract/webhook.ts";
-import {
   AgentNameBody,
   AgentNamed,
   AgentSecret,
@@ -141,33 +135,6 @@ export const operatorOperations = operations("Operator", {
       "Of one whose id is bound: the name stands where its id would, on the leaderboard and where it finds what is live already. Null takes the approval back, and so does binding the id again.",
     body: { shape: AgentNameBody },
     ok: { description: "Approved", shape: AgentNamed },
-  },
-  readWebhookLog: {
-    path: addresses.webhooks.path,
-    summary: "Read what was sent to receivers of webhooks",
-    description: "The newest first. Without ALMONER_WEBHOOK_URLS nothing is sent.",
-    query: z.object({
-      status: choice("status", webhookStatuses, "Only deliveries with this status", "failed"),
-      before: number("before", "`next` of the page before", 41),
-      limit: limit(operatorPage.default, operatorPage.max),
-    }),
-    ok: { description: "A page of the log", shape: WebhookLog },
-  },
-  testWebhooks: {
-    method: "post",
-    path: addresses.testWebhook.path,
-    summary: "Send a test message to every receiver, once",
-    description: "Waits at most 5 s for each.",
-    ok: { description: "What came back", shape: WebhookTest },
-    refusals: [409, 507],
-  },
-  resendWebhook: {
-    method: "post",
-    path: addresses.resendWebhook.path,
-    summary: "Send a finished delivery again",
-    description: "Queues it as if it were new, with the same webhook-id.",
-    ok: { description: "Queued", shape: WebhookDelivery },
-    refusals: [409, 507],
   },
   getOperatorHealth: {
     path: addresses.operatorHealth.path,

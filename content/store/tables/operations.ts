@@ -7,7 +7,6 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import type { WebhookDelivery } from "#content/contract/webhook.ts";
 
 /** What operators did. Append-only: triggers refuse everything else, and a chain of hashes shows what got around them. */
 export const auditLog = sqliteTable(
@@ -35,27 +34,27 @@ export const endedSessions = sqliteTable("ended_sessions", {
   until: integer().notNull(),
 });
 
-/** Work that one process at a time does, for example sending webhooks. */
+/** Work that one process at a time does, for example fetching a register. */
 export const leases = sqliteTable("leases", {
   name: text().primaryKey(),
   holder: text().notNull(), // A random name of the process.
   until: integer().notNull(),
 });
 
-/** How far the sender of webhooks has read; `position` is a sequence number, or an instant. */
+/** Of webhooks, which are gone: unused. */
 export const webhookCursors = sqliteTable("webhook_cursors", {
   name: text({ enum: ["changes", "donations"] }).primaryKey(),
   position: integer().notNull(),
 });
 
-/** What was, or is to be, sent to one address: at least once, until it answers or time is up. */
+/** Of webhooks, which are gone: unused. */
 export const webhookDeliveries = sqliteTable(
   "webhook_deliveries",
   {
     id: integer().primaryKey({ autoIncrement: true }),
     url: text().notNull(),
     event_id: text().notNull(), // The same for every attempt: receivers tell repetitions by it.
-    type: text().notNull().$type<WebhookDelivery["type"]>(),
+    type: text().notNull(),
     payload: text().notNull(), // The body as it is sent and signed.
     status: text({ enum: ["pending", "delivered", "failed"] }).notNull(),
     attempts: integer().notNull().default(0),

@@ -45,7 +45,6 @@ const withoutStore = [
   "historyForPeople",
   "proposeProperties",
   "searchForPeople",
-  "testWebhooks",
 ];
 const routes = new Set(service.app.routes.map(({ method, path }) => `${method} ${path}`));
 const asked = operations

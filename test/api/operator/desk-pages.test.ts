@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { randomBytes } from "node:crypto";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
@@ -11,17 +10,14 @@ import { backupMark } from "#content/operation/backup-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
 import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
-import { aReceiver } from "#test/support/receiver.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const token = "a-token-of-ada-0123456789";
 const bearer = { authorization: `Bearer ${token}` };
-const secret = `whsec_${randomBytes(32).toString("base64")}`;
 let service: TestService;
 let ada: Visitor;
-let receiver: ReturnType<typeof aReceiver>;
 let published = {
   release: 3,
   held: false,
@@ -33,24 +29,18 @@ let published = {
 };
 
 beforeAll(async () => {
-  receiver = aReceiver(secret);
   service = await aService({
     env: {
       ALMONER_ADMIN_TOKENS: `ada:${token}`,
       ALMONER_RECOMMENDATION_PHASE: "2",
       ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_WEBHOOK_URLS: receiver.url(),
-      ALMONER_WEBHOOK_SECRET: secret,
     },
     context: { clock: () => new Date(), publication: () => published },
   });
   ada = aVisitor(service);
   await ada.signIn(token);
 });
-afterAll(async () => {
-  await receiver.stop();
-  service.close();
-});
+afterAll(() => service.close());
 
 let callers = 0;
 const from = () => ({ "x-forwarded-for": `10.4.${(callers >> 8) & 255}.${callers++ & 255}` });
@@ -440,27 +430,5 @@ describe("charts", () => {
     expect(page.status).toBe(200);
     expect(page.$("h1").text()).toMatch(/^The last (?:30|365|2) days$/);
     expect(page.body).not.toContain("NaN");
-  });
-});
-
-describe("webhooks", () => {
-  test("are tested and sent again at the desk, and every step is in the log", async () => {
-    const page = await ada.get("/desk/webhooks");
-    const tested = await ada.send(page, "Test them");
-    expect(alerts(tested)).toContain("1 of 1 receivers took the message");
-    expect(receiver.got.at(-1)?.verified?.type).toBe("webhook.test");
-    const again = await ada.send(tested, "Send");
-    expect(alerts(again)).toContain("on its way again");
-    expect(again.$("table").text()).toContain("pending after 0");
-    expect((await ada.get("/desk/webhooks?status=delivered")).$("main").text()).toContain(
-      "no such deliveries",
-    );
-    expect((await ada.get("/desk/log?action=webhook.resent")).$("tbody tr").length).toBe(1);
-    const failing = await ada.post("/desk/webhooks", {
-      token: page.$("input[name=token]").attr("value") ?? "",
-      what: "resend",
-      delivery: "x",
-    });
-    expect(failing.status).toBe(404);
   });
 });

@@ -32,7 +32,6 @@ const pages = [
   "/desk/health",
   "/desk/charts",
   "/desk/picks",
-  "/desk/webhooks",
   "/desk/nothing",
   "/desk/a/b/c",
 ];
@@ -44,7 +43,6 @@ const forms = [
   "/desk/picks",
   "/desk/picks/x",
   "/desk/picks/x/remove",
-  "/desk/webhooks",
 ];
 const sessionCookie = "__Secure-almoner-desk";
 

@@ -42,7 +42,6 @@ const well: Health = {
   refused: { hours: 24, requests: {} },
   access: { hours: 24, failed_sign_ins: 0, untrusted_proxy_requests: 0 },
   store: { bytes: 1e9, free_bytes: 5e10, newest_change: 9 },
-  webhooks: { receivers: 0, pending: 0, failed: 0, oldest_pending_s: null },
 };
 
 const cases: readonly { name: string; change: Partial<Health>; says: string | null }[] = [
@@ -175,11 +174,6 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     name: "the disk is somebody else's",
     change: { store: { ...well.store, free_bytes: null } },
     says: null,
-  },
-  {
-    name: "a webhook waits",
-    change: { webhooks: { ...well.webhooks, oldest_pending_s: 1_200 } },
-    says: "A webhook has waited for 20 minutes: does its receiver answer?",
   },
 ];
 

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openLease } from "#content/operation/lease-store.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+
+let store: Store;
+beforeAll(async () => {
+  store = await openStore({ url: ":memory:" });
+});
+afterAll(() => store.close());
+
+let now = Date.parse("2026-11-21T12:00:00Z");
+const lease = (name: string) => openLease(store, () => new Date(now), { name, ms: 30_000 });
+
+test("one process holds the work, another takes over when it leaves or dies", async () => {
+  const [one, two] = [lease("w"), lease("w")];
+  expect(await one.hold()).toBe(true);
+  expect(await two.hold()).toBe(false);
+  now += 25_000;
+  expect(await one.hold()).toBe(true); // Renewed.
+  now += 25_000;
+  expect(await two.hold()).toBe(false);
+  await one.leave();
+  expect(await two.hold()).toBe(true);
+  now += 31_000; // The second died.
+  expect(two.isHeld()).toBe(false);
+  expect(await one.hold()).toBe(true);
+  expect(await two.hold()).toBe(false);
+});
+
+test("of processes that start at once, one gets it", async () => {
+  const held = await Promise.all(Array.from({ length: 20 }, () => lease("x").hold()));
+  expect(held.filter(Boolean)).toHaveLength(1);
+});
