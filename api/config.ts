@@ -113,7 +113,7 @@ const completed = (raw: Raw, env: Environment) => ({
   precompress: raw.ALMONER_PRECOMPRESS === "on",
   /** Whether the directory holds a search index for people. */
   searchIndex: raw.ALMONER_SEARCH_INDEX === "on",
-  /** Whether the directory holds pictures of its pages for other sites. */
+  /** Whether the directory holds pictures for other sites. */
   pictures: raw.ALMONER_PICTURES === "on",
   s3: s3Of(raw, env),
   /** Caches to purge after each release; empty for none. */

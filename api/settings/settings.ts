@@ -236,7 +236,7 @@ export const settings = z
       choice(["on", "off"]).default("on"),
     ),
     ALMONER_PICTURES: described(
-      "whether to draw the pictures that other sites show of a shared page, in the background: `on` or `off`",
+      "whether a full build draws the pictures that other sites show of a shared page: `on` or `off`",
       choice(["on", "off"]).default("on"),
     ),
     ALMONER_S3_URL: described(

@@ -86,6 +86,8 @@ export const addresses = {
   historyBeside: { path: "/nonprofits/{slug}/history", from: "service", for: "people", translated: "service", moved: "/history/{slug}" },
   historyJsonBeside: { path: "/api/nonprofits/{slug}/history", from: "service", moved: "/api/history/{slug}" },
   browseBefore: { path: "/nonprofits", from: "file", for: "people", translated: "service", moved: "/browse" },
+  profilePictures: { path: "/pictures/nonprofits/*", from: "service", moved: "/pictures/home.png" },
+  countryPictures: { path: "/pictures/countries/*", from: "service", moved: "/pictures/home.png" },
   // Answers that the bundle has.
   listNonprofits: { path: "/api/nonprofits", from: "queried" },
   nonprofitPages: { path: "/api/nonprofits/pages/{number}.json", from: "file" },

@@ -3,7 +3,7 @@ import type { CauseList } from "#content/contract/cause.ts";
 import causes from "#content/editorial/causes.json";
 import type { Queryable } from "#content/store/open.ts";
 import { inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
-import { listings, nonprofitCauses, nonprofits } from "#content/store/tables/nonprofits.ts";
+import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { countryName } from "./country.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { recordsById } from "./record-store.ts";
@@ -92,29 +92,6 @@ export async function nonprofitIdsAfter(
     .limit(limit);
   return found.map(({ id }) => id);
 }
-
-/** A profile that its organisation has claimed, as pictures of it show it. `cause` is its first, null for none. */
-export type ClaimedProfile = Pick<
-  NonprofitRecord,
-  "id" | "slug" | "name" | "city" | "region" | "country_code" | "verified" | "status"
-> & { cause: string | null };
-
-/** The next claimed profiles after an id, withdrawn ones left out. */
-export const claimedAfter = (
-  store: Queryable,
-  after: number,
-  limit: number,
-): Promise<ClaimedProfile[]> => {
-  const { id, slug, name, city, region, country_code, verified, status } = nonprofits;
-  return store.db
-    .select({ id, slug, name, city, region, country_code, verified, status, cause: cause_id })
-    .from(nonprofits)
-    .leftJoin(nonprofitCauses, and(eq(nonprofitCauses.nonprofit_id, id), eq(position, 0)))
-    .where(and(gt(id, after), eq(verified, 1), ne(status, "withdrawn")))
-    .orderBy(asc(id))
-    .limit(limit);
-};
-const { cause_id, position } = nonprofitCauses;
 
 /** The newest id that was given to a nonprofit, withdrawn ones too; 0 for none. */
 export async function newestNonprofitId(store: Queryable): Promise<number> {

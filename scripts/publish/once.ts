@@ -38,8 +38,7 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   // Search indexes come after all else: a full build makes those for programs, this the one for people.
   if (!json) console.error("Making search indexes (about half a minute for 41,000 nonprofits).");
   const indexed = await publisher.searchJob.run();
-  const pictures = (await publisher.pictureJob.run()) ?? 0;
-  if (indexed !== null || pictures > 0) await publisher.feedJob.run();
+  if (indexed !== null) await publisher.feedJob.run();
   await publisher.tidy({ first: current_release === 0 });
   await syncAll(publisher.context);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
@@ -60,7 +59,7 @@ export async function publishFull(publisher: Publisher, processes: number, json:
 
 /** Publishes what has changed; answers how many documents could not be rendered. */
 export async function drainOnce(
-  { context, feedJob, searchJob, pictureJob }: Publisher,
+  { context, feedJob, searchJob }: Publisher,
   { json, releasesKept }: { json: boolean; releasesKept: number },
 ) {
   const { manifest } = context;
@@ -68,7 +67,6 @@ export async function drainOnce(
   if (held_at > 0) stopWith(heldMessage(held_at));
   await publishChanges(context);
   await searchJob.run();
-  await pictureJob.run();
   await feedJob.run();
   await retryFailures(context);
   while (prune(context, releasesKept));

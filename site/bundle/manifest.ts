@@ -55,8 +55,6 @@ const initial = {
   search_sequence: 0,
   /** Digest of what went into the index for people beside the store; "off" without one. */
   search_inputs: "",
-  /** Digest of what pictures look like; "" before the first. */
-  picture_inputs: "",
   /** The feed's epoch when the feed was last published: another store has another. */
   epoch: "",
   /** The mark of the newest change that was published, "" before it was noted first: another past has another. */

@@ -1,5 +1,4 @@
 import { feedPaths } from "#content/contract/feed.ts";
-import { picturesFolder } from "#site/parts/page-picture.ts";
 import type { BundleFile, DocumentKey } from "#site/documents/document.ts";
 import type { BundleContext } from "./context.ts";
 import type { Manifest, NewFile, PublisherState, Release } from "./manifest.ts";
@@ -108,7 +107,6 @@ const writtenByOthers = [
   feedPaths.state,
   feedPaths.keys,
   "pagefind/",
-  picturesFolder,
   "search/index.json",
 ];
 

@@ -65,6 +65,8 @@ export const keyOf = {
   sitemapPages: "sitemap-pages" as DocumentKey,
   sitemap: (chunk: number): DocumentKey => `sitemap ${chunk}`,
   assets: "assets" as DocumentKey,
+  /** Of a cause, or of the site. */
+  picture: (cause: string | null): DocumentKey => (cause === null ? "picture" : `picture ${cause}`),
   /** A numbered file of the change feed. */
   feed: (number: number): DocumentKey => `feed ${number}`,
   snapshotPart: (part: number): DocumentKey => `snapshot-part ${part}`,

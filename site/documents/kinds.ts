@@ -4,6 +4,7 @@ import { feed, snapshotPart } from "./feed.ts";
 import { keyOf } from "./keys.ts";
 import { listPage } from "./list-page.ts";
 import { lunr } from "./lunr.ts";
+import { picture } from "./picture.ts";
 import { answers, discovery, page } from "./single-pages.ts";
 import { donations, profile, profileHistory } from "./profile.ts";
 import { sitemap } from "./sitemap.ts";
@@ -22,6 +23,7 @@ export const assets: DocumentKind = {
 /** All that the bundle consists of, in the order in which a full build renders it: what pages refer to comes first. */
 export const documentKinds: readonly DocumentKind[] = [
   assets,
+  picture,
   profile,
   listPage,
   page,

@@ -18,7 +18,7 @@ import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/face
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
-import { causePicture, countryPicture, homePicture } from "#site/parts/page-picture.ts";
+import { pictureOf } from "#site/parts/page-picture.ts";
 import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, joined, placesInLine } from "#site/parts/words.ts";
 
@@ -64,7 +64,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
       200,
     ),
     intro: first ? intro : null,
-    picture: pictureOfList(filters),
+    picture: pictureOf(filters.cause),
     /** Narrowed lists are without number: search engines know the whole ones. */
     noindex: narrowed,
     /** "101–200": the places of this page. */
@@ -126,12 +126,6 @@ function subjectOf({ cause, country }: Filters, t: Texts) {
   if (country === null) return { ...whole, kicker: null, intro: null };
   const kicker = { name: t.text("frame.countries"), href: "/countries" };
   return { name: t.country(code) ?? country, kicker, intro: null };
-}
-
-function pictureOfList({ cause, country }: Filters): string {
-  if (cause !== null && causeIntros.has(cause)) return causePicture(cause);
-  const code = country === null ? null : countryCode(country);
-  return code === null ? homePicture : countryPicture(code);
 }
 
 const withParams = (path: string, params: URLSearchParams): string =>

@@ -1,15 +1,13 @@
+import assert from "node:assert/strict";
 import { Resvg } from "@resvg/resvg-js";
 import worldMap from "#content/editorial/world-map.json";
-import { boldSans, drawable, lineSvg, sans, serif, widthOf, wrapped } from "./lettering.ts";
+import { boldSans, lineSvg, sans, serif, widthOf, wrapped } from "./lettering.ts";
 
-/** What a picture that other sites show of a page says. `country` is an ISO 3166 code, marked on the map. */
-export type Pictured = {
+/** What a picture that other sites show of a page says. */
+export type PictureWords = {
   kicker: string;
   title: string;
   line: string;
-  country: string | null;
-  /** Whether the organisation has claimed its profile. */
-  verified: boolean;
   /** Whether the directory is a sample. */
   isSample: boolean;
 };
@@ -21,7 +19,6 @@ const pictureHeight = 630;
 const colours = {
   ground: "#fcfaf5",
   land: "#f1ebde",
-  marked: "#f6dba4",
   ink: "#18211e",
   quiet: "#55605b",
   accent: "#0f5a49",
@@ -32,78 +29,43 @@ const colours = {
 const left = 72;
 const textWidth = pictureWidth - 2 * left;
 const footTop = 534;
-/** From the largest that fits. */
-const titleSizes = [
-  { size: 96, linesMax: 2 },
-  { size: 80, linesMax: 3 },
-  { size: 62, linesMax: 4 },
-  { size: 50, linesMax: 5 },
-] as const;
+const kickerSize = 32;
+const titleSize = 96;
+const lineSize = 34;
 
-const shapes = worldMap as Readonly<Record<string, string>>;
-const land = Object.values(shapes).join("");
+const land = Object.values(worldMap).join("");
 
-/** Whether a title can be drawn in the letters that there are. */
-export const canDraw = (title: string): boolean => drawable(title, boldSans) !== null;
-
-/**
- * A picture of 1200 by 630 pixels, as PNG. The same words give the same bytes. Throws for a title that cannot be drawn;
- * other words that cannot are left out. About 30 ms.
- */
-export function drawPicture(shown: Pictured): Uint8Array {
-  const svg = pictureSvg(shown);
+/** A picture of 1200 by 630 pixels, as PNG. The same words give the same bytes. About 30 ms. */
+export function drawPicture(words: PictureWords): Uint8Array {
+  const svg = pictureSvg(words);
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
 
-function pictureSvg({ kicker, title, line, country, verified, isSample }: Pictured): string {
-  const face = drawable(title, serif) === null ? boldSans : serif;
-  const shownTitle = drawable(title, face);
-  if (shownTitle === null) throw new Error("the title has letters that no font has");
-  const { lines, size } = titleLines(shownTitle, face);
-  const below = drawable(line, sans) ?? "";
-  const noteSize = 34;
-  const notes = wrapped(below, sans, { size: noteSize, width: textWidth, linesMax: 2 }).lines;
-  const kickerSize = 32;
-  const titleStep = Math.round(size * 1.1);
-  const height = kickerSize * 1.6 + lines.length * titleStep + 24 + notes.length * noteSize * 1.35;
-  let y = Math.max(96, (footTop - height) / 2 + kickerSize);
-  let text = lineSvg(drawable(kicker, sans) ?? "", boldSans, {
-    x: left,
-    y,
-    size: kickerSize,
-    colour: colours.accent,
-  });
+function pictureSvg({ kicker, title, line, isSample }: PictureWords): string {
+  const titles = wrapped(title, serif, { size: titleSize, width: textWidth });
+  const notes = wrapped(line, sans, { size: lineSize, width: textWidth });
+  const [titleStep, lineStep] = [titleSize * 1.1, lineSize * 1.35];
+  const height = kickerSize * 1.6 + titles.length * titleStep + 24 + notes.length * lineStep;
+  const top = Math.max(left, (footTop - height) / 2);
+  assert(top + height < footTop, `the picture has no room for all words of ${title}`);
+  let y = top + kickerSize;
+  let text = lineSvg(kicker, boldSans, { x: left, y, size: kickerSize, colour: colours.accent });
   y += kickerSize * 0.6;
-  for (const one of lines) {
+  for (const part of titles) {
     y += titleStep;
-    text += lineSvg(one, face, { x: left - 3, y, size, colour: colours.ink });
+    text += lineSvg(part, serif, { x: left - 3, y, size: titleSize, colour: colours.ink });
   }
   y += 24;
-  for (const one of notes) {
-    y += noteSize * 1.35;
-    text += lineSvg(one, sans, { x: left, y, size: noteSize, colour: colours.quiet });
+  for (const part of notes) {
+    y += lineStep;
+    text += lineSvg(part, sans, { x: left, y, size: lineSize, colour: colours.quiet });
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${pictureWidth}" height="${pictureHeight}">
 <rect width="100%" height="100%" fill="${colours.ground}"/>
-${mapSvg(country)}
+<g transform="translate(-100 -16) scale(1.4286)" shape-rendering="crispEdges"><path d="${land}" fill="${colours.land}"/></g>
 ${text}
-${footSvg(isSample ? "Invented sample data" : verified ? "Claimed by the organisation" : "Open directory of nonprofits")}
+${footSvg(isSample ? "Invented sample data" : "Open directory of nonprofits")}
 </svg>`;
-}
-
-function titleLines(title: string, face: typeof serif) {
-  for (const { size, linesMax } of titleSizes) {
-    const { lines, isCut } = wrapped(title, face, { size, width: textWidth, linesMax });
-    if (!isCut || size === titleSizes.at(-1)?.size) return { lines, size };
-  }
-  throw new Error("there is no size for titles");
-}
-
-/** The land of the world behind the words, a country in it marked. */
-function mapSvg(country: string | null): string {
-  const marked = shapes[country ?? ""];
-  const shape = marked === undefined ? "" : `<path d="${marked}" fill="${colours.marked}"/>`;
-  return `<g transform="translate(-100 -16) scale(1.4286)" shape-rendering="crispEdges"><path d="${land}" fill="${colours.land}"/>${shape}</g>`;
 }
 
 /** The mark and the name of the directory; at the right, what it says of the picture. */

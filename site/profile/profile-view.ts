@@ -62,10 +62,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
         network: networks[build.network].words,
       },
     ),
-    picture: pictureOf(
-      { ...record, cause: record.causes[0] ?? null },
-      build.holds ?? (() => false),
-    ),
+    picture: pictureOf(record.causes[0]),
     name,
     tagline,
     place,
@@ -231,8 +228,6 @@ export type BuildInputs = {
   readonly network: DonationNetwork;
   /** Whether the directory holds invented nonprofits, which every page then says; absent: it does not. */
   readonly isSample?: boolean;
-  /** Whether the bundle holds a path: a page names no picture that is not made yet. Absent: it holds none. */
-  readonly holds?: (path: string) => boolean;
   /** The language of what is made; absent: English. */
   readonly t?: Texts;
 };

@@ -8,7 +8,6 @@ import { storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import { drawPictures } from "#site/pictures/wanted.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
 import type { Task, WorkerMessage } from "./background-worker.ts";
 import type { RenderedBatch, WorkerSettings } from "./context.ts";
@@ -36,16 +35,14 @@ const rendering = () => (opened ??= openRendering());
 
 async function openRendering() {
   const renderer = await openRenderer(settings.compiledFolder);
-  const holds = (path: string) => manifest.find(path) !== null;
   const lists = openListIndex(store);
-  const source = { store, lists, renderer, baseUrl, network, isSample, holds };
+  const source = { store, lists, renderer, baseUrl, network, isSample };
   return { source, kinds: documentKinds, manifest, blobs };
 }
 
 async function perform(task: Task): Promise<unknown> {
   if (task.name === "makeIndexes") return makeIndexes({ store, manifest, blobs }, task.input);
   if (task.name === "renderBatch") return renderBatch(task.input);
-  if (task.name === "drawPictures") return drawPictures({ blobs }, task.input);
   if (task.name === "makeLists") return makeLists(await rendering(), task.input);
   return draftFeed(await rendering(), task.input);
 }

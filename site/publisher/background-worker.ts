@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
-import { drawPictures, type PictureTask } from "#site/pictures/wanted.ts";
 import { type IndexTask, makeIndexes } from "#site/search/make-indexes.ts";
 import type {
   BackgroundWork,
@@ -96,7 +95,6 @@ export function openWorker(
     draftFeed: (job) => run("draftFeed", job),
     makeIndexes: (job) => run("makeIndexes", job),
     renderBatch: (keys) => run("renderBatch", keys),
-    drawPictures: (task) => run("drawPictures", task),
     close,
   };
 }
@@ -104,33 +102,23 @@ export function openWorker(
 const slowestWaitMs = 600_000;
 const smallMemory = { runtimeOptions: ["--smol"] };
 
-/** Background work in processes of its own: lists and feed in one, what takes longest in others that end with it. */
+/** Background work in processes of its own: lists and feed in one, search indexes in others that end with them. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
-  const worker = openWorker(settings, smallMemory);
-  /** Pagefind and pictures leave much memory behind. */
-  const alone =
-    <Input, Made>(
-      work: (own: Worker, input: Input) => Promise<Made>,
-      { lowPriority }: { lowPriority: boolean },
-    ) =>
-    async (input: Input, signal?: AbortSignal): Promise<Made> => {
-      const own = openWorker(settings, { ...smallMemory, lowPriority });
+  return {
+    ...openWorker(settings, smallMemory),
+    makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
+      // Pagefind leaves much memory behind. Readers wait for lists and feed, and no one waits for indexes.
+      const own = openWorker(settings, { ...smallMemory, lowPriority: true });
       const timeout = AbortSignal.timeout(slowestWaitMs);
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
       limit.addEventListener("abort", own.close);
       try {
-        return await work(own, input);
+        return await own.makeIndexes(job);
       } finally {
         limit.removeEventListener("abort", own.close);
         own.close();
       }
-    };
-  return {
-    ...worker,
-    // Readers wait for lists and feed, and a full build for pictures. Of low priority they would wait for as long as
-    // any other program is busy.
-    makeIndexes: alone((own, job: IndexTask) => own.makeIndexes(job), { lowPriority: true }),
-    drawPictures: alone((own, task: PictureTask) => own.drawPictures(task), { lowPriority: false }),
+    },
   };
 }
 
@@ -141,7 +129,6 @@ export const workHere = (
   makeLists: (job) => makeLists(context, job),
   draftFeed: (job) => draftFeed(context, job),
   makeIndexes: (job) => makeIndexes({ ...context, store: context.source.store }, job),
-  drawPictures: (task) => drawPictures(context, task),
   close: () => {},
 });
 

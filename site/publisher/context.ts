@@ -3,7 +3,6 @@ import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
-import type { PictureTask } from "#site/pictures/wanted.ts";
 import type { IndexTask, MadeIndexes } from "#site/search/make-indexes.ts";
 
 /** What publishing needs, handed in once. */
@@ -37,12 +36,10 @@ export type SlowTasks = {
   draftFeed(job: FeedTask): Promise<FeedDraft>;
   makeIndexes(job: IndexTask): Promise<MadeIndexes>;
   renderBatch(keys: DocumentKey[]): Promise<RenderedBatch>;
-  drawPictures(task: PictureTask): Promise<NewFile[]>;
 };
 
 export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed"> & {
   makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
-  drawPictures: (task: PictureTask, signal?: AbortSignal) => Promise<NewFile[]>;
   /** Gives up what is going on, where that is another process. */
   close: () => void;
 };

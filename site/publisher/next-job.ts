@@ -6,11 +6,10 @@ export type Job =
   | "profile"
   | "list"
   | "feed"
-  | "search"
-  | "pictures";
+  | "search";
 
 /** Where jobs go on in the background, one at a time in each. */
-export type Slot = "lists" | "search" | "pictures" | "build";
+export type Slot = "lists" | "search" | "build";
 
 /** What is known when a job has ended, a change came or a time is reached. Times are of a monotonic clock. */
 export type LoopState = {
@@ -32,7 +31,6 @@ export type LoopState = {
   listsAtMs: number | null;
   feedAtMs: number | null;
   searchAtMs: number | null;
-  picturesAtMs: number | null;
   /** Jobs that go on in the background. The list job and the feed job are one at a time. */
   running: ReadonlySet<Slot>;
 };
@@ -41,8 +39,6 @@ export type Next = { job: Job } | { job: "wait"; untilMs: number };
 
 /** Nothing rendered in the background waits to be published: what nothing names can be forgotten, a build can begin. */
 const isFree = ({ running }: LoopState): boolean => !running.has("lists") && !running.has("build");
-/** A build renders pages without the pictures that are made meanwhile; these stop when one is due. */
-const canBuild = (state: LoopState): boolean => isFree(state) && !state.running.has("pictures");
 const isPublishing = ({ held, outdated }: LoopState): boolean => !held && !outdated;
 /** What an operator asked for finds no list job half-way, so none begins. */
 const isAsked = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
@@ -50,11 +46,8 @@ const isAsked = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
 
 /** From when on each job may run; null: not now, whatever the time. Those that come first go first. */
 const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] = [
-  { job: "request", atMs: (s) => (s.requested && canBuild(s) ? s.buildAfterMs : null) },
-  {
-    job: "full build",
-    atMs: (s) => (s.outdated && !s.held && canBuild(s) ? s.buildAfterMs : null),
-  },
+  { job: "request", atMs: (s) => (s.requested && isFree(s) ? s.buildAfterMs : null) },
+  { job: "full build", atMs: (s) => (s.outdated && !s.held && isFree(s) ? s.buildAfterMs : null) },
   {
     job: "housekeeping",
     atMs: (s) => (isFree(s) && !(s.outdated && !s.held) ? s.housekeepingAtMs : null),
@@ -70,17 +63,7 @@ const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] 
     job: "search",
     atMs: (s) => (isPublishing(s) && !s.running.has("search") ? s.searchAtMs : null),
   },
-  {
-    job: "pictures",
-    atMs: (s) =>
-      isPublishing(s) && !s.requested && !picturesWaitFor.some((slot) => s.running.has(slot))
-        ? s.picturesAtMs
-        : null,
-  },
 ];
-
-/** They come after all else. */
-const picturesWaitFor: readonly Slot[] = ["pictures", "build", "search"];
 
 /** A wait is never longer: something may have been forgotten. */
 const waitMaxMs = 60_000;

@@ -9,6 +9,7 @@ import { openDisposable, setAside } from "#content/runtime/disposable-file.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { holdsSample, sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
+import { picture } from "#site/documents/picture.ts";
 import { checkExport, exportRelease } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
@@ -23,7 +24,6 @@ import { isManifestDamaged, manifestPath, openManifest } from "#site/bundle/mani
 import { detectRestoredStore } from "./detect-restored-store.ts";
 import { openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
 import type { PublisherContext } from "./context.ts";
-import { openPictureJob } from "./picture-job.ts";
 import { workApart, workHere } from "./background-worker.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 
@@ -47,7 +47,7 @@ export type PublisherSettings = {
   precompress?: boolean;
   /** Whether there is a search index for people; default no. */
   searchIndex?: boolean;
-  /** Whether there are pictures of pages for other sites; default no. */
+  /** Whether there are pictures for other sites; default no. */
   pictures?: boolean;
   /** Whether slow work is done in a process of its own, for a publisher that others wait for; default no. */
   apart?: boolean;
@@ -77,7 +77,7 @@ export type Publisher = Awaited<ReturnType<typeof openPublisher>>;
  */
 export async function openPublisher(settings: PublisherSettings) {
   const folders = publisherFolders(settings.dataDir);
-  const { precompress = false, searchIndex: pagefind = false, pictures = false } = settings;
+  const { precompress = false, searchIndex: pagefind = false } = settings;
   mkdirSync(folders.bundle, { recursive: true });
   const signer = await openSigner(settings.signingKey);
   const onDamaged = (file: string) => settings.log(damagedMessage, { error: "damaged", file });
@@ -102,10 +102,9 @@ export async function openPublisher(settings: PublisherSettings) {
     () => openManifest(folders.bundle, { checkpointsApart: apart }),
     onDamaged,
   );
-  const holds = (path: string) => manifest.find(path) !== null;
   const made = {
-    source: { store, lists: openListIndex(store), renderer, baseUrl, network, isSample, holds },
-    kinds: documentKinds,
+    source: { store, lists: openListIndex(store), renderer, baseUrl, network, isSample },
+    kinds: kindsOf(settings),
     manifest,
     blobs: openBlobs(folders.blobs),
   };
@@ -131,7 +130,6 @@ export async function openPublisher(settings: PublisherSettings) {
   const feedJob = openFeedJob(context, signer, { listValidDays });
   const { makeIndexes } = context.background;
   const searchJob = openSearchJob(context, { pagefind, makeIndexes });
-  const pictureJob = openPictureJob(context, { pictures });
   return {
     context,
     signer,
@@ -139,8 +137,6 @@ export async function openPublisher(settings: PublisherSettings) {
     feedJob,
     /** What keeps search indexes in step; to run when no one waits. */
     searchJob,
-    /** Makes the pictures that other sites show of pages; to run when no one waits. */
-    pictureJob,
     /** Renders everything again. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
     buildAll: (options: BuildOptions = {}): Promise<FullBuildOutcome> =>
       buildBundle({ context, feedJob, searchJob }, options),
@@ -189,6 +185,9 @@ async function openedStore(
   lock.release();
   throw new Error(trouble);
 }
+
+const kindsOf = ({ pictures = false }: PublisherSettings) =>
+  pictures ? documentKinds : documentKinds.filter((kind) => kind !== picture);
 
 async function tidy(
   context: PublisherContext,

@@ -25,12 +25,12 @@ export type LoopOptions = {
   onRelease?: () => void;
 };
 
-type LoopJobs = Pick<Publisher, "context" | "feedJob" | "searchJob" | "pictureJob">;
+type LoopJobs = Pick<Publisher, "context" | "feedJob" | "searchJob">;
 
 const afterFailureMs = 1_000;
 const afterFailedBuildMs = 10_000;
 const sameFailureEveryMs = 60_000;
-/** Search indexes and pictures follow releases at a distance. */
+/** Search indexes follow releases at a distance. */
 const followingGapMs = 30_000;
 const afterFailedFollowingMs = 300_000;
 
@@ -40,19 +40,18 @@ const afterFailedFollowingMs = 300_000;
  * the manifest is damaged.
  */
 export async function runPublishLoop(
-  { context, feedJob, searchJob, pictureJob }: LoopJobs,
+  { context, feedJob, searchJob }: LoopJobs,
   { signal, work, listDelayMs, releasesKept, buildAll, onRelease }: LoopOptions,
 ): Promise<void> {
   const { manifest, log } = context;
   const tell = failureTeller(context);
   const house = openHousekeeping(context, { releasesKept, signal });
   const running = new Map<Slot, Promise<void>>();
-  const times = { pausedUntilMs: 0, buildAfterMs: 0, searchAfterMs: 0, picturesAfterMs: 0 };
+  const times = { pausedUntilMs: 0, buildAfterMs: 0, searchAfterMs: 0 };
   let hasChanges = true;
   let listsSinceMs: number | null = null;
   // What an earlier process published just before it ended may not be in the indexes.
   let searchNoticed = true;
-  let picturesNoticed = true;
 
   let damage: unknown = null;
   const fail = (error: unknown) => {
@@ -99,7 +98,6 @@ export async function runPublishLoop(
       listsAtMs: listsSinceMs === null ? null : listsSinceMs + listDelayMs,
       feedAtMs: listsSinceMs === null ? feedJob.dueAtMs() : null,
       searchAtMs: searchNoticed ? times.searchAfterMs : null,
-      picturesAtMs: picturesNoticed ? times.picturesAfterMs : null,
       running: new Set(running.keys()),
     };
   };
@@ -147,24 +145,6 @@ export async function runPublishLoop(
         },
       );
     },
-    pictures: () => {
-      picturesNoticed = false;
-      inBackground(
-        "pictures",
-        async () => {
-          const made = await pictureJob.run({ signal });
-          if (made === 0) return;
-          if (made === null) picturesNoticed = true;
-          else log("pictures of pages are up to date", { made });
-          times.picturesAfterMs = performance.now() + followingGapMs;
-        },
-        (error) => {
-          log("pictures could not be made; trying again later", reasonOf(error));
-          times.picturesAfterMs = performance.now() + afterFailedFollowingMs;
-          picturesNoticed = true;
-        },
-      );
-    },
   };
 
   signal.addEventListener("abort", () => work.wake());
@@ -179,7 +159,6 @@ export async function runPublishLoop(
       if (shown === seen) continue;
       seen = shown;
       searchNoticed = true;
-      picturesNoticed = true;
       onRelease?.();
     } catch (error) {
       fail(error);

@@ -24,7 +24,7 @@ const names = {
 };
 const named = (name: string) => ({ name, tagline: name, mission: name, city: name, region: name });
 
-/** What a page, a list, a search and a picture have to bear: little, much, every script, emoji, no cause, hostile text. */
+/** What a page, a list and a search have to bear: little, much, every script, emoji, no cause, hostile text. */
 export const gallery = [
   aNonprofit({ slug: "name-only", name: "Bare", country_code: null, causes: [] }),
   aNonprofit({ slug: "long", mission: long }),

@@ -11,6 +11,13 @@ function handler(event) {
       headers: { location: { value: uri.slice(0, -1) } },
     };
   }
+  if (/^\/pictures\/(nonprofits|countries)\//.test(uri)) {
+    return {
+      statusCode: 308,
+      statusDescription: "Permanent Redirect",
+      headers: { location: { value: "/pictures/home.png" } },
+    };
+  }
   if (uri === "/") {
     request.uri = "/index.html";
   } else if (!uri.slice(uri.lastIndexOf("/")).includes(".") && !uri.startsWith("/.well-known/")) {

@@ -50,7 +50,7 @@ sub vcl_recv {
   # From the table of addresses: what only the service answers
   if (req.url ~ "^(?:/history/[^/]+|/organisations/[^/]+|/api/donations/[^/]+/[^/]+|/api/search|/api/recommend|/api/recommend/drafts|/api/enrich/[^/]+|/api/agents|/api/agents/rotate|/api/agents/revoke|/api/corrections/status|/api/corrections/status/page|/api/corrections/[^/]+|/api/donate/[^/]+|/api/donate/[^/]+/quote|/api/donate/[^/]+/status|/api/onboard|/api/onboard/challenge|/api/onboard/status|/api/onboard/status/page|/api/onboard/host-proof|/api/onboard/withdraw|/api/organisations/standing|/api/organisations/[^/]+|/reconcile|/mcp|/healthz|/readyz|/api/admin/.*|/desk|/desk/.*|/reconcile/.*)/?(?:\?|$)") { return (pass); }
   if (req.url ~ "^(?:/api/stats|/api/needs-enrichment|/api/agents/leaderboard|/api/agents/exemplars|/api/enrichments/stats|/api/donations/[^/.]+)/?(?:\?|$)") { return (pass); }
-  if (req.url ~ "^(?:/nonprofits/[^/]+/history|/api/nonprofits/[^/]+/history)/?(?:\?|$)") { return (pass); }
+  if (req.url ~ "^(?:/nonprofits/[^/]+/history|/api/nonprofits/[^/]+/history|/pictures/nonprofits/.*|/pictures/countries/.*)/?(?:\?|$)") { return (pass); }
   if (req.url ~ "^(?:/corrections|/onboard|/search|/browse|/api/nonprofits|/[a-z]{2}(?:-[a-z]{2,4})?(?:/corrections|/onboard|/search))/?\?.") { return (pass); }
   # End of it
 

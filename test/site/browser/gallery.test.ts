@@ -4,7 +4,6 @@ import type { Browser, Page } from "playwright-core";
 import { toSummary } from "#content/nonprofit/wire.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { drawnSearch } from "#site/documents/list-page.ts";
-import { canDraw, drawPicture } from "#site/pictures/picture.ts";
 import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
 import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
@@ -117,15 +116,4 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
     // A page of search without a service asks for what is not here.
     expect(page.troubles.filter((one) => !/Failed to load resource/.test(one))).toEqual([]);
   }, 240_000);
-});
-
-test("a picture is drawn of a name in letters that there are, and of no other", () => {
-  const drawn = gallery.filter(({ name }) => canDraw(name)).map(({ slug }) => slug);
-  expect(drawn).toEqual(["name-only", "long", "ten", "emoji", "no-cause", "hostile"]);
-  for (const { name, city } of gallery.filter((one) => drawn.includes(one.slug))) {
-    const words = { kicker: "Education", title: name, line: city ?? "", country: "KE" };
-    expect(drawPicture({ ...words, verified: true, isSample: false }).length).toBeGreaterThan(
-      20_000,
-    );
-  }
 });

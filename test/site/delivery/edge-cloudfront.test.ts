@@ -29,6 +29,15 @@ test("a slash at the end is sent to the address without, and nowhere else", () =
   }
 });
 
+test("a picture that there was of a profile or a country is the site's", () => {
+  for (const uri of ["/pictures/nonprofits/well-0123456789ab.png", "/pictures/countries/ke.png"]) {
+    expect(ask(uri)).toMatchObject({
+      statusCode: 308,
+      headers: { location: { value: "/pictures/home.png" } },
+    });
+  }
+});
+
 test("what the bucket does not have of /donate is asked of the service by its key", () => {
   expect(ask("/donate/no-wallet").uri).toBe("/donate/no-wallet.html");
   expect(givingProfileOf("/donate/no-wallet.html")).toEqual(givingProfileOf("/donate/no-wallet"));

@@ -156,6 +156,18 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       ]);
     });
 
+    test.each(["nonprofits/water-for-all-0123456789ab", "countries/ke"])(
+      "the picture that there was of %s is the site's",
+      async (name) => {
+        const answer = await get(`/pictures/${name}.png`);
+        expect([answer.status, answer.headers.get("location")]).toEqual([
+          308,
+          "/pictures/home.png",
+        ]);
+        expect((await get("/pictures/causes/education.png")).status).toBe(200);
+      },
+    );
+
     test.each([
       ["/causes/", "/causes"],
       ["/causes/education/", "/causes/education"],

@@ -13,13 +13,11 @@ const idle: LoopState = {
   listsAtMs: null,
   feedAtMs: null,
   searchAtMs: null,
-  picturesAtMs: null,
   running: new Set(),
 };
 const lists: LoopState["running"] = new Set(["lists"]);
 const build: LoopState["running"] = new Set(["build"]);
 const search: LoopState["running"] = new Set(["search"]);
-const pictures: LoopState["running"] = new Set(["pictures"]);
 
 describe("the publisher's next job", () => {
   test.each<[string, Partial<LoopState>, string]>([
@@ -41,20 +39,6 @@ describe("the publisher's next job", () => {
     ["indexes are made while lists are", { searchAtMs: 0, running: lists }, "search"],
     ["indexes are made one run at a time", { searchAtMs: 0, running: search }, "wait until 50000"],
     ["indexes wait after a run", { searchAtMs: 31_000 }, "wait until 31000"],
-    ["pictures come after indexes", { searchAtMs: 0, picturesAtMs: 0 }, "search"],
-    ["indexes are made while pictures are", { searchAtMs: 0, running: pictures }, "search"],
-    ["pictures go on while indexes wait", { searchAtMs: 31_000, picturesAtMs: 0 }, "pictures"],
-    ["pictures wait for a build", { picturesAtMs: 0, running: build }, "wait until 61000"],
-    [
-      "a build waits for pictures, which stop for it",
-      { requested: true, picturesAtMs: 0, running: pictures },
-      "wait until 50000",
-    ],
-    [
-      "another site waits for pictures, which stop for it",
-      { outdated: true, running: pictures },
-      "wait until 61000",
-    ],
     [
       "housekeeping goes before a stream of changes",
       { housekeepingAtMs: 0, hasChanges: true },

@@ -27,11 +27,10 @@ async function publishUntil(
   met: () => boolean,
   own: PublisherContext,
   buildAll: () => Promise<void>,
-  jobs: Partial<Pick<Directory["publisher"], "searchJob" | "pictureJob">> = {},
 ): Promise<void> {
   const stopping = new AbortController();
   const running = runPublishLoop(
-    { ...directory.publisher, context: own, ...jobs },
+    { ...directory.publisher, context: own },
     {
       signal: stopping.signal,
       work: openWorkSignal(own, 2),
@@ -99,25 +98,6 @@ test("a full build that is asked for tells nothing that merely waited to be publ
   );
   expect(found).toEqual([[]]);
   expect(directory.read("nonprofits/trust-a.html")).toContain("Waits, too.");
-});
-
-test.each(["search", "pictures"])("when %s fail, the other goes on", async (failing) => {
-  const ran: string[] = [];
-  const run = (name: string) => async () => {
-    if (name === failing) throw new Error("no room");
-    ran.push(name);
-  };
-  const { searchJob, pictureJob } = directory.publisher;
-  await publishUntil(
-    () => ran.length > 0,
-    context,
-    () => Promise.resolve(),
-    {
-      searchJob: { ...searchJob, run: async () => run("search")().then(() => null) },
-      pictureJob: { ...pictureJob, run: async () => run("pictures")().then(() => 0) },
-    },
-  );
-  expect(ran).not.toContain(failing);
 });
 
 describe("between jobs", () => {
