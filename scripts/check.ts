@@ -74,14 +74,14 @@ async function runTests(): Promise<TestCounts> {
     // One more than there are cores: they wait for processes most of the time.
     const apart = await runFiles(
       join(folder, "apart.xml"),
-      ["./test/flows/", "./test/scripts/"],
+      ["./test/bench/", "./test/flows/", "./test/scripts/"],
       availableParallelism() + 1,
     );
     const inside = await runFiles(join(folder, "inside.xml"), [
       ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
       "--preload=./test/support/as-published.ts",
       // The clients that tests speak with bring tests of their own.
-      ...["--path-ignore-patterns=test/{clients,flows,scripts}/**", "./test/"],
+      ...["--path-ignore-patterns=test/{bench,clients,flows,scripts}/**", "./test/"],
     ]);
     const gaps = coverageGaps(await readFile(join(folder, "lcov.info"), "utf8").catch(() => ""));
     for (const gap of gaps) console.log(`FAILED coverage: ${gap}`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type CommandDef, parseArgs, type ArgsDef } from "citty";
 import { unknownOption, withValues } from "#scripts/support/command.ts";
 
-// A process that says what is wrong with command lines of scripts/, without running them. Reads a JSON list of
+// A process that says what is wrong with command lines of scripts/ and test/bench/, without running them. Reads a JSON list of
 // { script, words, whole } on standard input and answers with a list of faults, null for none. `whole`: what a command
 // requires has to be there, too.
 type Asked = { script: string; words: string[]; whole: boolean };
@@ -15,7 +15,7 @@ const run = /await runCommand\((command)\b.*\);/;
 Bun.plugin({
   name: "commands without running them",
   setup: (build) => {
-    build.onLoad({ filter: /\/scripts\/.*\.ts$/ }, ({ path }) => ({
+    build.onLoad({ filter: /\/(?:scripts|test\/bench)\/.*\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8").replace(run, "globalThis.given = $1;"),
       loader: "ts",
     }));

@@ -55,12 +55,14 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 };
 
 /** `bun scripts/x.ts …`, `bun run x …`, `npm run x -- …`, `bun start …`. */
-const oursShape = /^(?:bun|npm) (?:(scripts\/\S+)|run (\S+)|(start)\b)(?: --(?= ))?(.*)$/s;
+const oursShape =
+  /^(?:bun|npm) (?:((?:scripts|test\/bench)\/\S+)|run (\S+)|(start)\b)(?: --(?= ))?(.*)$/s;
 
 /** The script of a command of ours and the words that it gets; null for another program. */
 export function ours(text: string): { script: string; words: string[] } | null {
   const bare = text.replace(/^(?:[A-Z_0-9]+=\S+ )+/, "").replaceAll(/[[\]]/g, "");
   const [, path, run, start, words = ""] = oursShape.exec(bare) ?? [];
-  const script = path ?? /scripts\/\S+\.ts/.exec(scripts[run ?? start ?? ""] ?? "")?.[0];
+  const script =
+    path ?? /(?:scripts|test\/bench)\/\S+\.ts/.exec(scripts[run ?? start ?? ""] ?? "")?.[0];
   return script === undefined ? null : { script, words: wordsOf(words) };
 }

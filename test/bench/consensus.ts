@@ -77,7 +77,7 @@ function checkWrite(date: unknown, isPublished: boolean): void {
   }
   if (!isPublished) {
     stopWith(
-      "--write stores the published parameters only; change them in scripts/bench/consensus/simulate.ts.",
+      "--write stores the published parameters only; change them in test/bench/consensus/simulate.ts.",
       2,
     );
   }

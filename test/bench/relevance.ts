@@ -7,7 +7,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { searchIn } from "#content/search/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { stopWith } from "../support/config.ts";
+import { stopWith } from "#scripts/support/config.ts";
 import { kinds, type Labelled, labelledQueries } from "./relevance/queries.ts";
 import { type Figure, figure, runBench } from "./support/harness.ts";
 import { importRegisters } from "./support/registers.ts";

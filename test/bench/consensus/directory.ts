@@ -43,7 +43,7 @@ export type SimulatedDirectory = ReturnType<typeof simulateDirectory>;
 
 /**
  * The directory in memory: the service's rules read, clean, compare and decide; only where the outcome is stored is
- * replaced. test/scripts/consensus-simulation.test.ts holds it against the service's own verb and store. `thisYear` bounds
+ * replaced. test/bench/consensus-simulation.test.ts holds it against the service's own verb and store. `thisYear` bounds
  * founding years, as the verb's clock does.
  */
 export function simulateDirectory(

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { stopWith } from "#scripts/support/config.ts";
 import { timed } from "./harness.ts";
 
-const script = join(import.meta.dirname, "../../import.ts");
+const script = join(import.meta.dirname, "../../../scripts/import.ts");
 
 /** The folder of real registers' files; ends the process where none is named. */
 export const registerFolder = (): string =>

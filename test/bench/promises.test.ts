@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { renewPage } from "#scripts/promises/page.ts";
-import { readBench, readTests } from "#scripts/promises/prove.ts";
-import { promises } from "#scripts/promises/table.ts";
+import { renewPage } from "#test/bench/promises/page.ts";
+import { readBench, readTests } from "#test/bench/promises/prove.ts";
+import { promises } from "#test/bench/promises/table.ts";
 
 test("there are twenty promises, and what proves them exists", () => {
   expect(promises.map(({ number }) => number)).toEqual(
@@ -10,7 +10,7 @@ test("there are twenty promises, and what proves them exists", () => {
   );
   const missing = promises.flatMap(({ number, proofs }) =>
     proofs.flatMap((proof) => {
-      const file = "bench" in proof ? `scripts/bench/${proof.bench}.ts` : proof.test;
+      const file = "bench" in proof ? `test/bench/${proof.bench}.ts` : proof.test;
       if (!existsSync(file)) return [`${number}: ${file}`];
       const name = "bench" in proof ? "" : (proof.name ?? "");
       return new RegExp(name).test(readFileSync(file, "utf8")) ? [] : [`${number}: ${name}`];

@@ -7,7 +7,7 @@ import { isoDay } from "#content/contract/base/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
-import { quantile } from "#scripts/bench/support/harness.ts";
+import { quantile } from "../support/harness.ts";
 import {
   type Actor,
   type Attack,

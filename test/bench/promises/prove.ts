@@ -39,7 +39,7 @@ export async function prove(
 
 function wordsOf(proof: Proof, quick: boolean): string[] {
   if ("bench" in proof) {
-    return [`scripts/bench/${proof.bench}.ts`, "--json", ...(quick ? proof.quick : proof.args)];
+    return [`test/bench/${proof.bench}.ts`, "--json", ...(quick ? proof.quick : proof.args)];
   }
   const named = proof.name === undefined ? [] : ["-t", proof.name];
   return ["test", "--timeout=60000", ...named, `./${proof.test}`];

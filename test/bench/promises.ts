@@ -5,10 +5,10 @@ import { defineCommand } from "citty";
 import { renewPage } from "./promises/page.ts";
 import { type Outcome, prove } from "./promises/prove.ts";
 import { promises } from "./promises/table.ts";
-import { runCommand } from "./support/command.ts";
-import { stopWith } from "./support/config.ts";
+import { runCommand } from "#scripts/support/command.ts";
+import { stopWith } from "#scripts/support/config.ts";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 const page = join(root, "docs/reliability.md");
 
 const command = defineCommand({

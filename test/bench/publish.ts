@@ -138,7 +138,7 @@ const FullBuild = z.object({ differing: z.array(z.string()) });
 async function sameAsFullBuild(bench: Bench): Promise<Figure[]> {
   await bench.published();
   await bench.stop();
-  const script = join(import.meta.dirname, "../publish.ts");
+  const script = join(import.meta.dirname, "../../scripts/publish.ts");
   const { out, seconds, peakMb } = await timed(
     [process.execPath, script, "--full", "--json"],
     bench.env,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import rows from "#content/editorial/promises.json";
+import rows from "./promises.json";
 
 /** A test file, or some tests of it by a part of their names, or a bench; `args` of a bench run it with full counts. */
 const Proof = z.union([

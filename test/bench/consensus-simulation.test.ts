@@ -17,14 +17,14 @@ import { needsAnswer } from "#content/enrichment/needs-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { type Attack, attacks } from "#scripts/bench/consensus/agents.ts";
-import type { Sent } from "#scripts/bench/consensus/directory.ts";
+import { type Attack, attacks } from "#test/bench/consensus/agents.ts";
+import type { Sent } from "#test/bench/consensus/directory.ts";
 import {
   type Run,
   publishedParameters,
   simulate,
   simulateAll,
-} from "#scripts/bench/consensus/simulate.ts";
+} from "#test/bench/consensus/simulate.ts";
 import { aNonprofit } from "../support/records.ts";
 import { isFull } from "#test/support/measured.ts";
 
