@@ -14,7 +14,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/contract", /^(zod$|node:|bs58$)/],
   [
     "content/store",
-    /^(zod$|node:|drizzle-orm|@libsql\/client|libsql(\/promise)?$|lru-cache$|bun:sqlite$)/,
+    /^(zod$|node:|drizzle-(?:kit$|orm)|@libsql\/client|libsql(\/promise)?$|lru-cache$|bun:sqlite$)/,
   ],
   ["content/nonprofit", /^(zod$|node:|any-ascii$|drizzle-orm|@libsql\/client)/],
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
