@@ -1,0 +1,26 @@
+/** What differs between two runs of the same code on copies of one directory: instants, random ids, secrets and signatures. */
+const changing: readonly (readonly [RegExp, string])[] = [
+  [/\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, "<time>"],
+  [/\b20\d\d-\d\d-\d\d\b/g, "<day>"],
+  [
+    /\b\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December) 20\d\d/g,
+    "<day>",
+  ],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<uuid>"],
+  [/(?:"memo": ?"|memo(?:=|%3D))[\w-]+/g, "<memo>"],
+  [/\b(?:onboarding|correction|prose|draft)(?:-|:\d{13}\.)[0-9a-f]{20}\b/g, "<id>"],
+  [/"submission_id":"[0-9a-f]{20}"/g, "<id>"],
+  [/agent_[\w-]{20,}/g, "<secret>"],
+  [/\b[A-Za-z0-9_-]{86,}\b={0,2}/g, "<signed>"],
+  [/(?:[A-Za-z0-9+/_-]|%3D|=){43,}/g, "<long>"],
+  [/\b[1-9A-HJ-NP-Za-km-z]{32,44}\b/g, "<key>"],
+  [
+    /"(?:retry_after_s|free_bytes|took_ms|uptime_s|age_s|pid|seen_at_ms|sequence|release|bytes|memory_bytes|lastmod)": ?"?[\w.]+"?/g,
+    "<number>",
+  ],
+  [/\b\d+ (?:seconds?|minutes?|hours?|ms)\b/g, "<duration>"],
+];
+
+/** A text without what changes by itself from run to run. */
+export const steady = (text: string): string =>
+  changing.reduce((rest, [pattern, mark]) => rest.replaceAll(pattern, mark), text);
