@@ -1,3 +1,4 @@
+import { addressOf } from "#content/contract/base/request-address.ts";
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
 import { readJson } from "./http/body.ts";
@@ -12,7 +13,7 @@ import { deskRoutes } from "./operator/desk/routes.ts";
 import { crossSiteWrite } from "./http/cross-site.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
-import { helpFor, methodsOf, pathOf, requestPath, routesByPath } from "./http/route.ts";
+import { helpFor, methodsOf, pathOf, routesByPath } from "./http/route.ts";
 import { rateLimited } from "./http/rate-limit.ts";
 import type { Allowance } from "./http/sliding-window.ts";
 import { isStorageQuota, storageQuota } from "./http/stored-bytes.ts";
@@ -59,10 +60,9 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
         : readJson(request, contentType);
     })
     .onTransform({ as: "global" }, ({ request, route }) => {
-      const { method, url } = request;
       // No request is answered by a route that was counted as another.
       if (countedAs.get(request) !== limitOfRoute(route))
-        throw new Error(`${method} ${route} does not count what came to ${url}`);
+        throw new Error(`${request.method} ${route} does not count this request`);
     })
     .onError({ as: "global" }, ({ error, code, path, request, route }) => {
       routeTaken.set(request, route);
@@ -124,8 +124,8 @@ export function createApp(context: Context): App {
   };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;
-    const path = requestPath(request.url);
-    if (path === "") return [badPath(), null];
+    const { path } = addressOf(request);
+    if (!isDecodable(path)) return [badPath(), null];
     if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
     const limit = limitAt(method, path);
     const allowance = await context.limits.request(limit, request);
@@ -157,7 +157,7 @@ export function createApp(context: Context): App {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     sameClient(request, client);
-    const limit = limitAt(method, requestPath(request.url));
+    const limit = limitAt(method, addressOf(request).path);
     const allowance = await allowanceOf(request, client, limit);
     if (allowance?.allowed === false) return limited(allowance, limit);
     countedAs.set(request, limit);
@@ -226,6 +226,16 @@ function helpAt(path: string, { config }: Pick<Context, "config">): Record<strin
   });
   const slug = path.split("/")[3];
   return operation === undefined ? {} : helpFor(operation, config.baseUrl, slug);
+}
+
+/** Whether all escapes of a path are UTF-8. */
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const badPath = (): Response =>

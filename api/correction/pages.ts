@@ -41,19 +41,19 @@ export function correctionPages(context: Context, verb: CorrectContext) {
   });
   for (const language of languages.keys()) {
     routes.get(pathIn(language, addresses.corrections.path), async ({ request }) =>
-      drawnForm(context, request, await formAt(context, request.url)),
+      drawnForm(context, request, await formAt(context, request)),
     );
   }
   return routes;
 }
 
 /** The step of the form that an address asks for. */
-async function formAt(context: Context, url: string): Promise<FormPageOf<"/corrections">> {
-  const q = textIn(url, "q", 400);
-  const named = textIn(url, "profile", 2_048) ?? addressIn(q);
+async function formAt(context: Context, request: Request): Promise<FormPageOf<"/corrections">> {
+  const q = textIn(request, "q", 400);
+  const named = textIn(request, "profile", 2_048) ?? addressIn(q);
   if (named === null) return { page: "/corrections", ...(await foundFor(context, q)) };
   const profile = await profileFor(context, named);
-  const field = textIn(url, "field");
+  const field = textIn(request, "field");
   return field === null
     ? { page: "/corrections", step: "field", profile }
     : filling(profile, readField(field), null);

@@ -1,3 +1,4 @@
+import { addressOf } from "#content/contract/base/request-address.ts";
 import { languages } from "#content/language/languages.ts";
 import type { Allowance } from "./sliding-window.ts";
 
@@ -84,9 +85,9 @@ export const formOf = (request: Request): PageForm => ({
 });
 
 /** The language in front of an address, /es of /es/browse; where forms are sent, the one that their page put behind the address. */
-function languageOf({ method, url }: Request): string {
-  const { pathname, searchParams } = new URL(url);
-  const isOfForm = method === "POST" || pathname.startsWith("/api/");
-  const named = (isOfForm ? searchParams.get("language") : pathname.split("/")[1]) ?? "";
+function languageOf(request: Request): string {
+  const { path, query } = addressOf(request);
+  const isOfForm = request.method === "POST" || path.startsWith("/api/");
+  const named = (isOfForm ? new URLSearchParams(query).get("language") : path.split("/")[1]) ?? "";
   return languages.has(named) ? named : "en";
 }

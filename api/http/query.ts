@@ -3,15 +3,15 @@ import { cleaned } from "#content/contract/operations/query.ts";
 import { parametersOf } from "./route.ts";
 
 /** A parameter of an operator's page: a text without control characters, trimmed and cut; null when there is none. */
-export const textIn = (url: string, name: string, lengthMax?: number): string | null =>
-  cleaned(parametersOf(url)[name] ?? "", lengthMax) ?? null;
+export const textIn = (request: Request, name: string, lengthMax?: number): string | null =>
+  cleaned(parametersOf(request)[name] ?? "", lengthMax) ?? null;
 
 /** The query of an operator's page, read as that of an operation; but what cannot be used is absent, and nothing is refused. */
 export function queryIn<Query extends z.ZodObject>(
-  url: string,
+  request: Request,
   { query = z.object({}) as Query }: { query?: Query },
 ): z.output<Query> {
-  const given = parametersOf(url);
+  const given = parametersOf(request);
   const usable = Object.entries(query.shape).filter(
     ([name, shape]) => z.safeParse(shape, given[name]).success,
   );

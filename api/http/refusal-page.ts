@@ -1,9 +1,9 @@
+import { addressOf } from "#content/contract/base/request-address.ts";
 import type { z } from "zod";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import type { Problem } from "#content/contract/problem.ts";
 import type { Drawing } from "./form.ts";
 import { formOf } from "./headers.ts";
-import { requestPath } from "./route.ts";
 
 /** What programs call: a browser that opens such an address is shown what they get. The desk answers in its own hand. */
 const ofPrograms = addressesWhere((form) => form.for !== "people" && form.from !== "file");
@@ -11,9 +11,10 @@ const ofOperators = addressesWhere((form) => form.for === "operators");
 const sentByForm = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 
 /** Whether a person waits for the answer: a browser opens a page or sends a form. Scripts of pages ask for any type. */
-function asksForPage({ method, headers, url }: Request): boolean {
+function asksForPage(request: Request): boolean {
+  const { method, headers } = request;
   if (headers.get("accept")?.includes("text/html") !== true) return false;
-  const path = requestPath(url);
+  const { path } = addressOf(request);
   if (method !== "POST") return !ofPrograms.test(path);
   return sentByForm.test(headers.get("content-type") ?? "") && !ofOperators.test(path);
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { addressOf } from "#content/contract/base/request-address.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { fitted } from "#content/contract/problem.ts";
@@ -25,7 +26,7 @@ export const schemaOf = <Query extends z.ZodObject, Body extends z.ZodObject>(
   query: query as Query,
   // Elysia's own reading makes a list of what is repeated.
   transform: (context: { request: Request; query: unknown }) => {
-    context.query = parametersOf(context.request.url);
+    context.query = parametersOf(context.request);
   },
   body: (body?.refusal === undefined ? undefined : refusing(body, help)) as BodySchema<Body>,
 });
@@ -65,15 +66,12 @@ export const helpFor = (
   ...(body?.examples === undefined ? {} : { examples: body.examples }),
 });
 
-/** Any bytes are accepted: what cannot be decoded becomes U+FFFD. */
-export function parametersOf(url: string): Record<string, string> {
-  const start = url.indexOf("?");
-  const found: Record<string, string> = {};
-  if (start === -1) return found;
-  for (const [name, value] of new URLSearchParams(url.slice(start + 1).split("#", 1)[0])) {
-    found[name] ??= value;
-  }
-  return found;
+/** The parameters of a request, of a repeated one the first. Any bytes are accepted: what cannot be decoded becomes U+FFFD. */
+export function parametersOf(request: Request): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(addressOf(request).query))
+    parameters[name] ??= value;
+  return parameters;
 }
 
 type Route = { method: string; path: string };
@@ -109,19 +107,4 @@ function patternOf(path: string): RegExp {
     return part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   });
   return new RegExp(`^${parts.join("/")}/?$`);
-}
-
-/** The path of an absolute URL, still encoded; "" when it holds escapes that are no UTF-8. */
-export function requestPath(url: string): string {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
-  if (start === -1) return "/";
-  const end = url.slice(start).search(/[?#]/);
-  const path = end === -1 ? url.slice(start) : url.slice(start, start + end);
-  if (!path.includes("%")) return path;
-  try {
-    decodeURIComponent(path);
-    return path;
-  } catch {
-    return "";
-  }
 }

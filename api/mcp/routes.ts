@@ -1,3 +1,4 @@
+import { addressOf } from "#content/contract/base/request-address.ts";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { Elysia } from "elysia";
 import { addresses } from "#content/contract/addresses.ts";
@@ -37,7 +38,8 @@ export const mcpRoutes = (
 function liberal(request: Request): Request {
   const headers = new Headers(request.headers);
   headers.set("accept", "application/json, text/event-stream");
-  return new Request(request.url, { method: "POST", headers });
+  const { host, path } = addressOf(request);
+  return new Request(`http://${host}${path}`, { method: "POST", headers });
 }
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/i;
@@ -48,7 +50,7 @@ const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/i;
  */
 function isRebound(request: Request, baseUrl: string): boolean {
   if (!loopback.test(new URL(baseUrl).hostname)) return false;
-  const host = request.headers.get("host") ?? new URL(request.url).host;
+  const host = request.headers.get("host") ?? addressOf(request).host;
   const origin = request.headers.get("origin");
   return [`http://${host}`, ...(origin === null ? [] : [origin])].some(
     (address) => !URL.canParse(address) || !loopback.test(new URL(address).hostname),

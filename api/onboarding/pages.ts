@@ -51,18 +51,18 @@ export function onboardPages(
   });
   for (const language of languages.keys()) {
     routes.get(pathIn(language, addresses.onboard.path), async ({ request }) =>
-      drawnForm(context, request, await formAt(context, request.url)),
+      drawnForm(context, request, await formAt(context, request)),
     );
   }
   return routes;
 }
 
 /** The step of the form that an address asks for. */
-async function formAt(context: Context, url: string): Promise<FormPageOf<"/onboard">> {
-  const q = textIn(url, "q", 400);
-  const claimed = textIn(url, "claim", 2_048) ?? addressIn(q);
+async function formAt(context: Context, request: Request): Promise<FormPageOf<"/onboard">> {
+  const q = textIn(request, "q", 400);
+  const claimed = textIn(request, "claim", 2_048) ?? addressIn(q);
   if (claimed !== null) return filling(await profileFor(context, claimed), null);
-  if (textIn(url, "register") === null)
+  if (textIn(request, "register") === null)
     return { page: "/onboard", ...(await foundFor(context, q)) };
   const values: Record<string, string> = q === null ? {} : { name: q };
   return filling(null, { values, wrongs: [], refusal: null });

@@ -1,3 +1,4 @@
+import { addressOf } from "#content/contract/base/request-address.ts";
 import type { Config } from "#api/config.ts";
 import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
 import type { Context } from "#api/context.ts";
@@ -47,7 +48,7 @@ export async function openFrontDoor(
       throw error;
     });
     const page = await (await firstPages)(request);
-    if (page?.status === 200) onServed(new URL(request.url).pathname, request);
+    if (page?.status === 200) onServed(addressOf(request).path, request);
     return page;
   };
   if (!reader.hasRelease()) firstPages = Promise.resolve(await openFirstPages(config, store));

@@ -1,3 +1,4 @@
+import { addressOf } from "#content/contract/base/request-address.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import { discoveryFiles, pages } from "#site/documents/single-pages.ts";
@@ -24,12 +25,12 @@ const retryAfterSeconds = "5";
 export function createFirstPages(source: Source, kinds: readonly DocumentKind[]): FirstPages {
   return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
-    const { pathname, search } = new URL(request.url);
+    const { path: pathname, hasQuery } = addressOf(request);
     const [first = ""] = filePathsFor(pathname);
     const markdown = prefersMarkdown(request.headers.get("accept")) ? markdownPathOf(first) : null;
     const path = markdown === null ? pathname : `/${markdown}`;
     const key = await keyFor(source, path);
-    if (key === null || asksService(pathname, search !== "")) return null;
+    if (key === null || asksService(pathname, hasQuery)) return null;
     const { files, failed } = await renderKeys([key], kinds, source);
     if (failed.length > 0) return unavailable();
     const wanted = filePathsFor(path);

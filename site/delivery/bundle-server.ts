@@ -1,3 +1,4 @@
+import { addressOf } from "#content/contract/base/request-address.ts";
 import { createReadStream, statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
@@ -75,8 +76,8 @@ export function createBundleServer(
     const headers = { location: giving.location, "cache-control": cacheControl, ...others };
     return new Response(null, { status: 302, headers });
   };
-  const atService = (url: string): Response | null => {
-    const browsed = browseAddressOf(url);
+  const atService = (path: string, query: string): Response | null => {
+    const browsed = browseAddressOf(path, query);
     if (browsed === null || lookUp(browsed.list) === null) return null;
     const { status, location } = browsed;
     return new Response(null, { status, headers: { location } });
@@ -101,10 +102,10 @@ export function createBundleServer(
     /** Answers from the bundle at once, or gives null: then the service is asked. */
     answer: (request: Request): Response | null => {
       if (request.method !== "GET" && request.method !== "HEAD") return null;
-      const { path, hasQuery } = splitUrl(request.url);
+      const { path, hasQuery, query } = addressOf(request);
       if (alwaysLive.test(path) || asksService(path, hasQuery)) return null;
       const found = lookUp(path);
-      const elsewhere = hasQuery || found === null ? atService(request.url) : null;
+      const elsewhere = hasQuery || found === null ? atService(path, query) : null;
       if (elsewhere !== null || found === null) return elsewhere ?? standIn(path, request);
       onServed?.(path, request);
       return answerWith(found, request, 200, inMarkdown(found, path, request));
@@ -187,16 +188,6 @@ function oncePerTurn(ask: () => number): () => number {
     }
     return known;
   };
-}
-
-/** The path and whether a query follows, without parsing the whole URL: this stands before every file. */
-function splitUrl(url: string): { path: string; hasQuery: boolean } {
-  const from = url.indexOf("/", url.indexOf("//") + 2);
-  if (from < 0) return { path: "/", hasQuery: false };
-  const query = url.indexOf("?", from);
-  return query < 0
-    ? { path: url.slice(from), hasQuery: false }
-    : { path: url.slice(from, query), hasQuery: true };
 }
 
 function answerWith(

@@ -192,20 +192,21 @@ export function givingProfileOf(
 }
 
 const listAddress = new RegExp(
-  `^[^/]*//[^/]+((?:/(?:${translationCodes}))?)(/(causes|countries)/([^/?#.]+?))(?:([-/])(\\d+(?:\\.md)?))?(?:\\?([^#]*))?(?:#|$)`,
+  `^((?:/(?:${translationCodes}))?)(/(causes|countries)/([^/.]+?))(?:([-/])(\\d+(?:\\.md)?))?$`,
 );
 const pageParameters: ReadonlySet<string> = new Set([...facetNames, "sort", "page"]);
 
 /**
- * Where the service shows a part of a list that the URL of a cause or a country asks for: narrowed, sorted, or a page
+ * Where the service shows a part of a list that the address of a cause or a country asks for: narrowed, sorted, or a page
  * that is no file; and where a page is now that was at /causes/education/2, or its markdown at /causes/education/2.md. `list` is the path of the list's first page
  * in English; the page is in the language that was asked for. Null for any other URL.
  */
 export function browseAddressOf(
-  url: string,
+  path: string,
+  query: string,
 ): { list: string; location: string; status: 302 | 308 } | null {
-  const [, language = "", list = "", kind, value = "", mark, page = "1", query] =
-    listAddress.exec(url) ?? [];
+  const [, language = "", list = "", kind, value = "", mark, page = "1"] =
+    listAddress.exec(path) ?? [];
   if (kind === undefined) return null;
   const asked = [...new URLSearchParams(query)].filter(([name]) => pageParameters.has(name));
   const number = Number.parseInt(page, 10);

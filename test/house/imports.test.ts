@@ -180,3 +180,16 @@ test("a file of content that is not named for the store uses no store and no clo
   }
   expect(wrong.toSorted()).toEqual(Object.keys(notPure).toSorted());
 });
+
+/** The first makes the URL of a request canonical, the second takes it apart; the local chain is a server of its own. */
+const readersOfUrls =
+  /^(?:api\/http\/listen|content\/contract\/base\/request-address|scripts\/chain\/local-chain)\.ts$/;
+
+test("no one else parses the URL of a request", async () => {
+  const parsed = /\b[Rr]equest\.url\b|\{[^}]*\burl\b[^}]*\}: Request\b/;
+  const wrong: string[] = [];
+  for (const file of files.filter((one) => !readersOfUrls.test(one))) {
+    if (parsed.test(await Bun.file(join(root, file)).text())) wrong.push(file);
+  }
+  expect(wrong).toEqual([]);
+});

@@ -114,7 +114,7 @@ const spans = [7, 30, 90, daysLimit.max] as const;
 
 /** /desk/charts: what happened over time, and what the public page of statistics shows. */
 export async function chartsPage({ context, request }: Visit): Promise<Page> {
-  const { days = daysLimit.default } = queryIn(request.url, operatorOperations.getDailyNumbers);
+  const { days = daysLimit.default } = queryIn(request, operatorOperations.getDailyNumbers);
   // One day alone makes no line.
   const count = Math.max(days, 2);
   const directory = chartsOf(await storedCharts(context.store)).map((chart) => ({

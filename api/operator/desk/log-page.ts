@@ -11,7 +11,7 @@ const rowsPerPage = 100;
 
 /** /desk/log: what operators did, by operator, action and subject. */
 export async function logPage({ context, request }: Visit): Promise<Page> {
-  const { before, limit: _, ...filter } = queryIn(request.url, operatorOperations.readAuditLog);
+  const { before, limit: _, ...filter } = queryIn(request, operatorOperations.readAuditLog);
   const log = await readAudit(context, { ...filter, before, limit: rowsPerPage });
   const names = await auditNames(context.store);
   const older = placeWith("/desk/log", { ...filter, before: log.next });
@@ -120,7 +120,7 @@ export async function undoPage(visit: Visit, { said, status }: Shown = {}): Prom
 
 /** What stands in a form with this field: what was sent of it, or the parameter of a link to it. */
 function typedIn({ form: given, request }: Visit, name: string, parameter: string) {
-  if (given?.has(name) !== true) return { id: textIn(request.url, parameter) ?? "" };
+  if (given?.has(name) !== true) return { id: textIn(request, parameter) ?? "" };
   return { id: given.text(name), reason: given.text("reason") };
 }
 

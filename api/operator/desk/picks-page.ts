@@ -16,17 +16,17 @@ const rowsPerPage = 50;
 
 /** /desk/picks: the recommended profiles, and a form to add one. */
 export async function picksPage(
-  { context, request: { url }, token, form: typed }: Visit,
+  { context, request, token, form: typed }: Visit,
   { said, status }: Shown = {},
 ): Promise<Page> {
-  const { after } = queryIn(url, pickOperations.listPicks);
+  const { after } = queryIn(request, pickOperations.listPicks);
   const { picks, next, in_file } = await listPicks(context, { after, limit: rowsPerPage });
   return {
     title: "Picks",
     place: "/desk/picks",
     status,
     main: html`<h1>Recommended profiles</h1>
-      ${said}${await decisionNotice(context, textIn(url, "done", 200))}
+      ${said}${await decisionNotice(context, textIn(request, "done", 200))}
       ${picks.length === 0 ? html`<p>Nothing is recommended${after === undefined ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
       ${next === null ? null : html`<p>${nextLink(placeWith("/desk/picks", { after: next }), "Next page")}</p>`}
       ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}

@@ -19,7 +19,7 @@ const foundMax = 20;
 
 /** /desk/profiles: which profile is to be put right; with one named, its page, else those with such a name. */
 export async function profilesPage({ context, request }: Visit): Promise<Page | Response> {
-  const slug = textIn(request.url, "slug", 200)?.trim();
+  const slug = textIn(request, "slug", 200)?.trim();
   if (slug !== undefined && (await recordBySlug(context.store, slug)) !== null) {
     return redirect(placeOf(slug));
   }
@@ -69,7 +69,7 @@ export async function profilePage(visit: Visit, { said, status }: Shown = {}): P
     status,
     main: html`<p><a href="/desk/profiles">Profiles</a></p>
       <h1>${profileLink(slug, record.name)}</h1>
-      ${said}${await decisionNotice(context, textIn(request.url, "done", 200))}
+      ${said}${await decisionNotice(context, textIn(request, "done", 200))}
       <p class="quiet">
         ${stateOf(record)}, changed ${instant(isoTime(record.updated_at))}.
         <a href="${placeWith("/desk/log", { subject: slug })}">All that was done to it</a>

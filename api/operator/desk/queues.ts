@@ -57,7 +57,7 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
 
 /** /desk/queues. */
 export async function queuesPage({ context, request }: Visit): Promise<Page> {
-  const done = textIn(request.url, "done");
+  const done = textIn(request, "done");
   return {
     title: "Queues",
     place: "/desk/queues",
@@ -98,7 +98,7 @@ export async function queuePage(
 ): Promise<Page> {
   const kind = reviewKinds.find((one) => one === params["name"]);
   if (kind === undefined) return notHere("There is no such queue.");
-  const { after } = queryIn(request.url, operatorOperations.listReviews);
+  const { after } = queryIn(request, operatorOperations.listReviews);
   const { reviews, next } = await listReviews(context, { kind, limit: rowsPerPage, after });
   const [queue] = await reviewQueues(context, kind);
   const place = `/desk/queues/${kind}`;
@@ -107,7 +107,7 @@ export async function queuePage(
     place: "/desk/queues",
     status,
     main: html`<h1>${queueWords[kind].name}</h1>
-      ${said}${await decisionNotice(context, textIn(request.url, "done"))}
+      ${said}${await decisionNotice(context, textIn(request, "done"))}
       ${queue === undefined ? null : html`<p class="quiet">${waitingSentence(queue)}</p>`}
       ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : manyForm({ kind, place: placeWith(place, { after }), token, reviews })}
       ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}

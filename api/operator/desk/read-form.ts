@@ -1,3 +1,4 @@
+import { addressOf } from "#content/contract/base/request-address.ts";
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
 import { Refused } from "#api/http/problem.ts";
@@ -41,6 +42,6 @@ export function isOwnOrigin({ config }: Pick<Context, "config">, request: Reques
   if (site !== null && site !== "same-origin" && site !== "none") return false;
   const origin = request.headers.get("origin");
   if (origin === null) return true;
-  const host = request.headers.get("host") ?? new URL(request.url).host;
+  const host = request.headers.get("host") ?? addressOf(request).host;
   return [config.baseUrl, `http://${host}`, `https://${host}`].includes(origin);
 }

@@ -30,7 +30,7 @@ export async function reviewPage(visit: Visit): Promise<Page> {
   const { id = "" } = params;
   const review = await findReview(context, id);
   if (review !== null) {
-    const said = await decisionNotice(context, textIn(request.url, "done"));
+    const said = await decisionNotice(context, textIn(request, "done"));
     return itemPage(visit, review, { said });
   }
   // Most likely another operator was faster.
@@ -229,7 +229,7 @@ async function notTaken({ context }: Visit, id: string, why: string): Promise<Pa
 /** GET /desk/reviews/:id/next: what comes after it in its queue. */
 export async function nextPage(visit: Visit): Promise<Response> {
   const { id = "" } = visit.params;
-  const { after } = queryIn(visit.request.url, operatorOperations.listReviews);
+  const { after } = queryIn(visit.request, operatorOperations.listReviews);
   return redirect(await nextPlace(visit, id, after, null));
 }
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import type { Context } from "#api/context.ts";
-import { requestPath } from "#api/http/route.ts";
+import { addressOf } from "#content/contract/base/request-address.ts";
 import { checkToken, retryAfter } from "#api/operator/operators.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
@@ -211,9 +211,8 @@ async function noteSignIn({ store, clock, log }: Context, operator: string): Pro
 /** The page that was asked for, to go there afterwards; a form that was sent is not sent again. */
 function placeAsked(request: Request): string {
   if (request.method !== "GET") return "/desk";
-  const path = requestPath(request.url);
-  const query = new URL(request.url).search;
-  const place = `${path}${query}`;
+  const { path, query } = addressOf(request);
+  const place = query === "" ? path : `${path}?${query}`;
   return isPlace(place) && path !== "/desk/sign-in" ? place : "/desk";
 }
 

@@ -15,11 +15,11 @@ import { describedParameter } from "#content/openapi/schemas.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
-const url = (search: string) => `http://localhost/api/search${search}`;
-const textOf = (search: string, lengthMax?: number) => textIn(url(search), "q", lengthMax);
+const asking = (search: string) => new Request(`http://localhost/api/search${search}`);
+const textOf = (search: string, lengthMax?: number) => textIn(asking(search), "q", lengthMax);
 /** What a shape of the contract makes of a parameter. */
 const read = (search: string, name: string, shape: z.ZodType) =>
-  shape.safeParse(parametersOf(url(search))[name]);
+  shape.safeParse(parametersOf(asking(search))[name]);
 const anOffset = (search: string) => read(search, "offset", offset);
 
 describe("a limit", () => {
@@ -67,9 +67,9 @@ describe("a choice", () => {
 
   test("of a page is one of the list, or absent", () => {
     const query = z.object({ intent });
-    expect(queryIn(url("?intent=donate"), { query })).toEqual({ intent: "donate" });
-    expect(queryIn(url("?intent="), { query })).toEqual({});
-    expect(queryIn(url("?intent=steal"), { query })).toEqual({});
+    expect(queryIn(asking("?intent=donate"), { query })).toEqual({ intent: "donate" });
+    expect(queryIn(asking("?intent="), { query })).toEqual({});
+    expect(queryIn(asking("?intent=steal"), { query })).toEqual({});
   });
 
   test("outside the list names the allowed values", () => {
@@ -84,7 +84,7 @@ describe("a choice", () => {
 test("a number of a page is a whole one from 1, or absent", () => {
   const query = z.object({ n: number("n", "", 1), limit: limit(20, 50) });
   const found = ["?n=7", "?n=0", "?n=x&limit=x", ""].map((search) =>
-    queryIn(url(search), { query }),
+    queryIn(asking(search), { query }),
   );
   expect(found.map(({ n }) => n)).toEqual([7, undefined, undefined, undefined]);
   expect(found.map(({ limit: items }) => items)).toEqual([20, 20, 20, 20]);
