@@ -52,7 +52,7 @@ const command = defineCommand({
     );
     if (before !== null) console.log(compromised ? forgotten(before) : kept(before));
     console.log(
-      "Mirrors refuse the new key until their operators take it (--accept-new-key): tell them its id.",
+      "Whoever keeps a copy has it refused until they name the new key (bun run verify --key): tell them its id.",
     );
   },
 });

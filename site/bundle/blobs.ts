@@ -18,11 +18,10 @@ export type BlobsOptions = { exclusive?: boolean; onDamaged?: (digest: string) =
 /** Files of the export are the same inodes: anyone who edits one in place would change every release that shares it. */
 const blobMode = 0o444;
 
-/** Writes pieces into a file, none beyond `bytesMax`; answers the SHA-256 and the size of all there are until then. */
+/** Writes pieces into a file; answers the SHA-256 and the size of all. */
 export async function writeHashed(
   pieces: AsyncIterable<Uint8Array>,
   target: string,
-  bytesMax = Infinity,
 ): Promise<{ digest: string; size: number }> {
   const hasher = new Bun.CryptoHasher("sha256");
   let size = 0;
@@ -30,7 +29,6 @@ export async function writeHashed(
   try {
     for await (const piece of pieces) {
       size += piece.length;
-      if (size > bytesMax) break;
       hasher.update(piece);
       await file.writeFile(piece);
     }

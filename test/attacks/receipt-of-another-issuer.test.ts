@@ -40,7 +40,7 @@ const signedBy = async (signer: Signer, issuer: string) => {
 
 async function verify(text: string, words: string[], env: Record<string, string> = {}) {
   const own = { ALMONER_DATA_DIR: dataDir, ...env };
-  const { code, out } = await runScript("verify-receipt", ["-", "--json", ...words], own, text);
+  const { code, out } = await runScript("verify", ["-", "--json", ...words], own, text);
   return { code, ...(JSON.parse(out) as { message?: string }) };
 }
 

@@ -61,11 +61,11 @@ function file(name: string, text: string): string {
 }
 
 async function verify(words: string[], input = "") {
-  const { code, out, err } = await runScript("verify-receipt", words, {}, input);
+  const { code, out, err } = await runScript("verify", words, {}, input);
   return { code, said: out, complained: err };
 }
 
-describe("verify-receipt, offline", () => {
+describe("verify, given a receipt, offline", () => {
   test("says of a valid one what it is", async () => {
     const path = file("valid.json", await textOf(aReceipt()));
     const { code, said } = await verify([path, "--key", signer.publicKey.x]);
@@ -169,7 +169,7 @@ describe("verify-receipt, offline", () => {
   }, 20_000);
 });
 
-describe("verify-receipt, with a network", () => {
+describe("verify, given a receipt, with a network", () => {
   test("fetches receipt and key from the directory that issued it", async () => {
     let text = "";
     const server = Bun.serve({

@@ -1,15 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompactSign } from "jose";
 import { BundleManifest, feedPaths, ManifestShard } from "#content/contract/feed.ts";
 import { keyIdOf, keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
 import { issueList } from "#content/feed/store.ts";
-import { openMirrorFolder } from "#scripts/mirror/folder.ts";
-import { openOrigin } from "#scripts/mirror/origin.ts";
-import { type SyncOptions, syncMirror } from "#scripts/mirror/sync.ts";
+import { addressesOf, compareCopy } from "#scripts/verify/directory.ts";
+import { readBytes, Unproven } from "#scripts/verify/source.ts";
 import { shardOf } from "#site/bundle/signed-list.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
@@ -20,9 +19,9 @@ import {
   type Directory,
   publisherFolders,
 } from "#test/support/publisher.ts";
-import { serveFolder, type StaticServer } from "#test/support/static-server.ts";
+import { serveFolder } from "#test/support/static-server.ts";
 
-// Somebody between origin and mirror, or at the origin, shows an older state for the newest one, or a list that does harm.
+// Somebody between a directory and who copies it, or at the directory, shows an older state for the newest one, or a list that does harm.
 
 const dayMs = 86_400_000;
 let directory: Directory;
@@ -30,7 +29,6 @@ let signer: Signer;
 let exported: string;
 let base: string;
 let origin: string;
-let server: StaticServer;
 
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "well", name: "Well" }]);
@@ -42,11 +40,9 @@ afterAll(() => directory.close());
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "almoner-older-state-"));
   origin = join(base, "origin");
-  server = serveFolder(origin);
   show();
 });
 afterEach(() => {
-  server.close();
   rmSync(base, { recursive: true, force: true });
 });
 
@@ -82,21 +78,28 @@ async function showFile(path: string, part = "00"): Promise<void> {
   await showList({ ...list, files: list.files + 1, bytes: list.bytes + 1, shards });
 }
 
-const sync = (options: Partial<SyncOptions> = {}) =>
-  syncMirror({
-    origin: openOrigin(server.url, { attemptsMax: 1, timeoutMs: 2_000 }),
-    mirror: openMirrorFolder(join(base, "copy")),
-    key: null,
-    acceptNewKey: false,
-    limits: { bytesMax: 1e9, filesMax: 10_000 },
-    clock: () => new Date(),
-    check: false,
-    patienceMs: 0,
-    pauseMs: 1,
-    onFile: () => {},
-    ...options,
-  });
-const tagline = () => readFileSync(join(base, "copy/api/nonprofits/well.json"), "utf8");
+type Pins = { key?: string; after?: string; now?: Date };
+const verify = ({ key, after, now = new Date() }: Pins = {}) =>
+  compareCopy(origin, { key, after, now });
+const whole = { missing: [], altered: [], extra: [] };
+/** Keeps what the origin shows as the copy that was taken last. */
+const taken = () => {
+  const copy = join(base, "copy");
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(origin, copy, { recursive: true });
+  return copy;
+};
+/** Why it was refused. */
+const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => ({ kind: "taken" }),
+    (error: unknown) => error,
+  );
+const kindOf = async (work: Promise<unknown>) => {
+  const refusal = await refusalOf(work);
+  return refusal instanceof Unproven ? refusal.kind : refusal;
+};
+const tagline = () => readFileSync(join(origin, "api/nonprofits/well.json"), "utf8");
 const publish = async (words: string) => {
   await directory.edit("well", { tagline: words });
   await directory.drain();
@@ -108,29 +111,30 @@ test("an older list is refused, and one of the version without numbers", async (
   cpSync(exported, older, { recursive: true });
   await publish("Newer words");
   show();
-  expect(await sync()).toMatchObject({ ok: true });
-  const taken = manifest().issue.sequence;
+  const after = taken();
+  expect(await verify({ after })).toMatchObject(whole);
   show(older);
-  for (const check of [false, true]) {
-    expect(await sync({ check })).toMatchObject({ failure: { kind: "rolled_back", taken } });
-  }
+  expect(await kindOf(verify({ after }))).toBe("rolled_back");
+  expect(await kindOf(verify({ after, key: signer.publicKey.x }))).toBe("rolled_back");
+  // The list that is compared with is proven, too.
+  const list = join(after, feedPaths.manifest);
+  const text = readFileSync(list, "utf8");
+  rmSync(list);
+  writeFileSync(list, text.replace(/"sequence":\d+/, '"sequence":1'));
+  expect(await kindOf(verify({ after }))).toBe("damaged");
   const { issue: _, ...unnumbered } = manifest();
   await showList(unnumbered);
-  expect(await sync()).toMatchObject({ failure: { kind: "no_directory" } });
-  expect(tagline()).toContain("Newer words");
-  show();
-  expect(await sync()).toMatchObject({ ok: true });
+  expect(await kindOf(verify())).toBe("no_directory");
 });
 
 test("a list that is shown for too long is refused, though nothing changed", async () => {
-  expect(await sync()).toMatchObject({ ok: true });
-  const after = (days: number) => () => new Date(Date.now() + days * dayMs);
-  expect(await sync({ clock: after(6) })).toMatchObject({ ok: true });
-  const expires_at = manifest().issue.expires_at;
-  for (const check of [false, true]) {
-    const frozen = await sync({ clock: after(8), check });
-    expect(frozen).toMatchObject({ failure: { kind: "expired", expires_at } });
-  }
+  const after = (days: number) => new Date(Date.now() + days * dayMs);
+  expect(await verify({ now: after(6) })).toMatchObject(whole);
+  const { expires_at } = manifest().issue;
+  expect(await refusalOf(verify({ now: after(8) }))).toMatchObject({
+    kind: "expired",
+    details: { expires_at },
+  });
 });
 
 test("a list without changes is issued anew each day, and the same list on the same day", async () => {
@@ -148,17 +152,17 @@ test("a list without changes is issued anew each day, and the same list on the s
   expect(job.dueAtMs()).toBeGreaterThan(performance.now() + 0.9 * dayMs);
 });
 
-test("an operator's rollback is a newer list, which mirrors take", async () => {
+test("an operator's rollback is a newer list, which is taken", async () => {
   await publish("Before the mistake");
   const { context, feedJob } = directory.publisher;
   const { current_release } = context.manifest.state();
   await publish("A mistake");
   show();
-  expect(await sync()).toMatchObject({ ok: true });
+  const after = taken();
   expect(rollBackTo(context, current_release)).not.toBeNull();
   await feedJob.run();
   show();
-  expect(await sync()).toMatchObject({ ok: true });
+  expect(await verify({ after })).toMatchObject(whole);
   expect(tagline()).toContain("Before the mistake");
   context.manifest.setState({ held_at: 0 });
   await directory.drain();
@@ -195,21 +199,23 @@ test("a restored store numbers its lists above those of before", async () => {
   expect(numbers).toEqual([setBack.sequence + 2, setBack.sequence + 3]);
 });
 
-test("another key is taken only when that is asked for, and then pinned", async () => {
-  expect(await sync()).toMatchObject({ ok: true });
+test("another key is taken only where it is named", async () => {
+  const after = taken();
   const other = await openSigner(aSigningKey());
-  const list = manifest();
-  await showList(list, other);
-  expect(await sync()).toMatchObject({ failure: { kind: "not_signed_by" } });
-  const kid = other.publicKey.kid;
-  expect(await sync({ acceptNewKey: true })).toMatchObject({ ok: true, value: { kid } });
-  expect(await sync()).toMatchObject({ ok: true });
-  await showList(list, signer);
-  expect(await sync()).toMatchObject({ failure: { kind: "not_signed_by" } });
+  await showList(manifest(), other);
+  expect(await kindOf(verify({ after }))).toBe("not_signed_by");
+  // Also where the older key is published still.
+  writeFileSync(join(origin, feedPaths.keys), keySetOf(other, [signer.publicKey]));
+  expect(await kindOf(verify({ after }))).toBe("not_signed_by");
+  const named = await verify({ after, key: other.publicKey.x });
+  expect(named.list).toMatchObject({ key: { kid: other.publicKey.kid }, pinned: true });
+  const next = taken();
+  expect((await verify({ after: next })).list.key.kid).toBe(other.publicKey.kid);
+  await showList(manifest(), signer);
+  expect(await kindOf(verify({ after: next }))).toBe("not_signed_by");
 });
 
 test("a key that is published under another's id is not taken for it", async () => {
-  expect(await sync()).toMatchObject({ ok: true });
   const announced = (await openSigner(aSigningKey())).publicKey.kid;
   const pem = aSigningKey();
   const own = (await openSigner(pem)).publicKey;
@@ -222,8 +228,7 @@ test("a key that is published under another's id is not taken for it", async () 
     join(origin, feedPaths.keys),
     JSON.stringify({ keys: [{ ...own, kid: announced }] }),
   );
-  const refused = { failure: { kind: "no_directory" } };
-  expect(await sync({ acceptNewKey: true })).toMatchObject(refused);
+  expect(await kindOf(verify())).toBe("not_signed_by");
 });
 
 test("what stands in place of a key's id is not repeated", () => {
@@ -233,64 +238,29 @@ test("what stands in place of a key's id is not repeated", () => {
   expect(keyIdOf(header(signer.publicKey.kid))).toBe(signer.publicKey.kid);
 });
 
-test("a new mirror takes no list without number and expiry", async () => {
-  const { issue: _, ...unnumbered } = manifest();
-  await showList(unnumbered);
-  expect(await sync()).toMatchObject({ failure: { kind: "no_directory" } });
-});
-
-test("an origin that sends a byte now and then is given up", async () => {
-  const dripping = () => {
-    const body = new ReadableStream<Uint8Array>({
+test("an answer that comes a byte now and then, or never ends, is given up", async () => {
+  const pieces = (bytes: number, pauseMs: number) =>
+    new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        await Bun.sleep(20);
-        controller.enqueue(new Uint8Array(1));
+        await Bun.sleep(pauseMs);
+        controller.enqueue(new Uint8Array(bytes));
       },
     });
-    return new Response(body);
-  };
-  server.meddle = dripping;
-  const slow = openOrigin(server.url, { attemptsMax: 1, timeoutMs: 200 });
-  expect(await sync({ origin: slow })).toMatchObject({ failure: { kind: "unreachable" } });
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => new Response(url.endsWith("/slow") ? pieces(1, 20) : pieces(1_000_000, 0)),
+  });
+  const slow = readBytes(`${server.url.href}slow`, 1_000, 200);
+  expect(await kindOf(slow)).toBe("unreachable");
+  const endless = readBytes(`${server.url.href}endless`, 1_000_000);
+  expect(String(await refusalOf(endless))).toContain("it has more than 1000000 bytes");
+  expect(await kindOf(readBytes("/dev/zero", 1_000))).toBe("unreadable");
 }, 3_000);
 
-describe("what is odd ends in one clear failure or is repaired:", () => {
-  const copy = (path: string) => join(base, "copy", path);
-
-  test("the mirror's own state", async () => {
-    expect(await sync()).toMatchObject({ ok: true });
-    for (const text of ["{", '{"version":2}']) {
-      writeFileSync(join(base, "copy.mirror/state.json"), text);
-      expect(await sync()).toMatchObject({ failure: { kind: "damaged" } });
-    }
-  });
-
-  test("the list and a part of it in the copy", async () => {
-    expect(await sync()).toMatchObject({ ok: true });
-    writeFileSync(copy(feedPaths.manifest), "{}");
-    expect(await sync()).toMatchObject({ ok: true });
-    await publish("Words after damage");
-    show();
-    for (const { path } of manifest().shards) {
-      rmSync(copy(path));
-      writeFileSync(copy(path), '{"shard":"00","files":[{"path":".x","sha256":"","size":0}]}');
-    }
-    expect(await sync()).toMatchObject({ ok: true });
-    expect(tagline()).toContain("Words after damage");
-  });
-
-  test("a path in another's part, and one that is file and folder", async () => {
-    await showFile("a/b");
-    expect(await sync()).toMatchObject({ failure: { kind: "bad_list" } });
-    show();
-    await showFile("index.html/x", shardOf("index.html/x"));
-    server.meddle = (path) => (path === "index.html/x" ? new Response("x") : null);
-    const reason = '"index.html" is a file and a folder in it';
-    expect(await sync()).toMatchObject({ failure: { kind: "bad_list", reason } });
-  });
-});
-
 describe("a signed list that does harm is refused:", () => {
+  const ownPart = (path: string) => showFile(path, shardOf(path));
+
   test.each([
     ".htaccess",
     "a/.git/config",
@@ -299,43 +269,42 @@ describe("a signed list that does harm is refused:", () => {
     ".well-known/.x",
     "/etc/x",
     "a//b",
-  ])("the path %s", async (path) => {
-    await showFile(path);
-    const outcome = await sync();
-    expect(outcome).toMatchObject({ failure: { kind: "bad_list" } });
-    expect(JSON.stringify(outcome)).toContain("a path that no mirror writes");
+    "a\nhttps://elsewhere.example/b",
+    feedPaths.manifest,
+  ])("the path %j", async (path) => {
+    await ownPart(path);
+    expect(await kindOf(verify())).toBe("bad_list");
+    const server = serveFolder(origin);
+    const pins = { key: undefined, after: undefined, now: new Date() };
+    expect(await kindOf(addressesOf(server.url, pins))).toBe("bad_list");
+    server.close();
   });
 
-  test("more files or bytes than the mirror takes, or than its parts have", async () => {
-    const { files, bytes } = manifest();
-    const limits = { bytesMax: 1e9, filesMax: files - 1 };
-    expect(await sync({ limits })).toMatchObject({ failure: { kind: "too_large" } });
-    const small = { bytesMax: bytes, filesMax: 10_000 };
-    expect(await sync({ limits: small })).toMatchObject({ failure: { kind: "too_large" } });
-    await showList({ ...manifest(), files: 1, bytes: 1 });
-    expect(await sync()).toMatchObject({ failure: { kind: "bad_list" } });
+  test("a path in another's part", async () => {
+    await showFile("a/b");
+    expect(await kindOf(verify())).toBe("bad_list");
   });
 
-  test("with one clear line for each look while watching", async () => {
-    await showFile(".htaccess");
-    const script = join(import.meta.dirname, "../../scripts/mirror.ts");
-    const child = Bun.spawn(
-      [process.execPath, script, server.url, join(base, "watched"), "--watch", "1"],
-      { stderr: "pipe" },
-    );
-    let said = "";
-    const startedMs = performance.now();
-    for await (const part of child.stderr.pipeThrough(new TextDecoderStream())) {
-      said += part;
-      if (said.split("REFUSED").length > 2) break;
-    }
-    expect(performance.now() - startedMs).toBeGreaterThan(1_000);
-    child.kill("SIGTERM");
-    expect(await child.exited).toBe(1);
-    expect(said.trim().split("\n").slice(0, 2)).toEqual(
-      Array<string>(2).fill(
-        'REFUSED: the signed list of files cannot be followed: it lists ".htaccess", a path that no mirror writes. Nothing was replaced.',
-      ),
-    );
+  test("more or fewer files and bytes than its parts have, and a part without end", async () => {
+    const list = manifest();
+    await showList({ ...list, files: 1, bytes: 1 });
+    expect(await kindOf(verify())).toBe("bad_list");
+    const [first, ...others] = list.shards;
+    await showList({ ...list, shards: [{ ...first, size: 2 ** 40 }, ...others] });
+    expect(await kindOf(verify())).toBe("bad_list");
+    const fewer = list.shards.map((shard, at) => {
+      const more = at === 0 ? 1 : at === 1 ? -1 : 0;
+      return { ...shard, files: shard.files + more };
+    });
+    await showList({ ...list, shards: fewer });
+    expect(await kindOf(verify())).toBe("bad_list");
   });
+});
+
+test("a file of the copy's own list that leads elsewhere is not read", async () => {
+  const elsewhere = join(base, "elsewhere");
+  cpSync(join(origin, feedPaths.manifest), elsewhere);
+  rmSync(join(origin, feedPaths.manifest));
+  symlinkSync(elsewhere, join(origin, feedPaths.manifest));
+  expect(await kindOf(verify())).toBe("unreadable");
 });

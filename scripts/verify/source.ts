@@ -1,0 +1,87 @@
+import { KeySet, PublicKey, publicKeyOf } from "#content/feed/signing-keys.ts";
+import { boundedBytes, fetchPlain } from "#content/runtime/plain-fetch.ts";
+
+/** 1: it is not what it says it is; 2: there is nothing to check; 3: it cannot be checked now. */
+type ExitCode = 1 | 2 | 3;
+
+/** Ends a check. The details go into the answer for programs. */
+export class Unproven extends Error {
+  override name = "Unproven";
+  readonly kind: string;
+  readonly exitCode: ExitCode;
+  readonly details: object;
+  constructor(kind: string, exitCode: ExitCode, message: string, details: object = {}) {
+    super(message);
+    this.kind = kind;
+    this.exitCode = exitCode;
+    this.details = details;
+  }
+}
+
+export const isUrl = (from: string): boolean => /^https?:\/\//.test(from);
+
+/** A key set or a receipt: more is refused. */
+const smallBytesMax = 1_048_576;
+/** An answer may take this long for each begun MiB that it may have: one that sends a byte now and then is given up. */
+const timeoutMsDefault = 20_000;
+
+/** The bytes of a file, of a URL, or of standard input (`-`); none beyond `bytesMax` is read. */
+export async function readBytes(
+  from: string,
+  bytesMax = smallBytesMax,
+  timeoutMs = timeoutMsDefault,
+): Promise<Uint8Array> {
+  try {
+    if (!isUrl(from)) {
+      const file = from === "-" ? Bun.stdin : Bun.file(from);
+      return await boundedBytes(new Response(file.stream()), bytesMax);
+    }
+    const signal = AbortSignal.timeout(timeoutMs * Math.ceil(bytesMax / 2 ** 20));
+    const answer = await fetchPlain(from, { headers: { accept: "application/json" }, signal });
+    if (answer.ok) return await boundedBytes(answer, bytesMax);
+    await answer.body?.cancel();
+    if (answer.status === 404) throw unreadable(from, "there is none (404)");
+    throw new Error(`status ${answer.status}`);
+  } catch (error) {
+    if (error instanceof Unproven) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    if (!isUrl(from)) throw unreadable(from, why);
+    const words = `${from} does not answer: ${why}. Try again later.`;
+    throw new Unproven("unreachable", 3, words, { from, why });
+  }
+}
+
+export const unreadable = (from: string, why: string) =>
+  new Unproven("unreadable", 2, `${from} cannot be read: ${why}.`, { from, why });
+
+export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+/** Whether a text is a key itself, the x of its JWK, and not where one is. */
+export const isKey = (named: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(named);
+
+/** The keys that are named: the x of a JWK, or a file or a URL that holds a JWK or a JWK set. */
+export async function keysNamed(named: string): Promise<PublicKey[]> {
+  if (isKey(named)) return [await publicKeyOf(named)];
+  const keys = await keysIn(textOf(await readBytes(named)));
+  if (keys.length > 0) return keys;
+  const words = `${named} holds no Ed25519 public key as JWK or JWK set.`;
+  throw new Unproven("no_key", 2, words, { from: named });
+}
+
+/** The keys of a JWK or a JWK set, none for another text. A key's id is made again from the key: a text could say anything. */
+export async function keysIn(text: string): Promise<PublicKey[]> {
+  const value = jsonOf(text);
+  const set = KeySet.safeParse(value);
+  const key = PublicKey.omit({ kid: true }).safeParse(value);
+  const keys = set.data?.keys ?? (key.success ? [key.data] : []);
+  return Promise.all(keys.map(({ x }) => publicKeyOf(x)));
+}
+
+/** Null for what is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
