@@ -5,43 +5,29 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { countLog, type LogReport } from "./import-hits/count-log.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
-import { startProgress } from "./support/progress.ts";
 
 const command = defineCommand({
   meta: {
     name: "import-hits",
     description:
-      "Counts hits on llms.txt, agents.md and the plugin manifest from access logs, and finds profiles that were opened within 60 s of a recommendation, for directories whose files a CDN or another web server sends. Reads nginx's combined format and Cloudflare's JSON, gzipped or not. What was counted before is left out, so the same log can be given again while it grows. Needs the secrets folder of the service: user agents are compared by its daily hash.",
+      "Counts hits on llms.txt, agents.md and the plugin manifest from access logs, and finds profiles that were opened within 60 s of a recommendation, for directories whose files a CDN or another web server sends. Reads nginx's combined format and Cloudflare's Logpush (JSON), gzipped or not. What was counted before is left out, so the same log can be given again while it grows. Needs the secrets folder of the service: user agents are compared by its daily hash. With --all also what the cache fetched from its origin counts, for an origin that is a bucket: a service behind the cache has counted those itself.",
   },
   args: {
     files: { type: "positional", required: true, description: "The access logs" },
-    all: {
-      type: "boolean",
-      description:
-        "Count also what the cache fetched from its origin: for an origin that is a bucket. A service behind the cache has counted those itself",
-    },
+    all: { type: "boolean", description: "Count also what a cache fetched from its origin" },
     json: { type: "boolean", description: "Answer as JSON on standard output" },
   },
   run: async ({ args }) => {
     const files = args._;
-    for (const file of files) {
-      if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
-        stopWith(`${file}: no such file.`);
-      }
-    }
+    const missing = files.find((file) => !statSync(file, { throwIfNoEntry: false })?.isFile());
+    if (missing !== undefined) stopWith(`${missing}: no such file.`);
     const config = configOrExit();
     using store = await openExistingStore(config, { busyWaitMs: 5_000 });
     const dailyHashKey = dailyHashKeyOf(config);
+    const options = { all: args.all === true, now: systemClock(), dailyHashKey };
     const reports: LogReport[] = [];
     try {
-      for (const file of files) {
-        const progress = startProgress(file, statSync(file).size);
-        let bytes = 0;
-        const onBytes = (more: number) => progress.at((bytes += more));
-        const options = { all: args.all === true, now: systemClock(), dailyHashKey, onBytes };
-        reports.push(await countLog(store, file, options));
-        progress.end();
-      }
+      for (const file of files) reports.push(await countLog(store, file, options));
     } catch (error) {
       console.error(error instanceof Error ? error.message : String(error));
       process.exitCode = 1;

@@ -30,6 +30,7 @@ export type LogReport = {
 
 const hourMs = 3_600_000;
 const lineBytesMax = 1_048_576;
+const viewsAtOnce = 1_000;
 
 /**
  * Counts the hits of an access log, gzipped or not, from where the last run ended: a log that grew or was rotated is
@@ -38,12 +39,7 @@ const lineBytesMax = 1_048_576;
 export async function countLog(
   store: Store,
   file: string,
-  {
-    all,
-    now,
-    dailyHashKey,
-    onBytes,
-  }: { all: boolean; now: Date; dailyHashKey: Uint8Array; onBytes: (bytes: number) => void },
+  { all, now, dailyHashKey }: { all: boolean; now: Date; dailyHashKey: Uint8Array },
 ): Promise<LogReport> {
   const report: LogReport = { file, lines: 0, unread: 0, hits: {}, follow_throughs: 0 };
   const views = await viewsOfLog(store, dailyHashKey);
@@ -51,7 +47,7 @@ export async function countLog(
   let id = "";
   let from = 0;
   let to = 0;
-  for await (const { line, end } of linesOf(file, onBytes)) {
+  for await (const { line, end } of linesOf(file)) {
     if (id === "") {
       id = createHash("sha256").update(line).digest("hex").slice(0, 32);
       from = await countedTo(store, id);
@@ -62,15 +58,15 @@ export async function countLog(
     const request = readLogLine(line);
     if (request === null) report.unread++;
     if (request === null) continue;
-    await views.add(request, { all });
-    const kind = hitOf(request, { all });
+    await views.add(request, all);
+    const kind = hitOf(request, all);
     if (kind === null) continue;
     const hour = Math.floor(request.atMs / hourMs) * hourMs;
     const key = `${kind} ${hour}`;
     byHour.set(key, { kind, hour, count: (byHour.get(key)?.count ?? 0) + 1 });
     report.hits[kind] = (report.hits[kind] ?? 0) + 1;
   }
-  report.follow_throughs = await views.look();
+  report.follow_throughs = await views.save();
   if (to > from && !(await saveHits(store, { id, from, to, now }, [...byHour.values()]))) {
     throw new Error(`${file} is being counted by another run; nothing was counted twice.`);
   }
@@ -78,12 +74,8 @@ export async function countLog(
 }
 
 /** Whole lines with the place (in unpacked bytes) at which each ends. A line above 1 MiB is cut. */
-async function* linesOf(
-  file: string,
-  onBytes: (bytes: number) => void,
-): AsyncGenerator<{ line: string; end: number }> {
+async function* linesOf(file: string): AsyncGenerator<{ line: string; end: number }> {
   const raw = createReadStream(file);
-  raw.on("data", (chunk) => onBytes(chunk.length));
   const input: Readable = file.endsWith(".gz") ? pipeline(raw, createGunzip(), () => {}) : raw;
   let pending = Buffer.alloc(0);
   let end = 0;
@@ -105,31 +97,25 @@ async function* linesOf(
   }
 }
 
-const lookedUpTogether = 1_000;
-
 /**
- * Looks which profile views of an access log follow a recommendation. Matches views by the same daily hash of the user
- * agent that the service logs, made with the service's key. Each is stored once, whichever log it stands in and however
- * often that is read.
+ * Finds the profile views that follow a recommendation, by the same daily hash of the user agent that the service logs.
+ * Each is stored once, whichever log it stands in and however often that is read.
  */
 async function viewsOfLog(store: Store, dailyHashKey: Uint8Array) {
   // Nothing before the oldest call that is kept can be followed.
   const sinceMs = (await oldestCall(store)) ?? Infinity;
-  const waiting: FollowUp[] = [];
+  const batch: FollowUp[] = [];
   let stored = 0;
-  /** Looks at those that wait, and answers how many follow-throughs were new so far. */
-  const look = async (): Promise<number> => {
-    const { written } = await saveFollowThroughs(store, waiting.splice(0));
-    return (stored += written);
-  };
-  /** Takes a request; looks at the store now and then. */
-  const add = async (request: LoggedRequest, options: { all: boolean }): Promise<void> => {
+  /** Answers how many follow-throughs were new so far. */
+  const save = async (): Promise<number> =>
+    (stored += (await saveFollowThroughs(store, batch.splice(0))).written);
+  const add = async (request: LoggedRequest, all: boolean): Promise<void> => {
     const { atMs, withinMs, userAgent } = request;
-    const step = atMs + withinMs < sinceMs ? null : profileOf(request, options);
+    const step = atMs + withinMs < sinceMs ? null : profileOf(request, all);
     if (step === null || userAgent === null) return;
     const clients = recentHashes(dailyHashKey, userAgent, atMs);
-    waiting.push({ ...step, intent_id: null, clients, atMs, withinMs });
-    if (waiting.length >= lookedUpTogether) await look();
+    batch.push({ ...step, intent_id: null, clients, atMs, withinMs });
+    if (batch.length >= viewsAtOnce) await save();
   };
-  return { add, look };
+  return { add, save };
 }

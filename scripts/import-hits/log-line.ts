@@ -1,5 +1,5 @@
-import { objectIn } from "#content/contract/base/json-object.ts";
 import { profileAt } from "#api/recommendation/follow-up.ts";
+import { objectIn } from "#content/contract/base/json-object.ts";
 import { type ActivityKind, discoveryHits } from "#content/operation/activity-store.ts";
 
 /** One request of an access log. */
@@ -8,7 +8,7 @@ export type LoggedRequest = {
   path: string;
   status: number;
   atMs: number;
-  /** How exact that is: 999 for a log that tells whole seconds. */
+  /** How exact that is. */
   withinMs: number;
   /** As the client sent it, "" for none; null when the log does not keep it. */
   userAgent: string | null;
@@ -16,93 +16,66 @@ export type LoggedRequest = {
   fromOrigin: boolean | null;
 };
 
-/** nginx and Apache: combined and common format; the last quoted part of the combined one is the user agent. */
+/** nginx's combined format; it writes a quote as \x22, so that none stands inside quotes. */
 const combined =
-  /^\S+ \S+ \S+ \[(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2} [+-]\d{4})\] "([A-Z]+) (\S+)[^"]*" (\d{3}) (?:\S+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)")?/;
+  /^\S+ - \S+ \[(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2} [+-]\d{4})\] "([A-Z]+) (\S+)[^"]*" (\d{3}) \d+ "[^"]*" "([^"]*)"/;
 
 /** Reads a line of an access log of nginx or Cloudflare (Logpush, JSON); null for one that is neither. */
-export function readLogLine(line: string): LoggedRequest | null {
-  return line.startsWith("{") ? readCloudflare(line) : readCombined(line);
-}
+export const readLogLine = (line: string): LoggedRequest | null =>
+  line.startsWith("{") ? readCloudflare(line) : readCombined(line);
 
 function readCombined(line: string): LoggedRequest | null {
-  const found = combined.exec(line);
-  if (found === null) return null;
-  const [, day, month, year, time, method = "", address = "", status, agent] = found;
+  const [, day, month, year, time, method = "", address = "", status, agent = ""] =
+    combined.exec(line) ?? [];
   const atMs = Date.parse(`${day} ${month} ${year} ${time}`);
   if (Number.isNaN(atMs)) return null;
+  const bytes = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
+  const userAgent = agent === "-" ? "" : agent.replaceAll(/\\x([0-9A-F]{2})/g, bytes);
+  const path = pathOf(address);
+  return { method, path, status: Number(status), atMs, withinMs, userAgent, fromOrigin: null };
+}
+
+/** Of a log that tells whole seconds. */
+const withinMs = 999;
+
+/** Answers of Cloudflare's cache itself. The others went to the origin. */
+const cacheAnswers: ReadonlySet<unknown> = new Set(["hit", "stale", "updating"]);
+
+function readCloudflare(line: string): LoggedRequest | null {
+  const {
+    ClientRequestMethod: method,
+    ClientRequestURI: address,
+    ClientRequestUserAgent: agent,
+    EdgeResponseStatus: status,
+    EdgeStartTimestamp: instant,
+    CacheCacheStatus: cache,
+  } = objectIn(line) ?? {};
+  if (typeof address !== "string") return null;
+  // RFC 3339, or seconds or nanoseconds since 1970.
+  const isExact = typeof instant === "number" ? instant > 1e17 : String(instant).includes(".");
+  const scaled = isExact ? Number(instant) / 1e6 : Number(instant) * 1_000;
+  const atMs = typeof instant === "number" ? Math.floor(scaled) : Date.parse(String(instant));
+  if (Number.isNaN(atMs)) return null;
   return {
-    method,
+    method: String(method),
     path: pathOf(address),
     status: Number(status),
     atMs,
-    withinMs: wholeSecondMs,
-    userAgent: agent === undefined ? null : agentOf(agent),
-    fromOrigin: null,
-  };
-}
-
-const wholeSecondMs = 999;
-
-/** nginx writes a quote as \x22 and other bytes likewise, Apache a quote as \"; "-" is none. */
-const agentOf = (logged: string): string =>
-  logged === "-"
-    ? ""
-    : logged.replaceAll(/\\(?:x([0-9A-Fa-f]{2})|(.))/g, (_, byte?: string, char = "") =>
-        byte === undefined ? char : String.fromCharCode(Number.parseInt(byte, 16)),
-      );
-
-/** Answers of Cloudflare's cache itself. The others went to the origin. */
-const cacheAnswers: ReadonlySet<string> = new Set(["hit", "stale", "updating"]);
-
-function readCloudflare(line: string): LoggedRequest | null {
-  const entry = objectIn(line);
-  if (entry === null) return null;
-  const address = entry["ClientRequestURI"] ?? entry["ClientRequestPath"];
-  const instant = entry["EdgeStartTimestamp"] ?? entry["EdgeEndTimestamp"];
-  const atMs = instantOf(instant);
-  if (typeof address !== "string" || atMs === null) return null;
-  const cache = entry["CacheCacheStatus"];
-  const agent = entry["ClientRequestUserAgent"];
-  return {
-    method: String(entry["ClientRequestMethod"] ?? "GET"),
-    path: pathOf(address),
-    status: Number(entry["EdgeResponseStatus"] ?? 200),
-    atMs,
-    withinMs: isWholeSecond(instant) ? wholeSecondMs : 0,
+    withinMs: isExact ? 0 : withinMs,
     userAgent: typeof agent === "string" ? agent : null,
     fromOrigin: typeof cache === "string" ? !cacheAnswers.has(cache.toLowerCase()) : null,
   };
 }
 
-/** Cloudflare writes RFC 3339, or seconds or nanoseconds since 1970. */
-function instantOf(value: unknown): number | null {
-  if (typeof value === "string") {
-    const atMs = Date.parse(value);
-    return Number.isNaN(atMs) ? null : atMs;
-  }
-  if (typeof value !== "number" || value <= 0) return null;
-  return value > 1e17 ? Math.floor(value / 1e6) : value > 1e12 ? value : value * 1_000;
-}
-
-/** RFC 3339 without a fraction, or seconds since 1970. */
-const isWholeSecond = (value: unknown): boolean =>
-  typeof value === "string" ? !value.includes(".") : Number(value) < 1e12;
-
 const pathOf = (address: string): string => address.split(/[?#]/, 1)[0] ?? "";
 
 /** What a request counts as; null for nothing. The service counts MCP itself. `all`: also what the cache fetched from its origin. */
-export const hitOf = (request: LoggedRequest, { all }: { all: boolean }): ActivityKind | null =>
+export const hitOf = (request: LoggedRequest, all: boolean): ActivityKind | null =>
   wasServed(request, all) ? (discoveryHits.get(request.path) ?? null) : null;
 
 /** The profile that a request opened, by its path; null for none. Who asks for the head only opens nothing. */
-export const profileOf = (request: LoggedRequest, { all }: { all: boolean }) =>
-  request.userAgent !== null && request.method === "GET" && wasServed(request, all)
-    ? profileAt(request.path)
-    : null;
+export const profileOf = (request: LoggedRequest, all: boolean) =>
+  request.method === "GET" && wasServed(request, all) ? profileAt(request.path) : null;
 
-function wasServed({ method, status, fromOrigin }: LoggedRequest, all: boolean): boolean {
-  if (method !== "GET" && method !== "HEAD") return false;
-  if (status !== 200 && status !== 304) return false;
-  return all || fromOrigin !== true;
-}
+const wasServed = ({ method, status, fromOrigin }: LoggedRequest, all: boolean): boolean =>
+  /^(?:GET|HEAD)$/.test(method) && [200, 304].includes(status) && (all || fromOrigin !== true);
