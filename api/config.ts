@@ -32,7 +32,7 @@ export function readConfig(env: Environment): Config {
 }
 
 const noWebhooks =
-  "remove it, for there are no webhooks any more; receivers read the change feed, /changes/state.json (docs/mirroring.md).";
+  "remove it, for there are no webhooks any more; receivers read the change feed, /changes/state.json (docs/feed.md).";
 
 const completed = (raw: Raw, env: Environment) => ({
   dataDir: resolve(raw.ALMONER_DATA_DIR),
