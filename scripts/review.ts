@@ -1,7 +1,12 @@
 import { defineCommand } from "citty";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
-import { type AuditEntry, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
+import {
+  type AuditEntry,
+  DailyNumbers,
+  daysLimit,
+  type OperatorHealth,
+} from "#content/contract/operator.ts";
 import type { Reverted } from "#content/contract/review.ts";
 import { audit } from "./review/audit.ts";
 import { agents } from "./review/agents.ts";
@@ -110,7 +115,7 @@ const numbers = defineCommand({
     const what = `--days: give a whole number from 1 to ${daysLimit.max}.`;
     const days = numberOption(args.days, what, daysLimit.max);
     await show(args, operations.getDailyNumbers, { query: { days } }, (found) =>
-      Object.entries(found).map(([name, values]) => {
+      Object.entries(DailyNumbers.parse(found)).map(([name, values]) => {
         const shown = values.map((value) => String(value).padStart(10)).join(" ");
         return `${name.padEnd(18)}${shown}`;
       }),

@@ -18,7 +18,7 @@ import {
   withdrawProfile,
 } from "./change-profile.ts";
 import { editProfile } from "./edit-profile.ts";
-import { dailyNumbers, operatorHealth } from "./health.ts";
+import { operatorHealth, operatorNumbers } from "./health.ts";
 import {
   approveAgentName,
   bindForOwner,
@@ -224,7 +224,7 @@ export const actions = {
     help: 'Send {"reason": "…", "into": "slug-of-the-profile-that-stays"}.',
   }),
   getOperatorHealth: reading(operations.getOperatorHealth, operatorHealth),
-  getDailyNumbers: reading(operations.getDailyNumbers, dailyNumbers),
+  getDailyNumbers: reading(operations.getDailyNumbers, operatorNumbers),
   listPicks: reading(picks.listPicks, listPicks),
   addPick: action(picks.addPick, addToPicks, pickHelp),
   editPick: action(picks.editPick, editPick, pickHelp),

@@ -1,4 +1,9 @@
-import { DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
+import {
+  DailyNumbers,
+  daysLimit,
+  type OperatorHealth,
+  OperatorNumbers,
+} from "#content/contract/operator.ts";
 import { statfs } from "node:fs/promises";
 import { isoDay, isoTime } from "#content/contract/base/time.ts";
 import { canPay, sponsorReserveLamports } from "#api/donation/sponsorship.ts";
@@ -17,6 +22,11 @@ import {
   firstChangeAfter,
   storeBytes,
 } from "#content/operation/directory-facts-store.ts";
+import {
+  openedByRank,
+  recommendationFunnel,
+} from "#content/recommendation/follow-through-store.ts";
+import { funnelOf } from "#content/recommendation/funnel.ts";
 import { newestFetches } from "#content/register/import-store.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { OperatorContext } from "./operators.ts";
@@ -228,5 +238,19 @@ export async function dailyNumbers(
   return DailyNumbers.parse({
     ...Object.fromEntries(columns),
     days: days.map((day) => isoDay(day * dayMs)),
+  });
+}
+
+/** The same, with what recommendations led to over these days. Reads all of their log. */
+export async function operatorNumbers(
+  context: Pick<OperatorContext, "store" | "clock">,
+  query: { days?: number | undefined },
+): Promise<OperatorNumbers> {
+  const numbers = await dailyNumbers(context, query);
+  const sinceMs = Date.parse(numbers.days[0] ?? "");
+  return OperatorNumbers.parse({
+    ...numbers,
+    funnel: funnelOf(await recommendationFunnel(context.store, sinceMs)),
+    opened_by_rank: await openedByRank(context.store, sinceMs),
   });
 }

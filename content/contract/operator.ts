@@ -94,7 +94,7 @@ export const daysLimit = { default: 30, max: 365 } as const;
 
 const daily = z.array(z.number().min(0)).describe("One number for each of the days");
 
-/** 200 of GET /api/admin/numbers: what happened day by day, in UTC. */
+/** What happened day by day, in UTC. */
 export const DailyNumbers = named("DailyNumbers", {
   days: z.array(z.string()).describe("YYYY-MM-DD, the oldest first; the last is today so far"),
   submissions: daily.describe("Values that agents sent"),
@@ -109,6 +109,29 @@ export const DailyNumbers = named("DailyNumbers", {
   refused: daily.describe("Requests refused by a rate limit"),
 });
 export type DailyNumbers = z.infer<typeof DailyNumbers>;
+
+/** How far calls of recommend led. Each step counts calls, not clicks. */
+const FunnelGroup = z.object({
+  by: z.enum(["all", "phase", "intent", "cause"]),
+  value: z.string().describe("The phase, intent or cause; empty for all"),
+  calls: z.int().min(0),
+  answered: z.int().min(0).describe("Calls that were answered with at least one recommendation"),
+  profile: z.int().min(0).describe("Calls after which a profile was opened within 60 s"),
+  donate: z.int().min(0).describe("Calls after which a payment was asked for within 60 s"),
+  donation: z.int().min(0).describe("Calls of which such a payment arrived"),
+  given_usdc: z.number().min(0).describe("What arrived, in USDC"),
+});
+export type FunnelGroup = z.infer<typeof FunnelGroup>;
+
+/** 200 of GET /api/admin/numbers: each day, and what recommendations led to over all of them. */
+export const OperatorNumbers = named("OperatorNumbers", {
+  ...DailyNumbers.shape,
+  funnel: z.array(FunnelGroup).describe("All calls, then by phase, intent and cause"),
+  opened_by_rank: z
+    .array(z.object({ rank: z.int().nullable(), opened: z.int().min(0) }))
+    .describe("Profiles opened, by the place at which they were recommended; null: they were not"),
+});
+export type OperatorNumbers = z.infer<typeof OperatorNumbers>;
 
 /** What an operator did. `detail` may hold third-party text. */
 export const AuditEntry = named("AuditEntry", {

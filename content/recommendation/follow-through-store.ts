@@ -155,7 +155,7 @@ export async function recommendationFunnel(
   store: Queryable,
   sinceMs: number,
 ): Promise<FunnelRow[]> {
-  // SQL, because the report is one statement of two named subqueries over JSON; only the operator asks for it.
+  // SQL, because the funnel is one statement of two named subqueries over JSON; only the operator asks for it.
   const { rows } = await store.raw.execute({
     sql: `WITH followed AS (
             SELECT f.recommendation_id AS id, max(f.action = 'profile') AS profile, max(f.action = 'donate') AS donate,

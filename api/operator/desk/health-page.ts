@@ -1,7 +1,12 @@
 import { queryIn } from "#api/http/query.ts";
-import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
+import { dailyNumbers, operatorHealth, operatorNumbers } from "#api/operator/health.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
-import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
+import {
+  type DailyNumbers,
+  daysLimit,
+  type FunnelGroup,
+  type OperatorHealth,
+} from "#content/contract/operator.ts";
 import { type Chart, chartsOf, drawn, shownCell } from "#content/statistics/charts.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
 import { instant, linkList, notice, table } from "./layout.ts";
@@ -137,12 +142,47 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
         })),
       )}
       <p class="quiet">Days are in UTC; the last one is today so far.</p>
-      ${await chartsOfDays(context, { days: count })}
+      ${await chartsOfDays(context, { days: count })} ${await funnel(context, count)}
       <h2>The directory</h2>
       <p class="quiet">As on the public page of statistics, counted every quarter of an hour.</p>
       ${await figures(directory)}`,
   };
 }
+
+/** What recommendations led to over these days. */
+async function funnel(context: Visit["context"], days: number): Promise<Html> {
+  const { funnel: groups, opened_by_rank } = await operatorNumbers(context, { days });
+  const ranks = opened_by_rank.map(
+    ({ rank, opened }) => `${rank ?? "not recommended"}: ${readable(opened)}`,
+  );
+  return html`<section id="funnel">
+    <h2>What recommendations led to</h2>
+    ${table({
+      kind: "numbers",
+      columns: ["Calls of", "All", "Answered", ...steps.map(([name]) => name), "USDC"],
+      rows: groups.map((group) => [
+        `${group.by} ${group.value}`.trim(),
+        readable(group.calls),
+        readable(group.answered),
+        ...steps.map(([, step]) => withShare(group[step], group.answered)),
+        readable(group.given_usdc),
+      ]),
+    })}
+    <p class="quiet">
+      Shares are of the answered calls. Profiles opened by their rank:
+      ${ranks.length === 0 ? "none" : ranks.join(", ")}.
+    </p>
+  </section>`;
+}
+
+const steps = [
+  ["Profile opened", "profile"],
+  ["Payment asked for", "donate"],
+  ["Donation", "donation"],
+] as const satisfies readonly (readonly [string, keyof FunnelGroup])[];
+
+const withShare = (count: number, of: number): string =>
+  of === 0 ? readable(count) : `${readable(count)} (${((100 * count) / of).toFixed(1)} %)`;
 
 const figures = async (charts: readonly Figure[]): Promise<Html> =>
   html`<div class="charts">${(await drawn(charts)).map(figure)}</div>`;

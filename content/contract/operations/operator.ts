@@ -1,7 +1,12 @@
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
 import { choice, limit, number, parameter, text } from "./query.ts";
-import { AuditLog, DailyNumbers, OperatorHealth, daysLimit } from "#content/contract/operator.ts";
+import {
+  AuditLog,
+  OperatorHealth,
+  OperatorNumbers,
+  daysLimit,
+} from "#content/contract/operator.ts";
 import {
   ApproveBody,
   DecideManyBody,
@@ -144,7 +149,7 @@ export const operatorOperations = operations("Operator", {
   },
   getDailyNumbers: {
     path: addresses.dailyNumbers.path,
-    summary: "Read what happened day by day",
+    summary: "Read what happened day by day, and what recommendations led to",
     description: "Days are in UTC; the last one is today so far.",
     query: z.object({
       days: number(
@@ -154,6 +159,6 @@ export const operatorOperations = operations("Operator", {
         daysLimit.max,
       ),
     }),
-    ok: { description: "The numbers", shape: DailyNumbers },
+    ok: { description: "The numbers", shape: OperatorNumbers },
   },
 });
