@@ -96,7 +96,6 @@ const inPaths: { [name: string]: { description: string; schema: Json; example: J
     schema: { type: "string", enum: ["entity", "property", "type"] },
     example: "entity",
   },
-  delivery: { description: "Number of a delivery, as the log shows it", schema: whole, example: 7 },
   number: {
     description: "From 1 to the newest in /changes/state.json",
     schema: whole,

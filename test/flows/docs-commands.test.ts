@@ -34,6 +34,10 @@ const outside: readonly [begins: RegExp, reason: string][] = [
     /^npx @modelcontextprotocol\/inspector /,
     "a client of others; test/api/mcp speaks the protocol",
   ],
+  [
+    /^(?:wget|mv|rm -r|sed|xargs|rclone) /,
+    "fetches a copy of another directory and swaps it in: test/scripts/verify.test.ts runs wget",
+  ],
   [/^(useradd|install|systemctl|systemd-run|apt-get|cp|cd|varnishd) /, "sets up a server, as root"],
 ];
 

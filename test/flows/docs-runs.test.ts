@@ -85,6 +85,7 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
 const notRun: readonly (readonly [begins: RegExp, reason: string])[] = [
   [/^(?:bun|npm) start|--watch|^bun run chain$|^bun run mcp/, "goes on until it is stopped"],
   [/^bun test\/bench\/|^npm run (?:soak|promises)|^bun run bench:/, "a measurement"],
+  [/^bun run edge$/, "writes into the checkout: test/house/addresses.test.ts"],
   [/s3:\/\//, "wants a bucket: backup.test.ts and upload.test.ts have one"],
   [/--fetch\b/, "fetches from a register: import-fetch.test.ts"],
   [/^bun run import irs-bmf eo1|^bun run import ukcat/, "files of a country: import.test.ts"],
