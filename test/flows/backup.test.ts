@@ -301,7 +301,7 @@ describe("the commands", () => {
     expect([brought.code, brought.out]).toEqual([0, expect.stringContaining("is restored")]);
     expect(await tablesOf(dataDir)).toBe(rows);
     expect(contentOf(dataDir)).toEqual(published);
-  }, 60_000);
+  }, 240_000);
 
   test("say that keys are lost, and keep the older backups", async () => {
     const { dataDir } = directory;
