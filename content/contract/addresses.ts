@@ -21,7 +21,7 @@ export type Address = {
   readonly limit?: LimitName;
   /** What is sent to it beside JSON. */
   readonly takes?: "form" | "table";
-  /** Where it is now. */
+  /** Where it is now; in the languages where a file stands at it, that answers. */
   readonly moved?: string;
   /** A page that does nothing without the service. */
   readonly acts?: true;
@@ -85,6 +85,8 @@ export const addresses = {
   // Where these were once.
   historyBeside: { path: "/nonprofits/{slug}/history", from: "service", for: "people", translated: "service", moved: "/history/{slug}" },
   historyJsonBeside: { path: "/api/nonprofits/{slug}/history", from: "service", moved: "/api/history/{slug}" },
+  causePages: { path: "/causes/{list}/{page}", from: "service", for: "people", translated: "service", moved: "/causes/{list}-{page}" },
+  countryPages: { path: "/countries/{list}/{page}", from: "service", for: "people", translated: "service", moved: "/countries/{list}-{page}" },
   browseBefore: { path: "/nonprofits", from: "file", for: "people", translated: "service", moved: "/browse" },
   profilePictures: { path: "/pictures/nonprofits/*", from: "service", moved: "/pictures/home.png" },
   countryPictures: { path: "/pictures/countries/*", from: "service", moved: "/pictures/home.png" },

@@ -79,8 +79,7 @@ export function createBundleServer(
   const atService = (path: string, query: string): Response | null => {
     const browsed = browseAddressOf(path, query);
     if (browsed === null || lookUp(browsed.list) === null) return null;
-    const { status, location } = browsed;
-    return new Response(null, { status, headers: { location } });
+    return new Response(null, { status: 302, headers: { location: browsed.location } });
   };
   const standIn = (path: string, request: Request): Response | null =>
     lost(path) ?? redirected(path) ?? givenAtProfile(path) ?? missing(path, request);

@@ -1,5 +1,6 @@
 import { type AddressForm, addressForms, patternOf } from "#content/language/address-pattern.ts";
-import { cacheControls } from "./http-headers.ts";
+import { staticPagesMax } from "#content/contract/browse.ts";
+import { cacheControls, pageParameters } from "./http-headers.ts";
 
 /** The lines of a server's configuration that follow from the table of addresses, by the name of their part. */
 export type EdgeParts = Readonly<Record<string, readonly string[]>>;
@@ -32,12 +33,18 @@ function anyOf(isMeant: IsMeant): string {
 
 const isOfApi: IsMeant = ({ path }) => path.startsWith("/api/");
 const isMoved: IsMeant = ({ moved, from }) => moved !== undefined && from === "service";
+const isEnglish: IsMeant = ({ translated }) => !translated;
 const isOfService: IsMeant = (form) =>
   form.from === "service" && !isMoved(form) && !form.translated;
 const isLive: IsMeant = ({ from }) => from === "live";
 const isQueried: IsMeant = ({ from, translated }) => from === "queried" && !translated;
 /** What has no file in other languages, or none for a query. */
 const isTranslated: IsMeant = ({ from, translated }) => translated && from !== "file";
+/** What has no file in any language. */
+const isServiceInAll: IsMeant = ({ path, from }) =>
+  from === "service" &&
+  formsWhere(isEnglish).some((form) => form.path === path && form.from === "service");
+const isList: IsMeant = ({ path, translated }) => path.endsWith("/{list}") && !translated;
 
 const allOf =
   (...parts: IsMeant[]): IsMeant =>
@@ -51,15 +58,25 @@ const not =
 const toService = "{ try_files /.none @service; }";
 const toFileUnlessQueried = "{ include nginx/headers.conf; try_files $almoner_unasked @service; }";
 
-const movedInNginx = (form: AddressForm): string => {
-  const pattern = patternOf(form).replace("[^/]+", "([^/]+)");
-  return `location ~ "^${pattern}$" { return 308 ${form.moved?.replace(/\{\w+\}/, "$1")}; }`;
-};
+/** A part of a path as it may stand in a header: what nginx compares is decoded, and may have line breaks. */
+const part = String.raw`([\w.~-]+)`;
+const movedForms = formsWhere(allOf(isMoved, isEnglish)).map((form) => {
+  const names = [...form.path.matchAll(/\{\w+\}/g)].map(([name]) => name);
+  return {
+    form,
+    pattern: `^${patternOf(form).replaceAll("[^/]+", part)}$`,
+    to: (form.moved ?? "").replaceAll(/\{\w+\}/g, (name) => `$${names.indexOf(name) + 1}`),
+  };
+});
+
+/** Parameters that ask for a part of the list of a cause or a country. */
+const narrowing = `(?:${[...pageParameters].join("|")})=`;
 
 const nginxMaps: EdgeParts = {
   caching: formsWhere(({ cache }) => cache !== undefined).map(
     (form) => `  "~^${patternOf(form)}$" "${cacheControls[form.cache ?? "page"]}";`,
   ),
+  "what narrows a list": [`  "~(?:^|&)${narrowing}" 1;`],
   "what of the API is no file": [
     String.raw`  "~^(GET|HEAD)\ (?:${anyOf(isLive)})\??$" /.none;`,
     String.raw`  "~^(GET|HEAD)\ (?:${anyOf(allOf(isQueried, isOfApi))})\?$" /.none;`,
@@ -71,7 +88,7 @@ const nginxMaps: EdgeParts = {
 
 const nginxLocations: EdgeParts = {
   locations: [
-    ...formsWhere(allOf(isMoved, ({ translated }) => !translated)).map(movedInNginx),
+    ...movedForms.map(({ pattern, to }) => `location ~ "${pattern}" { return 308 ${to}; }`),
     `location ~ "^(?:${anyOf(allOf(isQueried, not(isOfApi)))})$" ${toFileUnlessQueried}`,
     `location ~ "^(?:${anyOf(isTranslated)})$" ${toFileUnlessQueried}`,
     `location ~ "^(?:${anyOf(allOf(isOfService, not(isOfApi)))})$" ${toService}`,
@@ -83,15 +100,23 @@ const varnish: EdgeParts = {
     ...[
       anyOf(
         allOf(
-          isOfService,
+          isServiceInAll,
           not(({ path }) => path === "/api/*"),
         ),
       ),
       anyOf(isLive),
-      anyOf(allOf(isMoved, ({ translated }) => !translated)),
     ].map((pattern) => String.raw`  if (req.url ~ "^(?:${pattern})/?(?:\?|$)") { return (pass); }`),
-    String.raw`  if (req.url ~ "^(?:${anyOf(({ from }) => from === "queried")})/?\?.") { return (pass); }`,
+    String.raw`  if (req.url ~ "^(?:${anyOf((form) => isQueried(form) || isTranslated(form))})/?\?.") { return (pass); }`,
+    String.raw`  if (req.url ~ "^(?:${anyOf(isList)})\?(?:.*&)?${narrowing}") { return (pass); }`,
   ],
+};
+
+const cloudFront: EdgeParts = {
+  "where pages are now": movedForms.map(
+    ({ pattern, to }) => `  [/${pattern.replaceAll("/", String.raw`\/`)}/, "${to}"],`,
+  ),
+  "what narrows a list": [...[...pageParameters].map((name) => `  "${name}",`)],
+  "pages of a list that are files": [`const pagesMax = ${staticPagesMax};`],
 };
 
 const service = "https://service.almoner.example";
@@ -111,8 +136,8 @@ const redirects: EdgeParts = {
     ...formsWhere((form) => isLive(form) || form.from === "queried").map((form) =>
       proxied(form, "200!"),
     ),
-    ...formsWhere(allOf(isMoved, ({ translated }) => !translated)).map(
-      (form) => `${hostPattern(form)}  ${form.moved?.replaceAll(/\{(\w+)\}/g, ":$1")}  308`,
+    ...movedForms.map(
+      ({ form }) => `${hostPattern(form)}  ${form.moved?.replaceAll(/\{(\w+)\}/g, ":$1")}  308`,
     ),
     ...formsWhere(allOf(isOfService, not(isOfApi))).map((form) => proxied(form, "200!")),
     ...formsWhere(
@@ -130,15 +155,18 @@ export const edgeParts: Readonly<Record<string, EdgeParts>> = {
   "edge/nginx/http.conf": nginxMaps,
   "edge/nginx/server.conf": nginxLocations,
   "edge/varnish.vcl": varnish,
+  "edge/cloudfront-function.js": cloudFront,
   "edge/_redirects": redirects,
 };
 
-/** A configuration with each of its parts as the table has it: what stands between "# From the table of addresses: name" and "# End". */
+/** A configuration with each of its parts as the table has it: what stands between "From the table of addresses: name" and "End of it". */
 export function withParts(text: string, parts: EdgeParts): string {
   return Object.entries(parts).reduce(
     (whole, [name, lines]) =>
       whole.replace(
-        new RegExp(`( *# From the table of addresses: ${name}\\n)[^]*?( *# End of it\\n)`),
+        new RegExp(
+          `( *(?:#|//) From the table of addresses: ${name}\\n)[^]*?( *(?:#|//) End of it\\n)`,
+        ),
         (_, begin: string, end: string) => `${begin}${lines.join("\n")}\n${end}`,
       ),
     text,

@@ -192,30 +192,28 @@ export function givingProfileOf(
 }
 
 const listAddress = new RegExp(
-  `^((?:/(?:${translationCodes}))?)(/(causes|countries)/([^/.]+?))(?:([-/])(\\d+(?:\\.md)?))?$`,
+  `^((?:/(?:${translationCodes}))?)(/(causes|countries)/([^/.]+?))(?:-(\\d+))?$`,
 );
-const pageParameters: ReadonlySet<string> = new Set([...facetNames, "sort", "page"]);
+export const pageParameters: ReadonlySet<string> = new Set([...facetNames, "sort", "page"]);
 
 /**
  * Where the service shows a part of a list that the address of a cause or a country asks for: narrowed, sorted, or a page
- * that is no file; and where a page is now that was at /causes/education/2, or its markdown at /causes/education/2.md. `list` is the path of the list's first page
+ * that is no file. `list` is the path of the list's first page
  * in English; the page is in the language that was asked for. Null for any other URL.
  */
 export function browseAddressOf(
   path: string,
   query: string,
-): { list: string; location: string; status: 302 | 308 } | null {
-  const [, language = "", list = "", kind, value = "", mark, page = "1"] =
-    listAddress.exec(path) ?? [];
+): { list: string; location: string } | null {
+  const [, language = "", list = "", kind, value = "", page = "1"] = listAddress.exec(path) ?? [];
   if (kind === undefined) return null;
   const asked = [...new URLSearchParams(query)].filter(([name]) => pageParameters.has(name));
   const number = Number.parseInt(page, 10);
-  if (asked.length === 0 && number <= staticPagesMax)
-    return mark === "/" ? { list, location: `${language}${list}-${page}`, status: 308 } : null;
+  if (asked.length === 0 && number <= staticPagesMax) return null;
   const params = new URLSearchParams(asked);
   params.set(kind === "causes" ? "cause" : "country", value);
   if (number > 1) params.set("page", String(number));
-  return { list, location: `${language}/browse?${params.toString()}`, status: 302 };
+  return { list, location: `${language}/browse?${params.toString()}` };
 }
 
 /** The URL paths at which a file of the bundle is found, the canonical one first. */

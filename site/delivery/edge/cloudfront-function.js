@@ -1,28 +1,72 @@
 // CloudFront function for viewer requests, before a bucket filled by `bun run publish --to s3://…`: addresses to keys.
 // The same rules as filePathsFor in site/delivery/http-headers.ts. Runtime cloudfront-js-2.0.
+const moved = [
+  // From the table of addresses: where pages are now
+  [/^\/nonprofits\/([\w.~-]+)\/history$/, "/history/$1"],
+  [/^\/api\/nonprofits\/([\w.~-]+)\/history$/, "/api/history/$1"],
+  [/^\/causes\/([\w.~-]+)\/([\w.~-]+)$/, "/causes/$1-$2"],
+  [/^\/countries\/([\w.~-]+)\/([\w.~-]+)$/, "/countries/$1-$2"],
+  [/^\/pictures\/nonprofits\/.*$/, "/pictures/home.png"],
+  [/^\/pictures\/countries\/.*$/, "/pictures/home.png"],
+  // End of it
+];
+const narrows = [
+  // From the table of addresses: what narrows a list
+  "cause",
+  "country",
+  "region",
+  "city",
+  "claimed",
+  "accepts",
+  "has_website",
+  "income",
+  "sort",
+  "page",
+  // End of it
+];
+// From the table of addresses: pages of a list that are files
+const pagesMax = 10;
+// End of it
+
 // oxlint-disable-next-line no-unused-vars
 function handler(event) {
   const request = event.request;
   const uri = request.uri;
   if (/^(\/[\w.-]+)+\/$/.test(uri)) {
-    return {
-      statusCode: 301,
-      statusDescription: "Moved Permanently",
-      headers: { location: { value: uri.slice(0, -1) } },
-    };
+    return redirect(301, "Moved Permanently", uri.slice(0, -1));
   }
-  if (/^\/pictures\/(nonprofits|countries)\//.test(uri)) {
-    return {
-      statusCode: 308,
-      statusDescription: "Permanent Redirect",
-      headers: { location: { value: "/pictures/home.png" } },
-    };
+  const known = moved.find(([pattern]) => pattern.test(uri));
+  if (known) {
+    return redirect(308, "Permanent Redirect", uri.replace(known[0], known[1]));
+  }
+  const location = browsed(uri, request.querystring);
+  if (location) {
+    return redirect(302, "Found", location);
   }
   if (uri === "/") {
     request.uri = "/index.html";
   } else if (!uri.slice(uri.lastIndexOf("/")).includes(".") && !uri.startsWith("/.well-known/")) {
-    const known = uri.startsWith("/countries/") ? uri.toLowerCase() : uri;
-    request.uri = known + (known.startsWith("/api/") ? ".json" : ".html");
+    const name = uri.startsWith("/countries/") ? uri.toLowerCase() : uri;
+    request.uri = name + (name.startsWith("/api/") ? ".json" : ".html");
   }
   return request;
+}
+
+// Where the service shows a part of a list, or a page of it that is no file.
+function browsed(uri, query) {
+  const [, kind, value, page] = /^\/(causes|countries)\/([A-Za-z-]+?)(?:-(\d+))?$/.exec(uri) || [];
+  const asked = narrows.filter((name) => query[name]);
+  if (!kind || (asked.length === 0 && !(Number(page) > pagesMax))) {
+    return null;
+  }
+  const own = { [kind === "causes" ? "cause" : "country"]: value };
+  if (page) {
+    own.page = page;
+  }
+  const others = asked.filter((name) => !own[name]).map((name) => [name, query[name].value]);
+  return "/browse?" + [...Object.entries(own), ...others].map((pair) => pair.join("=")).join("&");
+}
+
+function redirect(statusCode, statusDescription, location) {
+  return { statusCode, statusDescription, headers: { location: { value: location } } };
 }

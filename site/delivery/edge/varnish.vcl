@@ -48,10 +48,10 @@ sub vcl_recv {
     return (pass);
   }
   # From the table of addresses: what only the service answers
-  if (req.url ~ "^(?:/history/[^/]+|/organisations/[^/]+|/api/donations/[^/]+/[^/]+|/api/search|/api/recommend|/api/recommend/drafts|/api/enrich/[^/]+|/api/agents|/api/agents/rotate|/api/agents/revoke|/api/corrections/status|/api/corrections/status/page|/api/corrections/[^/]+|/api/donate/[^/]+|/api/donate/[^/]+/quote|/api/donate/[^/]+/status|/api/onboard|/api/onboard/challenge|/api/onboard/status|/api/onboard/status/page|/api/onboard/host-proof|/api/onboard/withdraw|/api/organisations/standing|/api/organisations/[^/]+|/reconcile|/mcp|/healthz|/readyz|/api/admin/.*|/desk|/desk/.*|/reconcile/.*)/?(?:\?|$)") { return (pass); }
+  if (req.url ~ "^(?:/history/[^/]+|/organisations/[^/]+|/nonprofits/[^/]+/history|/api/nonprofits/[^/]+/history|/causes/[^/]+/[^/]+|/countries/[^/]+/[^/]+|/pictures/nonprofits/.*|/pictures/countries/.*|/api/donations/[^/]+/[^/]+|/api/search|/api/recommend|/api/recommend/drafts|/api/enrich/[^/]+|/api/agents|/api/agents/rotate|/api/agents/revoke|/api/corrections/status|/api/corrections/status/page|/api/corrections/[^/]+|/api/donate/[^/]+|/api/donate/[^/]+/quote|/api/donate/[^/]+/status|/api/onboard|/api/onboard/challenge|/api/onboard/status|/api/onboard/status/page|/api/onboard/host-proof|/api/onboard/withdraw|/api/organisations/standing|/api/organisations/[^/]+|/reconcile|/mcp|/healthz|/readyz|/api/admin/.*|/desk|/desk/.*|/reconcile/.*|/[a-z]{2}(?:-[a-z]{2,4})?(?:/history/[^/]+|/organisations/[^/]+|/nonprofits/[^/]+/history|/causes/[^/]+/[^/]+|/countries/[^/]+/[^/]+))/?(?:\?|$)") { return (pass); }
   if (req.url ~ "^(?:/api/stats|/api/needs-enrichment|/api/agents/leaderboard|/api/agents/exemplars|/api/enrichments/stats|/api/donations/[^/.]+)/?(?:\?|$)") { return (pass); }
-  if (req.url ~ "^(?:/nonprofits/[^/]+/history|/api/nonprofits/[^/]+/history|/pictures/nonprofits/.*|/pictures/countries/.*)/?(?:\?|$)") { return (pass); }
-  if (req.url ~ "^(?:/corrections|/onboard|/search|/browse|/api/nonprofits|/[a-z]{2}(?:-[a-z]{2,4})?(?:/corrections|/onboard|/search))/?\?.") { return (pass); }
+  if (req.url ~ "^(?:/corrections|/onboard|/search|/browse|/api/nonprofits|/[a-z]{2}(?:-[a-z]{2,4})?(?:/corrections|/onboard|/search|/browse|/nonprofits/[^/]+|/donate/[^/]+|/causes/[^/]+|/countries/[^/]+|/history/[^/]+|/organisations/[^/]+|/nonprofits/[^/]+/history|/causes/[^/]+/[^/]+|/countries/[^/]+/[^/]+|/nonprofits))/?\?.") { return (pass); }
+  if (req.url ~ "^(?:/causes/[^/]+|/countries/[^/]+)\?(?:.*&)?(?:cause|country|region|city|claimed|accepts|has_website|income|sort|page)=") { return (pass); }
   # End of it
 
   # Who names markdown may get it in the place of a page: the backend decides, and no cache keeps it.

@@ -31,27 +31,12 @@ afterAll(() => {
 const ask = (path: string, init: RequestInit = {}) =>
   server.answer(new Request(`http://localhost${path}`, init));
 
-test.each([
-  ["/causes/education?region=Hawaii&utm_source=x", "/browse?region=Hawaii&cause=education"],
-  ["/causes/education?cause=health&page=2", "/browse?cause=education&page=2"],
-  ["/countries/ke?sort=name", "/browse?sort=name&country=ke"],
-  ["/causes/education-11", "/browse?cause=education&page=11"],
-  ["/causes/education/11", "/browse?cause=education&page=11"],
-])("%s is narrowed or further down, at %s", (path, location) => {
-  const answer = ask(path);
-  expect([answer?.status, answer?.headers.get("location")]).toEqual([302, location]);
-  expect(ask("/causes/education?utm_source=x")?.status).toBe(200);
-  expect(ask("/causes/nothing/11")).toBeNull();
+test("a part of a list that there is not is no part", () => {
+  expect(ask("/causes/education?cause=health&page=2")?.headers.get("location")).toBe(
+    "/browse?cause=education&page=2",
+  );
+  expect(ask("/causes/nothing-11")).toBeNull();
 });
-
-test.each(["/causes/education/2", "/countries/ke/3?utm_source=x", "/causes/education/2.md"])(
-  "%s is where it was once",
-  (path) => {
-    const answer = ask(path);
-    const found = path.replace(/\/(\d)(\.md)?.*/, "-$1$2");
-    expect([answer?.status, answer?.headers.get("location")]).toEqual([308, found]);
-  },
-);
 
 describe("markdown in the place of a page", () => {
   const form = (path: string, accept: string) =>

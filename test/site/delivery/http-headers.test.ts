@@ -110,7 +110,6 @@ describe("from addresses to files", () => {
     ["/causes/education?sort=name", "/browse?sort=name&cause=education"],
     ["/es/causes/education?region=x", "/es/browse?region=x&cause=education"],
     ["/fr/countries/ke-2?city=y", "/fr/browse?city=y&country=ke&page=2"],
-    ["/es/causes/education/2", "/es/causes/education-2"],
     ["/es/causes/education", undefined],
     ["/es/causes?sort=name", undefined],
     ["/og/causes/education?sort=name", undefined],
