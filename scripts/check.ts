@@ -101,7 +101,7 @@ async function runFiles(
   args: readonly string[],
   processes = availableParallelism(),
 ): Promise<TestCounts> {
-  const parallel = ["--timeout=60000", `--parallel=${processes}`, "--no-isolate"];
+  const parallel = ["--timeout=240000", `--parallel=${processes}`, "--no-isolate"];
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const words = [toolPath("bun"), "test", ...parallel, ...reporter, ...args];
   const code = await Bun.spawn(words, { stdio: ["ignore", "inherit", "inherit"], env }).exited;

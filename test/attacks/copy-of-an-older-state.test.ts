@@ -35,7 +35,7 @@ beforeAll(async () => {
   await directory.publisher.buildAll({ processes: 1 });
   exported = publisherFolders(directory.dataDir).exported;
   signer = directory.publisher.signer;
-}, 60_000);
+}, 240_000);
 afterAll(() => directory.close());
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "almoner-older-state-"));

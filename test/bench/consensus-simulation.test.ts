@@ -50,7 +50,7 @@ test("the published figures are what the simulator computes", () => {
   );
   expect(published).toHaveLength(2 * tried.length);
   expect(simulateAll(publishedParameters, () => {}, tried)).toEqual(published);
-}, 120_000);
+}, 240_000);
 
 const attackNamed = (name: string): Attack => {
   const attack = attacks.find((one) => one.name === name);
@@ -145,7 +145,7 @@ describe("what is simulated is what the service does", () => {
       expect(await agreedIn(store)).toEqual(simulatedAgreed(ran));
       expect(await opinionsIn(store, mode)).toEqual(simulatedOpinions(ran));
     },
-    60_000,
+    240_000,
   );
 });
 

@@ -84,4 +84,4 @@ test("a change reaches lists and feed in 5 s while other programs use every proc
     `a change in the feed after at most ${shown(tookMs)} ms beside ${busy.length} busy processes`,
   );
   expect(tookMs).toBeLessThan(feedMaxMs);
-}, 180_000);
+}, 240_000);

@@ -44,7 +44,7 @@ beforeAll(async () => {
   manifest = openManifest(join(dataDir, "bundle"));
   await until(() => manifest.state().slow_sequence >= nonprofits, 60_000);
   serviceMayBeDown = false;
-}, 90_000);
+}, 240_000);
 
 afterAll(async () => {
   service.kill("SIGTERM");
@@ -52,7 +52,7 @@ afterAll(async () => {
   manifest.close();
   store.close();
   rmSync(dataDir, { recursive: true, force: true });
-}, 30_000);
+}, 240_000);
 
 const startService = () =>
   Bun.spawn([process.execPath, join(repository, "scripts/start.ts")], {

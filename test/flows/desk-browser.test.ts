@@ -31,7 +31,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
   beforeAll(async () => {
     browser = await openChromium();
     desk = await aServedDesk();
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await browser.close();
     await desk.close();
@@ -246,7 +246,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     expect((profile as { mission: string }).mission).toBe("We plant many trees.");
     await page.click("text=Sign out");
     expect(await page.textContent("h1")).toBe("Sign in");
-  }, 60_000);
+  }, 240_000);
 
   test("is worked through by keyboard alone: skip link, order, visible focus, access keys", async () => {
     const { service } = desk;
@@ -325,7 +325,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     await pressWithAlt(page, "o");
     await page.waitForURL("**/desk/reviews/prose-*");
     expect(page.troubles).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   test("fits a phone: nothing is wider than the screen, every cell names its column, every button is large enough to touch", async () => {
     const { service } = desk;
@@ -366,7 +366,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       }));
       expect([place, found]).toEqual([place, { wide: 0, cells: 0, roles: 0, small: [] }]);
     }
-  }, 60_000);
+  }, 240_000);
 
   test("axe finds nothing, every page has one heading and a language, in light and in dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -418,5 +418,5 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
         new Set([colorScheme === "dark" ? "rgb(18, 23, 21)" : "rgb(252, 250, 245)"]),
       );
     }
-  }, 120_000);
+  }, 240_000);
 });

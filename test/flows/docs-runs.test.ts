@@ -176,6 +176,6 @@ describe("in a fresh folder", () => {
       });
       expect([ended.code, ended.err]).toEqual([0, expect.any(String)]);
     },
-    60_000,
+    240_000,
   );
 });

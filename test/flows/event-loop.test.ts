@@ -88,4 +88,4 @@ test(`${perSecond} writes a second hold up nothing else, and none is told that t
   );
   expect(outcomes.filter((one) => one !== "stored").slice(0, 3)).toEqual([]);
   expect(lagMs - idleMs).toBeLessThan(lagMaxMs);
-}, 120_000);
+}, 240_000);

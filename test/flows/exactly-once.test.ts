@@ -75,4 +75,4 @@ test("two processes, thousands of submissions: one application and one change ro
   measured(`${shown(2 * perProcess)} submissions, ${fields} fields, each applied once`);
   store.close();
   rmSync(folder, { recursive: true, force: true });
-}, 120_000);
+}, 240_000);

@@ -61,7 +61,7 @@ beforeAll(async () => {
   };
   void reading(service.stderr as ReadableStream<Uint8Array>);
   await untilAnswers(`${url}/healthz`, service);
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   service?.kill("SIGTERM");
   await service?.exited;
@@ -108,7 +108,7 @@ test.skipIf(!hasDisk)(
     const doctor = await runScript("doctor", ["--json"], { ALMONER_DATA_DIR: folder });
     expect(doctor.out).toMatch(/is not ready: the disk is full: \d\d MB are left/);
   },
-  60_000,
+  240_000,
 );
 
 test.skipIf(!hasDisk)(
@@ -137,5 +137,5 @@ test.skipIf(!hasDisk)(
     truncateSync(filler);
     await untilReadyIs(200);
   },
-  60_000,
+  240_000,
 );

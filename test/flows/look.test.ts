@@ -88,14 +88,14 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
     }
     paths = await pagesOfEachKind(url);
     browser = await openChromium();
-  }, 120_000);
+  }, 240_000);
 
   afterAll(async () => {
     await browser.close();
     directory.kill("SIGTERM");
     await directory.exited;
     rmSync(dataDir, { recursive: true });
-  }, 20_000);
+  }, 240_000);
 
   test("is whole on a phone, a tablet and a desktop, in light and in dark, and shifts nothing", async () => {
     const found: string[] = [];
@@ -145,5 +145,5 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
     }
     expect(found).toEqual([]);
     await context.close();
-  }, 120_000);
+  }, 240_000);
 });

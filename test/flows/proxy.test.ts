@@ -76,7 +76,7 @@ describe.skipIf(!clientsInstalled)("through the proxy Prism", () => {
       },
     );
     await untilListens();
-  }, 30_000);
+  }, 240_000);
   afterAll(async () => {
     proxy.kill();
     await proxy.exited;

@@ -482,5 +482,5 @@ describe("phase 3", () => {
     ).toEqual([{ subjects: 40, rows: 40 }] as never);
     store.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  }, 240_000);
 });

@@ -39,7 +39,7 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     service?.kill("SIGTERM");
     await service?.exited;
     rmSync(dataDir, { recursive: true, force: true });
-  }, 30_000);
+  }, 240_000);
 
   /** Runs a command as an operator does; answers what it says as JSON. */
   async function run(script: string, ...args: string[]): Promise<Record<string, unknown>> {
@@ -65,7 +65,7 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     expect(prose["changed"]).toBeGreaterThan(5);
     const british = await run("import", "ukcat", register("uk_ukcat/sample.csv.gz"));
     expect(british).toMatchObject({ added: expected.british });
-  }, 120_000);
+  }, 240_000);
 
   test("the bundle is built and served, and a real mission is read back as page and as JSON", async () => {
     const built = await run("publish", "--full");
@@ -88,7 +88,7 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     expect(page('link[rel="canonical"]').attr("href")).toEndWith(`/nonprofits/${slug}`);
     const sitemap = await (await fetch(`${url}/sitemaps/1.xml`)).text();
     expect(sitemap.match(/<loc>/g)?.length).toBeGreaterThan(expected.american);
-  }, 180_000);
+  }, 240_000);
 
   async function oneWithMission() {
     const store = await openStore({ url: `file:${join(dataDir, "store.db")}`, migrated: true });

@@ -64,4 +64,4 @@ test(`${sockets} slow clients hold up no one`, async () => {
   service.kill("SIGTERM");
   await service.exited;
   rmSync(folder, { recursive: true, force: true });
-}, 120_000);
+}, 240_000);

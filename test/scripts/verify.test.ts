@@ -27,7 +27,7 @@ beforeAll(async () => {
   );
   await directory.publisher.buildAll({ processes: 1 });
   exported = publisherFolders(directory.dataDir).exported;
-}, 60_000);
+}, 240_000);
 afterAll(() => directory.close());
 beforeEach(() => {
   server = serveFolder(exported);
@@ -93,7 +93,7 @@ test("a copy of what the list names is byte for byte the directory, and whole", 
   server = serveFolder(copy);
   await fetchCopy(join(base, "second"));
   expect((await verify(join(base, "second"), "--after", copy)).code).toBe(0);
-}, 30_000);
+}, 240_000);
 
 test("a copy beside the last one fetches what changed, and says what is no longer listed", async () => {
   cpSync(exported, copy, { recursive: true, preserveTimestamps: true });
@@ -111,7 +111,7 @@ test("a copy beside the last one fetches what changed, and says what is no longe
   ]);
   rmSync(join(next, "old.html"));
   expect((await verify(next, "--after", join(copy, feedPaths.manifest))).out).toStartWith("WHOLE");
-}, 30_000);
+}, 240_000);
 
 test("what is missing, altered or extra is named, and a link is no file", async () => {
   cpSync(exported, copy, { recursive: true });
@@ -128,7 +128,7 @@ test("what is missing, altered or extra is named, and a link is no file", async 
   expect(err).toContain("NOT WHOLE: 1 extra: extra\uFFFD[2J.html\n");
   const { out: json } = await verify(copy, "--json");
   expect(JSON.parse(json)).toMatchObject({ whole: false, missing: ["nonprofits/trust-9.html"] });
-}, 20_000);
+}, 240_000);
 
 test("the list of a directory that moves on while it is read is read again", async () => {
   let moved = false;
@@ -143,7 +143,7 @@ test("the list of a directory that moves on while it is read is read again", asy
   await fetchCopy(copy);
   expect(moved).toBe(true);
   expect(await verify(copy)).toMatchObject({ code: 0, err: "" });
-}, 30_000);
+}, 240_000);
 
 describe("refuses", () => {
   test("a list that was changed, or a part of it", async () => {
@@ -165,7 +165,7 @@ describe("refuses", () => {
     const altered = await verify(server.url, "--list");
     expect([altered.code, altered.out]).toEqual([1, ""]);
     expect(altered.err).toContain("is not what the signed list says");
-  }, 30_000);
+  }, 240_000);
 
   test("another key than the one that is named", async () => {
     const { x } = (await openSigner(aSigningKey())).publicKey;
@@ -173,7 +173,7 @@ describe("refuses", () => {
     expect(refused.code).toBe(1);
     expect(JSON.parse(refused.out)).toMatchObject({ whole: false, kind: "not_signed_by" });
     expect((await verify(server.url, "--list", "--key", x)).code).toBe(1);
-  }, 20_000);
+  }, 240_000);
 
   test.each([
     [["nowhere", "--list"], "--list: give the URL"],
@@ -195,5 +195,5 @@ describe("refuses", () => {
     expect((await verify(server.url, "--list")).code).toBe(2);
     server.meddle = () => new Response("", { status: 500 });
     expect((await verify(server.url, "--list")).code).toBe(3);
-  }, 30_000);
+  }, 240_000);
 });

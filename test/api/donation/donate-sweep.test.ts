@@ -184,7 +184,7 @@ describe("a payment that never lands", () => {
     expect(await intents()).toMatchObject([{ status: "waiting" }]);
     await sweepFor(200);
     expect(await intents()).toMatchObject([{ status: "lapsed" }]);
-  }, 30_000);
+  }, 240_000);
 });
 
 test("made-up proofs do not keep payments waiting", async () => {
@@ -255,7 +255,7 @@ describe("a donor who named a signature once and left", () => {
     expect((await at.prove(path, signature)).status).toBe(202);
     await sweepFor(200);
     expect((await at.prove(path, signature)).status).toBe(422);
-  }, 20_000);
+  }, 240_000);
 
   test("is credited when the chain was out of reach, 503, with Retry-After", async () => {
     const demand = await at.demand();
@@ -290,7 +290,7 @@ describe("a donor who named a signature once and left", () => {
     await demandAndSign();
     await sweepFor(10);
     expect(await intents()).toMatchObject([{ status: "waiting" }]);
-  }, 30_000);
+  }, 240_000);
 
   test("a transfer that is proven late counts from when it was first named", async () => {
     const signature = at.paid({ ...(await at.demand()), memo: "mine" });

@@ -303,6 +303,6 @@ describe.skipIf(!clientsInstalled)("the official conformance scenarios that appl
       expect(output).toMatch(/Passed: (\d)\/\1, 0 failed/);
       expect(code).toBe(0);
     },
-    20_000,
+    240_000,
   );
 });

@@ -377,7 +377,7 @@ describe("health", () => {
     const fails = { answers: false, why: "RPC error -32005" };
     expect(await ask(() => ({ error: behind }))).toMatchObject(fails);
     expect(await ask(() => ({ result: 7 }))).toMatchObject({ answers: true, why: null });
-  }, 20_000);
+  }, 240_000);
 
   test("counts requests that a limit refused", async () => {
     const address = { "x-forwarded-for": "10.250.0.1" };

@@ -184,7 +184,7 @@ describe("any search", () => {
       }),
       { numRuns: 60 },
     );
-  }, 30_000);
+  }, 240_000);
 
   test.each([
     { q: "crowd" },
@@ -202,7 +202,7 @@ describe("any search", () => {
       expect(ids).toHaveLength(total);
       expect(new Set(ids).size).toBe(total);
     },
-    30_000,
+    240_000,
   );
 
   const isPayable = (n: NonprofitRecord) => n.usdc_wallet !== null;
@@ -263,5 +263,5 @@ describe("any search", () => {
       }),
       { numRuns: 2_000 },
     );
-  }, 30_000);
+  }, 240_000);
 });

@@ -57,7 +57,7 @@ test("the log reaches the file beside the event loop, and is begun again when it
   expect(rows[0]?.["facts"]).toBe(60 + 25 * 100);
   const checked = await store.raw.execute("PRAGMA integrity_check");
   expect(checked.rows[0]?.["integrity_check"]).toBe("ok");
-}, 60_000);
+}, 240_000);
 
 test("a store that is closed at once, or while a checkpoint runs, closes", async () => {
   const store = await aStore(servingStore);

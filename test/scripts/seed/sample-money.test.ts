@@ -54,5 +54,5 @@ test.each(["start", "seed"])(
     ]);
     rmSync(dataDir, { recursive: true, force: true });
   },
-  20_000,
+  240_000,
 );

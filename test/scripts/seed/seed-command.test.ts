@@ -35,7 +35,7 @@ test("a store in use is refused, unless told to add", async () => {
   expect(second.err).toContain("The store holds 50 nonprofits already");
   const third = await run("--profiles", "25", "--add", "--json");
   expect(JSON.parse(third.out)).toMatchObject({ added: 25, from: 50, profiles: 75 });
-}, 20_000);
+}, 240_000);
 
 test.each([
   ["--profiles", "0"],
@@ -65,4 +65,4 @@ test("a killed run is completed by the same command", async () => {
   expect((await run("--profiles", String(profiles))).code).toBe(0);
   expect(await store.db.$count(nonprofits)).toBe(profiles);
   store.close();
-}, 90_000);
+}, 240_000);

@@ -82,7 +82,7 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
       },
     });
     browser = await openChromium();
-  }, 60_000);
+  }, 240_000);
   afterAll(async () => {
     await browser.close();
     await server.stop(true);

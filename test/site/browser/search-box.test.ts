@@ -171,7 +171,7 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     await page.waitForSelector("#search-none", { state: "visible" });
     expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
     expect(unexpected(page)).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 });
 
 const fromService = {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   for (const key of ["page statistics", "chart-files", "stats-json"]) {
     for (const [path, body] of Object.entries(await site.files(key))) files.set(path, body ?? "");
   }
-}, 120_000);
+}, 240_000);
 afterAll(() => site.close());
 
 const rowsOf = (id: (typeof chartIds)[number]): string[][] =>
@@ -132,5 +132,5 @@ describe.skipIf(chromiumPath === null)("the page of statistics in a browser", ()
     }
     expect(found).toEqual([]);
     expect(page.troubles).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 });

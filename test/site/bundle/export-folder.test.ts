@@ -63,7 +63,7 @@ describe("a full build", () => {
   beforeAll(async () => {
     directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
     await directory.publisher.buildAll({ processes: 1 });
-  }, 60_000);
+  }, 240_000);
   afterAll(() => directory.close());
 
   test("names and repairs what somebody changed in place, and what is wrong in the folder", async () => {

@@ -12,7 +12,7 @@ let directory: Directory;
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
   await directory.publisher.buildAll({ processes: 1 });
-}, 60_000);
+}, 240_000);
 afterAll(() => directory.close());
 
 const path = "api/nonprofits/trust-a.json";

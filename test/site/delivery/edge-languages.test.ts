@@ -27,7 +27,7 @@ let directory: Directory;
 beforeAll(async () => {
   directory = await aDirectory([{}], { pictures: true });
   await directory.publisher.buildAll({ processes: 1 });
-}, 60_000);
+}, 240_000);
 afterAll(() => directory.close());
 
 test.each(forms)("%s knows every language, and takes no folder for one", (server, patterns) => {

@@ -64,7 +64,7 @@ describe.skipIf(!clientsInstalled)("JSON-LD", () => {
         `import type { NGO } from "schema-dts";\nexport const one: NGO = {"@type": "NGO", additionalProperty: []};`,
       ),
     ).toHaveLength(1);
-  }, 60_000);
+  }, 240_000);
 });
 
 /** What the compiler says of a program that may import what test/clients has. */

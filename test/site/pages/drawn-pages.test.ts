@@ -16,7 +16,7 @@ beforeAll(async () => {
       aNonprofit({ slug: "river", name: "River Water", causes: ["education"] }),
     ],
   });
-}, 60_000);
+}, 240_000);
 afterAll(() => service.close());
 
 const browser = { accept: "text/html,*/*;q=0.8" };

@@ -19,7 +19,7 @@ beforeAll(async () => {
     },
     records: [aRichNonprofit({ slug: "lantern", name: "Lantern <b>School" })],
   });
-}, 60_000);
+}, 240_000);
 afterAll(() => service.close());
 
 const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };

@@ -81,7 +81,7 @@ test.skipIf(!clientsInstalled)(
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  30_000,
+  240_000,
 );
 
 test("what is recommended is marked as English on pages in other languages", async () => {

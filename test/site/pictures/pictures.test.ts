@@ -44,7 +44,7 @@ describe("pictures of a directory", () => {
       { pictures: true },
     );
     await directory.publisher.buildAll({ processes: 1 });
-  }, 60_000);
+  }, 240_000);
   afterAll(() => directory.close());
   const imageOf = (page: string) =>
     load(directory.read(page) ?? "")('meta[property="og:image"]').attr("content");
@@ -77,5 +77,5 @@ describe("pictures of a directory", () => {
     await directory.restart({ pictures: false });
     await directory.publisher.buildAll({ processes: 1 });
     expect(held()).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   );
   await directory.publisher.buildAll({ processes: 1 });
   apart = workApart(directory.publisher.context.workers);
-}, 60_000);
+}, 240_000);
 afterAll(() => {
   apart.close();
   directory.close();
@@ -44,7 +44,7 @@ describe("background work in a process of its own", () => {
     expect(await apart.draftFeed({ full: true, joining: true, keySet: "{}" })).toEqual(
       await context.background.draftFeed({ full: true, joining: true, keySet: "{}" }),
     );
-  }, 60_000);
+  }, 240_000);
 
   test("knows of moves that somebody else published", async () => {
     await changed("trust-8", 80_000);
@@ -54,7 +54,7 @@ describe("background work in a process of its own", () => {
       await directory.publisher.context.background.makeLists(job),
     );
     await directory.drain();
-  }, 60_000);
+  }, 240_000);
 
   test("that is given up is refused, and the next piece starts another process", async () => {
     const job = await changed("trust-10", 100_000);
@@ -66,7 +66,7 @@ describe("background work in a process of its own", () => {
     expect(await given).toContain("was ended");
     expect((await apart.makeLists(job)).files.length).toBeGreaterThan(5);
     await directory.drain();
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("a release of many files", () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
     Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
   );
   await directory.publisher.buildAll({ processes: 1 });
-}, 60_000);
+}, 240_000);
 afterAll(() => directory.close());
 
 const bytesOf = (path: string): Buffer => {
@@ -238,4 +238,4 @@ test("after many edits, additions and withdrawals a full rebuild finds nothing t
   await directory.drain();
   expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   expect(await rebuilt()).toEqual([]);
-}, 30_000);
+}, 240_000);

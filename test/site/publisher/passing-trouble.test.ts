@@ -20,7 +20,7 @@ beforeAll(async () => {
   directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
   await directory.publisher.buildAll({ processes: 1 });
   ({ context } = directory.publisher);
-}, 60_000);
+}, 240_000);
 afterAll(() => directory.close());
 
 const failures = () =>

@@ -19,7 +19,7 @@ beforeAll(async () => {
   // As the publisher does when it starts: without it the charts would be counted anew by each build.
   await keepCharts(context.source.store, new Date());
   await directory.publisher.buildAll({ processes: 1 });
-}, 60_000);
+}, 240_000);
 afterAll(() => directory.close());
 
 /** Runs the publisher's loop until `met`, at most 5 s. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
     );
     await directory.drain();
   }
-}, 60_000);
+}, 240_000);
 afterAll(() => directory.close());
 
 const backBy = (publications: number) => {

@@ -40,7 +40,7 @@ test("two compilations give the same bytes, side by side", async () => {
   cpSync(compiled[0]?.folder ?? "", other, { recursive: true });
   const renderer = await openRenderer(other);
   expect(await everything({ ...site, renderer })).toEqual(await everything(site));
-}, 60_000);
+}, 240_000);
 
 test("rendering again gives the same bytes", async () => {
   expect(await everything(site)).toEqual(await everything(site));
@@ -63,7 +63,7 @@ test("a folder that was left half-compiled is compiled again", async () => {
   const { folder: again } = await compileSite(half);
   await openRenderer(again);
   rmSync(half, { recursive: true, force: true });
-}, 60_000);
+}, 240_000);
 
 test("a folder may be named from the working folder, and one that somebody damaged is compiled again", async () => {
   const named = mkdtempSync(join(tmpdir(), "almoner-relative-"));
@@ -72,7 +72,7 @@ test("a folder may be named from the working folder, and one that somebody damag
   writeFileSync(join(compiled.folder, "server", "entry.mjs"), "damaged");
   await openRenderer((await compileSite(named)).folder);
   rmSync(named, { recursive: true, force: true });
-}, 60_000);
+}, 240_000);
 
 test("a page that cannot be rendered is an error with its cause", async () => {
   const renderer = await aRenderer();
