@@ -52,11 +52,9 @@ export function openJournal(path: string | null) {
   const newest = db.query<{ n: number; slot: number }, []>(
     "SELECT n, slot FROM transactions ORDER BY n DESC LIMIT 1",
   );
-  const ofAddress = db.query<Row, [string, number, string | null, string | null, number]>(`
+  const ofAddress = db.query<Row, [string, number, number]>(`
     SELECT ${columns} FROM touched JOIN transactions USING (n)
     WHERE address = ? AND slot <= ?
-      AND n < ifnull((SELECT n FROM transactions WHERE signature = ?), 9e15)
-      AND n > ifnull((SELECT n FROM transactions WHERE signature = ?), 0)
     ORDER BY n DESC LIMIT ?`);
   const accounts = db.query<AccountRow, []>("SELECT address, owner, lamports, data FROM accounts");
   return {
@@ -72,10 +70,8 @@ export function openJournal(path: string | null) {
     }),
     get: (signature: string): Entry | null => entryOf(one.get(signature)),
     /** Transactions that name an account, in slots up to `slot`, the newest first. */
-    touching: (address: string, { slot, before, until, limit }: Page): Entry[] =>
-      ofAddress
-        .all(address, slot, before ?? null, until ?? null, limit)
-        .flatMap((row) => entryOf(row) ?? []),
+    touching: (address: string, { slot, limit }: { slot: number; limit: number }): Entry[] =>
+      ofAddress.all(address, slot, limit).flatMap((row) => entryOf(row) ?? []),
     /** How many transactions there are, and the slot of the newest. */
     newest: () => newest.get() ?? { n: 0, slot: 0 },
     /** Hands over what a version wrote that kept transactions alone, to be run once more; then that is gone. */
@@ -112,14 +108,6 @@ function openFile(path: string | null): Database {
     throw new JournalTaken(`another process keeps ${path}`, { cause });
   }
 }
-
-/** Which transactions of an account are asked for: older than one, newer than another. */
-export type Page = {
-  slot: number;
-  before?: string | null | undefined;
-  until?: string | null | undefined;
-  limit: number;
-};
 
 type Row = { signature: string; slot: number; bytes: Uint8Array; ran: string };
 type AccountRow = { address: string; owner: string; lamports: number; data: Uint8Array };

@@ -25,8 +25,6 @@ export const codes = {
   internal: -32_603,
   preflight: -32_002,
   signature: -32_003,
-  unhealthy: -32_005,
-  noSuchBlock: -32_009,
   version: -32_015,
 } as const;
 
@@ -35,6 +33,9 @@ export type Call = { method: string; params: readonly unknown[] };
 /** Answers one call; throws RpcError. */
 export type Answer = (call: Call) => unknown;
 
+/** What answers a method that there is not. Source: JSON-RPC 2.0. */
+export const unknownMethod = () => new RpcError(codes.unknownMethod, "Method not found");
+
 const Request = z.object({
   jsonrpc: z.literal("2.0"),
   id: z.union([z.string(), z.number(), z.null()]).optional(),
@@ -42,9 +43,7 @@ const Request = z.object({
   params: z.array(z.unknown()).optional(),
 });
 
-const callsMax = 1_000;
-
-/** Answers the body of a request, a single call or a batch. Null when there was nothing but notifications. */
+/** Answers a call; null for a notification. No client here sends batches. */
 export function answerBody(body: string, answer: Answer): unknown {
   let parsed: unknown;
   try {
@@ -52,23 +51,13 @@ export function answerBody(body: string, answer: Answer): unknown {
   } catch {
     return failure(null, new RpcError(codes.parse, "Parse error"));
   }
-  if (!Array.isArray(parsed)) return answerOne(parsed, answer);
-  if (parsed.length === 0 || parsed.length > callsMax) {
-    return failure(null, new RpcError(codes.invalidRequest, "Invalid request"));
-  }
-  const answers = parsed.map((one) => answerOne(one, answer)).filter((one) => one !== null);
-  return answers.length === 0 ? null : answers;
-}
-
-function answerOne(given: unknown, answer: Answer): unknown {
-  const request = Request.safeParse(given);
+  const request = Request.safeParse(parsed);
   if (!request.success) return failure(null, new RpcError(codes.invalidRequest, "Invalid request"));
   const { id, method, params = [] } = request.data;
+  if (id === undefined) return null;
   try {
-    const result = answer({ method, params });
-    return id === undefined ? null : { jsonrpc: "2.0", result, id };
+    return { jsonrpc: "2.0", result: answer({ method, params }), id };
   } catch (error) {
-    if (id === undefined) return null;
     if (error instanceof RpcError) return failure(id, error);
     const why = isDamaged(error) ? damagedJournal : String(error);
     return failure(id, new RpcError(codes.internal, `Internal error: ${why}`));

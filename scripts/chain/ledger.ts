@@ -4,15 +4,9 @@ import bs58 from "bs58";
 import { transactionOf } from "#api/chain/payment.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
-import { balancesIn, decimalsOf } from "./accounts.ts";
-import type { Entry, Journal, Page } from "./journal.ts";
-import {
-  accountKeysOf,
-  type ChainAccount,
-  genesis,
-  type Outcome,
-  type TransactionError,
-} from "./svm.ts";
+import { balancesIn } from "./accounts.ts";
+import type { Entry, Journal } from "./journal.ts";
+import { accountKeysOf, genesis, type Outcome, type TransactionError } from "./svm.ts";
 
 /** A transaction in its block. */
 export type Landing = Entry & {
@@ -20,9 +14,6 @@ export type Landing = Entry & {
   /** Milliseconds since 1970 from which reads show it: chaos may delay that. */
   visibleFromMs: number;
 };
-
-/** A transaction that ran without a trace, and the accounts as they would be. */
-export type Trial = { outcome: Outcome; account(address: string): ChainAccount | null };
 
 /** Nothing of it is on the chain; `outcome` is null unless it ran. "undecodable": the bytes are no transaction. */
 export type Refused = { refused: TransactionError; outcome: Outcome | null };
@@ -49,6 +40,9 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
     return entry === null ? null : landingOf(entry);
   }
 
+  const isSeen = ({ slot, visibleFromMs }: Landing, commitment: Commitment): boolean =>
+    slot <= slots.at(commitment) && visibleFromMs <= clock().getTime();
+
   function accepted(bytes: Uint8Array, anyBlockhash: boolean): VersionedTransaction | Refused {
     const transaction = transactionOf(bytes);
     if (transaction === null) return refused("undecodable");
@@ -60,7 +54,7 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
   }
 
   function run(bytes: Uint8Array, transaction: VersionedTransaction, slot: number) {
-    const keys = accountKeysOf(transaction, svm);
+    const keys = accountKeysOf(transaction);
     if (keys === null) return refused("AddressLookupTableNotFound");
     svm.setTime(slot, slots.timeOf(slot));
     const before = balancesIn(svm, keys);
@@ -103,27 +97,32 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
       if ("refused" in transaction) return transaction;
       return run(bytes, transaction, slots.now());
     },
-    simulate: (bytes: Uint8Array, { verify, anyBlockhash }: Scrutiny): Trial | Refused => {
+    simulate: (bytes: Uint8Array, { verify, anyBlockhash }: Scrutiny): Outcome | Refused => {
       const transaction = accepted(bytes, anyBlockhash);
       if ("refused" in transaction) return transaction;
       svm.verify(verify);
-      const { outcome, after } = svm.simulate(bytes);
+      const outcome = svm.simulate(bytes);
       svm.verify(true);
-      if (!lands(outcome)) return refused(outcome.err ?? "", outcome);
-      return { outcome, account: (of) => after.get(of) ?? svm.account(of) };
+      return lands(outcome) ? outcome : refused(outcome.err ?? "", outcome);
     },
     landing,
+    /** A transaction as reads at a commitment see it; null while they do not. */
+    seen: (signature: string, commitment: Commitment): Landing | null => {
+      const landed = landing(signature);
+      return landed !== null && isSeen(landed, commitment) ? landed : null;
+    },
     /** Has reads show a transaction from then on. */
     showFrom: (signature: string, visibleFromMs: number) => {
       visibleFrom.set(signature, visibleFromMs);
     },
-    /** Transactions that name an account, the newest first. */
-    touching: (address: string, page: Page): Landing[] =>
-      journal.touching(address, page).map(landingOf),
+    /** Transactions that name an account, as reads at a commitment see them, the newest first. */
+    touching: (address: string, commitment: Commitment, limit: number): Landing[] =>
+      journal
+        .touching(address, { slot: slots.at(commitment), limit })
+        .map(landingOf)
+        .filter((landed) => isSeen(landed, commitment)),
     account: svm.account,
-    accountsOf: svm.accountsOf,
     rentFor: svm.rentFor,
-    decimals: (mint: string) => decimalsOf(svm, mint),
     /** How many transactions there are. */
     count: () => journal.newest().n,
   };

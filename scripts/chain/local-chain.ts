@@ -5,10 +5,11 @@ import { type Clock, systemClock } from "#content/contract/base/time.ts";
 import { microUsdcFrom } from "#content/contract/base/money.ts";
 import { Chaos, openChaos } from "./chaos.ts";
 import { give, type Wish } from "./instructions.ts";
-import { Address, type Answer, RpcError, answerBody, codes } from "./json-rpc.ts";
+import { Address, type Answer, answerBody, unknownMethod } from "./json-rpc.ts";
 import { openJournal } from "./journal.ts";
 import { type SlotOptions, openLedger, slotsAsOnMainnet } from "./ledger.ts";
 import { methods } from "./methods.ts";
+import { newWatch, signatureSubscriptions, type Watch } from "./subscriptions.ts";
 import { usdcMint } from "./svm.ts";
 
 export type LocalChainOptions = {
@@ -29,9 +30,8 @@ export function openLocalChain(options: LocalChainOptions = {}) {
   const ledger = openLedger(clock, slots, journal);
   const chaos = openChaos(options.chaos);
   const answerCall: Answer = chaos.disturb(ledger, ({ method, params }) => {
-    const known = methods.get(method);
-    if (known === undefined) throw new RpcError(codes.unknownMethod, "Method not found");
-    return known(ledger, params);
+    if (!isMethod(method)) throw unknownMethod();
+    return methods[method](ledger, params);
   });
   return {
     ledger,
@@ -39,12 +39,16 @@ export function openLocalChain(options: LocalChainOptions = {}) {
     chaos,
     /** Gives away SOL and USDC; answers the signature. */
     give: (wish: Wish) => give(ledger, wish),
-    /** Makes the USDC accounts that wallets lack. Answers how many. */
+    /** Makes the USDC accounts that wallets lack, and pays the rent of the wallets' own: clients refuse what is not there. Answers how many. */
     ensure: (wallets: readonly PublicKey[]) => {
       const lacking = wallets.filter(
         (wallet) => ledger.account(tokenAccount(wallet, usdcMint).toBase58()) === null,
       );
-      for (const wallet of lacking) give(ledger, { wallet, usdc: 0n });
+      for (const wallet of lacking) {
+        const held = ledger.account(wallet.toBase58())?.lamports ?? 0;
+        const lamports = BigInt(Math.max(0, ledger.rentFor(0) - held));
+        give(ledger, { wallet, lamports, usdc: 0n });
+      }
       return lacking.length;
     },
     /** Answers JSON-RPC, with troubles when chaos is on. */
@@ -57,7 +61,15 @@ export function openLocalChain(options: LocalChainOptions = {}) {
   };
 }
 
-export type Served = { url: string; port: number; stop(): Promise<void> };
+const isMethod = (name: string): name is keyof typeof methods => Object.hasOwn(methods, name);
+
+export type Served = {
+  url: string;
+  port: number;
+  /** Whether clients that look for sockets at the next port find them there. */
+  nextPort: boolean;
+  stop(): Promise<void>;
+};
 
 /** Pages of any origin may use it, as they may a public node: its money is worth nothing. */
 const cors = {
@@ -69,25 +81,57 @@ const cors = {
 const bodyBytesMax = 4_194_304;
 const lamportsPerSol = 1_000_000_000;
 
-/** Serves a local chain on 127.0.0.1; port 0 takes a free one. Throws when the port is taken. */
+const triesMax = 20;
+
+/**
+ * Serves a local chain on 127.0.0.1, and at the next port too, where @solana/web3.js looks for sockets, unless another
+ * program has that. Port 0 takes two free ones. Throws when the port is taken.
+ */
 export function serveLocalChain(chain: LocalChain, port: number): Served {
-  const server = Bun.serve({
+  const websocket = signatureSubscriptions(chain.ledger);
+  for (let tries = 1; ; tries++) {
+    const server = listen(chain, port, websocket);
+    const ownPort = server.port ?? port;
+    const next = listenOrNull(chain, ownPort + 1, websocket);
+    if (next === null && port === 0 && tries < triesMax) {
+      void server.stop(true);
+      continue;
+    }
+    return {
+      url: `http://127.0.0.1:${ownPort}`,
+      port: ownPort,
+      nextPort: next !== null,
+      stop: async () => {
+        await Promise.all([server.stop(true), next?.stop(true)]);
+      },
+    };
+  }
+}
+
+type Sockets = ReturnType<typeof signatureSubscriptions>;
+
+const listen = (chain: LocalChain, port: number, websocket: Sockets): Bun.Server<Watch> =>
+  Bun.serve<Watch>({
     hostname: "127.0.0.1",
     port,
     maxRequestBodySize: bodyBytesMax,
     // Chaos lets answers hang for longer than any idle limit.
     idleTimeout: 0,
-    fetch: async (request) => {
+    websocket,
+    fetch: async (request, server) => {
+      if (server.upgrade(request, { data: newWatch() })) return undefined;
       const response = await answer(chain, request);
       for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
       return response;
     },
   });
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    port: server.port ?? port,
-    stop: () => server.stop(true),
-  };
+
+function listenOrNull(...args: Parameters<typeof listen>): Bun.Server<Watch> | null {
+  try {
+    return listen(...args);
+  } catch {
+    return null;
+  }
 }
 
 async function answer(chain: LocalChain, request: Request): Promise<Response> {

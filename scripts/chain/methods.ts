@@ -1,10 +1,10 @@
-import { PublicKey, VersionedMessage } from "@solana/web3.js";
+import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { z } from "zod";
 import { networks } from "#content/donation/network.ts";
 import { transactionOf } from "#api/chain/payment.ts";
-import { programs } from "#api/chain/programs.ts";
-import { readMint, readTokenAccount, showAccount, ShownAs, uiTokenAmount } from "./accounts.ts";
+import type { Commitment } from "#content/contract/transfer.ts";
+import { readMint, uiTokenAmount } from "./accounts.ts";
 import { give } from "./instructions.ts";
 import {
   Address,
@@ -19,284 +19,178 @@ import {
   method,
   methodInContext,
 } from "./json-rpc.ts";
-import {
-  blockhashSlots,
-  type Landing,
-  type Ledger,
-  type Refused,
-  type Slots,
-  type Trial,
-} from "./ledger.ts";
-import type { Commitment } from "#content/contract/transfer.ts";
+import { blockhashSlots, type Landing, type Ledger, type Refused } from "./ledger.ts";
 import type { Outcome, TransactionError } from "./svm.ts";
-import { memosOf, showTransaction, TransactionEncoding } from "./transaction-view.ts";
+import { showTransaction } from "./transaction-view.ts";
+
+type Client =
+  /** api/chain. */
+  | "service"
+  /** Programs with @solana/web3.js; `bun run chain send` is one. */
+  | "web3.js"
+  /** The stock clients of x402, of both versions. */
+  | "x402";
+
+/** Every method of the local chain, and who calls it: one that nobody calls goes. */
+export const clientsOf = {
+  getAccountInfo: ["service", "x402"],
+  getBalance: ["service", "web3.js"],
+  getBlockHeight: ["web3.js"],
+  getFirstAvailableBlock: ["service"],
+  getGenesisHash: ["service"],
+  getLatestBlockhash: ["web3.js", "x402"],
+  getSignatureStatuses: ["service", "web3.js"],
+  getSignaturesForAddress: ["service"],
+  getSlot: ["service"],
+  getTokenSupply: ["service"],
+  getTransaction: ["service"],
+  isBlockhashValid: ["service"],
+  requestAirdrop: ["web3.js"],
+  sendTransaction: ["service", "web3.js"],
+  simulateTransaction: ["service", "x402"],
+  signatureSubscribe: ["web3.js"],
+  signatureUnsubscribe: ["web3.js"],
+} as const satisfies Record<string, readonly Client[]>;
+
+type Subscribing = "signatureSubscribe" | "signatureUnsubscribe";
 
 const noParams = z.tuple([]);
 const onlyOptions = z.tuple([Options]);
 const addressAndOptions = z.tuple([Address, Options]);
-const ShowOptions = ShownAs.extend({ commitment: CommitmentLevel.nullish() }).nullish();
-
-const slotsInEpoch = 432_000;
-const lamportsPerSignature = 5_000;
-const accountsMax = 100;
 const statusesMax = 256;
 const signaturesMax = 1_000;
 
-const slot = method(onlyOptions, ({ slots }, params) => slots.at(commitmentIn(params)));
-
-/** What is asked about the chain itself. */
-const blockMethods: Readonly<Record<string, Method>> = {
-  getGenesisHash: method(noParams, () => networks.local.genesis),
-  getHealth: method(noParams, () => "ok"),
-  getVersion: method(noParams, () => ({ "solana-core": "3.0.0", "feature-set": 0 })),
-  getIdentity: method(noParams, () => ({ identity: "11111111111111111111111111111111" })),
-  getSlot: slot,
-  getBlockHeight: slot,
-  getFirstAvailableBlock: method(noParams, () => 0),
-  minimumLedgerSlot: method(noParams, () => 0),
-  getTransactionCount: method(onlyOptions, (ledger) => ledger.count()),
-  getEpochInfo: method(onlyOptions, (ledger, params) => {
-    const at = ledger.slots.at(commitmentIn(params));
-    return {
-      absoluteSlot: at,
-      blockHeight: at,
-      epoch: Math.floor(at / slotsInEpoch),
-      slotIndex: at % slotsInEpoch,
-      slotsInEpoch,
-      transactionCount: ledger.count(),
-    };
-  }),
-  getBlockTime: method(z.tuple([z.int().nonnegative()]), ({ slots }, [of]) => {
-    if (of > slots.now()) throw new RpcError(codes.noSuchBlock, `Slot ${of} was skipped`);
-    return slots.timeOf(of);
-  }),
-  getLatestBlockhash: methodInContext(onlyOptions, ({ slots }, params) =>
-    blockhashAt(slots, slots.at(commitmentIn(params))),
-  ),
-  isBlockhashValid: methodInContext(addressAndOptions, ({ slots }, params) =>
-    slots.isValid(params[0], commitmentIn(params)),
-  ),
-  getFeeForMessage: methodInContext(z.tuple([z.base64(), Options]), ({ slots }, [text]) => {
-    const message = messageIn(text);
-    const isValid = slots.isValid(message.recentBlockhash, "processed");
-    return isValid ? message.header.numRequiredSignatures * lamportsPerSignature : null;
-  }),
-  getRecentPrioritizationFees: method(
-    z.tuple([z.array(Address).max(128).optional()]),
-    ({ slots }) => [{ slot: slots.now(), prioritizationFee: 0 }],
-  ),
-};
-
-const blockhashAt = (slots: Slots, at: number) => ({
-  blockhash: slots.blockhash(at),
-  lastValidBlockHeight: at + blockhashSlots,
+const AccountOptions = z.looseObject({
+  encoding: z.literal("base64"),
+  dataSlice: z.object({ offset: z.int().min(0), length: z.int().min(0) }).nullish(),
 });
 
-function messageIn(text: string): VersionedMessage {
-  try {
-    return VersionedMessage.deserialize(Buffer.from(text, "base64"));
-  } catch (error) {
-    throw new RpcError(codes.invalidParams, `invalid transaction message: ${String(error)}`);
-  }
-}
+const TransactionOptions = z.looseObject({
+  encoding: z.literal("jsonParsed"),
+  commitment: CommitmentLevel.nullish(),
+  maxSupportedTransactionVersion: z.int().nullish(),
+});
 
-/** What is asked about accounts. The ledger knows them as they are now, at every commitment. */
-const accountMethods: Readonly<Record<string, Method>> = {
-  getAccountInfo: methodInContext(z.tuple([Address, ShowOptions]), (ledger, [of, options]) =>
-    showAccount(ledger, ledger.account(of), options),
-  ),
-  getMultipleAccounts: methodInContext(
-    z.tuple([z.array(Address).max(accountsMax), ShowOptions]),
-    (ledger, [addresses, options]) =>
-      addresses.map((one) => showAccount(ledger, ledger.account(one), options)),
+const SignaturesOptions = z
+  .looseObject({
+    limit: z.int().min(1).max(signaturesMax).nullish(),
+    commitment: CommitmentLevel.nullish(),
+  })
+  .nullish();
+
+const SendParams = z.tuple([z.base64(), z.looseObject({ encoding: z.literal("base64") })]);
+
+const SimulateOptions = z.looseObject({
+  encoding: z.literal("base64"),
+  sigVerify: z.boolean().nullish(),
+  replaceRecentBlockhash: z.boolean().nullish(),
+});
+
+const slot = method(onlyOptions, ({ slots }, params) => slots.at(commitmentIn(params)));
+
+/** What answers each, but for what is answered on a socket. The ledger knows accounts as they are now, at every commitment. */
+export const methods: Readonly<Record<Exclude<keyof typeof clientsOf, Subscribing>, Method>> = {
+  getAccountInfo: methodInContext(
+    z.tuple([Address, AccountOptions]),
+    (ledger, [of, { dataSlice }]) => {
+      const account = ledger.account(of);
+      if (account === null) return null;
+      const { owner, lamports, executable, bytes } = account;
+      const { offset = 0, length = bytes } = dataSlice ?? {};
+      const data = Buffer.from(account.data()).subarray(offset, offset + length);
+      const encoded = [data.toString("base64"), "base64"];
+      return { lamports, owner, executable, rentEpoch: rentExempt, space: bytes, data: encoded };
+    },
   ),
   getBalance: methodInContext(
     addressAndOptions,
     (ledger, [of]) => ledger.account(of)?.lamports ?? 0,
   ),
-  getMinimumBalanceForRentExemption: method(
-    z.tuple([z.int().nonnegative(), Options]),
-    (ledger, [bytes]) => ledger.rentFor(bytes),
-  ),
-  getTokenAccountBalance: methodInContext(addressAndOptions, (ledger, [of]) => {
-    const token = readTokenAccount(ledger.account(of));
-    if (token === null)
-      throw new RpcError(codes.invalidParams, "Invalid param: could not find account");
-    return uiTokenAmount(token.amount, ledger.decimals(token.mint));
+  getBlockHeight: slot,
+  getFirstAvailableBlock: method(noParams, () => 0),
+  getGenesisHash: method(noParams, () => networks.local.genesis),
+  getLatestBlockhash: methodInContext(onlyOptions, ({ slots }, params) => {
+    const at = slots.at(commitmentIn(params));
+    return { blockhash: slots.blockhash(at), lastValidBlockHeight: at + blockhashSlots };
   }),
+  getSignatureStatuses: method(
+    z.tuple([z.array(Signature).max(statusesMax), z.unknown().optional()]),
+    (ledger, [signatures]) => {
+      const statuses = signatures.map((one) => statusOf(ledger, ledger.seen(one, "processed")));
+      return inContext(ledger.slots.now(), statuses);
+    },
+  ),
+  getSignaturesForAddress: method(z.tuple([Address, SignaturesOptions]), (ledger, [of, options]) =>
+    ledger
+      .touching(of, atLeastConfirmed(options?.commitment), options?.limit ?? signaturesMax)
+      .map((one) => ({
+        signature: one.signature,
+        slot: one.slot,
+        err: one.outcome.err,
+        blockTime: ledger.slots.timeOf(one.slot),
+        confirmationStatus: ledger.slots.commitmentOf(one.slot),
+      })),
+  ),
+  getSlot: slot,
   getTokenSupply: methodInContext(addressAndOptions, (ledger, [of]) => {
     const mint = readMint(ledger.account(of));
     if (mint === null) throw new RpcError(codes.invalidParams, "Invalid param: not a Token mint");
     return uiTokenAmount(mint.supply, mint.decimals);
   }),
-  getTokenAccountsByOwner: methodInContext(
-    z.tuple([
-      Address,
-      z.union([z.object({ mint: Address }), z.object({ programId: Address })]),
-      ShowOptions,
-    ]),
-    (ledger, [owner, filter, options]) =>
-      [programs.token, programs.token2022]
-        .flatMap((program) => ledger.accountsOf(program.toBase58()))
-        .filter(({ account }) => {
-          const token = readTokenAccount(account);
-          if (token?.owner !== owner) return false;
-          return "mint" in filter ? token.mint === filter.mint : account.owner === filter.programId;
-        })
-        .map(({ address, account }) => ({
-          pubkey: address,
-          account: showAccount(ledger, account, options),
-        })),
-  ),
-};
-
-const TransactionOptions = z
-  .union([
-    TransactionEncoding.transform((encoding) => ({
-      encoding,
-      commitment: null,
-      maxSupportedTransactionVersion: null,
-    })),
-    z.looseObject({
-      encoding: TransactionEncoding.nullish(),
-      commitment: CommitmentLevel.nullish(),
-      maxSupportedTransactionVersion: z.int().nullish(),
-    }),
-  ])
-  .nullish();
-
-const SignaturesOptions = z
-  .looseObject({
-    limit: z.int().min(1).max(signaturesMax).nullish(),
-    before: Signature.nullish(),
-    until: Signature.nullish(),
-    commitment: CommitmentLevel.nullish(),
-  })
-  .nullish();
-
-const ByteEncoding = z.enum(["base58", "base64"]);
-
-const SendParams = z.tuple([
-  z.string(),
-  z
-    .looseObject({
-      encoding: ByteEncoding.nullish(),
-      skipPreflight: z.boolean().nullish(),
-      preflightCommitment: CommitmentLevel.nullish(),
-    })
-    .nullish(),
-]);
-
-const TrialAccounts = z
-  .object({ addresses: z.array(Address), encoding: z.enum(["base64", "jsonParsed"]).nullish() })
-  .nullish();
-
-const SimulateOptions = z.looseObject({
-  encoding: ByteEncoding.nullish(),
-  sigVerify: z.boolean().nullish(),
-  replaceRecentBlockhash: z.boolean().nullish(),
-  commitment: CommitmentLevel.nullish(),
-  accounts: TrialAccounts,
-});
-
-/** What is asked about transactions, and how they get in. */
-const transactionMethods: Readonly<Record<string, Method>> = {
-  /** Unless the client skips that, it is run for a trial first, and refused when it would fail. */
-  sendTransaction: method(SendParams, (ledger, [text, options]) => {
-    const bytes = bytesIn(text, options?.encoding);
-    const signature = signatureOf(bytes);
-    if (options?.skipPreflight !== true) {
-      const trial = ledger.simulate(bytes, { verify: true, anyBlockhash: false });
-      if ("refused" in trial) throw refusal(trial);
-      const { err } = trial.outcome;
-      if (err !== null) throw preflightFailure(err, trial.outcome);
-    }
-    const sent = ledger.send(bytes);
-    // What is refused behind the preflight vanishes without a word, but for signatures.
-    if ("refused" in sent && sent.refused === "SignatureFailure") throw refusal(sent);
-    return signature;
-  }),
-  /** Runs a transaction without a trace. */
-  simulateTransaction: methodInContext(
-    z.tuple([z.string(), SimulateOptions.nullish()]),
-    (ledger, [text, options]) => {
-      const { replaceRecentBlockhash: replace = false, sigVerify, accounts } = options ?? {};
-      const bytes = bytesIn(text, options?.encoding);
-      if (replace === true && sigVerify === true) {
-        const message = "sigVerify may not be used with replaceRecentBlockhash";
-        throw new RpcError(codes.invalidParams, message);
+  getTransaction: method(
+    z.tuple([Signature, TransactionOptions]),
+    (ledger, [signature, options]) => {
+      const landing = ledger.seen(signature, atLeastConfirmed(options.commitment));
+      if (landing === null) return null;
+      const { version } = landing.transaction;
+      if (version !== "legacy" && version > (options.maxSupportedTransactionVersion ?? -1)) {
+        throw new RpcError(
+          codes.version,
+          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+        );
       }
-      const scrutiny = { verify: sigVerify === true, anyBlockhash: replace === true };
-      const trial = ledger.simulate(bytes, scrutiny);
-      if ("refused" in trial) {
-        const { refused, outcome } = trial;
-        if (refused === "SignatureFailure" || refused === "undecodable") throw refusal(trial);
-        return simulated(refused, outcome);
-      }
-      return {
-        ...simulated(trial.outcome.err, trial.outcome, accountsAfter(ledger, trial, accounts)),
-        replacementBlockhash:
-          replace === true ? blockhashAt(ledger.slots, ledger.slots.now()) : null,
-      };
+      return showTransaction(landing, ledger.slots);
     },
+  ),
+  isBlockhashValid: methodInContext(addressAndOptions, ({ slots }, params) =>
+    slots.isValid(params[0], commitmentIn(params)),
   ),
   requestAirdrop: method(
     z.tuple([Address, z.int().positive(), Options]),
     (ledger, [wallet, lamports]) =>
       give(ledger, { wallet: new PublicKey(wallet), lamports: BigInt(lamports) }),
   ),
-  getTransaction: method(
-    z.tuple([Signature, TransactionOptions]),
-    (ledger, [signature, options]) => {
-      const landing = ledger.landing(signature);
-      const level = atLeastConfirmed(options?.commitment);
-      if (landing === null || !isSeen(ledger, landing, level)) return null;
-      const { version } = landing.transaction;
-      if (version !== "legacy" && version > (options?.maxSupportedTransactionVersion ?? -1)) {
-        throw new RpcError(
-          codes.version,
-          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
-        );
+  /** It is run for a trial first, and refused when it would fail. */
+  sendTransaction: method(SendParams, (ledger, [text]) => {
+    const bytes = bytesIn(text);
+    const signature = signatureOf(bytes);
+    const trial = ledger.simulate(bytes, { verify: true, anyBlockhash: false });
+    if ("refused" in trial) throw refusal(trial);
+    if (trial.err !== null) throw preflightFailure(trial.err, trial);
+    const sent = ledger.send(bytes);
+    if ("refused" in sent) throw refusal(sent);
+    return signature;
+  }),
+  /** Runs a transaction without a trace. */
+  simulateTransaction: methodInContext(
+    z.tuple([z.base64(), SimulateOptions]),
+    (ledger, [text, { sigVerify, replaceRecentBlockhash: replace }]) => {
+      if (replace === true && sigVerify === true) {
+        const message = "sigVerify may not be used with replaceRecentBlockhash";
+        throw new RpcError(codes.invalidParams, message);
       }
-      return showTransaction(landing, options?.encoding ?? "json", ledger.slots);
-    },
-  ),
-  getSignatureStatuses: method(
-    z.tuple([z.array(Signature).max(statusesMax), z.unknown().optional()]),
-    (ledger, [signatures]) => {
-      const statuses = signatures.map((one) => statusOf(ledger, ledger.landing(one)));
-      return inContext(ledger.slots.now(), statuses);
-    },
-  ),
-  getSignaturesForAddress: method(
-    z.tuple([Address, SignaturesOptions]),
-    (ledger, [of, options]) => {
-      const commitment = atLeastConfirmed(options?.commitment);
-      const { before, until, limit } = options ?? {};
-      const page = {
-        slot: ledger.slots.at(commitment),
-        before,
-        until,
-        limit: limit ?? signaturesMax,
-      };
-      return ledger
-        .touching(of, page)
-        .filter((one) => isSeen(ledger, one, commitment))
-        .map((one) => ({
-          signature: one.signature,
-          slot: one.slot,
-          err: one.outcome.err,
-          memo: memosOf(one),
-          blockTime: ledger.slots.timeOf(one.slot),
-          confirmationStatus: ledger.slots.commitmentOf(one.slot),
-        }));
+      const scrutiny = { verify: sigVerify === true, anyBlockhash: replace === true };
+      const trial = ledger.simulate(bytesIn(text), scrutiny);
+      if (!("refused" in trial)) return simulated(trial.err, trial);
+      const { refused, outcome } = trial;
+      if (refused === "SignatureFailure" || refused === "undecodable") throw refusal(trial);
+      return simulated(refused, outcome);
     },
   ),
 };
 
-export const methods: ReadonlyMap<string, Method> = new Map(
-  Object.entries({ ...blockMethods, ...accountMethods, ...transactionMethods }),
-);
+/** `rentEpoch` of accounts that pay no rent is the largest u64; as a number it becomes this. */
+const rentExempt = 18_446_744_073_709_552_000;
 
 function atLeastConfirmed(commitment: Commitment | null | undefined): Commitment {
   if (commitment === "processed") {
@@ -305,17 +199,13 @@ function atLeastConfirmed(commitment: Commitment | null | undefined): Commitment
   return commitment ?? "finalized";
 }
 
-function isSeen({ slots, clock }: Ledger, landing: Landing, commitment: Commitment): boolean {
-  return landing.slot <= slots.at(commitment) && landing.visibleFromMs <= clock().getTime();
-}
-
-function statusOf(ledger: Ledger, landing: Landing | null) {
-  if (landing === null || !isSeen(ledger, landing, "processed")) return null;
+function statusOf({ slots }: Ledger, landing: Landing | null) {
+  if (landing === null) return null;
   const { err } = landing.outcome;
-  const confirmationStatus = ledger.slots.commitmentOf(landing.slot);
+  const confirmationStatus = slots.commitmentOf(landing.slot);
   return {
     slot: landing.slot,
-    confirmations: confirmationStatus === "finalized" ? null : ledger.slots.now() - landing.slot,
+    confirmations: confirmationStatus === "finalized" ? null : slots.now() - landing.slot,
     err,
     status: err === null ? { Ok: null } : { Err: err },
     confirmationStatus,
@@ -326,16 +216,10 @@ function statusOf(ledger: Ledger, landing: Landing | null) {
 export function signatureIn(params: readonly unknown[]): string {
   const given = SendParams.safeParse(params);
   if (!given.success) throw undecodable();
-  const [text, options] = given.data;
-  return signatureOf(bytesIn(text, options?.encoding));
+  return signatureOf(bytesIn(given.data[0]));
 }
 
-function bytesIn(text: string, encoding: "base58" | "base64" | null | undefined): Uint8Array {
-  const bytes =
-    encoding === "base64" ? new Uint8Array(Buffer.from(text, "base64")) : bs58.decodeUnsafe(text);
-  if (bytes === undefined) throw new RpcError(codes.invalidParams, "invalid base58 encoding");
-  return bytes;
-}
+const bytesIn = (text: string) => new Uint8Array(Buffer.from(text, "base64"));
 
 function signatureOf(bytes: Uint8Array): string {
   const signature = transactionOf(bytes)?.signatures[0];
@@ -362,20 +246,8 @@ function preflightFailure(err: TransactionError, outcome: Outcome | null): RpcEr
   return new RpcError(codes.preflight, message, simulated(err, outcome));
 }
 
-const accountsAfter = (ledger: Ledger, trial: Trial, asked: z.infer<typeof TrialAccounts>) =>
-  asked?.addresses.map((address) =>
-    showAccount(ledger, trial.account(address), { encoding: asked.encoding ?? "base64" }),
-  ) ?? null;
-
-const simulated = (
-  err: TransactionError | null,
-  outcome: Outcome | null,
-  accounts: unknown = null,
-) => ({
+const simulated = (err: TransactionError | null, outcome: Outcome | null) => ({
   err,
   logs: outcome?.logs ?? [],
-  accounts,
   unitsConsumed: outcome?.units ?? 0,
-  returnData: null,
-  innerInstructions: null,
 });

@@ -130,7 +130,7 @@ function fundSponsor(chain: LocalChain, config: Config): void {
 }
 
 /** To the process that started this one, or to the person who did. */
-function announce(chain: LocalChain, { url, port }: Served): void {
+function announce(chain: LocalChain, { url, port, nextPort }: Served): void {
   if (process.send !== undefined) {
     process.send({ url, port });
     return;
@@ -138,6 +138,11 @@ function announce(chain: LocalChain, { url, port }: Served): void {
   const lines = [
     "",
     `A Solana of your own is answering at ${url}: ${chain.ledger.count()} transactions, no real money.`,
+    ...(nextPort
+      ? []
+      : [
+          `Port ${port + 1} is taken: @solana/web3.js, which looks for sockets there, cannot subscribe.`,
+        ]),
     "",
     "  money     bun run chain faucet --wallet <address> --sol 1 --usdc 100",
     "  donate    bun run chain send --to <wallet> --amount 2.50",

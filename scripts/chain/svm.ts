@@ -1,9 +1,4 @@
-import {
-  AddressLookupTableAccount,
-  Keypair,
-  SystemProgram,
-  type VersionedTransaction,
-} from "@solana/web3.js";
+import { Keypair, SystemProgram, type VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import {
   Account,
@@ -44,11 +39,6 @@ function openSvm() {
       known.set(address, program);
       return program;
     },
-    accountsOf: (program: string) =>
-      svm.getProgramAccounts(bs58.decode(program)).flatMap((one) => {
-        const account = accountOf(one.account());
-        return account === null ? [] : [{ address: bs58.encode(one.address), account }];
-      }),
     put: (address: string, owner: string, lamports: bigint, data: Uint8Array) =>
       svm.setAccount(
         bs58.decode(address),
@@ -56,15 +46,10 @@ function openSvm() {
       ),
     /** Runs a transaction of any version. */
     run: (bytes: Uint8Array): Outcome => outcomeOf(svm.sendVersionedTransaction(bytes)),
-    /** Runs it without a trace. `after` are the accounts that it would have changed. */
-    simulate: (bytes: Uint8Array) => {
+    /** Runs it without a trace. */
+    simulate: (bytes: Uint8Array): Outcome => {
       const ran = svm.simulateVersionedTransaction(bytes);
-      const after = new Map<string, ChainAccount | null>();
-      if (ran instanceof FailedTransactionMetadata) return { outcome: outcomeOf(ran), after };
-      for (const one of ran.postAccounts()) {
-        after.set(bs58.encode(one.address), accountOf(one.account()));
-      }
-      return { outcome: outcomeOf(ran.meta()), after };
+      return outcomeOf(ran instanceof FailedTransactionMetadata ? ran : ran.meta());
     },
     /** Whether signatures are looked at; they are at first. */
     verify: (signatures: boolean) => svm.setSigverify(signatures),
@@ -106,8 +91,6 @@ function outcomeOf(ran: TransactionMetadata | FailedTransactionMetadata) {
   return {
     /** Null when it succeeded. */
     err: failed ? errorIn(ran.toString()) : null,
-    /** Lamports. Only the debug form tells them. */
-    fee: Number(/\bfee: (\d+)/.exec(meta.toString())?.[1] ?? 0),
     units: Number(meta.computeUnitsConsumed()),
     logs: meta.logs(),
     inner: meta.innerInstructions().map((instructions) => instructions.map(innerOf)),
@@ -121,7 +104,6 @@ function innerOf(one: ReturnType<TransactionMetadata["innerInstructions"]>[numbe
     program: compiled.programIdIndex(),
     accounts: [...compiled.accounts()],
     data: bs58.encode(compiled.data()),
-    stackHeight: one.stackHeight(),
   };
 }
 
@@ -137,35 +119,12 @@ function errorIn(debug: string): TransactionError {
 }
 
 /** All accounts of a transaction in the order in which instructions count them. */
-export type AccountKeys = {
-  all: string[];
-  /** Those that stand in the message; the rest was loaded from lookup tables. */
-  named: number;
-  loaded: { writable: string[]; readonly: string[] };
-};
+export type AccountKeys = { all: string[] };
 
-/** Resolves them. Null when a lookup table is missing or too short. */
-export function accountKeysOf({ message }: VersionedTransaction, svm: Svm): AccountKeys | null {
-  try {
-    const addressLookupTableAccounts = message.addressTableLookups.map(({ accountKey: key }) => {
-      const data = svm.account(key.toBase58())?.data() ?? new Uint8Array();
-      return new AddressLookupTableAccount({
-        key,
-        state: AddressLookupTableAccount.deserialize(data),
-      });
-    });
-    const keys = message.getAccountKeys({ addressLookupTableAccounts });
-    const [named = [], writable = [], readonly = []] = keys
-      .keySegments()
-      .map((segment) => segment.map((key) => key.toBase58()));
-    return {
-      all: [...named, ...writable, ...readonly],
-      named: named.length,
-      loaded: { writable, readonly },
-    };
-  } catch {
-    return null;
-  }
+/** Null for a transaction that takes some from lookup tables: nobody makes tables here. */
+export function accountKeysOf({ message }: VersionedTransaction): AccountKeys | null {
+  if (message.addressTableLookups.length > 0) return null;
+  return { all: message.staticAccountKeys.map((key) => key.toBase58()) };
 }
 
 const lamportsPerSol = 1_000_000_000n;
