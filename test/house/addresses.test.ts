@@ -41,6 +41,11 @@ const inEnglish = (path: string): string => {
   return languages.has(code) && code !== "en" ? rest || "/" : path;
 };
 
+test("an address stands in the table once", () => {
+  const paths = table.map(([, { path }]) => path);
+  expect(paths.filter((path, at) => paths.indexOf(path) !== at)).toEqual([]);
+});
+
 test("every route has its entry, every entry of the service its route", () => {
   const routes = service.app.routes.map(({ path }) => path.replaceAll(/:(\w+)/g, "{$1}"));
   const paths = new Set(table.map(([, { path }]) => path));
