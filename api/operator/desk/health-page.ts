@@ -1,10 +1,11 @@
 import { queryIn } from "#api/http/query.ts";
-import { dailyNumbers, operatorHealth, operatorNumbers } from "#api/operator/health.ts";
+import { operatorHealth, operatorNumbers } from "#api/operator/health.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import {
   type DailyNumbers,
   daysLimit,
   type FunnelGroup,
+  type OperatorNumbers,
   type OperatorHealth,
 } from "#content/contract/operator.ts";
 import { type Chart, chartsOf, drawn, shownCell } from "#content/statistics/charts.ts";
@@ -122,6 +123,7 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
   const { days = daysLimit.default } = queryIn(request, operatorOperations.getDailyNumbers);
   // One day alone makes no line.
   const count = Math.max(days, 2);
+  const numbers = await operatorNumbers(context, { days: count });
   const directory = chartsOf(await storedCharts(context.store)).map((chart) => ({
     ...chart,
     names: chart.columns.map(({ name }) => name),
@@ -142,7 +144,7 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
         })),
       )}
       <p class="quiet">Days are in UTC; the last one is today so far.</p>
-      ${await chartsOfDays(context, { days: count })} ${await funnel(context, count)}
+      ${await chartsOfDays(numbers)} ${funnel(numbers)}
       <h2>The directory</h2>
       <p class="quiet">As on the public page of statistics, counted every quarter of an hour.</p>
       ${await figures(directory)}`,
@@ -150,8 +152,7 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
 }
 
 /** What recommendations led to over these days. */
-async function funnel(context: Visit["context"], days: number): Promise<Html> {
-  const { funnel: groups, opened_by_rank } = await operatorNumbers(context, { days });
+function funnel({ funnel: groups, opened_by_rank }: OperatorNumbers): Html {
   const ranks = opened_by_rank.map(
     ({ rank, opened }) => `${rank ?? "not recommended"}: ${readable(opened)}`,
   );
@@ -187,15 +188,11 @@ const withShare = (count: number, of: number): string =>
 const figures = async (charts: readonly Figure[]): Promise<Html> =>
   html`<div class="charts">${(await drawn(charts)).map(figure)}</div>`;
 
-/** Charts of what happened on each of these days, today so far included: all, or those with these ids. */
-export async function chartsOfDays(
-  context: Visit["context"],
-  { days, ids }: { days: number; ids?: readonly string[] },
-): Promise<Html> {
-  const numbers = await dailyNumbers(context, { days });
-  const wanted = daily.filter(({ id }) => ids?.includes(id) ?? true);
-  return figures(wanted.map((one) => figureOf(one, numbers)));
-}
+/** Charts of what happened on each of these days: all, or those with these ids. */
+export const chartsOfDays = (numbers: DailyNumbers, ids?: readonly string[]): Promise<Html> =>
+  figures(
+    daily.filter(({ id }) => ids?.includes(id) ?? true).map((chart) => figureOf(chart, numbers)),
+  );
 
 /** Numbers by day, drawn as lines over the same days. At most three, so that each looks different. */
 type Daily = {

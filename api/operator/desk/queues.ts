@@ -1,6 +1,6 @@
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
-import { operatorHealth } from "#api/operator/health.ts";
+import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
 import { findReview, listReviews, reviewQueues, waitingMax } from "#api/operator/review-queues.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
@@ -34,10 +34,10 @@ const recentDecisions = 10;
 
 /** /desk: what is wrong, what waits, how it goes and what was done recently. */
 export async function overviewPage({ context }: Visit): Promise<Page> {
-  const [log, { warnings }, charts] = await Promise.all([
+  const [log, { warnings }, numbers] = await Promise.all([
     readAudit(context, { limit: recentEntries }),
     operatorHealth(context),
-    chartsOfDays(context, { days: 30, ids: ["enrichment", "queries"] }),
+    dailyNumbers(context, { days: 30 }),
   ]);
   const decided = log.entries.filter(({ subject }) => subject !== "desk").slice(0, recentDecisions);
   return {
@@ -47,7 +47,7 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
       ${warnings.length === 0 ? null : [warningsNotice(warnings), html`<p><a href="/desk/health">What to do about it</a></p>`]}
       ${await queueTable({ context })}
       <h2>The last 30 days</h2>
-      ${charts}
+      ${await chartsOfDays(numbers, ["enrichment", "queries"])}
       <p><a href="/desk/charts">All charts</a></p>
       <h2>Done recently</h2>
       ${decided.length === 0 ? html`<p class="quiet">Nothing yet.</p>` : auditTable(decided, "The newest first, without signing in")}
