@@ -16,7 +16,6 @@ import type { Context } from "./context.ts";
 import { helpFor, methodsOf, pathOf, routesByPath } from "./http/route.ts";
 import { rateLimited } from "./http/rate-limit.ts";
 import type { Allowance } from "./http/sliding-window.ts";
-import { isStorageQuota, storageQuota } from "./http/stored-bytes.ts";
 import { requestIdOf, traceOf } from "./log.ts";
 import { openMetrics } from "./operator/metrics.ts";
 import { openReadiness, probeRoutes } from "./operator/probes.ts";
@@ -37,6 +36,7 @@ import { type Address, addresses, type LimitName } from "#content/contract/addre
 import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
+import { isStorageQuota, storageQuota } from "#api/http/storage-quota.ts";
 
 /** The whole service without a socket. */
 export type App = {

@@ -23,7 +23,7 @@ import { openSearch } from "./search/engine.ts";
 import { isUsed, openSecrets } from "./secrets.ts";
 import { startSweep } from "./donation/sweep.ts";
 import { expireWaiting } from "./operator/expire-waiting.ts";
-import { startOnboardingSweep } from "./onboarding/wallets.ts";
+import { startOnboardingSweep } from "#api/onboarding/sweep.ts";
 
 export type Service = {
   app: App;

@@ -21,10 +21,10 @@ import { fitted } from "#content/contract/problem.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { usualDays } from "#content/operation/usual-wait-store.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
-import { type CorrectContext, correctionStatus } from "./correct.ts";
+import { type CorrectWorld, correctionStatus } from "#content/correction/correct.ts";
 
 /** The form of /corrections and the page of its status, drawn by the site for one reader each. */
-export function correctionPages(context: Context, verb: CorrectContext) {
+export function correctionPages(context: Context, verb: CorrectWorld) {
   const path = pathOf(addresses.correctionStatusForm);
   const routes = new Elysia().get(path, ({ request }) =>
     toPage(addresses.correctionStatus, request),

@@ -6,7 +6,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { answerForm, isSentByForm, valuesIn } from "#api/http/form.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf } from "#api/http/route.ts";
-import { onboardingKeys } from "#api/onboarding/keys.ts";
+import { onboardingKeys } from "#content/onboarding/keys.ts";
 import { correctionOperations as operations } from "#content/contract/operations/correction.ts";
 import {
   idempotencyKeyReused,
@@ -15,7 +15,12 @@ import {
 } from "#content/contract/problem.ts";
 import { withScheme } from "#content/nonprofit/website.ts";
 import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
-import { type CorrectFailure, correct, correctionStatus, waitingInAllMax } from "./correct.ts";
+import {
+  type CorrectFailure,
+  correct,
+  correctionStatus,
+  waitingInAllMax,
+} from "#content/correction/correct.ts";
 import { answersToForm, correctionPages } from "./pages.ts";
 
 /** POST /api/corrections/{slug}, and what a link to a status page asks. Never cached. */

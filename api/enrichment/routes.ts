@@ -5,7 +5,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
-import { rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
+import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import type { Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
@@ -15,20 +15,24 @@ import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import {
   bindAgent,
-  givenSecret,
   type KeyCall,
   type KeyFailure,
   revokeSecret,
   rotateSecret,
+} from "#content/enrichment/bind-agent.ts";
+import { enrich, type EnrichFailure } from "#content/enrichment/enrich.ts";
+import {
+  givenSecret,
   secretAnswers,
-} from "./agent-keys.ts";
-import { agentRefusals, proposalCall, proposalContext } from "./proposal.ts";
-import { enrich, type EnrichFailure } from "./enrich.ts";
+  agentRefusals,
+  proposalCall,
+  proposalWorld,
+} from "./proposal.ts";
 
 /** POST /api/enrich/{slug}. */
 export const enrichRoutes = (context: Context) => {
   const { config, activity, waitForPublication, publication } = context;
-  const verb = { ...proposalContext(context), waitForPublication, publication };
+  const verb = { ...proposalWorld(context), waitForPublication, publication };
   return new Elysia().post(
     pathOf(operations.submitEnrichment),
     async ({ params: { slug }, body, request }) => {

@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Config } from "#api/config.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { isoDay } from "#content/contract/base/time.ts";
+import { agentSecretStart } from "#content/enrichment/agent-key.ts";
 import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
 
 const addresses = new WeakMap<Request, string>();
@@ -145,17 +146,11 @@ export function networkHash(
 export const bearerOf = (request: Request): string | null =>
   /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
 
-/** How every secret of an agent begins, so that the bearer token of a gateway or another service is not taken for one. */
-export const agentSecretStart = "agent_";
-
 /** The secret of an agent that came as `Authorization: Bearer`; null without one. Any other token is ignored. */
 export function agentSecretOf(request: Request): string | null {
   const token = bearerOf(request);
   return token?.startsWith(agentSecretStart) === true ? token : null;
 }
-
-/** Whether an Idempotency-Key is printable, so that it is the same thing to every proxy on its way. */
-export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
 
 const hashesMax = 10_000;
 const hashedLengthMax = 250;

@@ -1,48 +1,14 @@
-import type { Config } from "#api/config.ts";
 import type { Context } from "#api/context.ts";
 import type { FailureTable } from "#api/http/problem.ts";
-import type { HostProof, HostProofBody } from "#content/contract/onboarding.ts";
-import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { type Clock, isoTime } from "#content/contract/base/time.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import {
-  type HostControl,
-  hostControl,
-  hostProofLifeMs,
-  hostToProve,
-  provesHost,
-} from "#content/onboarding/host-proof.ts";
-import {
-  noteHostProof,
-  noteMailed,
-  type Onboarding,
-  onboardingById,
-} from "#content/onboarding/store.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
-import type { Queryable, Store } from "#content/store/open.ts";
-import type { z } from "zod";
-import { digestOf, onboardingKeys, type ProofKeys } from "./keys.ts";
-import { fileAt, type HostLook, openHostLook, tokenRecord } from "./look-at-host.ts";
-import type { SendMail } from "./mail.ts";
-
-/** What a description is made with: it neither opens a connection nor asks the store. */
-export type Describing = ProofKeys & { config: Pick<Config, "claimChecks" | "mail"> };
-
-export type HostProofContext = Describing & {
-  store: Store;
-  clock: Clock;
-  baseUrl: string;
-  look: HostLook;
-  /** Null: no mail is sent. */
-  sendMail: SendMail | null;
-};
+import type { SendMail, HostProofWorld, HostProofFailure } from "#content/onboarding/prove-host.ts";
+import { onboardingKeys } from "#content/onboarding/keys.ts";
+import { openHostLook } from "./look-at-host.ts";
 
 /** What proofs are made with in a service. */
 export const openHostProof = (
   context: Pick<Context, "store" | "clock" | "config" | "secrets">,
   sendMail: SendMail | null,
-): HostProofContext => {
+): HostProofWorld => {
   const { store, clock, config } = context;
   const { baseUrl } = config;
   return {
@@ -55,16 +21,6 @@ export const openHostProof = (
     sendMail,
   };
 };
-
-export type HostProofFailure =
-  | { kind: "submission_not_found" }
-  | { kind: "submission_decided" }
-  | { kind: "host_checks_off" }
-  | { kind: "host_not_reached"; said: string }
-  | { kind: "mail_not_possible" }
-  | { kind: "mail_sent_before" }
-  | { kind: "mail_not_sent" }
-  | { kind: "code_not_valid" };
 
 /** Why nothing was proven, and what to do instead. */
 export const hostProofAnswers: FailureTable<HostProofFailure> = {
@@ -104,173 +60,3 @@ export const hostProofAnswers: FailureTable<HostProofFailure> = {
       "This link is not valid (any more): it works for 24 hours, for the host to which it was sent. Ask for another one.",
   },
 };
-
-type Outcome = Promise<Result<HostProof, HostProofFailure>>;
-
-/** The profile that a request is for; null for a registration. */
-export async function profileOf(
-  store: Queryable,
-  { nonprofit_id }: Pick<Onboarding, "nonprofit_id">,
-): Promise<NonprofitRecord | null> {
-  const [record] = nonprofit_id === null ? [] : await recordsById(store, [nonprofit_id]);
-  return record ?? null;
-}
-
-const claimedBy = ({ type, request }: Onboarding, profile: NonprofitRecord | null) => ({
-  type,
-  profile,
-  website: request.website,
-});
-
-/** What a request has to prove and how, and whether it has; `seen` is what the last look found. */
-export function describeHostProof(
-  { hostToken, config }: Describing,
-  { one, profile, now }: { one: Onboarding; profile: NonprofitRecord | null; now: Date },
-  seen: string | null = null,
-): HostProof {
-  const claimed = claimedBy(one, profile);
-  const control = hostControl(claimed, one, now.getTime());
-  const due = hostToProve(claimed);
-  const isProven = control.state === "proven";
-  return {
-    state: control.state,
-    host: due.ok ? due.value.host : null,
-    ...(due.ok && config.claimChecks ? waysToProve(due.value) : noWay),
-    by: isProven ? control.by : null,
-    proven_at: isProven ? isoTime(control.at) : null,
-    valid_until: isProven ? isoTime(control.at + hostProofLifeMs) : null,
-    message: sentenceOf(control, seen),
-  };
-
-  function waysToProve(asked: Due) {
-    return {
-      token: hostToken(one.id),
-      file_url: fileAt(asked.website).href,
-      dns_name: tokenRecord(asked.host),
-      email: config.mail !== null && provesHost(one.request.contact_email, asked),
-    };
-  }
-}
-
-const noWay = { token: null, file_url: null, dns_name: null, email: false };
-
-function sentenceOf(control: HostControl, seen: string | null): string {
-  if (control.state === "nothing_to_prove_against") {
-    return `There is nothing to prove against: ${control.why}.`;
-  }
-  if (control.state === "proven") return `Control of ${control.host} is proven.`;
-  const why = seen === null ? "" : ` ${seen}`;
-  return `Control of ${control.host} is not proven.${why}`;
-}
-
-/**
- * Does what the sender of a request, or an operator, asks for: looks for the token at the host, sends a link to a
- * mailbox there, or takes the code of such a link. Nothing is stored but a proof.
- */
-export async function proveHost(
-  context: HostProofContext,
-  submissionId: string,
-  { email, code }: z.output<typeof HostProofBody>,
-): Outcome {
-  if (!context.config.claimChecks) return fail({ kind: "host_checks_off" });
-  const one = await onboardingById(context.store, submissionId);
-  if (one === null) return fail({ kind: "submission_not_found" });
-  if (one.status !== "pending_review") return fail({ kind: "submission_decided" });
-  const profile = await profileOf(context.store, one);
-  const asked = { one, profile, now: context.clock() };
-  const due = hostToProve(claimedBy(one, profile));
-  if (!due.ok) return ok(describeHostProof(context, asked));
-  if (typeof code === "string") return withCode(context, asked, due.value, code);
-  if (email === true) return withMail(context, asked, due.value);
-  const seen = await context.look({ ...due.value, token: context.hostToken(one.id) });
-  if (seen.kind === "unclear") return fail({ kind: "host_not_reached", said: seen.said });
-  if (seen.kind === "absent") return ok(describeHostProof(context, asked, seen.said));
-  return proven(context, asked, due.value.host, seen.by);
-}
-
-/** The same look when an operator asks for it by the id of a review; it stands in the audit log. */
-export async function checkHost(
-  context: Pick<Context, "store" | "clock" | "config" | "secrets">,
-  { id, operator }: { id: string; operator: string },
-): Outcome {
-  const [, key = ""] = /^onboarding-([\da-f]{1,64})$/.exec(id) ?? [];
-  const outcome = await proveHost(openHostProof(context, null), key, {});
-  const state = outcome.ok ? outcome.value.state : outcome.failure.kind;
-  const at = context.clock().getTime();
-  const entry = { operator, action: "review.checked", subject: id, detail: { host: state }, at };
-  await context.store.write((tx) => logOperator(tx, entry));
-  return outcome;
-}
-
-type Asked = { one: Onboarding; profile: NonprofitRecord | null; now: Date };
-type Due = { host: string; website: string };
-
-async function proven(
-  context: HostProofContext,
-  { one, profile, now }: Asked,
-  host: string,
-  by: "file" | "dns" | "email",
-): Outcome {
-  const at = now.getTime();
-  await context.store.write((tx) => noteHostProof(tx, { id: one.id, host, by, at }));
-  const proof = { proven_host: host, proven_by: by, proven_at: at };
-  return ok(describeHostProof(context, { one: { ...one, ...proof }, profile, now }));
-}
-
-const codeLifeS = 86_400;
-
-async function withMail(context: HostProofContext, asked: Asked, due: Due): Outcome {
-  const { store, sendMail, baseUrl, statusToken, linkSeal } = context;
-  const { one, profile, now } = asked;
-  const to = one.request.contact_email;
-  if (sendMail === null || !provesHost(to, due)) return fail({ kind: "mail_not_possible" });
-  const mailing = { id: one.id, host: due.host, at: now.getTime() };
-  const reserved = await store.write((tx) => noteMailed(tx, mailing));
-  if (!reserved) return fail({ kind: "mail_sent_before" });
-  const issued = Math.floor(now.getTime() / 1_000).toString(36);
-  const code = `${issued}.${linkSeal(one.id, due.host, issued)}`;
-  const sent = await sendMail({
-    to,
-    subject: `Confirm a request for ${due.host} at ${new URL(baseUrl).host}`,
-    text: mailText({
-      baseUrl,
-      host: due.host,
-      profile: profile === null ? null : `${baseUrl}/nonprofits/${profile.slug}`,
-      wallet: one.request.usdc_wallet,
-      link: `${baseUrl}/onboard/status#${statusToken(one.id)}.${code}`,
-    }),
-  });
-  // It counts all the same: a mail server that is slow to answer may have taken it.
-  if (!sent) return fail({ kind: "mail_not_sent" });
-  return ok(
-    describeHostProof(context, asked, "A link was sent to contact_email; it works for 24 hours."),
-  );
-}
-
-/** Nothing that a stranger typed stands in it, or the directory would carry anyone's words to any mailbox. */
-const mailText = ({
-  baseUrl,
-  host,
-  profile,
-  wallet,
-  link,
-}: Record<"baseUrl" | "host" | "link", string> & Record<"profile" | "wallet", string | null>) =>
-  [
-    `Someone asks the directory ${baseUrl} for ${profile === null ? "a new profile" : `control of the profile ${profile}`}`,
-    `in the name of the organisation whose website is at ${host}, and gave this address as its contact.`,
-    ...(wallet === null ? [] : ["", `Gifts would go to the Solana wallet ${wallet}.`]),
-    "",
-    "If your organisation asked for this, open this link within 24 hours and press the button there:",
-    link,
-    "",
-    "If you know nothing of it, do not confirm it. The same page has a button that withdraws the request.",
-  ].join("\n");
-
-async function withCode(context: HostProofContext, asked: Asked, due: Due, code: string): Outcome {
-  const { one, now } = asked;
-  const [issued = "", seal = ""] = code.trim().split(".");
-  const ageS = now.getTime() / 1_000 - Number.parseInt(issued, 36);
-  const isOurs = digestOf(seal) === digestOf(context.linkSeal(one.id, due.host, issued));
-  const isValid = isOurs && ageS < codeLifeS && provesHost(one.request.contact_email, due);
-  return isValid ? proven(context, asked, due.host, "email") : fail({ kind: "code_not_valid" });
-}

@@ -3,31 +3,13 @@ import type { Config } from "#api/config.ts";
 import { bareHost } from "#content/onboarding/host-proof.ts";
 import { AnswerRefused, boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { within } from "#content/runtime/with-timeout.ts";
-
-/** Where the token of a claim is looked for. */
-const tokenPath = "/.well-known/almoner-claim.txt";
-/** Its address at the host of a website: by https unless the website itself is of http. */
-export function fileAt(website: string): URL {
-  const { protocol, hostname } = new URL(website);
-  return new URL(`${protocol}//${hostname}${tokenPath}`);
-}
-export const tokenRecord = (host: string): string => `_almoner-claim.${host}`;
-
-/**
- * What was seen at one place: the token, something else, or nothing because it could not be asked. `said` completes
- * "The file …" or "The record …".
- */
-type Look = { kind: "found" | "absent" | "unclear"; said: string };
-
-/** What was seen at a host. `unclear`: neither place had the token, and one of them could not be asked. */
-export type HostSeen = Look & { by: "file" | "dns" };
-
-/** Looks for a token at a host. `website` says whether the host is asked with its "www.", and by https or http. */
-export type HostLook = (asked: {
-  website: string;
-  host: string;
-  token: string;
-}) => Promise<HostSeen>;
+import {
+  type HostLook,
+  type Look,
+  fileAt,
+  type HostSeen,
+  tokenRecord,
+} from "#content/onboarding/prove-host.ts";
 
 type LookOptions = { ca?: string; waitMs?: number };
 type LookConfig = Pick<Config, "claimResolver" | "claimPorts" | "claimAddresses">;

@@ -1,8 +1,6 @@
 import type { Config } from "#api/config.ts";
 import { within } from "#content/runtime/with-timeout.ts";
-
-/** Sends a plain text; false when the mail server did not take it within 5 s. */
-export type SendMail = (mail: { to: string; subject: string; text: string }) => Promise<boolean>;
+import type { SendMail } from "#content/onboarding/prove-host.ts";
 
 const waitMs = 5_000;
 

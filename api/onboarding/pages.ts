@@ -21,16 +21,21 @@ import { pathIn } from "#content/language/texts.ts";
 import { onboardingByToken } from "#content/onboarding/store.ts";
 import { usualDays } from "#content/operation/usual-wait-store.ts";
 import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
-import { type HostProofContext, hostProofAnswers, proveHost } from "./host-proof.ts";
-import { digestOf, type OnboardingKeys } from "./keys.ts";
-import { onboardingStatus, withdrawn, withdrawOnboarding } from "./onboarding-status.ts";
+import { type HostProofWorld, proveHost } from "#content/onboarding/prove-host.ts";
+import { digestOf, type OnboardingKeys } from "#content/onboarding/keys.ts";
+import {
+  onboardingStatus,
+  withdrawn,
+  withdrawOnboarding,
+} from "#content/onboarding/onboarding-status.ts";
+import { hostProofAnswers } from "./host-proof.ts";
 
 type Verb = Parameters<typeof onboardingStatus>[0] & OnboardingKeys;
 
 /** The form of /onboard and the page of its status, drawn by the site for one reader each. */
 export function onboardPages(
   context: Context,
-  { verb, proving }: { verb: Verb; proving: HostProofContext },
+  { verb, proving }: { verb: Verb; proving: HostProofWorld },
 ) {
   const path = pathOf(addresses.onboardStatusForm);
   const routes = new Elysia().get(path, ({ request }) => toPage(addresses.onboardStatus, request));
@@ -105,7 +110,7 @@ export const answersToForm = (
 
 /** Does what a button of the status page says, and answers what came of it; null for none. */
 async function act(
-  { verb, proving }: { verb: Verb; proving: HostProofContext },
+  { verb, proving }: { verb: Verb; proving: HostProofWorld },
   asked: string,
   { token, code }: { token: string; code: string },
 ): Promise<Said | null> {

@@ -14,12 +14,17 @@ import { isoTime } from "#content/contract/base/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { HostProofBody } from "#content/contract/onboarding.ts";
-import { hostProofAnswers, openHostProof, proveHost } from "./host-proof.ts";
-import { digestOf, onboardingKeys } from "./keys.ts";
+import { proveHost } from "#content/onboarding/prove-host.ts";
+import { digestOf, onboardingKeys } from "#content/onboarding/keys.ts";
 import { openMail } from "./mail.ts";
-import { onboard, type OnboardFailure } from "./onboard.ts";
+import { onboard, type OnboardFailure } from "#content/onboarding/onboard.ts";
 import { answersToForm, onboardPages } from "./pages.ts";
-import { onboardingStatus, withdrawn, withdrawOnboarding } from "./onboarding-status.ts";
+import {
+  onboardingStatus,
+  withdrawn,
+  withdrawOnboarding,
+} from "#content/onboarding/onboarding-status.ts";
+import { hostProofAnswers, openHostProof } from "./host-proof.ts";
 
 /** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
 export const onboardRoutes = (context: Context) => {

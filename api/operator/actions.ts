@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type FailureTable, type Refusal, refusalOf, unusableBody } from "#api/http/problem.ts";
-import { eraseContactsOf } from "#api/onboarding/erase-contacts.ts";
-import { checkHost, hostProofAnswers, type HostProofFailure } from "#api/onboarding/host-proof.ts";
+import { eraseContactsOf } from "#content/correction/erase-contacts.ts";
+import { checkHost, type HostProofFailure } from "#content/onboarding/prove-host.ts";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
@@ -31,6 +31,7 @@ import { revertAgent } from "./revert.ts";
 import type { ReviewFailure } from "./open-queue.ts";
 import { decideReview, findReview, listReviews, reviewQueues } from "./review-queues.ts";
 import { type RevokeFailure, revokeVerification } from "./revoke-verification.ts";
+import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 
 /** What an action is asked with: the name of who asks, and what the operation takes. */
 type Asked<Path extends string> = {
@@ -196,7 +197,9 @@ export const actions = {
   decideReviews: action(operations.decideReviews, decideMany, {
     help: 'Send {"ids": ["prose-12", "prose-13"], "decision": "rejected", "reason": "…"}.',
   }),
-  checkHostControl: action(verificationOperations.checkHostControl, checkHost),
+  checkHostControl: action(verificationOperations.checkHostControl, (context, given) =>
+    checkHost(openHostProof(context, null), given),
+  ),
   readAuditLog: reading(operations.readAuditLog, readAudit),
   revertAgent: action(operations.revertAgent, revertAgent, {
     help: 'Send {"agent_id": "…", "reason": "…"}, or {"submissions": [12, 15], "reason": "…"}.',

@@ -1,4 +1,4 @@
-import { giveSecret } from "#api/enrichment/agent-keys.ts";
+import { giveSecret } from "#content/enrichment/bind-agent.ts";
 import type { AgentNamed, AgentSecret, AgentSubmissions } from "#content/contract/agent-keys.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";

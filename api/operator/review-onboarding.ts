@@ -1,5 +1,5 @@
-import { changeWallet } from "#api/onboarding/wallets.ts";
-import { slugFor, soughtFor } from "#api/onboarding/onboard.ts";
+import { changeWallet } from "#content/onboarding/wallets.ts";
+import { slugFor, soughtFor } from "#content/onboarding/onboard.ts";
 import type { OnboardingType } from "#content/contract/onboarding.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";

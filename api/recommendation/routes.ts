@@ -2,7 +2,6 @@ import { nonprofitNotFound, type Wrong } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
 import type { Context } from "#api/context.ts";
-import { agentRefusals, proposalCall, proposalContext } from "#api/enrichment/proposal.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { askedCacheControl } from "#api/http/headers.ts";
 import {
@@ -20,8 +19,12 @@ import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
-import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.ts";
-import { recommend } from "./recommend.ts";
+import {
+  draftRecommendation,
+  type DraftRefusal,
+} from "#content/recommendation/draft-recommendation.ts";
+import { recommend } from "#content/recommendation/recommend.ts";
+import { agentRefusals, proposalCall, proposalWorld } from "#api/enrichment/proposal.ts";
 
 const cachedBytesMax = 16 * 1024 * 1024;
 const minuteMs = 60_000;
@@ -90,7 +93,7 @@ function answered(answer: RecommendAnswer) {
 export const recommendDraftRoutes = (context: Context) => {
   const { config, curated } = context;
   const verb = {
-    ...proposalContext(context),
+    ...proposalWorld(context),
     phase: config.recommendationPhase,
     onRecommended: () => curated.lookAgain(),
   };

@@ -53,3 +53,6 @@ export function secretRefusal(
   const isSame = timingSafeEqual(Buffer.from(digest), Buffer.from(given));
   return isSame ? null : refused("agent_secret_wrong");
 }
+
+/** How every secret of an agent begins, so that the bearer token of a gateway or another service is not taken for one. */
+export const agentSecretStart = "agent_";

@@ -20,6 +20,9 @@ type KeyedRequest = {
   now: Date;
 };
 
+/** Whether an Idempotency-Key is printable, so that it is the same thing to every proxy on its way. */
+export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
+
 /** What makes two requests, plain data, the same. */
 export const requestDigest = (request: unknown): string =>
   createHash("sha256").update(JSON.stringify(request)).digest("base64url");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import { storeEnrichment } from "#api/enrichment/decide-submissions.ts";
+import { storeEnrichment } from "#content/enrichment/decide-submissions.ts";
 import type { Deciding } from "#api/operator/open-queue.ts";
 import { waitingDaysMax } from "#api/operator/expire-waiting.ts";
 import { correctionReviews } from "#api/operator/review-correction.ts";

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startOnboardingSweep } from "#api/onboarding/wallets.ts";
 import { eraseRejectedContacts } from "#content/enrichment/erase-store.ts";
 import {
   anOnboardingService,
@@ -8,6 +7,7 @@ import {
 } from "#test/support/onboarding.ts";
 import { until } from "#test/support/until.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { startOnboardingSweep } from "#api/onboarding/sweep.ts";
 
 const dayMs = 86_400_000;
 let service: OnboardingService;

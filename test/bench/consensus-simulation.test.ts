@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { enrich } from "#api/enrichment/enrich.ts";
+import { enrich } from "#content/enrichment/enrich.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
 import {
   consensusSimulation,

@@ -3,7 +3,7 @@ import { OnboardingBody } from "#content/contract/onboarding.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onboard } from "#api/onboarding/onboard.ts";
+import { onboard } from "#content/onboarding/onboard.ts";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "../support/records.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OnboardingBody } from "#content/contract/onboarding.ts";
 import * as fc from "fast-check";
-import { onboardingKeys } from "#api/onboarding/keys.ts";
-import { onboard } from "#api/onboarding/onboard.ts";
-import { correct } from "#api/correction/correct.ts";
+import { onboardingKeys } from "#content/onboarding/keys.ts";
+import { onboard } from "#content/onboarding/onboard.ts";
+import { correct } from "#content/correction/correct.ts";
 import { editProfile } from "#api/operator/edit-profile.ts";
 import { mergeProfile } from "#api/operator/change-profile.ts";
 import { restoreProfile, withdrawProfile } from "#api/operator/change-profile.ts";

@@ -1,4 +1,4 @@
-import { draftRecommendation } from "#api/recommendation/draft-recommendation.ts";
+import { draftRecommendation } from "#content/recommendation/draft-recommendation.ts";
 import { openStore } from "#content/store/open.ts";
 
 /**

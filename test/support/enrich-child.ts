@@ -1,5 +1,5 @@
 import { EnrichmentBody } from "#content/contract/enrichment.ts";
-import { enrich } from "#api/enrichment/enrich.ts";
+import { enrich } from "#content/enrichment/enrich.ts";
 import { openStore } from "#content/store/open.ts";
 import { StoreBusy } from "#content/store/busy.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { expireWaiting } from "#api/operator/expire-waiting.ts";
-import { eraseContactsOf, eraseOldContacts } from "#api/onboarding/erase-contacts.ts";
+import { eraseContactsOf, eraseOldContacts } from "#content/correction/erase-contacts.ts";
 import { decideReview, findReview, listReviews } from "#api/operator/review-queues.ts";
 import {
   CorrectionAnswer,

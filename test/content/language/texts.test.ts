@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { withdrawn } from "#api/onboarding/onboarding-status.ts";
+import { withdrawn } from "#content/onboarding/onboarding-status.ts";
 import { facetNames, incomeBands } from "#content/contract/browse.ts";
 import { linkWords } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";

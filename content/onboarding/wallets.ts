@@ -1,17 +1,8 @@
-import { every } from "#content/runtime/every.ts";
-import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { OnboardingOutcome } from "#content/onboarding/outcome.ts";
-import type { Onboarding } from "#content/onboarding/store.ts";
-import {
-  closeHold,
-  heldOf,
-  holdWallet,
-  logWallet,
-  applyDueWallets,
-} from "#content/onboarding/wallet-hold-store.ts";
+import type { OnboardingOutcome } from "./outcome.ts";
+import type { Onboarding } from "./store.ts";
+import { closeHold, heldOf, holdWallet, logWallet } from "./wallet-hold-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { eraseOldContacts } from "./erase-contacts.ts";
 
 export type WalletChange = {
   one: Onboarding;
@@ -55,28 +46,3 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
     effective_at: change.effectiveAt,
   });
 }
-
-const everyMs = 60_000;
-
-/**
- * Makes wallets public whose hold has ended, and erases contacts of requests that were rejected long ago: at start and
- * every minute. Donations do not wait for it: they read the wallet in effect.
- */
-export const startOnboardingSweep = ({
-  store,
-  clock,
-  log,
-}: Pick<Context, "store" | "clock" | "log">): { stop(): Promise<void> } =>
-  every(
-    async () => {
-      const applied = await applyDueWallets(store, clock());
-      if (applied > 0) log.info({ applied }, "held wallets took effect");
-      const erased = await eraseOldContacts(store, clock());
-      if (erased > 0) log.info({ erased }, "contacts of rejected requests were erased");
-    },
-    {
-      everyMs,
-      onFailure: (error) =>
-        log.warn({ err: error }, "held wallets could not be checked; trying again"),
-    },
-  );

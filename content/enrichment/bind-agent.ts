@@ -1,26 +1,20 @@
 import { randomBytes } from "node:crypto";
-import type { Context } from "#api/context.ts";
-import { agentSecretOf, agentSecretStart } from "#api/http/client.ts";
-import type { FailureTable } from "#api/http/problem.ts";
 import type { AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { readAgent } from "#content/enrichment/agent.ts";
+import { readAgent } from "./agent.ts";
 import {
   isBound,
   secretDigest,
   type SecretRefusal,
   secretRefusal,
-} from "#content/enrichment/agent-key.ts";
-import {
-  agentKey,
-  hasSubmitted,
-  rejectWaitingOf,
-  saveAgentKey,
-} from "#content/enrichment/agent-key-store.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+  agentSecretStart,
+} from "./agent-key.ts";
+import { agentKey, hasSubmitted, rejectWaitingOf, saveAgentKey } from "./agent-key-store.ts";
+import type { WriteTransaction, Store } from "#content/store/open.ts";
+import type { Clock } from "#content/contract/base/time.ts";
 
-type KeyContext = Pick<Context, "store" | "clock">;
+type KeyWorld = { store: Store; clock: Clock };
 /** `secret` is the digest of the secret that came with the request. */
 export type KeyCall = { agent_id: string; secret: string | null };
 
@@ -29,12 +23,6 @@ export type KeyFailure =
   | { kind: "invalid_agent_id"; errors: Wrong[] }
   | { kind: "agent_bound"; agent_id: string }
   | { kind: "agent_in_use"; agent_id: string };
-
-/** The digest of the agent's secret that came as `Authorization: Bearer`; null without one. */
-export function givenSecret(request: Request): string | null {
-  const secret = agentSecretOf(request);
-  return secret === null ? null : secretDigest(secret);
-}
 
 const secretBytes = 32;
 
@@ -56,34 +44,34 @@ export async function giveSecret(
 
 /** POST /api/agents: an id that no one used yet belongs to the one who asks first. */
 export function bindAgent(
-  context: KeyContext,
+  world: KeyWorld,
   { agent_id, secret }: KeyCall,
 ): Promise<Result<AgentSecret, KeyFailure>> {
-  return changed(context, agent_id, async (tx, id) => {
+  return changed(world, agent_id, async (tx, id) => {
     const key = await agentKey(tx, id);
     if (isBound(key)) return fail({ kind: "agent_bound", agent_id: id });
     const refusal = secretRefusal(id, key, secret);
     if (refusal !== null) return fail(refusal);
     // Whoever submitted first has no proof of it: a person has to look.
     if (await hasSubmitted(tx, id)) return fail({ kind: "agent_in_use", agent_id: id });
-    return ok(await giveSecret(tx, { agent_id: id, by: "agent", now: context.clock() }));
+    return ok(await giveSecret(tx, { agent_id: id, by: "agent", now: world.clock() }));
   });
 }
 
 /** POST /api/agents/rotate: another secret for the holder of the present one. */
-export const rotateSecret = (context: KeyContext, call: KeyCall) =>
-  changed(context, call.agent_id, async (tx, agent_id) => {
+export const rotateSecret = (world: KeyWorld, call: KeyCall) =>
+  changed(world, call.agent_id, async (tx, agent_id) => {
     const refusal = await refusalOfHolder(tx, agent_id, call.secret);
     if (refusal !== null) return fail(refusal);
-    return ok(await giveSecret(tx, { agent_id, by: "agent", now: context.clock() }));
+    return ok(await giveSecret(tx, { agent_id, by: "agent", now: world.clock() }));
   });
 
 /** POST /api/agents/revoke: the id takes nothing from then on; were it free again, anyone could use its name. */
-export const revokeSecret = (context: KeyContext, call: KeyCall) =>
-  changed<AgentRevoked>(context, call.agent_id, async (tx, agent_id) => {
+export const revokeSecret = (world: KeyWorld, call: KeyCall) =>
+  changed<AgentRevoked>(world, call.agent_id, async (tx, agent_id) => {
     const refusal = await refusalOfHolder(tx, agent_id, call.secret);
     if (refusal !== null) return fail(refusal);
-    const at = context.clock().getTime();
+    const at = world.clock().getTime();
     await saveAgentKey(tx, { agent_id, secret_digest: null, revoked_at: at });
     await rejectWaitingOf(tx, agent_id, at);
     const message =
@@ -98,7 +86,7 @@ async function refusalOfHolder(tx: WriteTransaction, agent_id: string, secret: s
 }
 
 async function changed<Value>(
-  { store }: KeyContext,
+  { store }: KeyWorld,
   agent_id: string,
   work: (tx: WriteTransaction, agent_id: string) => Promise<Result<Value, KeyFailure>>,
 ): Promise<Result<Value, KeyFailure>> {
@@ -107,32 +95,3 @@ async function changed<Value>(
   if (errors.length > 0) return fail({ kind: "invalid_agent_id", errors });
   return store.write((tx) => work(tx, agent.agent_id));
 }
-
-const unauthorised = {
-  status: 401,
-  headers: { "www-authenticate": 'Bearer realm="almoner agent"' },
-} as const;
-
-/** What is said of an agent's secret, wherever it is asked for. */
-export const secretAnswers = {
-  agent_secret_missing: {
-    ...unauthorised,
-    detail:
-      "This agent_id is bound: only its owner submits under it. Send its agent_secret (it begins with agent_) as Authorization: Bearer, or use an agent_id of your own.",
-  },
-  agent_secret_wrong: {
-    ...unauthorised,
-    detail:
-      "The secret in Authorization: Bearer is not that of this agent_id. Send the newest agent_secret; an operator can give the owner another.",
-  },
-  agent_not_bound: {
-    ...unauthorised,
-    detail:
-      "A secret came for an agent_id that is not bound, so it protects nothing. POST /api/agents binds an unused id; an operator binds one that has submitted. Without Authorization the request is taken as it is.",
-  },
-  agent_retired: {
-    status: 403,
-    detail:
-      "The owner of this agent_id gave it up: it takes nothing until an operator binds it again. Use another agent_id.",
-  },
-} as const satisfies FailureTable<SecretRefusal>;

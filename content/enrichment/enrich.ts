@@ -16,18 +16,13 @@ import {
   type ConsensusMode,
   promotionNote,
   type SubmissionState,
-} from "#content/enrichment/consensus.ts";
-import { readEnrichment } from "#content/enrichment/read.ts";
-import type { Rejection } from "#content/enrichment/submission-store.ts";
+} from "./consensus.ts";
+import { readEnrichment } from "./read.ts";
+import type { Rejection } from "./submission-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
-import {
-  admit,
-  type ProposalCall,
-  type ProposalContext,
-  type ProposalRefusal,
-} from "./proposal.ts";
+import { admit, type ProposalCall, type ProposalWorld, type ProposalRefusal } from "./proposal.ts";
 import {
   type EnrichOutcome,
   type StoredItem,
@@ -35,8 +30,8 @@ import {
   type StoringFailure,
 } from "./decide-submissions.ts";
 
-/** What the verb works with; the service fills it from its own context. */
-export type EnrichContext = ProposalContext & {
+/** What the verb works with; the service fills it from its own world. */
+export type EnrichWorld = ProposalWorld & {
   /** Waits, bounded, until a change is published; absent where nothing is published beside the service. */
   waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
   /** Says whether a rollback holds publishing. */
@@ -56,27 +51,27 @@ export type EnrichFailure =
  * published profile holds it or the wait for that ended. Nothing is ever fetched. Source: spec, "Enrichment".
  */
 export async function enrich(
-  context: EnrichContext,
+  world: EnrichWorld,
   call: EnrichCall,
 ): Promise<Result<EnrichmentAnswer, EnrichFailure>> {
-  const read = readEnrichment(call.body, { thisYear: context.clock().getUTCFullYear() });
+  const read = readEnrichment(call.body, { thisYear: world.clock().getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_enrichment", errors: read.failure });
   const { agent_id, items } = read.value;
-  const admitted = await admit(context, call, { agent_id, proposals: items.length });
+  const admitted = await admit(world, call, { agent_id, proposals: items.length });
   if (!admitted.ok) return admitted;
   const job = { ...admitted.value, request: read.value, slug: call.slug };
   // Submissions that arrive together share a transaction and a sync to disk.
-  const stored = await batchedWrite(context.store, (tx) => storeEnrichment(tx, job));
+  const stored = await batchedWrite(world.store, (tx) => storeEnrichment(tx, job));
   if (!stored.ok) return stored;
   call.countStored?.(stored.value.bytes);
-  const published = await publicationOf(context, stored.value);
-  const { baseUrl, mode } = context;
+  const published = await publicationOf(world, stored.value);
+  const { baseUrl, mode } = world;
   return ok(enrichmentAnswer(stored.value, { ...published, baseUrl, mode }));
 }
 
 /** `applied: true` is said only once the published profile holds the value. */
 async function publicationOf(
-  { waitForPublication, publication }: EnrichContext,
+  { waitForPublication, publication }: EnrichWorld,
   { sequence }: EnrichOutcome,
 ): Promise<Pick<Answering, "live" | "held" | "release">> {
   if (sequence === null) return { live: false, held: false, release: null };

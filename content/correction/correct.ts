@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { isUsableKey } from "#api/http/client.ts";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
-import { digestOf } from "#api/onboarding/keys.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
+import { digestOf } from "#content/onboarding/keys.ts";
 import type {
   CorrectionAnswer,
   CorrectionBody,
@@ -10,7 +9,7 @@ import type {
 import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoTime } from "#content/contract/base/time.ts";
-import { readCorrection, saysAlready } from "#content/correction/read.ts";
+import { readCorrection, saysAlready } from "./read.ts";
 import {
   addCorrection,
   type Correction,
@@ -18,13 +17,13 @@ import {
   waitingForProfile,
   waitingOfNetwork,
   waitingTwin,
-} from "#content/correction/store.ts";
+} from "./store.ts";
 import { isQueueFull } from "#content/enrichment/consensus.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
+import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 
-export type CorrectContext = {
+export type CorrectWorld = {
   store: Store;
   clock: Clock;
   /** Without a trailing slash. */
@@ -60,10 +59,10 @@ export type CorrectCall = {
  * Idempotency-Key. Source: docs/decisions/0069.
  */
 export async function correct(
-  context: CorrectContext,
+  world: CorrectWorld,
   { slug, body, idempotencyKey, network, countStored }: CorrectCall,
 ): Promise<Result<CorrectionAnswer, CorrectFailure>> {
-  const now = context.clock();
+  const now = world.clock();
   const read = readCorrection(body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_correction", errors: read.failure });
   if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
@@ -74,19 +73,19 @@ export async function correct(
   const sender = network ?? "";
   const once = { route: "correct", sender, idempotencyKey, digest: () => request_digest, now };
   let bytes = 0;
-  const stored = await context.store.write((tx) =>
+  const stored = await world.store.write((tx) =>
     answerOnce(tx, once, async () => {
       bytes = keptAnswerBytes(idempotencyKey, sender, 1);
       const twin = await waitingTwin(tx, request_digest);
       if (twin !== null) return ok({ id: twin.id, isFirst: false });
       bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      return storeNew(tx, context, { slug, request, request_digest, network, now });
+      return storeNew(tx, world, { slug, request, request_digest, network, now });
     }),
   );
   if (!stored.ok) return stored;
   countStored(bytes);
   const { id, isFirst } = stored.value;
-  const link = `${context.baseUrl}/corrections/status#${context.statusToken(id)}`;
+  const link = `${world.baseUrl}/corrections/status#${world.statusToken(id)}`;
   return ok({
     success: true,
     correction_id: id,
@@ -111,7 +110,7 @@ type Job = Pick<Correction, "request_digest" | "network"> & {
 
 async function storeNew(
   tx: WriteTransaction,
-  { statusToken }: CorrectContext,
+  { statusToken }: CorrectWorld,
   { slug, request, request_digest, network, now }: Job,
 ): Promise<Result<{ id: string; isFirst: boolean }, CorrectFailure>> {
   const record = await recordBySlug(tx, slug);
@@ -141,7 +140,7 @@ async function storeNew(
 
 /** The outcome of a correction, for anyone who holds its link; null for none. */
 export async function correctionStatus(
-  { store, baseUrl }: Pick<CorrectContext, "store" | "baseUrl">,
+  { store, baseUrl }: Pick<CorrectWorld, "store" | "baseUrl">,
   token: string,
 ): Promise<CorrectionStatus | null> {
   const one = await correctionByToken(store, digestOf(token));

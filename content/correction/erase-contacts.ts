@@ -10,7 +10,7 @@ import {
   isCorrection,
   isCorrectionFrom,
   waitingCorrectionsFrom,
-} from "#content/correction/store.ts";
+} from "./store.ts";
 import { eraseSentContact, waitingContacts } from "#content/enrichment/erase-store.ts";
 import {
   contactKeptMs,

@@ -1,10 +1,10 @@
-import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import { isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { addCorroboration, applyAgreed } from "#content/enrichment/agreed-field-store.ts";
-import { corroborates, decide, rejectionReasons } from "#content/enrichment/consensus.ts";
-import { isBound, secretRefusal, vouchedName } from "#content/enrichment/agent-key.ts";
-import type { EnrichmentRequest } from "#content/enrichment/read.ts";
+import { addCorroboration, applyAgreed } from "./agreed-field-store.ts";
+import { corroborates, decide, rejectionReasons } from "./consensus.ts";
+import { isBound, secretRefusal, vouchedName } from "./agent-key.ts";
+import type { EnrichmentRequest } from "./read.ts";
 import {
   type EnrichTarget,
   enrichTarget,
@@ -19,8 +19,8 @@ import {
   setNetwork,
   type StoredSubmission,
   submissionById,
-} from "#content/enrichment/submission-store.ts";
-import { agreedValue } from "#content/enrichment/value.ts";
+} from "./submission-store.ts";
+import { agreedValue } from "./value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import {

@@ -13,20 +13,15 @@ import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { causeName } from "#content/nonprofit/facets.ts";
-import type { Candidate, Curation } from "#content/recommendation/candidate-store.ts";
-import {
-  explainScore,
-  matchHundredths,
-  signals,
-  type Signs,
-} from "#content/recommendation/ranking.ts";
+import type { Candidate, Curation } from "./candidate-store.ts";
+import { explainScore, matchHundredths, signals, type Signs } from "./ranking.ts";
 import {
   bestNextAction,
   donationMethods,
   noRecommendationDisclosure,
   recommendationDisclosure,
   trustSignals,
-} from "#content/recommendation/answer-sentences.ts";
+} from "./answer-sentences.ts";
 import { type SearchWord, searchWords } from "#content/search/query.ts";
 
 type Needed = { curation: Curation; phase: GovernancePhase; now: Date; baseUrl: string };

@@ -1,6 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import type { Context } from "#api/context.ts";
-import type { Issuer } from "#content/onboarding/wallet-challenge.ts";
+import type { Issuer } from "./wallet-challenge.ts";
 
 /** Secrets of a request, each of them always the same for the same id and no use for another. */
 export type ProofKeys = {
@@ -24,7 +23,10 @@ export type OnboardingKeys = ProofKeys & {
 export function onboardingKeys({
   config,
   secrets,
-}: Pick<Context, "config" | "secrets">): OnboardingKeys {
+}: {
+  config: { baseUrl: string };
+  secrets: { onboardingKey: Uint8Array };
+}): OnboardingKeys {
   const code = (text: string) =>
     createHmac("sha256", secrets.onboardingKey).update(text).digest("base64url");
   return {

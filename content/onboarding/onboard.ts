@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { isUsableKey } from "#api/http/client.ts";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import type {
   Duplicate,
   OnboardingAnswer,
@@ -13,13 +12,9 @@ import type { Clock } from "#content/contract/base/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { findDuplicates, type Sought } from "#content/onboarding/duplicate-store.ts";
-import { placeGivenUp } from "#content/onboarding/places.ts";
-import {
-  type OnboardingRequest,
-  onboardingType,
-  readOnboarding,
-} from "#content/onboarding/read.ts";
+import { findDuplicates, type Sought } from "./duplicate-store.ts";
+import { placeGivenUp } from "./places.ts";
+import { type OnboardingRequest, onboardingType, readOnboarding } from "./read.ts";
 import {
   addOnboarding,
   challengeIsUsed,
@@ -28,21 +23,17 @@ import {
   onboardingById,
   pendingTwin,
   waitingForProfile,
-} from "#content/onboarding/store.ts";
-import {
-  checkProof,
-  type ProofFailure,
-  type WalletProof,
-} from "#content/onboarding/wallet-challenge.ts";
-import { describeHostProof, type Describing } from "./host-proof.ts";
+} from "./store.ts";
+import { checkProof, type ProofFailure, type WalletProof } from "./wallet-challenge.ts";
+import { describeHostProof, type Describing } from "./prove-host.ts";
 import { digestOf, type OnboardingKeys } from "./keys.ts";
-import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
+import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
-import { standingFields } from "#content/onboarding/outcome.ts";
+import { standingFields } from "./outcome.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 
-export type OnboardContext = OnboardingKeys &
+export type OnboardWorld = OnboardingKeys &
   Describing & {
     store: Store;
     clock: Clock;
@@ -66,7 +57,7 @@ export type OnboardFailure =
  * decisions.
  */
 export async function onboard(
-  context: OnboardContext,
+  world: OnboardWorld,
   {
     body,
     idempotencyKey,
@@ -80,8 +71,8 @@ export async function onboard(
     countStored: (bytes: number) => void;
   },
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
-  const { store, issuer } = context;
-  const now = context.clock();
+  const { store, issuer } = world;
+  const now = world.clock();
   const read = readOnboarding(body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
   const { request, proof } = read.value;
@@ -107,12 +98,12 @@ export async function onboard(
       const twin = await pendingTwin(tx, digest);
       if (twin !== null) return ok(await described(tx, twin));
       bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      return storeNew(tx, context, { request, proven, duplicates, digest, network, now });
+      return storeNew(tx, world, { request, proven, duplicates, digest, network, now });
     }),
   );
   if (!stored.ok) return stored;
   countStored(bytes);
-  return ok(await answerOf(context, request, profile, stored.value));
+  return ok(await answerOf(world, request, profile, stored.value));
 }
 
 /** What stands in the store now: of this request, or of the same one that came before. */
@@ -139,7 +130,7 @@ type Job = {
 
 async function storeNew(
   tx: WriteTransaction,
-  { statusToken }: OnboardContext,
+  { statusToken }: OnboardWorld,
   { request, proven, duplicates, digest, network, now }: Job,
 ): Promise<Result<OnboardingStored, OnboardFailure>> {
   const slug = request.claim_slug;
@@ -232,12 +223,12 @@ export const slugFor = async (
 };
 
 async function answerOf(
-  context: OnboardContext,
+  world: OnboardWorld,
   request: OnboardingRequest,
   profile: NonprofitRecord | null,
   { id, type, slug, status, status_digest }: OnboardingStored,
 ): Promise<OnboardingAnswer> {
-  const { store, baseUrl, statusToken, clock } = context;
+  const { store, baseUrl, statusToken, clock } = world;
   const token = statusToken(id);
   const link = digestOf(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null;
   const one = link === null ? null : await onboardingById(store, id);
@@ -249,7 +240,7 @@ async function answerOf(
     status,
     message: link === null ? waitsAlready : messages[type] + liveValuesSaid(request, profile, type),
     status_url: link,
-    host_proof: one && describeHostProof(context, { one, profile, now: clock() }),
+    host_proof: one && describeHostProof(world, { one, profile, now: clock() }),
   };
 }
 

@@ -3,12 +3,12 @@ import {
   type Admitted,
   isOfAnotherNetwork,
   type ProposalCall,
-  type ProposalContext,
   type ProposalFailure,
   type ProposalRefusal,
   storeOnce,
-} from "#api/enrichment/proposal.ts";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
+  type ProposalWorld,
+} from "#content/enrichment/proposal.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import type {
   DraftAnswer,
   DraftBody,
@@ -35,19 +35,19 @@ import {
   type StoredDraft,
   waitingDrafts,
   waitingFrom,
-} from "#content/recommendation/draft-store.ts";
+} from "./draft-store.ts";
 import {
   decideDraft,
   type DraftDecision,
   draftNote,
   type DraftRequest,
   readDraft,
-} from "#content/recommendation/draft.ts";
-import { addPick, isInFile, pickOf } from "#content/recommendation/pick-store.ts";
-import { normaliseIntents, type PickFault } from "#content/recommendation/pick-text.ts";
+} from "./draft.ts";
+import { addPick, isInFile, pickOf } from "./pick-store.ts";
+import { normaliseIntents, type PickFault } from "./pick-text.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 
-export type DraftContext = ProposalContext & {
+export type DraftWorld = ProposalWorld & {
   phase: GovernancePhase;
   /** Called when a profile became a recommendation. */
   onRecommended: () => void;
@@ -67,10 +67,10 @@ export type DraftRefusal =
  * agree make it a recommendation. Nothing is ever fetched. Source: spec, "Versioning" 3; docs/decisions/0061.
  */
 export async function draftRecommendation(
-  context: DraftContext,
+  world: DraftWorld,
   call: ProposalCall & { body: DraftBody },
 ): Promise<Result<DraftAnswer, DraftRefusal>> {
-  const { phase } = context;
+  const { phase } = world;
   if (phase === 1) return fail({ kind: "drafts_not_open" });
   const read = readDraft(call.body);
   if (!read.ok) {
@@ -80,19 +80,19 @@ export async function draftRecommendation(
     return fail({ kind, errors: read.failure });
   }
   const request = read.value;
-  const admitted = await admit(context, call, { agent_id: request.agent_id, proposals: 1 });
+  const admitted = await admit(world, call, { agent_id: request.agent_id, proposals: 1 });
   if (!admitted.ok) return admitted;
   const job = { ...admitted.value, request, phase };
-  const stored = await context.store.write((tx) => storeDraft(tx, job));
+  const stored = await world.store.write((tx) => storeDraft(tx, job));
   if (!stored.ok) return stored;
   call.countStored?.(stored.value.bytes);
-  if (stored.value.decision.kind === "promoted") context.onRecommended();
-  return ok(answerOf(stored.value, context, phase));
+  if (stored.value.decision.kind === "promoted") world.onRecommended();
+  return ok(answerOf(stored.value, world, phase));
 }
 
 function answerOf(
   { draft_id, slug, name, status, decision, confidence, sensitive_claims, refused }: DraftOutcome,
-  { baseUrl, mode }: DraftContext,
+  { baseUrl, mode }: DraftWorld,
   phase: GovernancePhase,
 ): DraftAnswer {
   return {

@@ -1,19 +1,19 @@
 import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
-import { closeOnboarding, type Onboarding, onboardingByToken } from "#content/onboarding/store.ts";
+import { closeOnboarding, type Onboarding, onboardingByToken } from "./store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { heldOf, holdById, type WalletHold } from "#content/onboarding/wallet-hold-store.ts";
-import { describeHostProof, type Describing, profileOf } from "./host-proof.ts";
+import { heldOf, holdById, type WalletHold } from "./wallet-hold-store.ts";
+import { describeHostProof, type Describing, profileOf } from "./prove-host.ts";
 
-type StatusContext = Describing & { store: Store; baseUrl: string; clock: Clock };
+type StatusWorld = Describing & { store: Store; baseUrl: string; clock: Clock };
 
 /** The outcome of a submission, for anyone who holds its link: null for no submission. The link is known by its digest only. */
 export async function onboardingStatus(
-  context: StatusContext,
+  world: StatusWorld,
   digest: string,
 ): Promise<OnboardingStatus | null> {
-  const { store, baseUrl } = context;
-  const now = context.clock();
+  const { store, baseUrl } = world;
+  const now = world.clock();
   const one = await onboardingByToken(store, digest);
   if (one === null) return null;
   const record = await profileOf(store, one);
@@ -30,7 +30,7 @@ export async function onboardingStatus(
     wallet,
     host_proof:
       one.status === "pending_review"
-        ? describeHostProof(context, { one, profile: record, now })
+        ? describeHostProof(world, { one, profile: record, now })
         : null,
     other_wallet_at: await otherWalletAt(store, one, now),
     submitted_at: isoTime(one.created_at),
@@ -45,14 +45,14 @@ export const withdrawn = "Withdrawn by its sender.";
 
 /** Takes back a request that waits, for anyone who holds its link; one that is decided stays as it is. Answers its status. */
 export async function withdrawOnboarding(
-  context: StatusContext,
+  world: StatusWorld,
   digest: string,
 ): Promise<OnboardingStatus | null> {
-  await context.store.write(async (tx) => {
+  await world.store.write(async (tx) => {
     const one = await onboardingByToken(tx, digest);
     if (one?.status !== "pending_review") return;
     const { id, nonprofit_id } = one;
-    const decided = { reviewed_by: null, reviewed_at: context.clock().getTime() };
+    const decided = { reviewed_by: null, reviewed_at: world.clock().getTime() };
     await closeOnboarding(tx, {
       id,
       nonprofit_id,
@@ -61,7 +61,7 @@ export async function withdrawOnboarding(
       ...decided,
     });
   });
-  return onboardingStatus(context, digest);
+  return onboardingStatus(world, digest);
 }
 
 /** When another's wallet takes effect: so that an organisation notices a change that it did not ask for. */

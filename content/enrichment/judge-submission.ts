@@ -1,19 +1,9 @@
-import {
-  corroborates,
-  decide,
-  type Decision,
-  givesWay,
-  isQueueFull,
-} from "#content/enrichment/consensus.ts";
-import type { AgentKey } from "#content/enrichment/agent-key.ts";
+import { corroborates, decide, type Decision, givesWay, isQueueFull } from "./consensus.ts";
+import type { AgentKey } from "./agent-key.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
-import type { EnrichmentRequest } from "#content/enrichment/read.ts";
-import {
-  type FieldState,
-  type NewSubmission,
-  type StoredSubmission,
-} from "#content/enrichment/submission-store.ts";
-import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
+import type { EnrichmentRequest } from "./read.ts";
+import { type FieldState, type NewSubmission, type StoredSubmission } from "./submission-store.ts";
+import { comparedLive, comparedValue } from "./value.ts";
 import { type Admitted, isOfAnotherNetwork } from "./proposal.ts";
 
 /** One request to enrich, read and checked, as it goes into a transaction. */
