@@ -14,12 +14,12 @@ import type { Clock } from "#content/contract/base/time.ts";
 import type { Activity } from "#content/operation/activity-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { RecommendationLog } from "#content/recommendation/log-store.ts";
-import type { Chain } from "./chain/open-chain.ts";
 import type { Config } from "./config.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
 import type { Log } from "./log.ts";
 import type { Limits } from "./http/rate-limit.ts";
 import type { Secrets } from "./secrets.ts";
+import type { OpenChain } from "./chain/open-chain.ts";
 
 /** Finds nonprofits by words and filters: `openSearch`. */
 export type SearchEngine = {
@@ -76,7 +76,7 @@ export type Context = {
   /** The profiles picked for recommendations: `openCurated`. */
   readonly curated: Curated;
   /** The network on which donations are made: `openChain`. */
-  readonly chain: Chain;
+  readonly chain: OpenChain;
   /** Calls of recommend: `logRecommendations`. Flushed at shutdown. */
   readonly recommendationLog: RecommendationLog;
   /** Counters of queries and discovery hits. */

@@ -18,12 +18,12 @@ import { openLog } from "./log.ts";
 import type { Context } from "./context.ts";
 import { accessCounts } from "./operator/health.ts";
 import { openLimits } from "./http/rate-limit.ts";
-import { donateContext } from "./donation/context.ts";
+import { givingWorld } from "#content/donation/world.ts";
 import { openSearch } from "./search/engine.ts";
 import { isUsed, openSecrets } from "./secrets.ts";
-import { startSweep } from "./donation/sweep.ts";
 import { expireWaiting } from "./operator/expire-waiting.ts";
 import { startOnboardingSweep } from "#api/onboarding/sweep.ts";
+import { startSweep } from "#api/donation/start-sweep.ts";
 
 export type Service = {
   app: App;
@@ -94,7 +94,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     if (untrusted_proxy_requests > 0) log.warn(untrustedProxy);
   }
   const working = [
-    startSweep(donateContext(context), log),
+    startSweep(givingWorld(context), log),
     startOnboardingSweep(context),
     every(() => expireWaiting(context), {
       everyMs: expireEveryMs,

@@ -5,7 +5,6 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
 import { caip2Of, nameOf, networks } from "#content/donation/network.ts";
 import {
-  type ChainUnclear,
   type Endpoint,
   type RpcOptions,
   WrongChain,
@@ -14,10 +13,11 @@ import {
   openRpc,
 } from "./rpc.ts";
 import { canExist, findLanded, lookups } from "./lookups.ts";
-import { type NotSponsored, openSponsor, type Payment, readPayment } from "./payment.ts";
+import { openSponsor, readPayment } from "./payment.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import { send, simulate } from "./sending.ts";
 import { openTokenAccounts } from "./token-accounts.ts";
+import type { ChainUnclear, NotSponsored, Payment } from "#content/donation/chain.ts";
 
 type Level = "confirmed" | "finalized";
 
@@ -128,8 +128,8 @@ const Slot = z.int().nonnegative();
 /** Why no node answered, null when one did, and how long the question took. */
 type ChainHealth = { why: string | null; took_ms: number };
 
-/** The chain as donations need it. Only files in api/chain know which libraries answer. Nothing in it throws. */
-export type Chain = Extract<Awaited<ReturnType<typeof openChain>>, { ok: true }>["value"];
+/** The chain as donations need it, with what an operator is shown. Only files in api/chain know which libraries answer. */
+export type OpenChain = Extract<Awaited<ReturnType<typeof openChain>>, { ok: true }>["value"];
 
 const noSponsor: NotSponsored = {
   kind: "not_sponsored",

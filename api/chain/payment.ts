@@ -2,19 +2,9 @@ import { Keypair, type MessageCompiledInstruction, VersionedTransaction } from "
 import bs58 from "bs58";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { PaymentFacts } from "#content/donation/payment-checks.ts";
 import { isSignedBy } from "#content/donation/wallet.ts";
 import { memoPrograms, programs } from "./programs.ts";
-
-/** A signed payment that a client handed in, taken apart before anyone broadcasts it. */
-export type Payment = PaymentFacts & {
-  /** Base58; the donor's signature is the first one, unless the sponsor's is. Null while the sponsor's is missing. */
-  tx_signature: string | null;
-  memos: readonly string[];
-  blockhash: string;
-  /** The whole transaction as it came. */
-  bytes: Uint8Array;
-};
+import type { NotSponsored, Payment } from "#content/donation/chain.ts";
 
 /** The largest transaction that fits a packet. Source: Solana, PACKET_DATA_SIZE. */
 const bytesMax = 1_232;
@@ -154,8 +144,6 @@ function transferOf(data: Buffer, accounts: readonly (string | undefined)[]): Pa
   const decimals = isChecked ? (data[9] ?? 0) : null;
   return { source, destination, mint, authority, amount: data.readBigUInt64LE(1), decimals };
 }
-
-export type NotSponsored = { kind: "not_sponsored"; why: string };
 
 /**
  * The account that pays network fees for donors, by its secret key of 64 bytes: base58, or the JSON array that Solana's

@@ -4,9 +4,7 @@ import { networks } from "#content/donation/network.ts";
 import { countDurations } from "#content/runtime/durations.ts";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { within } from "#content/runtime/with-timeout.ts";
-
-/** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
-export type ChainUnclear = { kind: "chain_unclear"; why: string };
+import type { ChainUnclear } from "#content/donation/chain.ts";
 
 /** What an answer is worth: a value, or nothing but a reason to ask again. */
 export type Reading<Value> = { readonly clear: Value } | { readonly unclear: string };

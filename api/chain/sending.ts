@@ -1,16 +1,9 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { Payment } from "./payment.ts";
-import {
-  type Answered,
-  type ChainUnclear,
-  type Reading,
-  type Rpc,
-  type RpcAnswer,
-  TransactionError,
-} from "./rpc.ts";
+import { type Answered, type Reading, type Rpc, type RpcAnswer, TransactionError } from "./rpc.ts";
+import type { ChainUnclear, PaymentFails, Payment } from "#content/donation/chain.ts";
 
-type Failure = ChainUnclear | { kind: "payment_fails"; why: string };
+type Failure = ChainUnclear | PaymentFails;
 
 /** Why a payment fails; null for one that does not. */
 type Reason = string | null;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { DonateContext } from "./context.ts";
-import type { ClientPayment } from "./payment.ts";
-import type { Pending, RecordedGift } from "./proof.ts";
-import type { Demand } from "./requirements.ts";
+import type { GivingWorld } from "#content/donation/world.ts";
+import type { ClientPayment } from "#content/donation/payment.ts";
+import type { Pending, RecordedGift } from "#content/donation/proof.ts";
+import type { Demand } from "#content/donation/requirements.ts";
 
 const json = (status: number, body: unknown, headers: Record<string, string>): Response =>
   new Response(JSON.stringify(body), {
@@ -21,7 +21,7 @@ export const demanded = ({ body, v2, contract }: Demand): Response =>
 /** 200: recorded. The headers are what x402 clients of both versions look for. */
 export function recorded(
   { settlement, payer }: RecordedGift,
-  { chain, offeredNetwork }: Pick<DonateContext, "chain" | "offeredNetwork">,
+  { chain, offeredNetwork }: Pick<GivingWorld, "chain" | "offeredNetwork">,
 ): Response {
   const result = {
     success: true,

@@ -31,12 +31,12 @@ import { openSigner } from "#content/feed/signing-keys.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { type BadProof, demanded, paymentHeaderOf, pending, recorded } from "./answers.ts";
-import { donateContext } from "./context.ts";
-import { donate, type DonateCall, donationStatus } from "./donate.ts";
+import { givingWorld } from "#content/donation/world.ts";
+import { donate, type DonateCall, donationStatus } from "#content/donation/donate.ts";
 
 /** GET and POST /api/donate/{slug}: what to pay, and the proof that it was paid. */
 export const donateRoutes = (context: Context) => {
-  const giving = donateContext(context);
+  const giving = givingWorld(context);
   const networkHash = (request: Request) => {
     const day = isoDay(context.clock().getTime());
     const network = networkOf(request, context.config);

@@ -4,7 +4,7 @@ import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { atMostEvery } from "#content/runtime/at-most-every.ts";
 import { isDamaged, openDisposable, setAside } from "#content/runtime/disposable-file.ts";
-import { batcher } from "./batcher.ts";
+import { batcher } from "#content/runtime/batcher.ts";
 import { keyedHash, networkHash, networkOf } from "./client.ts";
 import {
   type Allowance,

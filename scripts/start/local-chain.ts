@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { Chain } from "#api/chain/open-chain.ts";
 import type { Config } from "#api/config.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
+import type { OpenChain } from "#api/chain/open-chain.ts";
 
 /** The local chain beside the service. */
 export type RunningChain = {
@@ -10,7 +10,7 @@ export type RunningChain = {
   /** Of the process that runs now; null for one that somebody else started. */
   pid: () => number | null;
   /** Lets every wallet that is asked about receive: on this chain no one else would make its token account. */
-  withAccounts(chain: Chain): Chain;
+  withAccounts(chain: OpenChain): OpenChain;
   stop: () => Promise<void>;
 };
 

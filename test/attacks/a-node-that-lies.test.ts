@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { donateContext } from "#api/donation/context.ts";
-import { sweepDonations } from "#api/donation/sweep.ts";
+import { givingWorld } from "#content/donation/world.ts";
+import { sweepDonations } from "#content/donation/sweep.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import type { TestChain } from "#test/support/local-chain.ts";
 import { anotherNode, type Lie, type Node, payingMore } from "#test/support/node.ts";
@@ -30,7 +30,7 @@ const history = async () =>
 const sweepFor = async (seconds: number, step = 10) => {
   for (let passed = 0; passed < seconds; passed += step) {
     at.chain.pass(step * 1_000);
-    await sweepDonations(donateContext(at.service.context));
+    await sweepDonations(givingWorld(at.service.context));
   }
 };
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { donateContext } from "#api/donation/context.ts";
-import { settleDonations } from "#api/donation/finality.ts";
-import { sweepDonations } from "#api/donation/sweep.ts";
+import { givingWorld } from "#content/donation/world.ts";
+import { settleDonations } from "#content/donation/finality.ts";
+import { sweepDonations } from "#content/donation/sweep.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import type { DonationHistory, Settlement, SignedReceipt } from "#content/contract/donation.ts";
 import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
@@ -53,7 +53,7 @@ async function give(): Promise<Settlement> {
 
 /** Time goes by, and the sweep looks. Answers how many donations were voided. */
 async function sweepFor(minutes: number): Promise<number> {
-  const context = donateContext(at.service.context);
+  const context = givingWorld(at.service.context);
   let voided = 0;
   for (let passed = 0; passed < minutes * 2; passed++) {
     at.chain.pass(30_000);
@@ -142,7 +142,7 @@ test("nodes that have forgotten the blocks, or do not answer, void nothing", asy
   fork.firstBlock = 0;
   at.chain.chain.chaos.set({ errors: 100 });
   at.chain.pass(3_600_000);
-  expect((await settleDonations(donateContext(at.service.context))).voided).toEqual([]);
+  expect((await settleDonations(givingWorld(at.service.context))).voided).toEqual([]);
 });
 
 test("one wrong answer at finalized voids nothing; only ten minutes of them do", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import bs58 from "bs58";
-import { donateContext } from "#api/donation/context.ts";
-import { sweepDonations } from "#api/donation/sweep.ts";
+import { givingWorld } from "#content/donation/world.ts";
+import { sweepDonations } from "#content/donation/sweep.ts";
 import { waitingMax, watchesPerNetworkMax } from "#content/donation/intent-store.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import { anotherNode, type Node } from "#test/support/node.ts";
@@ -105,7 +105,7 @@ test("made-up signatures leave the disk an hour after they lapsed, payments and 
       });
     }
   });
-  await sweepDonations(donateContext(at.service.context));
+  await sweepDonations(givingWorld(at.service.context));
   const left = await at.service.store.raw.execute("SELECT kind, outcome FROM donation_intents");
   expect(left.rows.map(({ kind, outcome }) => `${String(kind)} ${String(outcome)}`)).toEqual([
     "proof lapsed",

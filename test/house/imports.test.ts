@@ -24,7 +24,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],
   [
     "content/donation",
-    /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|drizzle-orm|@libsql\/client)/,
+    /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|lru-cache$|drizzle-orm|@libsql\/client)/,
   ],
   ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/enrichment", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
@@ -173,6 +173,13 @@ const notPure: Readonly<Record<string, string>> = {
 const verbs: readonly string[] = [
   "content/correction/correct.ts",
   "content/correction/erase-contacts.ts",
+  "content/donation/broadcast.ts",
+  "content/donation/chain.ts",
+  "content/donation/finality.ts",
+  "content/donation/proof.ts",
+  "content/donation/sponsorship.ts",
+  "content/donation/sweep.ts",
+  "content/donation/world.ts",
   "content/enrichment/bind-agent.ts",
   "content/enrichment/decide-submissions.ts",
   "content/enrichment/enrich.ts",

@@ -1,6 +1,6 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
-import { type Chain, type ChainSettings, openChain } from "#api/chain/open-chain.ts";
+import { type ChainSettings, openChain, type OpenChain } from "#api/chain/open-chain.ts";
 import { tokenAccount } from "#api/chain/programs.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import { readTokenAccount } from "#scripts/chain/accounts.ts";
@@ -26,7 +26,7 @@ export type TestChain = {
   /** For `aService({ env })`: the sponsor's key is `sponsor`. */
   env: Record<string, string>;
   /** The chain as donations see it, over HTTP. Opened with the sponsor, unless `sponsorKey` is null. */
-  open(settings?: Partial<ChainSettings>): Promise<Chain>;
+  open(settings?: Partial<ChainSettings>): Promise<OpenChain>;
   sponsor: Keypair;
   /** A wallet with SOL and USDC, 1 SOL and 1,000 USDC unless the test says otherwise. */
   donor(has?: { sol?: number; usdc?: string }): Donor;

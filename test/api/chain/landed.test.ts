@@ -6,7 +6,6 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import type { Chain } from "#api/chain/open-chain.ts";
 import { programs, tokenAccount } from "#api/chain/programs.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
@@ -14,10 +13,11 @@ import { mintTo, signedTransaction, transferChecked } from "#scripts/chain/instr
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aNode } from "#test/support/node.ts";
+import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // What the chain tells of transactions that real wallets could send.
 let local: TestChain;
-let chain: Chain;
+let chain: OpenChain;
 let donor: Donor;
 beforeAll(async () => {
   local = await aChain();

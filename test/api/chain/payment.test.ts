@@ -8,15 +8,15 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import type { Payment } from "#api/chain/payment.ts";
-import type { Chain } from "#api/chain/open-chain.ts";
 import { programs } from "#api/chain/programs.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import type { Payment } from "#content/donation/chain.ts";
+import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // What a client hands in, taken apart before anybody sends it.
 let local: TestChain;
-let chain: Chain;
+let chain: OpenChain;
 let donor: Donor;
 let wallet: string;
 beforeAll(async () => {

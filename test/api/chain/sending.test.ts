@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Payment } from "#api/chain/payment.ts";
-import type { Chain } from "#api/chain/open-chain.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
+import type { Payment } from "#content/donation/chain.ts";
+import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // Payments on their way: tried, sent, looked for.
 let local: TestChain;
-let chain: Chain;
+let chain: OpenChain;
 let donor: Donor;
 let wallet: string;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type DonateContext, donateContext } from "#api/donation/context.ts";
-import { donate, type DonateCall, donationStatus } from "#api/donation/donate.ts";
-import { sweepDonations } from "#api/donation/sweep.ts";
+import { type GivingWorld, givingWorld } from "#content/donation/world.ts";
+import { donate, type DonateCall, donationStatus } from "#content/donation/donate.ts";
+import { sweepDonations } from "#content/donation/sweep.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Built } from "#scripts/chain/instructions.ts";
@@ -62,7 +62,7 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
   const refusedMs = answers.filter(({ status }) => status === 503).map(({ tookMs }) => tookMs);
   if (refusedMs.length > 0) measured(`slowest 503 ${shown(Math.max(0, ...refusedMs) / 1_000)} s`);
   at.chain.chain.chaos.set({});
-  const context = donateContext(at.service.context);
+  const context = givingWorld(at.service.context);
   for (let passed = 0; passed < 60; passed += 2) {
     at.chain.pass(2_000);
     await sweepDonations(context);
@@ -74,7 +74,7 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
 }, 240_000);
 
 /** Donors who come one after the other for a day, each in one of the ways there are. */
-function donors(at: DonatingService, context: DonateContext) {
+function donors(at: DonatingService, context: GivingWorld) {
   const random = randomOf(11, 0);
   const waiting: { call: DonateCall; payment: Built; watched: string | null }[] = [];
   const paidOut: Built[] = [];
@@ -131,8 +131,8 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
   const { url, chain: local } = at.chain;
   // Three names of one node: a call that fails is asked again at once.
   const chain = await at.chain.open({ rpcUrls: [url, url, url], hedgeMs: 50, deadlineMs: 250 });
-  const context: DonateContext = {
-    ...donateContext({ ...at.service.context, chain }),
+  const context: GivingWorld = {
+    ...givingWorld({ ...at.service.context, chain }),
     pause: (ms) => Promise.resolve(at.chain.pass(ms)),
   };
   const { come, insist, refused } = donors(at, context);

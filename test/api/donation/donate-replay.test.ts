@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Chain } from "#api/chain/open-chain.ts";
-import { type DonateContext, donateContext } from "#api/donation/context.ts";
-import { donate, type DonateOutcome } from "#api/donation/donate.ts";
-import { sweepDonations } from "#api/donation/sweep.ts";
+import { type GivingWorld, givingWorld } from "#content/donation/world.ts";
+import { donate, type DonateOutcome } from "#content/donation/donate.ts";
+import { sweepDonations } from "#content/donation/sweep.ts";
 import { micro } from "#content/contract/base/money.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/base/result.ts";
@@ -12,6 +11,7 @@ import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import type { OpenChain } from "#api/chain/open-chain.ts";
 
 let at: DonatingService;
 let other: string;
@@ -134,13 +134,13 @@ describe("a payment that the donor sent alone", () => {
 });
 
 /** As if in a process of its own: it has this chain, and nothing else in memory. */
-function processWith(change: (real: Chain) => Partial<Chain>): DonateContext {
+function processWith(change: (real: OpenChain) => Partial<OpenChain>): GivingWorld {
   const real = at.service.context.chain;
-  const context = donateContext({ ...at.service.context, chain: { ...real, ...change(real) } });
+  const context = givingWorld({ ...at.service.context, chain: { ...real, ...change(real) } });
   return { ...context, pause: (ms) => Bun.sleep(ms / 20) };
 }
 
-async function handIn(context: DonateContext, slug: string, { bytes }: Built): Promise<string> {
+async function handIn(context: GivingWorld, slug: string, { bytes }: Built): Promise<string> {
   const transaction = Buffer.from(bytes).toString("base64");
   const payment = { scheme: "exact", network: context.chain.caip2, transaction };
   const outcome = await donate(context, {
@@ -242,7 +242,7 @@ test("while it is under way, another nonprofit hears 202, and 409 once it has la
   await dying.sent;
   expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 202 });
   at.chain.pass(20_000);
-  const context = donateContext(at.service.context);
+  const context = givingWorld(at.service.context);
   await sweepDonations(context);
   at.chain.pass(20_000);
   await sweepDonations(context);
@@ -311,7 +311,7 @@ test("a wallet that changes while a payment without our memo lands is paid all t
   await dying.sent;
   await moveTo(slug, other);
   at.chain.pass(20_000);
-  await sweepDonations(donateContext(at.service.context));
+  await sweepDonations(givingWorld(at.service.context));
   const history = await (await at.service.get(`/api/donations/${slug}`)).json();
   expect(history).toMatchObject({ donation_count: 1, total_donated_usdc: 1 });
 });

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import bs58 from "bs58";
-import type { Chain } from "#api/chain/open-chain.ts";
-import { type DonateContext, donateContext } from "#api/donation/context.ts";
-import { donate } from "#api/donation/donate.ts";
-import { type Swept, sweepDonations } from "#api/donation/sweep.ts";
+import { type GivingWorld, givingWorld } from "#content/donation/world.ts";
+import { donate } from "#content/donation/donate.ts";
+import { type Swept, sweepDonations } from "#content/donation/sweep.ts";
 import { isAnyDue } from "#content/donation/intent-store.ts";
 import { donationDefault } from "#content/contract/base/money.ts";
 import {
@@ -15,6 +14,7 @@ import {
 import type { Store } from "#content/store/open.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
+import type { OpenChain } from "#api/chain/open-chain.ts";
 
 let at: DonatingService;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ const path = "/api/donate/well";
 const never = <Value>() => Promise.withResolvers<Value>().promise;
 
 /** The process that comes after: it has the same store and chain, and nothing in memory. */
-const nextProcess = (): DonateContext => donateContext(at.service.context);
+const nextProcess = (): GivingWorld => givingWorld(at.service.context);
 
 /** Sweeps as time goes by, as the service does, until nothing has happened for a while. */
 async function sweepFor(seconds: number, context = nextProcess()): Promise<Swept> {
@@ -58,7 +58,7 @@ const sponsored = (demand: PaymentRequirements) =>
 
 /** Hands in a payment to a service whose chain or store stops at a point, as if the process died there. */
 async function handInAndStop(context: {
-  chain?: (real: Chain) => Chain;
+  chain?: (real: OpenChain) => OpenChain;
   store?: (real: Store) => Store;
 }) {
   const { chain, store } = at.service.context;
@@ -69,8 +69,8 @@ async function handInAndStop(context: {
   return payment;
 }
 
-function donatingOn(chain: Chain, store: Store) {
-  const context = donateContext({ ...at.service.context, chain, store });
+function donatingOn(chain: OpenChain, store: Store) {
+  const context = givingWorld({ ...at.service.context, chain, store });
   return (bytes: Uint8Array) =>
     donate(context, {
       slug: "well",
@@ -158,7 +158,7 @@ describe("a payment that never lands", () => {
     // Every attempt of the sweep is lost on its way.
     await sweepFor(
       400,
-      donateContext({
+      givingWorld({
         ...at.service.context,
         chain: { ...chain, send: () => Promise.resolve({ ok: true, value: null }) },
       }),

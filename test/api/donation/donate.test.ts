@@ -1,4 +1,4 @@
-import { donateContext } from "#api/donation/context.ts";
+import { givingWorld } from "#content/donation/world.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { readMemo } from "#content/donation/memo.ts";
@@ -151,7 +151,7 @@ describe("the one 402", () => {
     await fetch(url, { method: "POST", body: body.replace("<your wallet>", wallet) });
     expect(at.chain.usdcOf(wallet)).toBe(100_000_000n);
     const elsewhere = { ...at.service.context.chain, cluster: "devnet" } as const;
-    expect(donateContext({ ...at.service.context, chain: elsewhere }).localRpcUrl).toBeNull();
+    expect(givingWorld({ ...at.service.context, chain: elsewhere }).localRpcUrl).toBeNull();
   });
 
   test("carries the intent in its memo, and stores nothing", async () => {

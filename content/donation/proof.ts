@@ -1,4 +1,3 @@
-import type { ChainUnclear } from "#api/chain/rpc.ts";
 import {
   type PendingDonation,
   type Settlement,
@@ -6,13 +5,8 @@ import {
 } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
-import { settlementOf } from "#content/donation/answers.ts";
-import {
-  type Due,
-  type Gift,
-  judgeProof,
-  type ProofRefusal,
-} from "#content/donation/payment-checks.ts";
+import { settlementOf } from "./answers.ts";
+import { type Due, type Gift, judgeProof, type ProofRefusal } from "./payment-checks.ts";
 import {
   closeIntent,
   type DonationIntent,
@@ -22,8 +16,8 @@ import {
   type NewIntent,
   saveIntent,
   unknownsNeeded,
-} from "#content/donation/intent-store.ts";
-import { referenceOf } from "#content/donation/memo.ts";
+} from "./intent-store.ts";
+import { referenceOf } from "./memo.ts";
 import { micro } from "#content/contract/base/money.ts";
 import {
   type DonateTarget,
@@ -31,10 +25,10 @@ import {
   donationsOf,
   type NewDonation,
   recordDonation,
-} from "#content/donation/store.ts";
-import type { DonateContext } from "./context.ts";
+} from "./store.ts";
+import type { GivingWorld } from "./world.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
-import { beforeDeadline, chainDeadline, type Deadline } from "./donation-chain.ts";
+import { type ChainUnclear, type Deadline, chainDeadline, beforeDeadline } from "./chain.ts";
 
 /** A recorded donation as the donor reads of it. */
 export type RecordedGift = {
@@ -75,19 +69,19 @@ const firstSweepMs = 4_000;
  * until it lands or no longer can: a donor who asks once and leaves is credited all the same.
  */
 export async function recordBySignature(
-  context: DonateContext,
+  world: GivingWorld,
   proof: Proof,
   deadline: Deadline = chainDeadline(),
 ): Promise<Result<RecordedGift | Pending, ProofFailure>> {
   const { txSignature } = proof;
-  const known = await recordedBefore(context, proof);
+  const known = await recordedBefore(world, proof);
   if (known !== null) return ok(known);
-  const landed = await beforeDeadline(deadline, context.chain.landed(txSignature));
+  const landed = await beforeDeadline(deadline, world.chain.landed(txSignature));
   if (landed.ok && landed.value !== null) {
-    return recordLanded(context, proof, landed.value, deadline);
+    return recordLanded(world, proof, landed.value, deadline);
   }
-  if (landed.ok) return waitFor(context, proof, { isKnown: false });
-  await saveProof(context, proof);
+  if (landed.ok) return waitFor(world, proof, { isKnown: false });
+  await saveProof(world, proof);
   return fail({ ...landed.failure, tx_signature: txSignature });
 }
 
@@ -97,58 +91,58 @@ export async function recordBySignature(
  * What we broadcast ourselves ends by the sweep alone.
  */
 async function waitFor(
-  context: DonateContext,
+  world: GivingWorld,
   proof: Proof,
   { isKnown }: { isKnown: boolean },
 ): Promise<Result<Pending, ProofFailure>> {
   const { target, txSignature: tx_signature } = proof;
-  const intent = await intentOf(context.store, target.id, tx_signature);
-  const waitedMs = intent === null ? 0 : context.clock().getTime() - intent.created_at;
+  const intent = await intentOf(world.store, target.id, tx_signature);
+  const waitedMs = intent === null ? 0 : world.clock().getTime() - intent.created_at;
   const isOver = waitedMs >= unknownSignature.waitMs && (intent?.unknown ?? 0) >= unknownsNeeded;
   if (!isKnown && !isBroadcasting(intent) && isOver)
     return fail({ kind: "signature_not_found", tx_signature });
-  if (!(await saveProof(context, proof))) return fail({ kind: "not_watched", tx_signature });
+  if (!(await saveProof(world, proof))) return fail({ kind: "not_watched", tx_signature });
   return ok(pendingAnswer(target, tx_signature, waitedMs));
 }
 
 /** The donation that this transaction is recorded as for this nonprofit, null when it is not. */
 export async function recordedBefore(
-  context: DonateContext,
+  world: GivingWorld,
   { target, txSignature }: Pick<Proof, "target" | "txSignature">,
 ): Promise<RecordedGift | null> {
-  const known = await donationsOf(context.store, txSignature);
+  const known = await donationsOf(world.store, txSignature);
   const mine = known.find(({ nonprofit_id }) => nonprofit_id === target.id);
-  return mine === undefined ? null : recordedGift(context, target, mine);
+  return mine === undefined ? null : recordedGift(world, target, mine);
 }
 
 /** Judges what the chain shows, and records it when it is a gift: a large one only once it is finalized. */
 export async function recordLanded(
-  context: DonateContext,
+  world: GivingWorld,
   proof: Proof,
   landed: Landed,
   deadline: Deadline = chainDeadline(),
 ): Promise<Result<RecordedGift | Pending, ProofFailure>> {
   const { target, txSignature } = proof;
-  const intent = await intentOf(context.store, target.id, txSignature);
-  const judged = judgeProof(landed, dueOf(context, proof, intent));
+  const intent = await intentOf(world.store, target.id, txSignature);
+  const judged = judgeProof(landed, dueOf(world, proof, intent));
   if (judged.ok) {
-    const donation = await recordGift(context, { target, landed, gift: judged.value });
-    if (donation.nonprofit_id !== target.id) return refuse(context, proof, "recorded_elsewhere");
-    return ok(recordedGift(context, target, donation));
+    const donation = await recordGift(world, { target, landed, gift: judged.value });
+    if (donation.nonprofit_id !== target.id) return refuse(world, proof, "recorded_elsewhere");
+    return ok(recordedGift(world, target, donation));
   }
   const { kind } = judged.failure;
   if (kind === "not_confirmed" && landed.commitment === "confirmed") {
-    const final = await beforeDeadline(deadline, context.chain.landed(txSignature, "finalized"));
-    if (final.ok && final.value !== null) return recordLanded(context, proof, final.value);
+    const final = await beforeDeadline(deadline, world.chain.landed(txSignature, "finalized"));
+    if (final.ok && final.value !== null) return recordLanded(world, proof, final.value);
   }
-  if (kind === "not_confirmed") return waitFor(context, proof, { isKnown: true });
+  if (kind === "not_confirmed") return waitFor(world, proof, { isKnown: true });
   if (kind === "age_unknown") {
-    await saveProof(context, proof);
+    await saveProof(world, proof);
     const why = "the chain does not say when it was";
     return fail({ kind: "chain_unclear", why, tx_signature: txSignature });
   }
-  const others = await donationsOf(context.store, txSignature);
-  return refuse(context, proof, others.length > 0 ? "recorded_elsewhere" : kind);
+  const others = await donationsOf(world.store, txSignature);
+  return refuse(world, proof, others.length > 0 ? "recorded_elsewhere" : kind);
 }
 
 /** More than anyone pays by mistake: others could name a reference only to hide a transfer. */
@@ -156,20 +150,20 @@ const perMemoMax = 50;
 
 /** Looks on chain for transfers that name a memo's reference, and records those that are gifts. Null without one. */
 export async function recordByMemo(
-  context: DonateContext,
+  world: GivingWorld,
   target: DonateTarget,
   memo: string,
 ): Promise<Result<RecordedGift | null, ChainUnclear>> {
-  const touching = await context.chain.signaturesOf(referenceOf(memo), perMemoMax);
+  const touching = await world.chain.signaturesOf(referenceOf(memo), perMemoMax);
   if (!touching.ok) return touching;
   let recorded: RecordedGift | null = null;
   // Anyone can name a reference in a transaction: only what is a gift counts.
   for (const txSignature of touching.value.toReversed()) {
-    const landed = await context.chain.landed(txSignature);
+    const landed = await world.chain.landed(txSignature);
     if (!landed.ok) return landed;
     if (landed.value === null || !landed.value.memos.includes(memo)) continue;
     const proof = { target, txSignature, asked: micro(0n), network: null };
-    const outcome = await recordLanded(context, proof, landed.value);
+    const outcome = await recordLanded(world, proof, landed.value);
     if (outcome.ok && outcome.value.kind === "recorded") recorded ??= outcome.value;
   }
   return ok(recorded);
@@ -177,7 +171,7 @@ export async function recordByMemo(
 
 /** A saved proof keeps the time at which it first came, and the wallet of then: asking again later makes it no later. */
 const dueOf = (
-  { clock, chain, seal, windowMs, commitment, finalizedAbove }: DonateContext,
+  { clock, chain, seal, windowMs, commitment, finalizedAbove }: GivingWorld,
   { target, asked }: Proof,
   intent: DonationIntent | null,
 ): Due => ({
@@ -200,7 +194,7 @@ const dueOf = (
  * comes second, in whatever process, gets what the first one stored.
  */
 async function recordGift(
-  { store, clock, seal }: DonateContext,
+  { store, clock, seal }: GivingWorld,
   { target, landed, gift }: { target: DonateTarget; landed: Landed; gift: Gift },
 ): Promise<Donation> {
   const now = clock().getTime();
@@ -232,7 +226,7 @@ async function recordGift(
 }
 
 async function refuse(
-  { store }: DonateContext,
+  { store }: GivingWorld,
   { target, txSignature }: Proof,
   kind: Exclude<ProofFailure["kind"], "chain_unclear">,
 ): Promise<Result<RecordedGift | Pending, ProofFailure>> {
@@ -244,18 +238,18 @@ async function refuse(
 }
 
 /** False when there is no room to wait for it. */
-async function saveProof(context: DonateContext, proof: Proof): Promise<boolean> {
+async function saveProof(world: GivingWorld, proof: Proof): Promise<boolean> {
   const { target, txSignature, asked, network } = proof;
-  const intent = await intentOf(context.store, target.id, txSignature);
+  const intent = await intentOf(world.store, target.id, txSignature);
   // Asking again while it waits must not put the sweep off.
   if (intent?.status === "waiting") return true;
   const waiting = { kind: "proof", proof: txSignature, amount_micro_usdc: asked, network } as const;
-  return saveForSweep(context, target, waiting, firstSweepMs);
+  return saveForSweep(world, target, waiting, firstSweepMs);
 }
 
 /** Saves what someone waits for, so that the sweep follows it once they may have gone: after `sweptAfterMs`. False: no room. */
 export async function saveForSweep(
-  { store, clock }: DonateContext,
+  { store, clock }: GivingWorld,
   { id, usdc_wallet }: DonateTarget,
   waiting: Pick<NewIntent, "kind" | "proof" | "amount_micro_usdc" | "network">,
   sweptAfterMs: number,
@@ -268,7 +262,7 @@ export async function saveForSweep(
 }
 
 export const recordedGift = (
-  { chain, baseUrl }: DonateContext,
+  { chain, baseUrl }: GivingWorld,
   target: DonateTarget,
   donation: Donation,
 ): RecordedGift => ({

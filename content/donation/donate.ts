@@ -1,14 +1,12 @@
-import type { ChainUnclear } from "#api/chain/rpc.ts";
 import type { DonationStatus } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { intentOf } from "#content/donation/intent-store.ts";
-import { readMemo } from "#content/donation/memo.ts";
-import { type DonateTarget, donationsFor } from "#content/donation/store.ts";
+import { intentOf } from "./intent-store.ts";
+import { readMemo } from "./memo.ts";
+import { type DonateTarget, donationsFor } from "./store.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { PaymentNotTaken } from "./broadcast.ts";
-import type { DonateContext } from "./context.ts";
-import { beforeDeadline, chainDeadline } from "./donation-chain.ts";
+import type { GivingWorld } from "./world.ts";
 import { type ClientPayment, notTakenWords, type PaymentFailure, takePayment } from "./payment.ts";
 import {
   askAgainSeconds,
@@ -20,6 +18,7 @@ import {
   saveForSweep,
 } from "./proof.ts";
 import { type Demand, demandPayment } from "./requirements.ts";
+import { type ChainUnclear, beforeDeadline, chainDeadline } from "./chain.ts";
 
 export type DonateCall = {
   slug: string;
@@ -63,24 +62,24 @@ const asking = {
  * Source: the decisions of the spec, "Donation".
  */
 export async function donate(
-  context: DonateContext,
+  world: GivingWorld,
   call: DonateCall,
 ): Promise<Result<DonateOutcome, DonateFailure>> {
-  const found = await openTarget(context, call.slug);
+  const found = await openTarget(world, call.slug);
   if (!found.ok) return found;
   const target = found.value;
   const { proof, amount: asked, network } = call;
   if (proof?.kind === "signature") {
-    return recordBySignature(context, { target, txSignature: proof.tx_signature, asked, network });
+    return recordBySignature(world, { target, txSignature: proof.tx_signature, asked, network });
   }
-  if (proof === null) return demanded(context, call, target, asking);
-  const outcome = await takePayment(context, { target, asked, network, payment: proof.payment });
+  if (proof === null) return demanded(world, call, target, asking);
+  const outcome = await takePayment(world, { target, asked, network, payment: proof.payment });
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
     return outcome as Result<RecordedGift | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
   const { payer } = outcome.failure;
   return demanded(
-    context,
+    world,
     { ...call, payer: payer ?? call.payer },
     target,
     notTakenWords(outcome.failure),
@@ -88,7 +87,7 @@ export async function donate(
 }
 
 async function demanded(
-  context: DonateContext,
+  world: GivingWorld,
   { amount, payer }: DonateCall,
   target: DonateTarget,
   why: { code: string; error: string },
@@ -98,15 +97,15 @@ async function demanded(
     const donation_url = safeLink(target.donation_url);
     return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
   }
-  if ((await context.chain.health()).why !== null) return fail({ kind: "chain_away" });
+  if ((await world.chain.health()).why !== null) return fail({ kind: "chain_away" });
   const payable = { ...target, usdc_wallet };
-  const demand = await demandPayment(context, { target: payable, amount, payer }, why);
+  const demand = await demandPayment(world, { target: payable, amount, payer }, why);
   return ok({ kind: "demanded" as const, demand });
 }
 
 /** The nonprofit that a request names, unless it takes no donations any more. */
 export async function openTarget(
-  { targetOf }: Pick<DonateContext, "targetOf">,
+  { targetOf }: Pick<GivingWorld, "targetOf">,
   slug: string,
 ): Promise<Result<DonateTarget, TargetFailure>> {
   const target = await targetOf(slug);
@@ -131,29 +130,29 @@ const firstSweepMs = 30_000;
  * who ask for a memo share one watch and one look; a network that has too many watches gets no new one.
  */
 export async function donationStatus(
-  context: DonateContext,
+  world: GivingWorld,
   { slug, memo, network }: { slug: string; memo: string; network: string },
 ): Promise<Result<DonationStatus, StatusFailure>> {
-  const found = await openTarget(context, slug);
+  const found = await openTarget(world, slug);
   if (!found.ok) return found;
   const target = found.value;
-  const read = readMemo(memo, context.seal);
+  const read = readMemo(memo, world.seal);
   if (read?.nonprofit_id !== target.id) return fail({ kind: "memo_unknown" });
-  const given = await donationsFor(context.store, memo);
+  const given = await donationsFor(world.store, memo);
   const mine = given.find(({ nonprofit_id }) => nonprofit_id === target.id);
-  if (mine !== undefined) return ok(received(memo, recordedGift(context, target, mine).settlement));
-  if ((await intentOf(context.store, target.id, memo))?.status !== "waiting") {
+  if (mine !== undefined) return ok(received(memo, recordedGift(world, target, mine).settlement));
+  if ((await intentOf(world.store, target.id, memo))?.status !== "waiting") {
     const watch = { kind: "watch", proof: memo, amount_micro_usdc: read.amount, network } as const;
-    const isWatched = await saveForSweep(context, target, watch, firstSweepMs);
+    const isWatched = await saveForSweep(world, target, watch, firstSweepMs);
     if (!isWatched) return fail({ kind: "not_watched" });
   }
-  const askedForMs = context.clock().getTime() - 1_000 * read.issued_at_s;
+  const askedForMs = world.clock().getTime() - 1_000 * read.issued_at_s;
   const pending = { memo, retry_after_s: askAgainSeconds(askedForMs, 3), settlement: null };
-  if (context.looked.has(memo)) return ok({ status: "pending", ...pending });
-  context.looked.set(memo, true);
-  const outcome = await beforeDeadline(chainDeadline(), recordByMemo(context, target, memo));
+  if (world.looked.has(memo)) return ok({ status: "pending", ...pending });
+  world.looked.set(memo, true);
+  const outcome = await beforeDeadline(chainDeadline(), recordByMemo(world, target, memo));
   // Who hears that nothing is clear may ask again at once.
-  if (!outcome.ok) context.looked.delete(memo);
+  if (!outcome.ok) world.looked.delete(memo);
   if (!outcome.ok) return outcome;
   if (outcome.value !== null) return ok(received(memo, outcome.value.settlement));
   return ok({ status: "pending", ...pending });

@@ -1,14 +1,12 @@
-import type { Payment } from "#api/chain/payment.ts";
 import { notTakenReasons } from "#content/contract/donation-problems.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { isSound, judgePayment, type PaymentDue } from "#content/donation/payment-checks.ts";
-import { intentOf, isBroadcasting } from "#content/donation/intent-store.ts";
-import { asksToPay, readMemo } from "#content/donation/memo.ts";
-import { type DonateTarget, donationsOf } from "#content/donation/store.ts";
-import { broadcast, notTaken, type PaymentNotTaken, type SignedPayment } from "./broadcast.ts";
-import type { DonateContext } from "./context.ts";
-import { beforeDeadline, chainDeadline, isOnChain } from "./donation-chain.ts";
+import { isSound, judgePayment, type PaymentDue } from "./payment-checks.ts";
+import { intentOf, isBroadcasting } from "./intent-store.ts";
+import { asksToPay, readMemo } from "./memo.ts";
+import { type DonateTarget, donationsOf } from "./store.ts";
+import { broadcast, notTaken, type PaymentNotTaken } from "./broadcast.ts";
+import type { GivingWorld } from "./world.ts";
 import {
   type Pending,
   type Proof,
@@ -17,6 +15,13 @@ import {
   recordedBefore,
   type RecordedGift,
 } from "./proof.ts";
+import {
+  type SignedPayment,
+  chainDeadline,
+  beforeDeadline,
+  isOnChain,
+  type Payment,
+} from "./chain.ts";
 
 /** A payment as a client sent it in a header, of either version of x402. */
 export type ClientPayment = {
@@ -47,28 +52,28 @@ type Outcome = Result<RecordedGift | Pending, PaymentFailure>;
  * Takes a signed payment: checks it, adds the sponsor's signature where that is missing, broadcasts it and records what
  * landed. Nothing is sent before every check has passed. Source: facts on x402; the decisions of the spec, "Donation".
  */
-export async function takePayment(context: DonateContext, call: PaymentCall): Promise<Outcome> {
-  const read = context.chain.readPayment(call.payment.transaction);
+export async function takePayment(world: GivingWorld, call: PaymentCall): Promise<Outcome> {
+  const read = world.chain.readPayment(call.payment.transaction);
   if (!read.ok) return read;
-  const checked = check(context, call, read.value);
-  if (!checked.ok) return refuseUnlessMade(context, call, read.value, checked.failure);
+  const checked = check(world, call, read.value);
+  if (!checked.ok) return refuseUnlessMade(world, call, read.value, checked.failure);
   const { signed, amount } = checked.value;
   const { target, network } = call;
   const proof = { target, txSignature: signed.tx_signature, asked: amount, network };
-  const known = await recordedBefore(context, proof);
-  return known === null ? broadcast(context, proof, signed) : ok(known);
+  const known = await recordedBefore(world, proof);
+  return known === null ? broadcast(world, proof, signed) : ok(known);
 }
 
 function check(
-  context: DonateContext,
+  world: GivingWorld,
   call: PaymentCall,
   payment: Payment,
 ): Result<{ signed: SignedPayment; amount: MicroUsdc }, PaymentNotTaken> {
-  const amount = amountOf(context, call, payment);
+  const amount = amountOf(world, call, payment);
   if (!amount.ok) return amount;
-  const judged = judgePayment(payment, dueOf(context, call, amount.value));
+  const judged = judgePayment(payment, dueOf(world, call, amount.value));
   if (!judged.ok) return notTaken(judged.failure.kind);
-  const signed = signedBy(context, payment);
+  const signed = signedBy(world, payment);
   return signed.ok ? ok({ signed: signed.value, amount: amount.value }) : signed;
 }
 
@@ -77,39 +82,39 @@ function check(
  * the chain says what it is worth. Another demand for payment would be paid twice.
  */
 async function refuseUnlessMade(
-  context: DonateContext,
+  world: GivingWorld,
   call: PaymentCall,
   payment: Payment,
   refusal: PaymentNotTaken,
 ): Promise<Outcome> {
   const { target, asked, network } = call;
-  const txSignature = signatureOf(context, call, payment);
+  const txSignature = signatureOf(world, call, payment);
   if (txSignature === null) return fail(refusal);
   const deadline = chainDeadline();
   const proof = { target, txSignature, asked, network };
-  if (await wasTaken(context, proof, payment)) return recordBySignature(context, proof, deadline);
+  if (await wasTaken(world, proof, payment)) return recordBySignature(world, proof, deadline);
   // Without every signature, no one but us can have sent it.
   if (payment.unsigned.length > 0) return fail(refusal);
-  const known = await beforeDeadline(deadline, isOnChain(context.chain, txSignature));
+  const known = await beforeDeadline(deadline, isOnChain(world.chain, txSignature));
   if (!known.ok) return fail({ ...known.failure, tx_signature: txSignature });
-  return known.value ? recordBySignature(context, proof, deadline) : fail(refusal);
+  return known.value ? recordBySignature(world, proof, deadline) : fail(refusal);
 }
 
 /**
  * The signature by which the chain would know this payment, null when it cannot land. That of the sponsor is made again
  * to look for it, only for what the sponsor would have signed, and is sent only when the transaction was found.
  */
-function signatureOf(context: DonateContext, call: PaymentCall, payment: Payment): string | null {
+function signatureOf(world: GivingWorld, call: PaymentCall, payment: Payment): string | null {
   if (payment.badly_signed.length > 0) return null;
   if (payment.unsigned.length === 0) return payment.tx_signature;
-  if (!isSound(payment, dueOf(context, call, call.asked))) return null;
-  const signed = signedBy(context, payment);
+  if (!isSound(payment, dueOf(world, call, call.asked))) return null;
+  const signed = signedBy(world, payment);
   return signed.ok ? signed.value.tx_signature : null;
 }
 
 /** Whether an earlier request brought it: for this nonprofit, or for one that its memos name. */
 async function wasTaken(
-  { store, seal }: DonateContext,
+  { store, seal }: GivingWorld,
   { target, txSignature }: Proof,
   { memos }: Payment,
 ): Promise<boolean> {
@@ -123,7 +128,7 @@ async function wasTaken(
 
 /** What this payment is to hold: the amount of our memo, or of the request when the client dropped the memo. */
 function amountOf(
-  { chain, offeredNetwork, seal }: DonateContext,
+  { chain, offeredNetwork, seal }: GivingWorld,
   { target, asked, payment: { network, scheme } }: PaymentCall,
   { memos }: Payment,
 ): Result<MicroUsdc, PaymentNotTaken> {
@@ -144,7 +149,7 @@ function amountOf(
 }
 
 const dueOf = (
-  { chain, sponsoredMin }: DonateContext,
+  { chain, sponsoredMin }: GivingWorld,
   { target }: PaymentCall,
   amount: MicroUsdc,
 ): PaymentDue => ({
@@ -160,7 +165,7 @@ const dueOf = (
 
 /** The payment with every signature it needs. */
 function signedBy(
-  { chain }: DonateContext,
+  { chain }: GivingWorld,
   payment: Payment,
 ): Result<SignedPayment, PaymentNotTaken> {
   const { tx_signature, unsigned } = payment;

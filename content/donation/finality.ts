@@ -5,10 +5,10 @@ import {
   markFinal,
   takeUnfinished,
   voidDonation,
-} from "#content/donation/finality-store.ts";
-import type { Donation } from "#content/donation/store.ts";
+} from "./finality-store.ts";
+import type { Donation } from "./store.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
-import type { DonateContext } from "./context.ts";
+import type { GivingWorld } from "./world.ts";
 
 const perSweepMax = 20;
 /** So many clear answers must say that a recorded transaction is gone, or is another: ten minutes of them. */
@@ -21,15 +21,15 @@ export type Settled = { final: number; voided: readonly Donation[] };
  * Looks again at donations that were recorded before their block was final, at most 20 at a time. One that the chain holds
  * is final from then on; one that vanished, or differs, is voided. Throws what the store throws.
  */
-export async function settleDonations(context: DonateContext): Promise<Settled> {
-  const { store, clock, chain } = context;
+export async function settleDonations(world: GivingWorld): Promise<Settled> {
+  const { store, clock, chain } = world;
   const now = clock();
   if (!(await isAnyUnfinished(store, now))) return { final: 0, voided: [] };
   const taken = await store.write((tx) =>
     takeUnfinished(tx, { network: chain.caip2, now, limit: perSweepMax }),
   );
   const outcomes = await Promise.all(
-    taken.map(async (donation) => ({ donation, outcome: await settle(context, donation) })),
+    taken.map(async (donation) => ({ donation, outcome: await settle(world, donation) })),
   );
   return {
     final: outcomes.filter(({ outcome }) => outcome === "final").length,
@@ -38,10 +38,10 @@ export async function settleDonations(context: DonateContext): Promise<Settled> 
 }
 
 async function settle(
-  context: DonateContext,
+  world: GivingWorld,
   donation: Donation,
 ): Promise<"final" | "voided" | "waiting"> {
-  const { store, chain, clock } = context;
+  const { store, chain, clock } = world;
   const { id, tx_signature, unknown } = donation;
   const landed = await chain.landed(tx_signature, "finalized");
   if (!landed.ok) return "waiting";
@@ -52,19 +52,16 @@ async function settle(
     await batchedWrite(store, (tx) => markFinal(tx, donation, { slot, settled_at, now: clock() }));
     return "final";
   }
-  if (found === null && !(await isGone(context, donation))) return "waiting";
+  if (found === null && !(await isGone(world, donation))) return "waiting";
   if (unknown + 1 >= answersNeeded) {
-    return end(context, donation, found === null ? "vanished" : "differs");
+    return end(world, donation, found === null ? "vanished" : "differs");
   }
   await batchedWrite(store, (tx) => countVanished(tx, id));
   return "waiting";
 }
 
 /** Whether it is gone, and not merely not final yet. */
-async function isGone(
-  { chain }: DonateContext,
-  { tx_signature, slot }: Donation,
-): Promise<boolean> {
+async function isGone({ chain }: GivingWorld, { tx_signature, slot }: Donation): Promise<boolean> {
   const confirmed = await chain.landed(tx_signature, "confirmed");
   if (!confirmed.ok || confirmed.value !== null) return false;
   const vanished = await chain.vanished(tx_signature, slot);
@@ -82,7 +79,7 @@ const isAsRecorded = (donation: Donation, { failed, credits }: Landed): boolean 
   );
 
 async function end(
-  { store, clock }: DonateContext,
+  { store, clock }: GivingWorld,
   donation: Donation,
   reason: "vanished" | "differs",
 ): Promise<"voided" | "waiting"> {

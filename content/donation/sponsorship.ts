@@ -1,14 +1,14 @@
-import type { Chain } from "#api/chain/open-chain.ts";
 import type { Clock } from "#content/contract/base/time.ts";
-import { priorityFeeLamportsMax } from "#content/donation/payment-checks.ts";
+import { priorityFeeLamportsMax } from "./payment-checks.ts";
 import {
   budgetDayMs,
   hasBudget,
   type SponsorBudget,
   sponsoredByNonprofit,
-} from "#content/donation/sponsor-store.ts";
+} from "./sponsor-store.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import type { Store } from "#content/store/open.ts";
+import type { Chain } from "./chain.ts";
 
 /** What an account without data must keep. Source: Solana, rent-exempt minimum of 0 bytes. */
 export const sponsorReserveLamports = 890_880;

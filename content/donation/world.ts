@@ -1,25 +1,47 @@
-import { offeredCaip2Of } from "#content/donation/network.ts";
-import type { Context } from "#api/context.ts";
-import { batcher } from "#api/http/batcher.ts";
-import type { MemoSeal } from "#content/donation/memo.ts";
+import { offeredCaip2Of } from "./network.ts";
+import { batcher } from "#content/runtime/batcher.ts";
+import type { MemoSeal } from "./memo.ts";
 import { LRUCache } from "lru-cache";
 import { openSponsorship } from "./sponsorship.ts";
-import { type DonateTarget, donateTargets } from "#content/donation/store.ts";
+import { type DonateTarget, donateTargets } from "./store.ts";
+import type { MicroUsdc } from "#content/contract/transfer.ts";
+import type { SponsorBudget } from "./sponsor-store.ts";
+import type { Store } from "#content/store/open.ts";
+import type { Clock } from "#content/contract/base/time.ts";
+import type { Chain } from "./chain.ts";
 
 /** One look at the chain serves all who wait for a memo, for this long: less than the 3 s after which they ask again. */
 const lookSharedMs = 2_500;
 const looksMax = 10_000;
 
 /** What all steps of a donation work with. */
-export type DonateContext = ReturnType<typeof donateContext>;
+export type GivingWorld = ReturnType<typeof givingWorld>;
 
-export function donateContext({
+/** The settings of the operator that giving follows. */
+type GivingSettings = {
+  solanaRpcUrls: readonly string[];
+  /** Without a trailing slash. */
+  baseUrl: string;
+  commitment: "confirmed" | "finalized";
+  finalizedAbove: MicroUsdc;
+  donationWindowMs: number;
+  sponsoredMin: MicroUsdc;
+  sponsorBudget: SponsorBudget;
+};
+
+export function givingWorld({
   store,
   clock,
   chain,
   config,
   secrets,
-}: Pick<Context, "store" | "clock" | "chain" | "config" | "secrets">) {
+}: {
+  store: Store;
+  clock: Clock;
+  chain: Chain;
+  config: GivingSettings;
+  secrets: { donationMemoKey: Uint8Array };
+}) {
   // Requests of one turn of the event loop share a statement: preparing it costs more than what it finds.
   const targets = batcher((slugs: readonly string[]) => donateTargets(store, slugs, clock()));
   const seal: MemoSeal = { key: secrets.donationMemoKey, network: chain.caip2 };

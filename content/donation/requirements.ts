@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
-import { referenceOf, solanaPayLink, writeMemo } from "#content/donation/memo.ts";
+import { referenceOf, solanaPayLink, writeMemo } from "./memo.ts";
 import { usdcNumber, usdcText } from "#content/contract/base/money.ts";
 import type { PaymentExtra, PaymentRequirements } from "#content/contract/donation.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import type { DonateTarget } from "#content/donation/store.ts";
-import type { DonateContext } from "./context.ts";
+import type { DonateTarget } from "./store.ts";
+import type { GivingWorld } from "./world.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
 /** How long a client has to sign. Source: facts on x402. */
@@ -25,15 +25,15 @@ export type Demand = Awaited<ReturnType<typeof demandPayment>>;
 
 /** Asks for a payment: nothing is stored, the memo carries all that recording the gift needs. Source: decision 0051. */
 export async function demandPayment(
-  context: DonateContext,
+  world: GivingWorld,
   wanted: Wanted,
   why: { code: string; error: string },
 ) {
   const { target, amount } = wanted;
-  const { chain, baseUrl, seal } = context;
+  const { chain, baseUrl, seal } = world;
   const { mint } = chain;
   const recipient = target.usdc_wallet;
-  const issued_at_s = Math.floor(context.clock().getTime() / 1_000);
+  const issued_at_s = Math.floor(world.clock().getTime() / 1_000);
   const nonce = randomInt(nonces);
   const memo = writeMemo({ nonprofit_id: target.id, amount, issued_at_s, nonce }, recipient, seal);
   const reference = referenceOf(memo);
@@ -43,7 +43,7 @@ export async function demandPayment(
   const description = `Donation of ${usdcText(amount)} USDC to ${target.slug}`;
   const mimeType = "application/json" as const;
   const terms = { asset: mint, payTo: recipient, maxTimeoutSeconds: expiresInSeconds };
-  const extra = await extraOf(context, wanted, memo);
+  const extra = await extraOf(world, wanted, memo);
   const accepts: PaymentRequirements["accepts"] = [
     {
       scheme: "exact",
@@ -77,7 +77,7 @@ export async function demandPayment(
     solana_pay: solanaPayLink(link),
     expires_in: expiresInSeconds,
     status_url: `${donateUrl}/status?memo=${memo}`,
-    local_chain: localChainOf(context),
+    local_chain: localChainOf(world),
     ...why,
     x402Version: 1,
     accepts,
@@ -92,7 +92,7 @@ export async function demandPayment(
       accepts: [
         {
           scheme: "exact",
-          network: context.offeredNetwork,
+          network: world.offeredNetwork,
           amount: amount_atomic,
           ...terms,
           extra,
@@ -113,7 +113,7 @@ export async function demandPayment(
 }
 
 /** How to try a gift where no money is real. */
-const localChainOf = ({ localRpcUrl }: DonateContext): PaymentRequirements["local_chain"] =>
+const localChainOf = ({ localRpcUrl }: GivingWorld): PaymentRequirements["local_chain"] =>
   localRpcUrl === null
     ? null
     : {
@@ -123,7 +123,7 @@ const localChainOf = ({ localRpcUrl }: DonateContext): PaymentRequirements["loca
 
 /** What x402 clients need to sign. Without a fee payer they stop, rather than sign what cannot land. */
 async function extraOf(
-  { chain, sponsoredMin, sponsorship }: DonateContext,
+  { chain, sponsoredMin, sponsorship }: GivingWorld,
   { target, amount, payer }: Wanted,
   memo: string,
 ): Promise<PaymentExtra> {
