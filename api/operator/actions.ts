@@ -16,21 +16,32 @@ import {
   type ProfileFailure,
   restoreProfile,
   withdrawProfile,
-} from "./change-profile.ts";
-import { editProfile } from "./edit-profile.ts";
+} from "#content/operator/change-profile.ts";
+import { editProfile } from "#content/operator/edit-profile.ts";
 import { operatorHealth, operatorNumbers } from "./health.ts";
 import {
   approveAgentName,
   bindForOwner,
   listAgentSubmissions,
   type NameFailure,
-} from "./agents.ts";
+} from "#content/operator/agents.ts";
 import type { OperatorContext } from "./operators.ts";
-import { addToPicks, editPick, listPicks, type PickFailure, removePick } from "./picks.ts";
-import { revertAgent } from "./revert.ts";
-import type { ReviewFailure } from "./open-queue.ts";
-import { decideReview, findReview, listReviews, reviewQueues } from "./review-queues.ts";
-import { type RevokeFailure, revokeVerification } from "./revoke-verification.ts";
+import {
+  addToPicks,
+  editPick,
+  listPicks,
+  type PickFailure,
+  removePick,
+} from "#content/operator/picks.ts";
+import { revertAgent } from "#content/operator/revert.ts";
+import type { ReviewFailure } from "#content/operator/open-queue.ts";
+import {
+  decideReview,
+  findReview,
+  listReviews,
+  reviewQueues,
+} from "#content/operator/review-queues.ts";
+import { type RevokeFailure, revokeVerification } from "#content/operator/revoke-verification.ts";
 import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 
 /** What an action is asked with: the name of who asks, and what the operation takes. */

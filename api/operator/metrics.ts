@@ -9,7 +9,7 @@ import { operatorHealth } from "./health.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { OperatorContext } from "./operators.ts";
 import type { Readiness, Unready } from "./probes.ts";
-import { reviewQueues } from "./review-queues.ts";
+import { reviewQueues } from "#content/operator/review-queues.ts";
 
 /** What is known when metrics are read. What could not be asked is null, and its metrics are left out. */
 type Facts = {

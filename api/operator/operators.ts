@@ -31,15 +31,6 @@ export type OperatorContext = Pick<
   } | null;
 };
 
-/** Whether the published profile shows a change by now; null when nothing that is public changed. */
-export async function isLive(
-  { waitForPublication }: Pick<OperatorContext, "waitForPublication">,
-  sequence: number | null,
-): Promise<boolean | null> {
-  if (sequence === null) return null;
-  return waitForPublication === undefined ? false : (await waitForPublication(sequence)) !== null;
-}
-
 /** What tells an operator from others. */
 type OperatorCheck = Pick<
   Context,

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import { storeEnrichment } from "#content/enrichment/decide-submissions.ts";
-import type { Deciding } from "#api/operator/open-queue.ts";
-import { waitingDaysMax } from "#api/operator/expire-waiting.ts";
-import { correctionReviews } from "#api/operator/review-correction.ts";
-import { proseReviews } from "#api/operator/review-prose.ts";
+import type { Deciding } from "#content/operator/open-queue.ts";
+import { waitingDaysMax } from "#content/operator/expire-waiting.ts";
+import { correctionReviews } from "#content/operator/review-correction.ts";
+import { proseReviews } from "#content/operator/review-prose.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { EnrichmentBody } from "#content/contract/enrichment.ts";
 import { readCorrection } from "#content/correction/read.ts";

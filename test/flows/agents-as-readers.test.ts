@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { decideReview } from "#api/operator/review-queues.ts";
+import { decideReview } from "#content/operator/review-queues.ts";
 import { aDirectory, discoveryFiles, type TestDirectory } from "#test/support/discovery.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

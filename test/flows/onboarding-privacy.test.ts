@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { gunzipSync } from "node:zlib";
 import { operations } from "#content/openapi/document.ts";
-import { decideReview } from "#api/operator/review-queues.ts";
+import { decideReview } from "#content/operator/review-queues.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aService, type TestService } from "#test/support/service.ts";

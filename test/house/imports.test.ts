@@ -32,6 +32,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/onboarding", /^(zod$|node:|mailchecker$|@noble\/curves\/|drizzle-orm|@libsql\/client)/],
   ["content/correction", /^(zod$|node:|drizzle-orm)/],
   ["content/statistics", /^(drizzle-orm|@observablehq\/plot$|linkedom$)/],
+  ["content/operator", /^(zod$|node:|drizzle-orm)/],
   ["content/openapi", /^(zod$|node:)/],
 ];
 
@@ -169,7 +170,7 @@ const notPure: Readonly<Record<string, string>> = {
   "content/search/search.ts": "composes the searches of the two indexes",
 };
 
-/** Verbs of content: each takes a world (the store, the clock and the ports that it needs) and plain input. */
+/** Verbs of content: each takes a world (the store, the clock and the ports that it needs) and plain input. All of content/operator are verbs. */
 const verbs: readonly string[] = [
   "content/correction/correct.ts",
   "content/correction/erase-contacts.ts",
@@ -191,7 +192,7 @@ const verbs: readonly string[] = [
   "content/recommendation/draft-recommendation.ts",
 ];
 
-const roomsOfRules = /^content\/(?!store\/|runtime\/|contract\/|editorial\/)/;
+const roomsOfRules = /^content\/(?!store\/|runtime\/|contract\/|editorial\/|operator\/)/;
 const ofStore = /(?:^|\/|-)(?:store|save)\.ts$/;
 const impure =
   /#content\/store\/|\bnew Date\(\)|\bDate\.now\b|\bperformance\.|^(?:export )?(?:let |const \w+ = new (?:Map|Set|WeakMap|LRUCache)(?:<.*>)?\(\))/m;

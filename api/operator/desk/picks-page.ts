@@ -1,7 +1,7 @@
 import type { Refusal } from "#api/http/problem.ts";
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
-import { findPick, listPicks } from "#api/operator/picks.ts";
+import { findPick, listPicks } from "#content/operator/picks.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/base/result.ts";

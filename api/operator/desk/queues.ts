@@ -1,7 +1,12 @@
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
-import { findReview, listReviews, reviewQueues, waitingMax } from "#api/operator/review-queues.ts";
+import {
+  findReview,
+  listReviews,
+  reviewQueues,
+  waitingMax,
+} from "#content/operator/review-queues.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import {

@@ -207,7 +207,7 @@ test("an agent is undone through the service, a part at a time", async () => {
 });
 
 test("undoing stops after this many, and says that there is more", async () => {
-  const { revertAgent } = await import("#api/operator/revert.ts");
+  const { revertAgent } = await import("#content/operator/revert.ts");
   for (const slug of slugs) {
     for (const agent of ["bot-8", "bot-9"])
       await submit(slug, agent, "website", `https://${slug}.example`);

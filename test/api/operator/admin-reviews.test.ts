@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ReviewDecision, ReviewList } from "#content/contract/review.ts";
-import { revertAgent } from "#api/operator/revert.ts";
+import { revertAgent } from "#content/operator/revert.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";

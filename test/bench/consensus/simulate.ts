@@ -169,7 +169,7 @@ function figuresOf(run: Run) {
     attack_submissions: run.attackSubmissions,
     attack_refused: run.attackRefused,
     attack_hours: (run.attackUntilMs - run.attackFromMs) / hourMs,
-    // Reverting an agent empties every field in which its agreement counts. Source: api/operator/revert.ts.
+    // Reverting an agent empties every field in which its agreement counts. Source: content/operator/revert.ts.
     false_after_revert: wrong.filter((one) => !byAttack(one)).length,
     true_lost_by_revert: right.filter(byAttack).length,
     true_hours_median: hours.length === 0 ? 0 : quantile(hours, 0.5),

@@ -8,7 +8,7 @@ import { noteRevoked, standingVerification } from "#content/onboarding/store.ts"
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { applyDueHolds, logWallet, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
-import { isLive, type OperatorContext } from "./operators.ts";
+import { type OperatorWorld, isLive } from "./world.ts";
 
 export type RevokeFailure =
   | { kind: "nonprofit_not_found"; slug: string }
@@ -22,11 +22,11 @@ type Revocation = z.output<typeof RevokeBody> & { slug: string; operator: string
  * believed, and no word of theirs stays. One transaction, written to the audit log.
  */
 export async function revokeVerification(
-  context: Pick<OperatorContext, "store" | "clock" | "waitForPublication">,
+  world: Pick<OperatorWorld, "store" | "clock" | "waitForPublication">,
   { slug, operator, reason, take_back_values }: Revocation,
 ): Promise<Result<RevokeAnswer, RevokeFailure>> {
-  const done = await context.store.write(async (tx) => {
-    const now = context.clock();
+  const done = await world.store.write(async (tx) => {
+    const now = world.clock();
     const at = now.getTime();
     const known = await recordBySlug(tx, slug);
     if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
@@ -53,7 +53,7 @@ export async function revokeVerification(
   });
   if (!done.ok) return done;
   const { sequence, answer } = done.value;
-  return ok({ ...answer, live: await isLive(context, sequence) });
+  return ok({ ...answer, live: await isLive(world, sequence) });
 }
 
 const alwaysTaken = ["usdc_wallet", "contact_email"] as const;

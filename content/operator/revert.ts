@@ -12,7 +12,7 @@ import {
 import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
-import type { OperatorContext } from "./operators.ts";
+import type { OperatorWorld } from "./world.ts";
 
 /** A short transaction, so that a running service goes on writing meanwhile. */
 const perTransaction = 50;
@@ -26,17 +26,17 @@ const perRequest = 500;
  * `submissionsMax` of them, which is looked at every 50.
  */
 export async function revertAgent(
-  context: RevertContext,
+  world: RevertWorld,
   { submissionsMax = perRequest, ...asked }: Chosen & { submissionsMax?: number },
 ): Promise<Result<Reverted, never>> {
-  const { store, clock } = context;
+  const { store, clock } = world;
   const { operator, reason } = asked;
   const ids = asked.submissions;
   const agent_id = asked.agent_id === undefined ? undefined : foldAgentId(asked.agent_id);
   const recommendations =
     agent_id === undefined || ids !== undefined
       ? 0
-      : await revertRecommendations(context, { operator, reason, agent_id });
+      : await revertRecommendations(world, { operator, reason, agent_id });
   const total: Reverted = {
     agent_id: agent_id ?? null,
     submissions: 0,
@@ -71,7 +71,7 @@ export async function revertAgent(
   return ok(total);
 }
 
-type RevertContext = Pick<OperatorContext, "store" | "clock" | "curated">;
+type RevertWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
 type Reverting = { agent_id: string; operator: string; reason: string };
 /** Without numbers all of the agent's; with both those of the agent among them. */
 type Chosen = Omit<Reverting, "agent_id"> & {
@@ -85,7 +85,7 @@ type Chosen = Omit<Reverting, "agent_id"> & {
  * Answers how many went. Safe to repeat.
  */
 async function revertRecommendations(
-  { store, clock, curated }: RevertContext,
+  { store, clock, curated }: RevertWorld,
   reverting: Reverting,
 ): Promise<number> {
   let gone = 0;

@@ -11,15 +11,15 @@ import { type Link, linkSaves, linkThatTook, unlinkSaves } from "#content/regist
 import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { isLive, type OperatorContext } from "./operators.ts";
+import { type OperatorWorld, isLive } from "./world.ts";
 
 export type ProfileFailure =
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "profile_conflict"; message: string }
   | { kind: "invalid_profile"; errors: Wrong[] };
 
-export type ProfileContext = Pick<
-  OperatorContext,
+export type ProfileWorld = Pick<
+  OperatorWorld,
   "store" | "clock" | "curated" | "waitForPublication"
 >;
 export type Operated<Body> = Body & { slug: string; operator: string; reason: string };
@@ -37,7 +37,7 @@ type Made = {
  * wallets that are due take effect before; after it this process reads what is recommended again.
  */
 export async function changeProfile(
-  context: ProfileContext,
+  world: ProfileWorld,
   { slug, operator, reason, change }: Operated<Pick<ProfileChange, "change">>,
   work: (
     tx: WriteTransaction,
@@ -45,8 +45,8 @@ export async function changeProfile(
     now: Date,
   ) => Promise<Result<Made, ProfileFailure>>,
 ): Promise<Result<ProfileChange, ProfileFailure>> {
-  const done = await context.store.write(async (tx) => {
-    const now = context.clock();
+  const done = await world.store.write(async (tx) => {
+    const now = world.clock();
     const known = await recordBySlug(tx, slug);
     if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
     await applyDueHolds(tx, now, known.id);
@@ -68,15 +68,15 @@ export async function changeProfile(
   });
   if (!done.ok) return done;
   // A profile that came back may be a recommended one.
-  context.curated.lookAgain();
-  return ok({ ...done.value.answer, live: await isLive(context, done.value.sequence) });
+  world.curated.lookAgain();
+  return ok({ ...done.value.answer, live: await isLive(world, done.value.sequence) });
 }
 
 export const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);
 
 /** Takes a profile out of the directory; its address stays. A held wallet is stopped: no restoring brings it back. */
-export const withdrawProfile = (context: ProfileContext, asked: Operated<unknown>) =>
-  changeProfile(context, { ...asked, change: "withdrawn" }, async (tx, before, now) => {
+export const withdrawProfile = (world: ProfileWorld, asked: Operated<unknown>) =>
+  changeProfile(world, { ...asked, change: "withdrawn" }, async (tx, before, now) => {
     if (before.status === "withdrawn") return conflict("This profile is withdrawn already.");
     const { slug, reason, operator: by } = asked;
     const wasHeld = await stopHeld(tx, before.id, { reason, slug, by, at: now.getTime() });
@@ -88,8 +88,8 @@ export const withdrawProfile = (context: ProfileContext, asked: Operated<unknown
   });
 
 /** Brings a withdrawn profile back, whether an operator or a register withdrew it; of a merged one, with the registrations that it had. */
-export const restoreProfile = (context: ProfileContext, asked: Operated<unknown>) =>
-  changeProfile(context, { ...asked, change: "restored" }, async (tx, before, now) => {
+export const restoreProfile = (world: ProfileWorld, asked: Operated<unknown>) =>
+  changeProfile(world, { ...asked, change: "restored" }, async (tx, before, now) => {
     if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");
     const link = await linkThatTook(tx, before.slug);
     if (link !== null) return ok(await unlinked(tx, before, link, { ...asked, now }));
@@ -133,10 +133,10 @@ async function unlinked(
  * submissions stay where they are: what was given to whom never changes, and no organisation gets another's wallet.
  */
 export const mergeProfile = (
-  context: ProfileContext,
+  world: ProfileWorld,
   { into: other, ...asked }: Operated<{ into: string }>,
 ) =>
-  changeProfile(context, { ...asked, change: "merged" }, async (tx, before, now) => {
+  changeProfile(world, { ...asked, change: "merged" }, async (tx, before, now) => {
     const into = await recordBySlug(tx, other);
     if (into === null) return fail({ kind: "nonprofit_not_found", slug: other });
     const why = whyNotMerged(before, into);

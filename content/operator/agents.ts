@@ -9,9 +9,9 @@ import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
 import { isHarmlessName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import type { OperatorContext } from "./operators.ts";
+import type { OperatorWorld } from "./world.ts";
 
-type AgentContext = Pick<OperatorContext, "store" | "clock">;
+type AgentWorld = Pick<OperatorWorld, "store" | "clock">;
 type Asked = { agent_id: string; operator: string; reason: string };
 
 /**
@@ -19,7 +19,7 @@ type Asked = { agent_id: string; operator: string; reason: string };
  * bound has another secret from then on.
  */
 export async function bindForOwner(
-  { store, clock }: AgentContext,
+  { store, clock }: AgentWorld,
   { operator, reason, ...asked }: Asked,
 ): Promise<Result<AgentSecret, never>> {
   const agent_id = foldAgentId(asked.agent_id);
@@ -38,7 +38,7 @@ export type NameFailure =
 
 /** Approves the name under which the owner of an id is named from then on; null takes that back. */
 export async function approveAgentName(
-  { store, clock }: AgentContext,
+  { store, clock }: AgentWorld,
   { operator, reason, name, ...asked }: Asked & { name: string | null },
 ): Promise<Result<AgentNamed, NameFailure>> {
   if (name !== null && !isHarmlessName(name)) return fail({ kind: "name_not_harmless", name });
@@ -55,7 +55,7 @@ export async function approveAgentName(
 
 /** What an agent's agreement made live and still stands, by number: what can be undone one by one. */
 export async function listAgentSubmissions(
-  { store }: AgentContext,
+  { store }: AgentWorld,
   { agent_id, after = 0, limit }: { agent_id: string; after?: number | undefined; limit: number },
 ): Promise<AgentSubmissions> {
   const of = { agent_id: foldAgentId(agent_id) };

@@ -22,7 +22,7 @@ import {
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import type { OperatorContext } from "./operators.ts";
+import type { OperatorWorld } from "./world.ts";
 
 export type PickFailure =
   | { kind: "nonprofit_not_found"; slug: string }
@@ -34,7 +34,7 @@ export type PickFailure =
 
 /** A page of the recommended profiles of the store, by slug, and those of the operator's file. */
 export async function listPicks(
-  { store }: Pick<OperatorContext, "store">,
+  { store }: Pick<OperatorWorld, "store">,
   { after = null, limit }: { after?: string | null | undefined; limit: number },
 ): Promise<PickList> {
   const found = await pickList(store, { after, limit: limit + 1 });
@@ -45,7 +45,7 @@ export async function listPicks(
 
 /** What is said of one recommended nonprofit of the store; null when it is not recommended. */
 export async function findPick(
-  { store }: Pick<OperatorContext, "store">,
+  { store }: Pick<OperatorWorld, "store">,
   slug: string,
 ): Promise<PickItem | null> {
   const record = await recordBySlug(store, slug);
@@ -56,12 +56,12 @@ export async function findPick(
 const itemOf = ({ updated_at: at, ...pick }: StoredPick): PickItem =>
   PickItem.parse({ ...pick, updated_at: at === 0 ? null : isoTime(at) });
 
-type PickContext = Pick<OperatorContext, "store" | "clock" | "curated">;
+type PickWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
 type Operated<Body> = Body & { slug: string; operator: string };
 
 /** Recommends a nonprofit in the operator's words. The first of two operators at once wins. */
-export const addToPicks = (context: PickContext, { operator, ...body }: Operated<PickBody>) =>
-  changing(context, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
+export const addToPicks = (world: PickWorld, { operator, ...body }: Operated<PickBody>) =>
+  changing(world, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
     const text = checkPickText(body, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
     const pick = { ...text.value, ...of.made, causes: body.causes ?? null };
@@ -70,8 +70,8 @@ export const addToPicks = (context: PickContext, { operator, ...body }: Operated
   });
 
 /** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
-export const editPick = (context: PickContext, { operator, slug, ...edit }: Operated<PickEdit>) =>
-  changing(context, { slug, operator, change: "edited", detail: edit }, async (of) => {
+export const editPick = (world: PickWorld, { operator, slug, ...edit }: Operated<PickEdit>) =>
+  changing(world, { slug, operator, change: "edited", detail: edit }, async (of) => {
     const before = await pickOf(of.tx, of.made.nonprofit_id);
     if (before === null) return fail({ kind: "pick_not_found", slug });
     const {
@@ -87,10 +87,10 @@ export const editPick = (context: PickContext, { operator, slug, ...edit }: Oper
 
 /** Stops recommending a nonprofit. From then on agents' agreement alone cannot promote it. */
 export const removePick = (
-  context: PickContext,
+  world: PickWorld,
   { operator, slug, reason }: Operated<{ reason: string }>,
 ) =>
-  changing(context, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
+  changing(world, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
     const { nonprofit_id, updated_at: at } = of.made;
     if (!(await deletePick(of.tx, nonprofit_id, at))) return fail({ kind: "pick_not_found", slug });
     await rejectApplied(of.tx, nonprofit_id, { reason, decided_by: `operator:${operator}`, at });
@@ -111,7 +111,7 @@ type Of = {
 
 /** One change in one transaction, with a line in the audit log; after it this process reads what is recommended again. */
 async function changing(
-  { store, clock, curated }: PickContext,
+  { store, clock, curated }: PickWorld,
   { slug, operator, change, detail }: Change,
   work: (of: Of) => Promise<Result<null, PickFailure>>,
 ): Promise<Result<PickChange, PickFailure>> {

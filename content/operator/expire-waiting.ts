@@ -2,7 +2,7 @@ import { expireCorrections } from "#content/correction/store.ts";
 import { expireSubmissions } from "#content/enrichment/review-store.ts";
 import { expireOnboardings } from "#content/onboarding/store.ts";
 import { expireDrafts } from "#content/recommendation/draft-store.ts";
-import type { OperatorContext } from "./operators.ts";
+import type { OperatorWorld } from "./world.ts";
 
 export const waitingDaysMax = 180;
 const dayMs = 86_400_000;
@@ -16,7 +16,7 @@ const perTransaction = 200;
 export async function expireWaiting({
   store,
   clock,
-}: Pick<OperatorContext, "store" | "clock">): Promise<number> {
+}: Pick<OperatorWorld, "store" | "clock">): Promise<number> {
   let expired = 0;
   for (const expire of [expireSubmissions, expireDrafts, expireOnboardings, expireCorrections]) {
     let count = perTransaction;

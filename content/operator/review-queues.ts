@@ -13,7 +13,6 @@ import {
   reviewKinds,
 } from "#content/contract/review.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { isLive, type OperatorContext } from "./operators.ts";
 import { correctionReviews } from "./review-correction.ts";
 import { draftReviews } from "./review-draft.ts";
 import { holdReviews } from "./review-hold.ts";
@@ -22,6 +21,7 @@ import { onboardingReviews } from "./review-onboarding.ts";
 import { proseReviews } from "./review-prose.ts";
 import type { Deciding as DecidingNow, ReviewFailure, ReviewQueue } from "./open-queue.ts";
 import { contestedReviews, disputeReviews } from "./review-contested.ts";
+import { type OperatorWorld, isLive } from "./world.ts";
 
 const queues: Record<ReviewKind, ReviewQueue> = {
   onboarding: onboardingReviews,
@@ -34,8 +34,8 @@ const queues: Record<ReviewKind, ReviewQueue> = {
   link: linkReviews,
 };
 
-type Looking = Pick<OperatorContext, "store" | "clock">;
-type Publishing = Pick<OperatorContext, "waitForPublication">;
+type Looking = Pick<OperatorWorld, "store" | "clock">;
+type Publishing = Pick<OperatorWorld, "waitForPublication">;
 
 /**
  * What waits for an operator, of one kind or of all, the oldest of each kind first, after the place that `after`
@@ -110,7 +110,7 @@ type Deciding = z.output<typeof ApproveBody> & {
  * rejection is public: it stands in prior_rejections.
  */
 export async function decideReview(
-  context: Looking &
+  world: Looking &
     Publishing & {
       config: Pick<DecidingNow, "walletHoldMs" | "walletApprovals">;
     },
@@ -118,9 +118,9 @@ export async function decideReview(
 ): Promise<Result<ReviewDecision, ReviewFailure>> {
   const { queue, key } = queueOf(id);
   if (queue === undefined) return fail({ kind: "review_not_found", id });
-  const outcome = await context.store.write(async (tx) => {
-    const now = context.clock();
-    const { walletHoldMs, walletApprovals } = context.config;
+  const outcome = await world.store.write(async (tx) => {
+    const now = world.clock();
+    const { walletHoldMs, walletApprovals } = world.config;
     const holding = { walletHoldMs, walletApprovals };
     const item = await queue.find(tx, key, now);
     const deciding = { key, value, reason: reason ?? "", operator, now, ...holding };
@@ -134,5 +134,5 @@ export async function decideReview(
   });
   if (!outcome.ok) return outcome;
   const { slug, sequence, complete, message } = outcome.value;
-  return ok({ id, decision, slug, complete, live: await isLive(context, sequence), message });
+  return ok({ id, decision, slug, complete, live: await isLive(world, sequence), message });
 }

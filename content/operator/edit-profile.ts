@@ -8,17 +8,17 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Said } from "#content/nonprofit/whose-word.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { publicFields, publicValue } from "#content/nonprofit/wire.ts";
-import { changeProfile, conflict, type Operated, type ProfileContext } from "./change-profile.ts";
+import { changeProfile, conflict, type Operated, type ProfileWorld } from "./change-profile.ts";
 
 /**
  * Sets or empties fields of a profile in an operator's name. Agents whose values waited for such a field, or had made
  * another value live, learn that an operator decided.
  */
 export const editProfile = (
-  context: ProfileContext,
+  world: ProfileWorld,
   { values, ...asked }: Operated<{ values: ProfileValues }>,
 ) =>
-  changeProfile(context, { ...asked, change: "edited" }, async (tx, before, now) => {
+  changeProfile(world, { ...asked, change: "edited" }, async (tx, before, now) => {
     if (before.status === "withdrawn") {
       return conflict("This profile is withdrawn. Restore it before you edit it.");
     }
