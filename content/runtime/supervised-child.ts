@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+import { setPriority } from "node:os";
 
 export type ChildOptions<Message> = {
   /** A file that Bun runs. */
@@ -8,8 +8,8 @@ export type ChildOptions<Message> = {
   /** Options of Bun itself, for example --smol. */
   runtimeOptions?: readonly string[];
   env?: Record<string, string | undefined>;
-  /** Lets it run when nothing more urgent does. */
-  lowPriority?: boolean;
+  /** How far it gives way to others: 0, as every process does, to 19, which runs when nothing else does. */
+  nice?: number;
   onMessage?: (message: Message) => void;
   /** Called once it has ended, with its exit code or the signal that ended it. */
   onExit?: (cause: string) => void;
@@ -30,7 +30,7 @@ const channelClosed = "ERR_IPC_CHANNEL_CLOSED";
 
 /** Starts a script in a process of its own. It must end by itself when its channel to this process is gone. */
 export function startChild<Message>(options: ChildOptions<Message>): Child {
-  const { script, args = [], runtimeOptions = [], env = process.env, lowPriority } = options;
+  const { script, args = [], runtimeOptions = [], env = process.env, nice = 0 } = options;
   const child = Bun.spawn([process.execPath, ...runtimeOptions, script, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
     env,
@@ -40,7 +40,7 @@ export function startChild<Message>(options: ChildOptions<Message>): Child {
     ipc: (message: Message) => options.onMessage?.(message),
     onExit: (_child, code, signal) => options.onExit?.(String(signal ?? code)),
   });
-  if (lowPriority === true) lowerPriority(child.pid);
+  if (nice > 0) giveWay(child.pid, nice);
   return {
     pid: child.pid,
     send: (message) => {
@@ -151,11 +151,11 @@ export function superviseChild<Message>({
   };
 }
 
-function lowerPriority(pid: number): void {
+function giveWay(pid: number, nice: number): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
+    setPriority(pid, nice);
     // Linux may weigh sessions, not processes, against each other, and this one has a session of its own.
-    writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW));
+    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
   } catch {
     // A container may forbid it: then it competes like everything else.
   }

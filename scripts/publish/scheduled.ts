@@ -24,7 +24,7 @@ function openSchedule(log: Log, env: Env) {
         script: join(import.meta.dirname, `../${name}.ts`),
         args,
         env,
-        lowPriority: true,
+        nice: 19,
         onExit: ended.resolve,
       });
       children.add(child);

@@ -30,7 +30,7 @@ const script = join(import.meta.dirname, "background-worker-entry.ts");
  */
 export function openWorker(
   settings: WorkerSettings,
-  options: Pick<ChildOptions<WorkerMessage>, "runtimeOptions" | "lowPriority"> = {},
+  options: Pick<ChildOptions<WorkerMessage>, "runtimeOptions" | "nice"> = {},
 ): Worker {
   let child: Child | null = null;
   let ready = Promise.withResolvers<void>();
@@ -100,15 +100,16 @@ export function openWorker(
 }
 
 const slowestWaitMs = 600_000;
-const smallMemory = { runtimeOptions: ["--smol"] };
+/** A quarter of a processor beside a busy one: a change goes live first, and lists and feed follow in seconds. */
+const behind = { runtimeOptions: ["--smol"], nice: 4 };
 
 /** Background work in processes of its own: lists and feed in one, search indexes in others that end with them. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
   return {
-    ...openWorker(settings, smallMemory),
+    ...openWorker(settings, behind),
     makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
       // Pagefind leaves much memory behind. Readers wait for lists and feed, and no one waits for indexes.
-      const own = openWorker(settings, { ...smallMemory, lowPriority: true });
+      const own = openWorker(settings, { ...behind, nice: 19 });
       const timeout = AbortSignal.timeout(slowestWaitMs);
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
       limit.addEventListener("abort", own.close);

@@ -63,7 +63,7 @@ await runBench({
         script: "scripts/backup.ts",
         args: ["--to", join(folder, "backups"), "--quiet"],
         env: { ...process.env, ...served.env },
-        lowPriority: true,
+        nice: 19,
         onExit: ended.resolve,
       });
       if ((await ended.promise) !== "0") throw new Error("the backup failed");

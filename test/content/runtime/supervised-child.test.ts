@@ -31,7 +31,7 @@ test("a child of low priority gives way, with the session that it has to itself"
   writeFileSync(script, "setInterval(() => {}, 1_000);");
   // Without rights of its own a process may say this of a session once in a tenth of a second.
   for (const last of [false, false, true]) {
-    const child = startChild({ script, lowPriority: true });
+    const child = startChild({ script, nice: 19 });
     const own = getPriority(child.pid);
     // Not every kernel weighs sessions.
     const session = `/proc/${child.pid}/autogroup`;
