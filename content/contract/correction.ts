@@ -1,26 +1,11 @@
 import { z } from "zod";
 import { countedText, optionalText, sourceUrlLengthMax, lengthMax } from "./enrichment.ts";
+import { fieldsWhere } from "./fields.ts";
 import { onboardingStates } from "./onboarding.ts";
 import { named } from "./base/shape.ts";
 
 /** Fields that an accepted correction sets, by their names in a profile. */
-export const settableByCorrection = [
-  "name",
-  "tagline",
-  "mission",
-  "description",
-  "country",
-  "region",
-  "city",
-  "website",
-  "donation_url",
-  "logo_url",
-  "founded_year",
-  "beneficiaries_per_year",
-  "team_size",
-  "annual_budget_usd",
-  "causes",
-] as const;
+export const settableByCorrection = fieldsWhere("corrected");
 export type SettableByCorrection = (typeof settableByCorrection)[number];
 
 /** What anyone may say is wrong. The last ones have no single value: an operator puts them right by hand. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CauseId } from "./cause.ts";
+import { fieldEntries, type FieldName, type fields, type FieldType } from "./fields.ts";
 import { ImpactMetric, Program } from "./nonprofit.ts";
 import { named } from "./base/shape.ts";
 
@@ -13,28 +14,33 @@ const rowsMax = 100;
 const text = z.string().max(10_000).nullable();
 const count = z.int().min(0).max(1e15).nullable();
 
-/** What an operator may set. Null empties a field; what is left out stays. A wallet comes from its organisation alone. */
-const ProfileFields = z.strictObject({
+const shapes = {
   name: z.string().trim().min(1).max(200),
-  tagline: text,
-  mission: text,
-  description: text,
+  text,
   country: text.describe("Name or ISO 3166 code"),
-  region: text,
-  city: text,
   website: text,
-  donation_url: text.describe("The organisation's own donation page"),
-  logo_url: text,
-  contact_email: text.describe("Never public"),
-  founded_year: z.int().nullable(),
-  beneficiaries_per_year: count,
-  team_size: count,
-  annual_budget_usd: z.number().min(0).max(1e15).nullable(),
-  ghd_aligned: z.union([z.literal(0), z.literal(1)]),
+  link: text,
+  email: text.describe("Never public"),
+  year: z.int().nullable(),
+  count,
+  money: z.number().min(0).max(1e15).nullable(),
+  flag: z.union([z.literal(0), z.literal(1)]),
   causes: z.array(CauseId).max(10).describe("Ids, the primary one first"),
-  programs: z.array(Program).max(rowsMax),
-  impact_metrics: z.array(ImpactMetric).max(rowsMax),
-});
+  programmes: z.array(Program).max(rowsMax),
+  metrics: z.array(ImpactMetric).max(rowsMax),
+} satisfies Readonly<Record<FieldType, z.ZodType>>;
+
+type Shapes = { [Name in FieldName]: (typeof shapes)[(typeof fields)[Name]["type"]] };
+
+/** What an operator may set. Null empties a field; what is left out stays. A wallet comes from its organisation alone. */
+const ProfileFields = z.strictObject(
+  Object.fromEntries(
+    fieldEntries.map(([name, { type, about }]) => [
+      name,
+      about === undefined ? shapes[type] : shapes[type].describe(about),
+    ]),
+  ) as Shapes,
+);
 /** The body of withdraw and restore. */
 export const ProfileReason = named("ProfileReason", { reason });
 

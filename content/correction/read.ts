@@ -6,6 +6,7 @@ import {
   type SettableByCorrection,
   settableByCorrection,
 } from "#content/contract/correction.ts";
+import { fieldsOfType } from "#content/contract/fields.ts";
 import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -72,12 +73,7 @@ function prose(
     : fail({ message: `${name} holds a character that is not allowed (${unsafe}).` });
 }
 
-const numbers: ReadonlySet<string> = new Set<SettableByCorrection>([
-  "founded_year",
-  "beneficiaries_per_year",
-  "team_size",
-  "annual_budget_usd",
-]);
+const numbers: ReadonlySet<string> = new Set(fieldsOfType("year", "count", "money"));
 
 /** "1200", "12,000": what may be another number to another reader ("1,5") is none. */
 const plainNumber = /^(?:\d{1,15}|\d{1,3}(?:[ ,_\u00a0\u202f]\d{3}){1,4})(?:\.\d{1,2})?$/;

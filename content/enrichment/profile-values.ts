@@ -1,3 +1,5 @@
+import type { EnrichableField } from "#content/contract/enrichment.ts";
+import { type FieldName, fields, type FieldType } from "#content/contract/fields.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -11,15 +13,17 @@ import { checkLine, checkValue } from "./value.ts";
 type Read = Result<unknown, { message: string }>;
 type Reader = (value: never, thisYear: number) => Read;
 
+type FieldReader = (field: FieldName) => Reader;
+
 const likeAgents =
-  (field: Parameters<typeof checkValue>[0]) =>
+  (field: FieldName) =>
   (value: string, thisYear: number): Read => {
-    const checked = checkValue(field, value, { thisYear });
+    const checked = checkValue(field as EnrichableField, value, { thisYear });
     return checked.ok ? ok(checked.value.value) : checked;
   };
 
 const link =
-  (field: string) =>
+  (field: FieldName) =>
   (value: string): Read => {
     const url = /^https?:\/\//i.test(value.trim()) ? safeLink(value.trim()) : null;
     if (url === null) return fail({ message: `${field} is an http(s) address.` });
@@ -35,42 +39,36 @@ const rows =
     return ok(read.flatMap((one) => ("row" in one ? [one.row] : [])));
   };
 
-const asItIs = (value: unknown): Read => ok(value);
+const asItIs = () => (value: unknown) => ok(value);
 
 /** Values of operators are held to what agents' are, so that no page has to expect anything else. */
-const readers: Readonly<Record<keyof ProfileValues, Reader>> = {
-  name: (value: string) => {
+const readers: Readonly<Record<FieldType, FieldReader>> = {
+  name: () => (value: string) => {
     const wrong = checkLine("name", value);
     return wrong === null
       ? ok(value.normalize("NFC").replaceAll(/\s+/gu, " "))
       : fail({ message: wrong });
   },
-  tagline: likeAgents("tagline"),
-  mission: likeAgents("mission"),
-  description: likeAgents("description"),
-  country: (value: string) => {
+  text: likeAgents,
+  country: () => (value: string) => {
     const code = countryCode(value);
     return code === null
       ? fail({ message: 'country is an English name ("Kenya") or an ISO 3166 code ("KE").' })
       : ok(code);
   },
-  region: likeAgents("region"),
-  city: likeAgents("city"),
-  website: likeAgents("website"),
-  donation_url: link("donation_url"),
-  logo_url: link("logo_url"),
-  contact_email: likeAgents("contact_email"),
-  founded_year: (value: number, thisYear) => {
-    const checked = likeAgents("founded_year")(String(value), thisYear);
+  website: likeAgents,
+  link,
+  email: likeAgents,
+  year: (field) => (value: number, thisYear) => {
+    const checked = likeAgents(field)(String(value), thisYear);
     return checked.ok ? ok(value) : checked;
   },
-  beneficiaries_per_year: asItIs,
-  team_size: asItIs,
-  annual_budget_usd: asItIs,
-  ghd_aligned: asItIs,
-  causes: (values: readonly string[]) => ok([...new Set(values)]),
-  programs: rows("programme"),
-  impact_metrics: rows("impact_metric"),
+  count: asItIs,
+  money: asItIs,
+  flag: asItIs,
+  causes: () => (values: readonly string[]) => ok([...new Set(values)]),
+  programmes: () => rows("programme"),
+  metrics: () => rows("impact_metric"),
 };
 
 /** Checks and cleans what an operator sets; every value that cannot be used is named. Null and "" empty a field. */
@@ -80,14 +78,15 @@ export function readProfileValues(
 ): Result<Partial<NonprofitRecord>, Wrong[]> {
   const read: Record<string, unknown> = {};
   const wrongs: Wrong[] = [];
-  for (const [field, value] of Object.entries(values)) {
+  for (const [given, value] of Object.entries(values)) {
     if (value === undefined) continue;
+    const field = given as FieldName;
     const column = field === "country" ? "country_code" : field;
     if (value === null || value === "") {
       read[column] = null;
       continue;
     }
-    const outcome = readers[field as keyof ProfileValues](value as never, thisYear);
+    const outcome = readers[fields[field].type](field)(value as never, thisYear);
     if (outcome.ok) read[column] = outcome.value;
     else wrongs.push({ path: `values.${field}`, message: outcome.failure.message });
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { fieldsWhere } from "#content/contract/fields.ts";
 import type { LinkSource } from "#content/contract/nonprofit.ts";
 import {
   type NonprofitField,
@@ -71,21 +72,7 @@ export function edited(
  * Fields that a merge fills where they are empty. Not among them: wallet and contact address, which belong to whom the
  * organisation gave them, and what tells the two profiles apart.
  */
-const filled = [
-  "tagline",
-  "mission",
-  "description",
-  "country_code",
-  "region",
-  "city",
-  "website",
-  "donation_url",
-  "logo_url",
-  "beneficiaries_per_year",
-  "founded_year",
-  "annual_budget_usd",
-  "team_size",
-] as const satisfies NonprofitField[];
+const filled = fieldsWhere("merged").map((name) => (name === "country" ? "country_code" : name));
 
 const named = <Row>(rows: readonly Row[], more: readonly Row[], nameOf: (row: Row) => string) => {
   const known = new Set(rows.map((row) => nameOf(row).trim().toLowerCase()));

@@ -1,3 +1,4 @@
+import { fieldsWhere } from "#content/contract/fields.ts";
 import {
   listLimit,
   type NonprofitDetail,
@@ -135,9 +136,8 @@ export const publicValue = (field: string, value: string): string =>
 
 /** Fields of one value each: of these a history says what they were and became. */
 export const tracedFields: readonly string[] = [
-  ...["name", "tagline", "mission", "description", "country_code", "region", "city"],
-  ...["website", "donation_url", "contact_email", "usdc_wallet", "beneficiaries_per_year"],
-  ...["founded_year", "annual_budget_usd", "team_size"],
+  ...fieldsWhere("traced").map((name) => (name === "country" ? "country_code" : name)),
+  "usdc_wallet",
 ];
 const traced: ReadonlySet<string> = new Set(tracedFields);
 const tracedLengthMax = 300;

@@ -1,53 +1,26 @@
-import type { ProfileValues } from "#content/contract/profile-change.ts";
+import { fieldEntries, type FieldName, type FieldType } from "#content/contract/fields.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { field } from "./layout.ts";
 import type { Html } from "#api/http/html.ts";
 import { type Form, linesOf } from "./read-form.ts";
 
-/** A field of a profile as it is typed: empty for none; of a list each line is an entry. */
+/** How a field is typed: empty for none; of a list each line is an entry. */
 type Typed = {
-  name: keyof ProfileValues;
-  rows?: number;
+  lines?: number;
   hint?: string;
-  text: (record: NonprofitRecord) => string;
+  text: (record: NonprofitRecord, name: FieldName) => string;
   value: (text: string) => unknown;
 };
 
-const column = (name: keyof ProfileValues & keyof NonprofitRecord) => (record: NonprofitRecord) =>
-  String(record[name] ?? "");
 const words = (text: string) => (text === "" ? null : text);
 /** What is no number is refused by the shape of the body, which says so. */
 const number = (text: string) => (text === "" ? null : Number(text.replaceAll(/[ ,_]/g, "")));
 
-const texts = (
-  [
-    ["name"],
-    ["tagline"],
-    ["mission", 4],
-    ["description", 8],
-    ["region"],
-    ["city"],
-    ["website"],
-    ["donation_url"],
-    ["logo_url"],
-    ["contact_email"],
-  ] as const
-).map(([name, rows]): Typed => ({
-  name,
-  ...(rows === undefined ? {} : { rows }),
-  text: column(name),
-  value: words,
-}));
-const numbers = (
-  [
-    "founded_year",
-    "beneficiaries_per_year",
-    "team_size",
-    "annual_budget_usd",
-    "ghd_aligned",
-  ] as const
-).map((name): Typed => ({ name, text: column(name), value: number }));
+const column = (record: NonprofitRecord, name: FieldName) =>
+  String(record[name as keyof NonprofitRecord] ?? "");
+const asWords: Typed = { text: column, value: words };
+const asNumber: Typed = { text: column, value: number };
 
 /** Members of a row in one line, with bars between. */
 const lineOf = (members: readonly unknown[]): string =>
@@ -68,66 +41,61 @@ const rowsOf = (text: string, names: readonly string[], numeric = ""): object[] 
 const programNames = ["name", "description", "beneficiaries_per_year", "location"] as const;
 const metricNames = ["name", "value", "unit", "period"] as const;
 
-const typed: readonly Typed[] = [
-  ...texts,
-  { name: "country", text: (record) => countryName(record.country_code) ?? "", value: words },
-  ...numbers,
-  {
-    name: "causes",
-    rows: 3,
+const typedBy: Readonly<Record<FieldType, Typed>> = {
+  name: asWords,
+  text: asWords,
+  country: { text: (record) => countryName(record.country_code) ?? "", value: words },
+  website: asWords,
+  link: asWords,
+  email: asWords,
+  year: asNumber,
+  count: asNumber,
+  money: asNumber,
+  flag: asNumber,
+  causes: {
+    lines: 3,
     hint: "ids, one per line, the primary one first",
     text: ({ causes }) => causes.join("\n"),
     value: linesOf,
   },
-  {
-    name: "programs",
-    rows: 4,
+  programmes: {
+    lines: 4,
     hint: "one per line: name | description | people a year | place",
     text: ({ programs }) =>
       programs.map((row) => lineOf(programNames.map((name) => row[name]))).join("\n"),
     value: (text) => rowsOf(text, programNames, "beneficiaries_per_year"),
   },
-  {
-    name: "impact_metrics",
-    rows: 4,
+  metrics: {
+    lines: 4,
     hint: "one per line: name | value | unit | period",
     text: ({ impact_metrics }) =>
       impact_metrics.map((row) => lineOf(metricNames.map((name) => row[name]))).join("\n"),
     value: (text) => rowsOf(text, metricNames),
   },
-];
-
-/** Where the name of a field does not say what it holds. */
-const labels: Readonly<Partial<Record<keyof ProfileValues, string>>> = {
-  donation_url: "donation page",
-  logo_url: "logo, its address",
-  contact_email: "contact e-mail, never public",
-  beneficiaries_per_year: "people reached a year",
-  team_size: "people in the team",
-  annual_budget_usd: "annual budget in US$",
-  ghd_aligned: "global health alignment, 1 or 0",
-  programs: "programmes",
 };
 
 /** The fields of a profile that can be edited, as they are or as they were typed. */
 export const profileFields = (record: NonprofitRecord, sent: Form | null): Html[] =>
-  typed.map(({ name, rows, hint, text }) =>
-    field({
+  fieldEntries.map(([name, { type, label = name.replaceAll("_", " "), lines: own }]) => {
+    const { hint, text, lines = own } = typedBy[type];
+    const typed = sent?.has(`value.${name}`) === true;
+    return field({
       name: `value.${name}`,
-      label: `${labels[name] ?? name.replaceAll("_", " ")}${hint === undefined ? "" : ` (${hint})`}`,
-      value: sent?.has(`value.${name}`) === true ? sent.text(`value.${name}`) : text(record),
+      label: hint === undefined ? label : `${label} (${hint})`,
+      value: typed ? sent.text(`value.${name}`) : text(record, name),
       lengthMax: 10_000,
-      ...(rows === undefined ? {} : { rows }),
-    }),
-  );
+      ...(lines === undefined ? {} : { rows: lines }),
+    });
+  });
 
 /** What of it was changed, as the verb takes it. */
-export function changedValues(record: NonprofitRecord, form: Form): Record<string, unknown> {
-  const changed = typed.filter(({ name, text }) => {
-    const given = form.has(`value.${name}`) ? form.text(`value.${name}`) : text(record);
-    return given !== text(record).replaceAll(/\r\n?/g, "\n").trim();
-  });
-  return Object.fromEntries(
-    changed.map(({ name, value }) => [name, value(form.text(`value.${name}`))]),
+export const changedValues = (record: NonprofitRecord, form: Form): Record<string, unknown> =>
+  Object.fromEntries(
+    fieldEntries.flatMap(([name, { type }]) => {
+      const { text, value } = typedBy[type];
+      const held = text(record, name);
+      const given = form.has(`value.${name}`) ? form.text(`value.${name}`) : held;
+      const isSame = given === held.replaceAll(/\r\n?/g, "\n").trim();
+      return isSame ? [] : [[name, value(form.text(`value.${name}`))]];
+    }),
   );
-}

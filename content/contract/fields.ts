@@ -1,0 +1,86 @@
+/** What a field holds. Each floor has one table from these to what it does with them. */
+export type FieldType =
+  | "name"
+  | "text"
+  | "country"
+  | "website"
+  | "link"
+  | "email"
+  | "year"
+  | "count"
+  | "money"
+  | "flag"
+  | "causes"
+  | "programmes"
+  | "metrics";
+
+type Field = {
+  readonly type: FieldType;
+  /** What an operator reads, where the name does not say what it holds. */
+  readonly label?: string;
+  /** What the description of the API says beside the name. */
+  readonly about?: string;
+  /** How many lines a form gives it; one unless said. */
+  readonly lines?: number;
+  /** An accepted correction sets it. */
+  readonly corrected?: true;
+  /** A merge fills it where the profile that stays lacks it. */
+  readonly merged?: true;
+  /** A history says what it was and became. */
+  readonly traced?: true;
+};
+
+const everyWay = { corrected: true, merged: true, traced: true } as const;
+
+/**
+ * The fields of a profile that people set, by their public names, in the order in which they are listed. A field is typed
+ * in the shapes that hold it (nonprofit.ts here, content/nonprofit/record.ts); what is done with it stands here.
+ */
+export const fields = {
+  name: { type: "name", corrected: true, traced: true },
+  tagline: { type: "text", ...everyWay },
+  mission: { type: "text", lines: 4, ...everyWay },
+  description: { type: "text", lines: 8, ...everyWay },
+  country: { type: "country", ...everyWay },
+  region: { type: "text", ...everyWay },
+  city: { type: "text", ...everyWay },
+  website: { type: "website", ...everyWay },
+  donation_url: {
+    type: "link",
+    label: "donation page",
+    about: "The organisation's own donation page",
+    ...everyWay,
+  },
+  logo_url: { type: "link", label: "logo, its address", corrected: true, merged: true },
+  contact_email: { type: "email", label: "contact e-mail, never public", traced: true },
+  founded_year: { type: "year", ...everyWay },
+  beneficiaries_per_year: { type: "count", label: "people reached a year", ...everyWay },
+  team_size: { type: "count", label: "people in the team", ...everyWay },
+  annual_budget_usd: { type: "money", label: "annual budget in US$", ...everyWay },
+  ghd_aligned: { type: "flag", label: "global health alignment, 1 or 0" },
+  causes: { type: "causes", corrected: true },
+  programs: { type: "programmes", label: "programmes" },
+  impact_metrics: { type: "metrics" },
+} as const satisfies Readonly<Record<string, Field>>;
+
+export type FieldName = keyof typeof fields;
+
+type FieldWhere<Use extends "corrected" | "merged" | "traced"> = {
+  [Name in FieldName]: (typeof fields)[Name] extends Record<Use, true> ? Name : never;
+}[FieldName];
+
+/** All of them, with what is known of each, in order. */
+export const fieldEntries = Object.entries<Field>(fields) as readonly (readonly [
+  FieldName,
+  Field,
+])[];
+
+/** The names of the fields for which this is so, in order. */
+export const fieldsWhere = <Use extends "corrected" | "merged" | "traced">(
+  use: Use,
+): readonly FieldWhere<Use>[] =>
+  fieldEntries.flatMap(([name, field]) => (field[use] === true ? [name as FieldWhere<Use>] : []));
+
+/** The names of the fields of one of these types. */
+export const fieldsOfType = (...types: readonly FieldType[]): readonly FieldName[] =>
+  fieldEntries.flatMap(([name, { type }]) => (types.includes(type) ? [name] : []));
