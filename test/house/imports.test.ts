@@ -217,3 +217,19 @@ test("no one else parses the URL of a request", async () => {
   }
   expect(wrong).toEqual([]);
 });
+
+const walks: Record<string, Record<string, string>> = await Bun.file(
+  join(import.meta.dirname, "walks.json"),
+).json();
+const milestones = Object.entries(walks).flatMap(([flow, stops]) =>
+  Object.entries(stops).map(([stop, place]) => [`${flow}: ${stop}`, place] as const),
+);
+
+test.each(milestones)("%s stands where walks.json says", async (_, place) => {
+  const [file = "", name = ""] = place.split(":");
+  const text = await Bun.file(join(root, file)).text();
+  if (name === "default") return expect(file).toEndWith(".astro");
+  expect(text).toMatch(
+    new RegExp(String.raw`^(?:export )?(?:async )?(?:function|const) ${name}\b`, "m"),
+  );
+});
