@@ -69,7 +69,6 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
   [
     "registers",
     "bun run import irs-bmf eo_nv.csv.gz --check",
-    "bun run import irs-bmf eo_nv.csv.gz",
     "bun run import irs-bmf eo_nv.csv.gz eo_hi.csv.gz",
     "bun run import irs-bmf eo_nv.csv.gz --withdraw-many",
     "bun run import --help",

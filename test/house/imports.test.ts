@@ -190,6 +190,7 @@ const verbs: readonly string[] = [
   "content/onboarding/prove-host.ts",
   "content/onboarding/wallets.ts",
   "content/recommendation/draft-recommendation.ts",
+  "content/search/answer.ts",
 ];
 
 const roomsOfRules = /^content\/(?!store\/|runtime\/|contract\/|editorial\/|operator\/)/;

@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { EncodedBody } from "#api/http/encoded-body.ts";
-import { answerFrom } from "#api/search/answer.ts";
-import { cachedAnswers, openSearch } from "#api/search/engine.ts";
+import { answersWith, cachedAnswers, openSearch } from "#api/search/engine.ts";
 import { openPool } from "#api/search/pool.ts";
 import { SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { findProfiles } from "#content/search/answer.ts";
 import { searchIn } from "#content/search/search.ts";
+import type { Store } from "#content/store/open.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
+
+const answersHere = (store: Store) =>
+  answersWith(findProfiles({ store, search: searchIn(store), baseUrl: "https://almoner.example" }));
 
 let shared: TestService;
 beforeAll(async () => {
@@ -187,7 +191,7 @@ describe("answers that are kept", () => {
     const service = await aService();
     const { store } = service;
     const asked: (string | null)[] = [];
-    const answerHere = answerFrom(store, searchIn(store), "https://almoner.example");
+    const answerHere = answersHere(store);
     const find = cachedAnswers(watchChanges(store), (query, version) => {
       asked.push(query.q);
       return answerHere(query, version);
@@ -236,11 +240,7 @@ describe("answers that are kept", () => {
   test("are not kept of a search that failed", async () => {
     const service = await aService();
     let failing = true;
-    const answerHere = answerFrom(
-      service.store,
-      searchIn(service.store),
-      "https://almoner.example",
-    );
+    const answerHere = answersHere(service.store);
     const find = cachedAnswers(watchChanges(service.store), (query, version) =>
       failing ? Promise.reject(new Error("thread lost")) : answerHere(query, version),
     );

@@ -253,8 +253,8 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     );
     const page = await visit(`<div lang="es">${tag('data-nonprofit="neither"')}</div>`);
     const dialog = await press(page);
-    site.answerWith(null);
     await dialog.getByText("No way to give").waitFor({ timeout: 10_000 });
+    site.answerWith(null);
     expect(await dialog.getAttribute("lang")).toBe("en");
     expect(await page.locator("button.open").textContent()).toBe("Donar");
     const around = page.locator("div[lang] > div").first();

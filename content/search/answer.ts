@@ -1,32 +1,29 @@
+import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { SearchAnswer, SearchQuery } from "#content/contract/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
-import type { Search, SearchPage } from "#content/search/search.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { EncodedBody } from "#api/http/encoded-body.ts";
+import type { Search, SearchPage } from "./search.ts";
 
-/** Answers as of the change with the number `version` or a later one. */
-export type AnswerSearch = (query: SearchQuery, version: number) => Promise<EncodedBody>;
+/** What a search answers: the profiles stand in it twice, under the names of both contracts. */
+export type FoundProfiles = {
+  head: Omit<SearchAnswer, "nonprofits" | "results">;
+  nonprofits: NonprofitSummary[];
+};
 
-/** What `search` finds, as a SearchAnswer in JSON. `baseUrl` has no trailing slash. */
-export function answerFrom(store: Queryable, search: Search, baseUrl: string): AnswerSearch {
-  return async (query, version) => {
+/** Finds one page of profiles as of the change with the number `version` or a later one. `baseUrl` has no trailing slash. */
+export const findProfiles =
+  ({ store, search, baseUrl }: { store: Queryable; search: Search; baseUrl: string }) =>
+  async (query: SearchQuery, version: number): Promise<FoundProfiles> => {
     const page = await search(query, version);
-    const head = JSON.stringify(answerHead(query, page, baseUrl)).slice(0, -1);
-    const nonprofits = utf8.encode(JSON.stringify(await summariesById(store, page.ids, baseUrl)));
-    const parts = [utf8.encode(`${head},"nonprofits":`), nonprofits, results, nonprofits, end];
-    return new EncodedBody(parts, "application/json");
+    const nonprofits = await summariesById(store, page.ids, baseUrl);
+    return { head: answerHead(query, page, baseUrl), nonprofits };
   };
-}
-
-const utf8 = new TextEncoder();
-const results = utf8.encode(',"results":');
-const end = utf8.encode("}");
 
 function answerHead(
   query: SearchQuery,
   { total, ids, understood, exact, note }: SearchPage,
   baseUrl: string,
-): Omit<SearchAnswer, "nonprofits" | "results"> {
+): FoundProfiles["head"] {
   const { limit, offset, steady: _, region = null, ...asked } = query;
   const echo = { ...asked, region };
   const pageFrom = (from: number) =>
