@@ -98,6 +98,7 @@ const searching = {
 };
 
 /** What is asked of the directory. None needs a key. */
+// walk: table
 export const directoryOperations = operations("Directory", {
   searchNonprofits: {
     path: addresses.searchJson.path,

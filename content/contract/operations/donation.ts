@@ -56,6 +56,7 @@ const donating = {
 } as const;
 
 /** Giving: what to pay, the proof that it was paid, and what was given. */
+// walk: table
 export const donationOperations = operations("Donation", {
   initiateDonation: {
     ...donating,

@@ -19,6 +19,7 @@ import { AgentIdBody, AgentRevoked, AgentSecret } from "#content/contract/agent-
 import { operations } from "./operation.ts";
 
 /** What agents can add, and what becomes of it. */
+// walk: table
 export const enrichmentOperations = operations("Enrichment", {
   findThinProfiles: {
     path: addresses.needsEnrichment.path,
