@@ -4,7 +4,7 @@ import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isSignedBy } from "#content/donation/wallet.ts";
 import { memoPrograms, programs } from "./programs.ts";
-import type { NotSponsored, Payment } from "#content/donation/chain.ts";
+import type { NotSponsored, Payment, SignedPayment } from "#content/donation/chain.ts";
 
 /** The largest transaction that fits a packet. Source: Solana, PACKET_DATA_SIZE. */
 const bytesMax = 1_232;
@@ -156,7 +156,7 @@ export function openSponsor(secretKey: string) {
   return {
     address,
     /** Refuses a payment whose fee payer is another, and one in which an instruction so much as names the sponsor. */
-    sign: (payment: Payment): Result<Payment & { tx_signature: string }, NotSponsored> => {
+    sign: (payment: Payment): Result<SignedPayment, NotSponsored> => {
       const refused = (why: string) => fail<NotSponsored>({ kind: "not_sponsored", why });
       const transaction = transactionOf(payment.bytes);
       if (transaction === null) return refused("the bytes are no Solana transaction");

@@ -6,7 +6,7 @@ import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/p
 import { secretDigest, type SecretRefusal } from "#content/enrichment/agent-key.ts";
 import type { ProposalCall, ProposalWorld } from "#content/enrichment/proposal.ts";
 
-// What agents propose and others confirm comes in alike: values of fields, and drafts of recommendations.
+// How a request becomes a proposal, and what its sender reads when it is refused: of values and of drafts alike.
 
 export const proposalWorld = ({ store, clock, config, limits }: Context): ProposalWorld => ({
   store,

@@ -20,9 +20,10 @@ export type Payment = PaymentFacts & {
   bytes: Uint8Array;
 };
 
+/** The sponsor does not sign it. */
 export type NotSponsored = { kind: "not_sponsored"; why: string };
 
-/** What a payment needs so that the chain can know it. */
+/** A payment with every signature it needs. */
 export type SignedPayment = Payment & { tx_signature: string };
 
 type Answer<Value> = Promise<Result<Value, ChainUnclear>>;

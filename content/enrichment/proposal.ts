@@ -5,7 +5,7 @@ import type { ConsensusMode } from "./consensus.ts";
 import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 
-// What agents propose and others confirm comes in alike: values of fields here, drafts in api/recommendation.
+// What agents propose and others confirm comes in alike: values of fields here, drafts in content/recommendation.
 
 /** What a verb that takes proposals works with. */
 export type ProposalWorld = {

@@ -193,6 +193,19 @@ const verbs: readonly string[] = [
   "content/search/answer.ts",
 ];
 
+/** How long a request may wait is measured, not told by the world's clock. */
+const measuresTime = "content/donation/chain.ts";
+
+test("a verb takes the time from its world", async () => {
+  const operators = files.filter((file) => file.startsWith("content/operator/"));
+  const wrong: string[] = [];
+  for (const file of [...verbs, ...operators].filter((one) => one !== measuresTime)) {
+    const text = await Bun.file(join(root, file)).text();
+    if (/\bnew Date\(\)|\bDate\.now\b|\bperformance\./.test(text)) wrong.push(file);
+  }
+  expect(wrong).toEqual([]);
+});
+
 const roomsOfRules = /^content\/(?!store\/|runtime\/|contract\/|editorial\/|operator\/)/;
 const ofStore = /(?:^|\/|-)(?:store|save)\.ts$/;
 const impure =
