@@ -12,6 +12,7 @@ import {
   refuse,
   unusableBody,
 } from "#api/http/problem.ts";
+import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
 import { networkHash, userAgentHash } from "#api/http/client.ts";
@@ -41,16 +42,9 @@ export const recommendRoutes = (context: Context) => {
   return new Elysia().get(
     pathOf(operations.recommendNonprofits),
     async ({ request, query }) => {
-      const asked = {
-        cause: query.cause ?? null,
-        country: query.country ?? null,
-        q: query.q ?? null,
-        intent: query.intent,
-        limit: query.limit,
-      };
-      if (asked.cause === null && asked.country === null && asked.q === null) {
-        return problem(nothingAsked);
-      }
+      const { q = null, intent, limit, ...filters } = query;
+      if (q === null && givenFilters(filters).length === 0) return problem(nothingAsked);
+      const asked = { ...filtersOf(filters), q, intent, limit };
       const now = clock();
       // Points fade with time: counted to the minute, so that an answer can be sent again. Those for curation end with one.
       const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);

@@ -2,10 +2,10 @@ import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { Watch } from "#content/feed/watch.ts";
-import { openBrowse } from "#content/nonprofit/browse-store.ts";
-import { countedIn } from "#content/search/counted.ts";
-import { findProfiles, type FoundProfiles } from "#content/search/answer.ts";
-import { searchIn } from "#content/search/search.ts";
+import { openBrowse } from "#content/find/browse-store.ts";
+import { countedIn } from "#content/find/counted.ts";
+import { findProfiles, type FoundProfiles } from "#content/find/answer.ts";
+import { searchIn } from "#content/find/search.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Config } from "#api/config.ts";
@@ -30,8 +30,8 @@ export function openSearch(
   }: Pick<Config, "databaseUrl" | "baseUrl"> & { threads?: number },
 ): SearchEngine {
   const pool = store.embedded && threads > 0 ? openPool({ url, threads }) : null;
-  const search = pool?.search ?? searchIn(store);
   const browse = openBrowse(store);
+  const search = pool?.search ?? searchIn(store, browse);
   const count = pool?.count ?? countedIn(search, browse);
   return {
     count: async (query) => count(query, await versionNow(watch)),

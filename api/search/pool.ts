@@ -1,10 +1,10 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { BrowseQuery } from "#content/contract/browse.ts";
-import type { Browse, BrowsePage } from "#content/nonprofit/browse-store.ts";
-import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
-import type { CountSearch } from "#content/search/counted.ts";
-import type { Search, SearchPage } from "#content/search/search.ts";
+import type { Browse, BrowsePage } from "#content/find/browse-store.ts";
+import type { FacetCounts } from "#content/contract/browse.ts";
+import type { CountSearch } from "#content/find/counted.ts";
+import type { Search, SearchPage } from "#content/find/search.ts";
 import { Refused } from "#api/http/problem.ts";
 
 /** What a thread is started with. */
@@ -76,20 +76,22 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
     return waiting.promise;
   }
 
+  // One thread keeps the columns; the others would each need as much memory.
+  const columns = () => threads[0] ?? open();
+
   const search: Search = (query, version = 0) => {
+    if (query.q === null)
+      return ask(columns(), { search: query, version }, browseWaitMs) as Promise<SearchPage>;
     const thread = threads.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
     return ask(thread, { search: query, version }, answerWaitMs) as Promise<SearchPage>;
   };
 
-  // One thread keeps the columns; the others would each need as much memory.
   const browse: Browse["page"] = (query) => {
-    const [thread = open()] = threads;
-    return ask(thread, { browse: query }, browseWaitMs) as Promise<BrowsePage>;
+    return ask(columns(), { browse: query }, browseWaitMs) as Promise<BrowsePage>;
   };
 
   const countValues: CountSearch = (query, version = 0) => {
-    const [thread = open()] = threads;
-    return ask(thread, { count: query, version }, browseWaitMs) as Promise<FacetCounts | null>;
+    return ask(columns(), { count: query, version }, browseWaitMs) as Promise<FacetCounts | null>;
   };
 
   return {

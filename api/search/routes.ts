@@ -9,7 +9,12 @@ import { languages } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
-import { searchLimitDefault, type SearchQuery } from "#content/contract/search.ts";
+import { filtersOf, givenFilters } from "#content/contract/browse.ts";
+import {
+  type SearchAsked,
+  searchLimitDefault,
+  type SearchQuery,
+} from "#content/contract/search.ts";
 import { searched } from "./find-profile.ts";
 
 type Needed = Pick<Context, "search" | "activity" | "log" | "draw">;
@@ -22,7 +27,7 @@ function searchPages({ search, activity, draw }: Needed) {
     const limit = searchLimitDefault;
     const offset = ((asked.page ?? 1) - 1) * limit;
     const query = { ...wordsAndFilters(asked), limit, offset };
-    const isNarrowed = narrowing.some((name) => asked[name] !== undefined);
+    const isNarrowed = givenFilters(asked).length > 0;
     // Counts stand beside the results: with filters, these are what was counted.
     const [answer, facets] = await Promise.all([
       searched({ search }, isNarrowed ? { ...query, steady: true } : query),
@@ -58,17 +63,12 @@ export const searchRoutes = (context: Needed) => {
     .use(searchPages(context));
 };
 
-const narrowing = ["cause", "country", "region", "accepts", "has_website"] as const;
-
-type Asked = Omit<QueryOf<typeof operations.searchForPeople>, "page">;
-
-const wordsAndFilters = (asked: Asked): Omit<SearchQuery, "limit" | "offset"> => ({
-  q: asked.q ?? null,
-  cause: asked.cause ?? null,
-  country: asked.country ?? null,
-  region: asked.region ?? null,
-  ghd_aligned: asked.ghd_aligned !== undefined,
-  accepts: asked.accepts ?? null,
-  has_website: asked.has_website === undefined ? null : asked.has_website === "true",
-  literal: asked.literal !== undefined,
+const wordsAndFilters = ({
+  q,
+  literal,
+  ...filters
+}: SearchAsked): Omit<SearchQuery, "limit" | "offset"> => ({
+  q: q ?? null,
+  filters: filtersOf(filters),
+  literal: literal !== undefined,
 });

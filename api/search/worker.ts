@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
-import { type Browse, openBrowse } from "#content/nonprofit/browse-store.ts";
-import { countedIn, type CountSearch } from "#content/search/counted.ts";
-import { type Search, searchIn } from "#content/search/search.ts";
+import { type Browse, openBrowse } from "#content/find/browse-store.ts";
+import { countedIn, type CountSearch } from "#content/find/counted.ts";
+import { type Search, searchIn } from "#content/find/search.ts";
 import { codeOf } from "#content/store/busy.ts";
 import { queryable } from "#content/store/open.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
@@ -23,7 +23,8 @@ async function openEngines(): Promise<Engines> {
   await client.execute("PRAGMA query_only = 1");
   await client.execute(`PRAGMA cache_size = -${pageCacheKb}`);
   const store = queryable(client);
-  const [search, browse] = [searchIn(store), openBrowse(store)];
+  const browse = openBrowse(store);
+  const search = searchIn(store, browse);
   return { search, browse, count: countedIn(search, browse) };
 }
 

@@ -13,7 +13,7 @@ export type ListSort = (typeof listSorts)[number];
 export const incomeBands: readonly { id: string; name: string; below: number | null }[] = bands;
 export const incomeBandIds = bands.map(({ id }) => id) as [string, ...string[]];
 
-/** What a list can be narrowed by, in the order in which answers count it. */
+/** What answers count: how many match with each value, in this order. */
 export const facetNames = [
   "cause",
   "country",
@@ -26,42 +26,46 @@ export const facetNames = [
 ] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** The values that are asked for; null for a facet that does not narrow the list. */
-export type Filters = Readonly<Record<FacetName, string | null>>;
-export const noFilters: Filters = {
-  cause: null,
-  country: null,
-  region: null,
-  city: null,
-  claimed: null,
-  accepts: null,
-  has_website: null,
-  income: null,
-};
+/** By what the directory is narrowed, everywhere: in lists, searches, recommendations and on their pages. */
+export const filterNames = [...facetNames, "ghd_aligned"] as const;
+export type FilterName = (typeof filterNames)[number];
+
+/** The values that are asked for, as they were typed; null for a filter that is not there. They combine. */
+export type Filters = Readonly<Record<FilterName, string | null>>;
+
+/** Filters as the parameters of a query string name them. */
+export type FilterParameters = { readonly [Name in FilterName]?: string | undefined };
+
+export const filtersOf = (asked: FilterParameters): Filters =>
+  Object.fromEntries(filterNames.map((name) => [name, asked[name] ?? null])) as Filters;
+export const noFilters: Filters = filtersOf({});
+
+/** The filters that are there, with their values. */
+export const givenFilters = (filters: FilterParameters | Filters): [FilterName, string][] =>
+  filterNames.flatMap((name) => {
+    const value = filters[name] ?? "";
+    return value === "" ? [] : [[name, value]];
+  });
+
+/** How many have each value, by facet: the most frequent first. */
+export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;
 
 /** What a part of the directory is asked for by. */
 export type BrowseQuery = { filters: Filters; sort: ListSort; limit: number; offset: number };
 
-type Asked = { readonly [Name in FacetName | "sort"]?: string | undefined } & {
-  limit: number;
-  offset: number;
-};
+type Asked = FilterParameters & { sort?: string | undefined; limit: number; offset: number };
 
 /** A question as its parameters put it, once they are checked. */
-export function browseQuery({ sort, limit, offset, ...asked }: Asked): BrowseQuery {
-  const known = facetNames.map((name) => [name, asked[name] ?? null]);
-  return {
-    filters: Object.fromEntries(known) as Filters,
-    sort: listSorts.find((one) => one === sort) ?? "relevance",
-    limit,
-    offset,
-  };
-}
+export const browseQuery = ({ sort, limit, offset, ...asked }: Asked): BrowseQuery => ({
+  filters: filtersOf(asked),
+  sort: listSorts.find((one) => one === sort) ?? "relevance",
+  limit,
+  offset,
+});
 
 /** The parameters that put this question, but for its page; none for the whole directory in its usual order. */
 export function browseParams({ filters, sort }: Pick<BrowseQuery, "filters" | "sort">) {
-  const params = new URLSearchParams();
-  for (const name of facetNames) if (filters[name] !== null) params.set(name, filters[name]);
+  const params = new URLSearchParams(givenFilters(filters));
   if (sort !== "relevance") params.set("sort", sort);
   return params;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { FilterName } from "./browse.ts";
 import { named } from "./base/shape.ts";
 import { CauseId } from "./cause.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
@@ -30,10 +31,21 @@ export type GovernancePhase = (typeof phases)[number];
 export const recommendLimitMax = 5;
 export const recommendLimitDefault = 3;
 
-/** What a recommendation is asked for; at least one of cause, country and q is given. */
+const filter = z.string().nullable();
+
+/** What a recommendation is asked for; at least one filter or q is given. */
 export const RecommendQuery = named("RecommendQuery", {
-  cause: z.string().nullable(),
-  country: z.string().nullable(),
+  ...({
+    cause: filter,
+    country: filter,
+    region: filter,
+    city: filter,
+    claimed: filter,
+    accepts: filter,
+    has_website: filter,
+    income: filter,
+    ghd_aligned: filter,
+  } satisfies Record<FilterName, z.ZodType>),
   q: z.string().nullable(),
   intent: Intent,
   limit: z.int().min(1).max(recommendLimitMax),

@@ -1,19 +1,12 @@
 import { z } from "zod";
+import { type FilterParameters, type Filters, noFilters } from "./browse.ts";
 import { named } from "./base/shape.ts";
 import { NonprofitSummary } from "./nonprofit.ts";
 
 /** What a search asks for. A cause or country that no one knows is not an error: nothing matches it. */
 export type SearchQuery = {
   q: string | null;
-  cause: string | null;
-  country: string | null;
-  /** The name of a region or city; letter case does not matter. Absent: anywhere. */
-  region?: string | null;
-  ghd_aligned: boolean;
-  /** Only those that take gifts this way. */
-  accepts: "usdc" | null;
-  /** Only those whose website is known, or is not. */
-  has_website: boolean | null;
+  filters: Filters;
   /** The words as they stand: no number, place or other spelling is read in them. */
   literal: boolean;
   /** 1 to 50. */
@@ -29,27 +22,14 @@ export type SearchQuery = {
 };
 
 /** A search without filters, as people type one. */
-export const unfiltered = {
-  cause: null,
-  country: null,
-  ghd_aligned: false,
-  accepts: null,
-  has_website: null,
-  literal: false,
-} as const satisfies Partial<SearchQuery>;
+export const unfiltered = { filters: noFilters, literal: false } as const;
 
 /** Of more matches values are not counted. */
 export const matchesMax = 200_000;
 
 /** What a person searches for: the query string of /search, where each parameter may be absent. */
-export type SearchAsked = {
+export type SearchAsked = FilterParameters & {
   q?: string | undefined;
-  cause?: string | undefined;
-  country?: string | undefined;
-  region?: string | undefined;
-  ghd_aligned?: string | undefined;
-  accepts?: "usdc" | undefined;
-  has_website?: "true" | "false" | undefined;
   literal?: string | undefined;
   page?: number | undefined;
 };
@@ -61,10 +41,13 @@ export const SearchEcho = named("SearchEcho", {
   q: z.string().nullable().describe("Words looked for in name, tagline, mission and description"),
   cause: z.string().nullable().describe("Cause id, as given"),
   country: z.string().nullable().describe("Country name or code, as given"),
-  region: z.string().nullable().describe("Region or city, as given"),
+  region: z.string().nullable().describe("State, province or region, as given"),
+  city: z.string().nullable().describe("City, as given"),
+  claimed: z.boolean().nullable().describe("Whether the organisation has claimed its profile"),
   ghd_aligned: z.boolean().describe("True: only profiles aligned with global health"),
   accepts: z.enum(["usdc"]).nullable().describe("usdc: only those that take gifts so"),
   has_website: z.boolean().nullable().describe("Whether a website has to be known, or must not be"),
+  income: z.string().nullable().describe("Band of the yearly income"),
   literal: z.boolean().describe("True: the words were taken as they stand"),
 });
 

@@ -1,6 +1,11 @@
-import { type FacetName, facetNames, type Facets, incomeBands } from "#content/contract/browse.ts";
+import {
+  type FacetCounts,
+  type FacetName,
+  facetNames,
+  type Facets,
+  incomeBands,
+} from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
-import type { FacetCounts } from "./browse-columns.ts";
 import { countryName } from "./country.ts";
 
 const causeNames = new Map(causes.map(({ id, name }) => [id, name]));

@@ -10,7 +10,7 @@ import { columnNames, insertMany, inValues } from "#content/store/query.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
-import { searchFacets } from "./search-facets.ts";
+import { indexWords } from "./filters.ts";
 import { refreshPending } from "./pending-submissions-store.ts";
 import type { Change } from "./changes-store.ts";
 import { tracedValues } from "./wire.ts";
@@ -148,7 +148,7 @@ const isEmpty = (value: unknown): boolean =>
 async function writeRows(tx: WriteTransaction, writes: readonly Written[]): Promise<void> {
   const [, ...columns] = columnNames(nonprofits);
   const updates = columns.map((column) => `${column} = excluded.${column}`);
-  const rows = writes.map(({ after }) => ({ ...after, search_facets: searchFacets(after) }));
+  const rows = writes.map(({ after }) => ({ ...after, search_facets: indexWords(after) }));
   const orElse = `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`;
   await insertMany(tx, nonprofits, rows, orElse);
 }

@@ -5,9 +5,13 @@ import {
   type NonprofitList,
   type NonprofitSummary,
 } from "#content/contract/nonprofit.ts";
-import { browseParams, type BrowseQuery, staticPagesMax } from "#content/contract/browse.ts";
+import {
+  browseParams,
+  type BrowseQuery,
+  type FacetCounts,
+  staticPagesMax,
+} from "#content/contract/browse.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import type { FacetCounts } from "./browse-columns.ts";
 import { causeName, facetsAnswer } from "./facets.ts";
 import { countryName } from "./country.ts";
 import { shownName } from "./public-name.ts";

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { LRUCache } from "lru-cache";
-import { type SearchWord, wordMatch } from "#content/search/query.ts";
+import { type SearchWord, wordMatch } from "#content/find/query.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 

@@ -21,7 +21,7 @@ import {
 
 /** One call of recommend. Source: spec, "Events". */
 export type LoggedRecommendation = {
-  query: Omit<RecommendQuery, "limit">;
+  query: Pick<RecommendQuery, "cause" | "country" | "q" | "intent">;
   result_count: number;
   top_slug: string | null;
   /** What was recommended, in its order. */

@@ -1,3 +1,4 @@
+import { givenFilters } from "#content/contract/browse.ts";
 import { causeIds } from "#content/contract/cause.ts";
 import {
   type GovernancePhase,
@@ -9,7 +10,8 @@ import {
 } from "#content/contract/recommendation.ts";
 import disclosures from "#content/editorial/disclosures.json";
 import unspecificWords from "#content/editorial/unspecific-words.json";
-import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { countryName } from "#content/nonprofit/country.ts";
+import { filteredOf, passes } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { causeName } from "#content/nonprofit/facets.ts";
@@ -22,7 +24,7 @@ import {
   recommendationDisclosure,
   trustSignals,
 } from "./answer-sentences.ts";
-import { type SearchWord, searchWords } from "#content/search/query.ts";
+import { type SearchWord, searchWords } from "#content/find/query.ts";
 
 type Needed = { curation: Curation; phase: GovernancePhase; now: Date; baseUrl: string };
 
@@ -93,11 +95,8 @@ function nothingCurated(
   phase: GovernancePhase,
   baseUrl: string,
 ): RecommendAnswer {
-  const params = new URLSearchParams();
-  for (const name of ["q", "cause", "country"] as const) {
-    const value = query[name];
-    if (value !== null) params.set(name, value);
-  }
+  const words: string[][] = query.q === null ? [] : [["q", query.q]];
+  const params = new URLSearchParams([...words, ...givenFilters(query)]);
   return {
     query,
     ranking_signals: [],
@@ -116,11 +115,12 @@ function nothingCurated(
 export type Ranked = { candidate: Candidate } & ReturnType<typeof explainScore>;
 
 /** The recommended profiles that match all that was asked; of q all words, or any when all give fewer than the limit. */
-export function candidatesFor(
-  curation: Curation,
-  { cause, country, q, limit }: RecommendQuery,
-): readonly Candidate[] {
-  const filtered = filteredBy(curation, { cause, country });
+export function candidatesFor(curation: Curation, query: RecommendQuery): readonly Candidate[] {
+  const { q, limit } = query;
+  // A pick may be made for some of its causes only.
+  const filtered = curation.candidates.filter(({ pick, record }) =>
+    passes({ ...filteredOf(record), causes: pick.causes ?? record.causes }, query),
+  );
   if (q === null || filtered.length === 0) return filtered;
   const words = specificWords(q);
   if (words === null) return [];
@@ -132,20 +132,6 @@ export function candidatesFor(
   if (matching.length >= limit || words.length === 1) return matching;
   const withAny = index.matching(words, "any");
   return filtered.filter(({ record }) => withAny.has(record.id));
-}
-
-function filteredBy(
-  { candidates }: Curation,
-  { cause, country }: Pick<RecommendQuery, "cause" | "country">,
-): readonly Candidate[] {
-  const code = country === null ? null : countryCode(country);
-  if (country !== null && code === null) return [];
-  const wanted = cause?.trim().toLowerCase();
-  return candidates.filter(
-    ({ pick, record }) =>
-      (code === null || record.country_code === code) &&
-      (wanted === undefined || (pick.causes ?? record.causes).includes(wanted)),
-  );
 }
 
 const unspecific = new Set(unspecificWords);

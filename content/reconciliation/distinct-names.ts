@@ -1,6 +1,6 @@
 import words from "#content/editorial/near-name-words.json";
 import { isSilent, spelledWords } from "#content/nonprofit/near-name.ts";
-import { editDistance } from "#content/search/near-words.ts";
+import { editDistance } from "#content/find/near-words.ts";
 
 /** A shorter word stands as it is: with a letter changed it is another word. */
 const slipsFrom = 4;

@@ -2,7 +2,7 @@ import { countryCode } from "#content/nonprofit/country.ts";
 import { isSameName, similarTo } from "#content/nonprofit/near-name.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { tellingText } from "#content/search/understand.ts";
+import { tellingText } from "#content/find/understand.ts";
 import { areDistinctNames } from "./distinct-names.ts";
 
 export const places = ["country", "region", "city"] as const;

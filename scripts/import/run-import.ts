@@ -14,7 +14,7 @@ import {
   startImport,
 } from "#content/register/import-store.ts";
 import { scopesRead } from "#content/register/standing-store.ts";
-import { mergeIndex } from "#content/search/index-store.ts";
+import { mergeIndex } from "#content/find/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { acnc } from "./acnc.ts";

@@ -1,7 +1,7 @@
 import { like } from "drizzle-orm";
 import { z } from "zod";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { mergeIndex } from "#content/search/index-store.ts";
+import { mergeIndex } from "#content/find/index-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { type CuratedPick, saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import { describeFaults, wordingFaults } from "#content/recommendation/wording-faults.ts";

@@ -5,7 +5,7 @@ import type { Context } from "#api/context.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { atMostEvery } from "#content/runtime/at-most-every.ts";
-import { openListIndex } from "#content/nonprofit/list-index.ts";
+import { openListIndex } from "#content/find/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import type { BundleReader } from "#site/delivery/bundle-reader.ts";

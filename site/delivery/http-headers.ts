@@ -1,6 +1,6 @@
 import type { CacheClass } from "#content/contract/addresses.ts";
 import { addressForms, patternOf } from "#content/language/address-pattern.ts";
-import { facetNames, staticPagesMax } from "#content/contract/browse.ts";
+import { filterNames, staticPagesMax } from "#content/contract/browse.ts";
 import { translationCodes } from "#content/language/languages.ts";
 
 const typesByExtension: Readonly<Record<string, string>> = {
@@ -194,7 +194,7 @@ export function givingProfileOf(
 const listAddress = new RegExp(
   `^((?:/(?:${translationCodes}))?)(/(causes|countries)/([^/.]+?))(?:-(\\d+))?$`,
 );
-export const pageParameters: ReadonlySet<string> = new Set([...facetNames, "sort", "page"]);
+export const pageParameters: ReadonlySet<string> = new Set([...filterNames, "sort", "page"]);
 
 /**
  * Where the service shows a part of a list that the address of a cause or a country asks for: narrowed, sorted, or a page

@@ -1,4 +1,4 @@
-import type { ListIndex } from "#content/nonprofit/list-index.ts";
+import type { ListIndex } from "#content/find/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import type { Own } from "./page-locals.ts";

@@ -1,13 +1,13 @@
 import { entriesPerPage, noFilters, staticPagesMax } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
-import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
+import type { FacetCounts } from "#content/contract/browse.ts";
 import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import type { SearchAsked } from "#content/contract/search.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
-import type { FoundList } from "#content/nonprofit/browse-store.ts";
+import type { FoundList } from "#content/find/browse-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listMarkdown, listPageView } from "#site/lists/list-view.ts";
 import { english } from "#content/language/texts.ts";

@@ -5,7 +5,7 @@ import { countInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { causeName } from "#content/nonprofit/facets.ts";
-import { idsInPart, type PartOfList } from "#content/search/list-parts-store.ts";
+import { idsInPart, type PartOfList } from "#content/find/list-parts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { numbered, oneByOne, type Source } from "./document.ts";
 import { keyOf } from "./keys.ts";

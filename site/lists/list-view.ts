@@ -3,6 +3,8 @@ import {
   browseParams,
   entriesPerPage,
   type FacetName,
+  type FilterName,
+  givenFilters,
   facetNames,
   type Facets,
   type Filters,
@@ -11,7 +13,7 @@ import {
   staticPagesMax,
 } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
-import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
+import type { FacetCounts } from "#content/contract/browse.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
@@ -170,10 +172,17 @@ export function pageNumbers(page: number, pageCount: number): number[] {
 }
 
 /** The value of a facet in words. */
-export const valueName = (facet: FacetName, value: string, t: Texts): string =>
+const valueName = (facet: FacetName, value: string, t: Texts): string =>
   facet === "country"
     ? (t.country(countryCode(value)) ?? value)
     : t.word(facetValueName(facet, value));
+
+/** A filter in words that stand alone. */
+export function filterText(filter: FilterName, value: string, t: Texts): string {
+  if (filter === "ghd_aligned") return t.text("facet.ghd_aligned");
+  const name = valueName(filter, value, t);
+  return clipped(filter === "income" ? t.text("facet.income_chip", { value: name }) : name, 60);
+}
 
 /** How many match with each value, with the names of values in the language of `t`. */
 export function namedFacets(counts: FacetCounts, t: Texts): Facets {
@@ -222,26 +231,19 @@ const sortsOf = (list: ListPage, t: Texts) =>
 
 /** A link for each filter that leads to the list without it. */
 const chipsOf = ({ filters, sort }: ListPage, t: Texts) =>
-  facetNames.flatMap((facet) => {
-    const value = filters[facet];
-    if (value === null) return [];
-    const without = { filters: { ...filters, [facet]: null }, sort };
-    const name = valueName(facet, value, t);
-    const text = clipped(
-      facet === "income" ? t.text("facet.income_chip", { value: name }) : name,
-      60,
-    );
-    return [{ text, href: listPath(without, 1) }];
+  givenFilters(filters).map(([filter, value]) => {
+    const without = { filters: { ...filters, [filter]: null }, sort };
+    return { text: filterText(filter, value, t), href: listPath(without, 1) };
   });
 
 /** The fields by which a list is narrowed, with how many each value would leave. */
 function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: Shown) {
   // A file tells only of what stands in its list: how many there are of other causes would change it too often.
-  const fixed = facetNames.filter((facet) => isFile && filters[facet] !== null);
+  const fixed = givenFilters(filters).filter(([name]) => isFile || name === "ghd_aligned");
   return {
-    fixed: fixed.map((name) => ({ name, value: filters[name] ?? "" })),
+    fixed: fixed.map(([name, value]) => ({ name, value })),
     fields: facetNames
-      .filter((facet) => !fixed.includes(facet))
+      .filter((facet) => fixed.every(([name]) => name !== facet))
       .map((facet) => {
         const asked = filters[facet];
         const known = facets[facet].map(({ value, name, count }) => ({

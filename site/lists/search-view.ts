@@ -4,17 +4,17 @@ import {
   type SearchAnswer,
   type SearchAsked,
 } from "#content/contract/search.ts";
-import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
+import { type FacetCounts, givenFilters } from "#content/contract/browse.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
 import {
   type Entry,
   entryOf,
+  filterText,
   isSameValue,
   linkedFacets,
   namedFacets,
   pageNumbers,
-  valueName,
 } from "./list-view.ts";
 import { clipped } from "#site/parts/words.ts";
 
@@ -32,10 +32,6 @@ const unanswered: Found = {
   total: 0,
   nonprofits: [],
 };
-const filterNames = [
-  ...(["cause", "country", "region", "ghd_aligned", "accepts", "has_website"] as const),
-];
-
 export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = english) {
   const found = answer ?? unanswered;
   const q = asked.q ?? "";
@@ -68,14 +64,10 @@ export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = 
               href: searchPath({ ...asked, literal: "1", page: 1 }),
             },
           ]),
-      ...filterNames.flatMap((name) => {
-        const value = asked[name];
-        const href = searchPath({ ...asked, [name]: undefined, page: 1 });
-        if (value === undefined) return [];
-        const text =
-          name === "ghd_aligned" ? t.text("facet.ghd_aligned") : valueName(name, value, t);
-        return [{ text, href }];
-      }),
+      ...givenFilters(asked).map(([name, value]) => ({
+        text: filterText(name, value, t),
+        href: searchPath({ ...asked, [name]: undefined, page: 1 }),
+      })),
     ],
     literal: asked.literal !== undefined && asked.literal !== "",
     /** Reads places and numbers in the words again. */
@@ -83,10 +75,7 @@ export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = 
     groups: groupsOf(asked, found, t),
     indexed: indexedFilters(answer, t),
     /** What narrows the search narrows the next one, too. */
-    fixed: filterNames.flatMap((name) => {
-      const value = asked[name];
-      return value === undefined ? [] : [{ name, value }];
-    }),
+    fixed: givenFilters(asked).map(([name, value]) => ({ name, value })),
     start: (page - 1) * searchLimitDefault + 1,
     page,
     pages: pageNumbers(page, pageCount).map((number) => ({
@@ -133,7 +122,7 @@ function groupsOf(asked: SearchAsked, { facets, total }: Found, t: Texts): Facet
 }
 
 function introOf(asked: SearchAsked, { note, total }: Found, t: Texts): string | null {
-  if (total === 0 && filterNames.some((name) => asked[name] !== undefined)) {
+  if (total === 0 && givenFilters(asked).length > 0) {
     return t.text("search.narrowed_none");
   }
   if (note === null || total === 0) return note;
@@ -150,12 +139,12 @@ const headingOf = (q: string, total: number, t: Texts): string => {
     : t.text("search.found_for", { nonprofits, q });
 };
 
-function searchPath(asked: SearchAsked): string {
-  const params = new URLSearchParams();
-  for (const name of ["q", ...filterNames, "literal"] as const) {
-    const value = asked[name];
-    if (value !== undefined && value !== "") params.set(name, value);
-  }
-  if (asked.page !== undefined && asked.page > 1) params.set("page", String(asked.page));
+function searchPath({ q = "", literal = "", page = 1, ...filters }: SearchAsked): string {
+  const params = new URLSearchParams([
+    ...(q === "" ? [] : [["q", q]]),
+    ...givenFilters(filters),
+    ...(literal === "" ? [] : [["literal", literal]]),
+    ...(page > 1 ? [["page", String(page)]] : []),
+  ]);
   return params.size === 0 ? "/search" : `/search?${params.toString()}`;
 }

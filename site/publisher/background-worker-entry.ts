@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openListIndex } from "#content/nonprofit/list-index.ts";
+import { openListIndex } from "#content/find/list-index.ts";
 import { openStore } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { openExport } from "#site/bundle/export-folder.ts";

@@ -2,7 +2,7 @@ import { close } from "pagefind";
 import causes from "#content/editorial/causes.json";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
-import { countsByPart, newestByPart, type NewestInPart } from "#content/search/list-parts-store.ts";
+import { countsByPart, newestByPart, type NewestInPart } from "#content/find/list-parts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { HeldFile, Manifest, NewFile } from "#site/bundle/manifest.ts";

@@ -5,7 +5,7 @@ import { countryName } from "#content/nonprofit/country.ts";
 import { unfiltered } from "#content/contract/search.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { searchIn } from "#content/search/search.ts";
+import { searchIn } from "#content/find/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { kinds, type Labelled, labelledQueries } from "./relevance/queries.ts";

@@ -20,7 +20,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
   ["content/language", /^node:/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
-  ["content/search", /^(zod$|node:|lru-cache$|@libsql\/client)/],
+  ["content/find", /^(zod$|node:|lru-cache$|@libsql\/client)/],
   ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],
   [
     "content/donation",
@@ -164,10 +164,10 @@ test("the site writes to the store only through content/feed", async () => {
 /** Files of content that use the store or keep something, though their names do not say so. */
 const notPure: Readonly<Record<string, string>> = {
   "content/feed/watch.ts": "looks for new changes every so often",
-  "content/nonprofit/list-index.ts": "keeps the lists in memory",
+  "content/find/list-index.ts": "keeps the lists in memory",
   "content/nonprofit/text.ts": "remembers how words are folded",
   "content/recommendation/recommend.ts": "remembers the points that no words change",
-  "content/search/search.ts": "composes the searches of the two indexes",
+  "content/find/search.ts": "composes the searches of the two indexes",
 };
 
 /** Verbs of content: each takes a world (the store, the clock and the ports that it needs) and plain input. All of content/operator are verbs. */
@@ -190,7 +190,7 @@ const verbs: readonly string[] = [
   "content/onboarding/prove-host.ts",
   "content/onboarding/wallets.ts",
   "content/recommendation/draft-recommendation.ts",
-  "content/search/answer.ts",
+  "content/find/answer.ts",
 ];
 
 /** How long a request may wait is measured, not told by the world's clock. */

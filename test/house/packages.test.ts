@@ -53,7 +53,7 @@ test("the code knows the version of package.json", async () => {
 });
 
 /** The number of the newest migration of 0.4.0. It is set once, when 0.4.0 is released; 0.5 begins to count again. */
-const newestOf040 = 28;
+const newestOf040 = 29;
 
 test("the third number of the version is raised with each migration", () => {
   const newest = journal.entries.at(-1)?.idx ?? 0;

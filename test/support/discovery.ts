@@ -1,4 +1,4 @@
-import { openListIndex } from "#content/nonprofit/list-index.ts";
+import { openListIndex } from "#content/find/list-index.ts";
 import { discovery } from "#site/documents/single-pages.ts";
 import { listen, type Listening } from "#api/http/listen.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";

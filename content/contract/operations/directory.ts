@@ -1,22 +1,12 @@
-import { incomeBandIds, listSorts, pagesMax } from "#content/contract/browse.ts";
+import { listSorts, pagesMax } from "#content/contract/browse.ts";
 import { CauseList } from "#content/contract/cause.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
-import {
-  cause,
-  choice,
-  country,
-  filter,
-  flag,
-  limit,
-  number,
-  offset,
-  text,
-  yesOrNo,
-} from "./query.ts";
+import { filters } from "./filters.ts";
+import { choice, filter, flag, limit, number, offset, text } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { Health, Ready, Stats } from "#content/contract/stats.ts";
 import { htmlPage, operations, type Problems } from "./operation.ts";
@@ -47,26 +37,9 @@ export const organisationProblems = {
   },
 } as const satisfies Problems;
 
-/** By what lists and searches are narrowed. */
-const giving = {
-  accepts: choice("accepts", ["usdc"], "Only those that take gifts this way", "usdc"),
-  has_website: yesOrNo("has_website", "Whether a website is known"),
-};
-
 /** By what lists are narrowed and sorted. */
-const narrowing = {
-  cause,
-  country,
-  region: filter("region", "State, province or region; letter case does not matter", "Hawaii"),
-  city: filter("city", "City; letter case does not matter", "Honolulu"),
-  claimed: yesOrNo("claimed", "Whether the organisation has claimed its profile"),
-  ...giving,
-  income: choice(
-    "income",
-    incomeBandIds,
-    "Yearly income that a register gives, in the register's own currency",
-    "100k-1m",
-  ),
+const listing = {
+  ...filters,
   sort: choice(
     "sort",
     listSorts,
@@ -81,15 +54,7 @@ const searching = {
     'Words looked for in name, tagline, mission and description, with a place if you like ("food bank honolulu"), or a register number; "in quotes" words are a phrase',
     "clean water",
   ),
-  cause,
-  country,
-  region: filter(
-    "region",
-    "State, province, region or city; letter case does not matter",
-    "Hawaii",
-  ),
-  ghd_aligned: flag("ghd_aligned", "Only profiles aligned with global health and development", "1"),
-  ...giving,
+  ...filters,
   literal: flag(
     "literal",
     "Takes q as it stands: no number, place or other spelling is read in it",
@@ -129,7 +94,7 @@ export const directoryOperations = operations("Directory", {
     summary: "List nonprofits, narrowed by what registers and profiles say of them",
     description:
       "Filters combine; `facets` says how many match with each value, exactly. Unless sorted otherwise: verified first, then people reached; equals by how complete the profile is, then by yearly income (by order of magnitude, whatever the currency), then by name.",
-    query: z.object({ ...narrowing, limit: limit(listLimit.default, listLimit.max), offset }),
+    query: z.object({ ...listing, limit: limit(listLimit.default, listLimit.max), offset }),
     ok: { description: "One page of the list", shape: NonprofitList },
   },
   browseNonprofits: {
@@ -138,7 +103,7 @@ export const directoryOperations = operations("Directory", {
     description:
       "The same list as a page that works without a script, 100 to a page. Programs ask GET /api/nonprofits.",
     query: z.object({
-      ...narrowing,
+      ...listing,
       page: number("page", "Page of the list, from 1", 1, pagesMax),
     }),
     ok: htmlPage,

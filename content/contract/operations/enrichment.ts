@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
-import { cause, choice, country, flag, limit } from "./query.ts";
+import { filters } from "./filters.ts";
+import { choice, flag, limit } from "./query.ts";
 import {
   EnrichmentAnswer,
   EnrichmentStats,
@@ -29,8 +30,8 @@ export const enrichmentOperations = operations("Enrichment", {
     query: z.object({
       limit: limit(needsLimit.default, needsLimit.max),
       field: choice("field", wantedFields, "Only profiles without this field", "website"),
-      cause,
-      country,
+      cause: filters.cause,
+      country: filters.country,
       pending: flag(
         "pending",
         "Only profiles where a value of one agent waits for a second",

@@ -131,18 +131,6 @@ export const flag = (name: string, description: string, example: "1" | "true") =
     example,
   );
 
-export const cause = filter(
-  "cause",
-  "Cause id from GET /api/causes; an unknown id matches nothing",
-  "education",
-);
-
-export const country = filter(
-  "country",
-  "Country by its English name or ISO 3166 code; letter case does not matter",
-  "Kenya",
-);
-
 /** NaN for what is no whole number. */
 function whole(given: string): number {
   const digits = given.trim();

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
 import { operatorPage } from "#content/contract/review.ts";
-import { cause, country, limit, text } from "./query.ts";
+import { filters } from "./filters.ts";
+import { limit, text } from "./query.ts";
 import {
   DraftAnswer,
   DraftBody,
@@ -22,10 +23,9 @@ export const recommendationOperations = operations("Recommendation", {
   recommendNonprofits: {
     path: addresses.recommend.path,
     summary: "Recommend up to five nonprofits for a donor's intent",
-    description: `Ranks profiles that the operator picked by hand; at least one of cause, country and q is required. Without a match, \`fallback\` leads to the search. Each item's \`explain\` adds up to its score:`,
+    description: `Ranks profiles that the operator picked by hand; at least one of q and the filters is required. Without a match, \`fallback\` leads to the search. Each item's \`explain\` adds up to its score:`,
     query: z.object({
-      cause,
-      country,
+      ...filters,
       q: text("What the donor wants, in their own words", "help children read"),
       intent,
       limit: limit(recommendLimitDefault, recommendLimitMax),

@@ -51,7 +51,7 @@ export const nonprofits = sqliteTable(
     register_scope: text(), // The part of the register (a state) in which it was last seen.
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
-    search_facets: text().notNull().default(""), // Words of the search index; content/nonprofit/search-facets.ts.
+    search_facets: text().notNull().default(""), // Words of the search index; content/nonprofit/filters.ts.
   },
   (n) => [
     uniqueIndex("nonprofits_slug").on(n.slug),

@@ -10,7 +10,9 @@ export const recommendationLog = sqliteTable(
   "recommendation_log",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    query: text({ mode: "json" }).notNull().$type<Omit<RecommendQuery, "limit">>(),
+    query: text({ mode: "json" })
+      .notNull()
+      .$type<Pick<RecommendQuery, "cause" | "country" | "q" | "intent">>(),
     result_count: integer().notNull(),
     top_slug: text(),
     slugs: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // What was recommended, in its order.

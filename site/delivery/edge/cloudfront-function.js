@@ -20,6 +20,7 @@ const narrows = [
   "accepts",
   "has_website",
   "income",
+  "ghd_aligned",
   "sort",
   "page",
   // End of it

@@ -1,3 +1,4 @@
+import { noFilters } from "#content/contract/browse.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -179,7 +180,7 @@ describe("GET /api/recommend", () => {
 
   test("echoes what was asked", async () => {
     const { query, fallback, no_recommendations_reason } = await answer("q=Water&limit=99");
-    expect(query).toEqual({ cause: null, country: null, q: "Water", intent: "discover", limit: 5 });
+    expect(query).toEqual({ ...noFilters, q: "Water", intent: "discover", limit: 5 });
     expect({ fallback, no_recommendations_reason }).toEqual({
       fallback: null,
       no_recommendations_reason: null,

@@ -3,12 +3,13 @@ import * as fc from "fast-check";
 import { EncodedBody } from "#api/http/encoded-body.ts";
 import { answersWith, cachedAnswers, openSearch } from "#api/search/engine.ts";
 import { openPool } from "#api/search/pool.ts";
-import { SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
+import { filtersOf, noFilters } from "#content/contract/browse.ts";
+import { SearchAnswer, type SearchQuery, unfiltered } from "#content/contract/search.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { findProfiles } from "#content/search/answer.ts";
-import { searchIn } from "#content/search/search.ts";
+import { findProfiles } from "#content/find/answer.ts";
+import { searchIn } from "#content/find/search.ts";
 import type { Store } from "#content/store/open.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -48,6 +49,9 @@ describe("GET /api/search", () => {
       cause: "health",
       country: "us",
       region: null,
+      city: null,
+      claimed: null,
+      income: null,
       ghd_aligned: false,
       accepts: null,
       has_website: null,
@@ -129,11 +133,7 @@ const queries: SearchQuery[] = ["zak", "bom zak", "zak kiv", "kiv", "cro", null]
   [null, "health"].flatMap((cause) =>
     [null, "KE"].map((country) => ({
       q,
-      cause,
-      country,
-      ghd_aligned: false,
-      accepts: null,
-      has_website: null,
+      filters: { ...noFilters, cause, country },
       literal: false,
       limit: 3,
       offset: 0,
@@ -265,12 +265,7 @@ describe("answers that are kept", () => {
 });
 
 const anyQuery = {
-  cause: null,
-  country: null,
-  ghd_aligned: false,
-  accepts: null,
-  has_website: null,
-  literal: false,
+  ...unfiltered,
   limit: 5,
   offset: 0,
 };
@@ -284,12 +279,8 @@ test("threads of their own find the same", async () => {
   });
   const query = {
     q: "lantern",
-    cause: null,
-    country: "KE",
-    ghd_aligned: false,
-    accepts: null,
-    has_website: null,
-    literal: false,
+    ...unfiltered,
+    filters: filtersOf({ country: "KE" }),
     limit: 9,
     offset: 3,
   };
@@ -315,12 +306,7 @@ test("more searches than can wait are refused, and those that wait are answered"
   const pool = openPool({ url, threads: 1 });
   const query = {
     q: "lantern",
-    cause: null,
-    country: null,
-    ghd_aligned: false,
-    accepts: null,
-    has_website: null,
-    literal: false,
+    ...unfiltered,
     limit: 1,
     offset: 0,
   };
@@ -339,12 +325,7 @@ test("a search that a thread cannot do is an error of that search alone", async 
   const pool = openPool({ url: "file:/nowhere/at/all/store.db", threads: 1 });
   const query = {
     q: "lantern",
-    cause: null,
-    country: null,
-    ghd_aligned: false,
-    accepts: null,
-    has_website: null,
-    literal: false,
+    ...unfiltered,
     limit: 1,
     offset: 0,
   };

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { allOf, anyOf, searchWords, wordMatch } from "#content/search/query.ts";
+import { allOf, anyOf, searchWords, wordMatch } from "#content/find/query.ts";
 import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/curated-index.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

@@ -6,7 +6,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { drawn } from "#site/documents/in-languages.ts";
 import { listPage } from "#site/documents/list-page.ts";
 import { type ListPage, listPageView, listPath, pageNumbers } from "#site/lists/list-view.ts";
-import type { FacetCounts } from "#content/nonprofit/browse-columns.ts";
+import type { FacetCounts } from "#content/contract/browse.ts";
 import { sitemap } from "#site/documents/sitemap.ts";
 import {
   aRichNonprofit,

@@ -1,6 +1,6 @@
 import type { Queryable } from "#content/store/open.ts";
 import { openBrowse } from "./browse-store.ts";
-import { idsInList, membersByList } from "./list-store.ts";
+import { idsInList, membersByList } from "#content/nonprofit/list-store.ts";
 
 /** The lists of the directory in their `list_order`: where each nonprofit stands. Places count from 0. */
 export type ListIndex = ReturnType<typeof openListIndex>;

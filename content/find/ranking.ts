@@ -1,5 +1,5 @@
 import { similarTo } from "#content/nonprofit/near-name.ts";
-import { initialsOf } from "#content/nonprofit/search-facets.ts";
+import { initialsOf } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import {
   type Named,
@@ -8,7 +8,7 @@ import {
   type RowId,
   type SearchIndex,
 } from "./index-store.ts";
-import { allOf, anyOf, type Facet, type FtsMatch, inName, narrowed } from "./query.ts";
+import { allOf, anyOf, type FtsMatch, inName } from "./query.ts";
 import { besidePlace, type Reading } from "./reading.ts";
 import { tellingText, textOf } from "./understand.ts";
 
@@ -16,7 +16,7 @@ export type Ranked = { total: number; ids: number[] };
 
 export type Asked = {
   /** What every result must match as well. */
-  filters: readonly Facet[];
+  filters: readonly FtsMatch[];
   /** What was typed when the words are a guess: the names nearest to it stand first. Null when they are not. */
   guessed: string | null;
   /** When so many have all of the words, no others follow. */
@@ -94,12 +94,12 @@ function found(
  * What has any of the matches, in the place and with the filters; without any, all in the place. Names with all of the
  * words and the place among them match wherever they are.
  */
-function matcher({ words, place }: Reading, filters: readonly Facet[]) {
+function matcher({ words, place }: Reading, filters: readonly FtsMatch[]) {
   const names = place === null ? [] : [inName(allOf(words.map(({ match }) => match)))];
   const inside = place === null ? [] : [place.match];
   return (...matches: FtsMatch[]): FtsMatch => {
     const wanted = matches.length === 0 ? inside : [anyOf(matches), ...inside];
-    return narrowed([anyOf([...names, allOf(wanted)])], filters);
+    return allOf([anyOf([...names, allOf(wanted)]), ...filters]);
   };
 }
 

@@ -1,13 +1,14 @@
+import { type FilterParameters, filtersOf } from "#content/contract/browse.ts";
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {
   allOf,
-  facetsOf,
+  filterMatches,
   halfTypedWord,
   searchWords,
   typedWords,
   wordMatch,
-} from "#content/search/query.ts";
+} from "#content/find/query.ts";
 
 const matchOf = (text: string) => allOf(searchWords(text).map((word) => wordMatch(word, null)));
 
@@ -78,25 +79,23 @@ describe("a half-typed word", () => {
 });
 
 describe("filters", () => {
-  const none = { cause: null, country: null, ghd_aligned: false, accepts: null, has_website: null };
+  const wordsOf = (given: FilterParameters) =>
+    filterMatches(filtersOf(given))?.map((match) =>
+      match.replaceAll(/["\uE000-\uF8FF]+/g, " ").trim(),
+    );
   test.each([
-    [none, []],
-    [{ ...none, cause: "Education " }, ["cause:education"]],
-    [{ ...none, country: "kenya" }, ["country:KE"]],
-    [
-      { ...none, country: "ke", cause: "youth-empowerment" },
-      ["cause:youth-empowerment", "country:KE"],
-    ],
-    [{ ...none, ghd_aligned: true }, [null]],
-    [{ ...none, accepts: "usdc" as const, has_website: false }, [null, null]],
-  ])("%j are %j", (given, lists) => {
-    expect(facetsOf(given)?.map(({ list }) => list)).toEqual(lists);
+    [{}, []],
+    [{ cause: "Education " }, ["education"]],
+    [{ country: "kenya" }, ["KE"]],
+    [{ country: "ke", cause: "youth-empowerment" }, ["youth empowerment", "KE"]],
+    [{ city: "São  Paulo" }, ["sao paulo"]],
+    [{ ghd_aligned: "1" }, ["1"]],
+    [{ accepts: "usdc", has_website: "false" }, ["usdc", "false"]],
+  ])("%j are %j", (given, words) => {
+    expect(wordsOf(given)).toEqual(words);
   });
 
-  test.each([
-    { ...none, cause: "no such cause" },
-    { ...none, country: "Atlantis" },
-  ])("%j match nothing", (given) => {
-    expect(facetsOf(given)).toBeNull();
+  test.each([{ cause: "no such cause" }, { country: "Atlantis" }])("%j match nothing", (given) => {
+    expect(wordsOf(given)).toBeUndefined();
   });
 });

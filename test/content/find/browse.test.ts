@@ -3,15 +3,18 @@ import * as fc from "fast-check";
 import {
   browseParams,
   browseQuery,
-  type FacetName,
   facetNames,
+  type FilterName,
   type Filters,
+  givenFilters,
   incomeBandIds,
   listSorts,
   noFilters,
 } from "#content/contract/browse.ts";
-import { browseColumns, incomeBand } from "#content/nonprofit/browse-columns.ts";
-import { type Browse, openBrowse } from "#content/nonprofit/browse-store.ts";
+import { browseColumns } from "#content/find/browse-columns.ts";
+import { type Browse, openBrowse } from "#content/find/browse-store.ts";
+import { type Search, searchIn } from "#content/find/search.ts";
+import { filteredOf, incomeBand, passes } from "#content/nonprofit/filters.ts";
 import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import { incomeOf, listingsOf } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -22,9 +25,11 @@ import { aNonprofit } from "#test/support/records.ts";
 
 let store: Store;
 let browse: Browse;
+let search: Search;
 beforeEach(async () => {
   store = await openStore({ url: ":memory:" });
   browse = openBrowse(store);
+  search = searchIn(store);
 });
 afterEach(() => store.close());
 
@@ -62,6 +67,7 @@ const drawn = fc
     region: some("Hawaii", "hawaii", "Nevada", null),
     city: some("Hilo", "São Paulo", "sao paulo", null),
     verified: some<0 | 1>(0, 1),
+    ghd_aligned: some<0 | 1>(0, 1),
     usdc_wallet: some("wallet", null),
     website: some("https://a.example", "", null),
     beneficiaries_per_year: some(0, 7, null),
@@ -79,10 +85,11 @@ const asked: fc.Arbitrary<Filters> = fc.record({
   accepts: some(null, null, null, "usdc"),
   has_website: some(null, null, null, "true", "false"),
   income: some(null, null, null, ...incomeBandIds),
+  ghd_aligned: some(null, null, null, "1"),
 });
 
 /** The same filters, one nonprofit after another. */
-const passes: Record<FacetName, (n: NonprofitRecord, value: string) => boolean> = {
+const passesPlainly: Record<FilterName, (n: NonprofitRecord, value: string) => boolean> = {
   cause: (n, value) => n.causes.some((cause) => cause === value.trim().toLowerCase()),
   country: (n, value) => n.country_code === { us: "US", US: "US", Kenya: "KE", KE: "KE" }[value],
   region: (n, value) => n.region !== null && fold(n.region) === fold(value),
@@ -91,15 +98,13 @@ const passes: Record<FacetName, (n: NonprofitRecord, value: string) => boolean> 
   accepts: (n) => n.usdc_wallet !== null,
   has_website: (n, value) => String(n.website !== null && n.website !== "") === value,
   income: (n, value) => incomeBand(incomeOf(n)) === value,
+  ghd_aligned: (n) => n.ghd_aligned === 1,
 };
 const matching = (records: readonly NonprofitRecord[], filters: Filters) =>
   records.filter(
     (record) =>
       record.status !== "withdrawn" &&
-      facetNames.every((name) => {
-        const value = filters[name];
-        return value === null || passes[name](record, value);
-      }),
+      givenFilters(filters).every(([name, value]) => passesPlainly[name](record, value)),
   );
 
 test("counts, facets and pages are those of a plain filter, also after changes", async () => {
@@ -112,7 +117,8 @@ test("counts, facets and pages are those of a plain filter, also after changes",
       some(...listSorts),
       async (parts, at, filters, sort) => {
         const before = at % 3 === 0 ? records[at % records.length] : undefined;
-        if (before === undefined) records.push(await save(aNonprofit(parts)));
+        if (before === undefined)
+          records.push(await save(aNonprofit({ ...parts, tagline: "Shared words" })));
         else {
           const after = { ...before, ...parts };
           records[records.indexOf(before)] = await save(after, before);
@@ -123,6 +129,18 @@ test("counts, facets and pages are those of a plain filter, also after changes",
         expect(whole.total).toBe(expected.length);
         expect(new Set(whole.ids)).toEqual(new Set(expected.map(({ id }) => id)));
         expect(whole.ids).toHaveLength(expected.length);
+
+        // The same filters mean the same in a search, with words or none, and in a recommendation.
+        for (const q of [null, "shared"]) {
+          const found = await search({ q, filters, literal: false, limit: 1_000, offset: 0 });
+          expect([q, found.total, new Set(found.ids)]).toEqual([
+            q,
+            expected.length,
+            new Set(whole.ids),
+          ]);
+        }
+        const listed = records.filter(({ status }) => status === "listed");
+        expect(listed.filter((record) => passes(filteredOf(record), filters))).toEqual(expected);
 
         for (const name of facetNames) {
           for (const { value, count } of whole.facets[name]) {
@@ -255,7 +273,13 @@ describe("facets in words", () => {
 test("more ids than were expected are counted as well", () => {
   const columns = browseColumns(2);
   const row = { causes: ["health"], country_code: "KE", region: null, city: null };
-  const flags = { listed: true, claimed: false, has_wallet: false, has_website: true };
+  const flags = {
+    listed: true,
+    claimed: false,
+    has_wallet: false,
+    has_website: true,
+    ghd_aligned: false,
+  };
   for (const id of [1, 7, 3, 40]) {
     columns.set({ id, ...row, ...flags, income: id * 1_000, standing: 9 });
   }

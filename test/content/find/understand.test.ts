@@ -6,9 +6,9 @@ import {
   nearestWords,
   otherFirstLetters,
   splits,
-} from "#content/search/near-words.ts";
-import { placeOf, placesBeside, placeSpans, placeSpellings } from "#content/search/places.ts";
-import { searchWords } from "#content/search/query.ts";
+} from "#content/find/near-words.ts";
+import { placeOf, placesBeside, placeSpans, placeSpellings } from "#content/find/places.ts";
+import { searchWords } from "#content/find/query.ts";
 import {
   causeOf,
   joinedPairs,
@@ -17,7 +17,7 @@ import {
   textOf,
   withForms,
   withPair,
-} from "#content/search/understand.ts";
+} from "#content/find/understand.ts";
 
 const formsOf = (typed: string, alone = false) =>
   withForms(searchWords(typed), { typed, alone }).map(({ forms, also = [] }) => [

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { SearchQuery } from "#content/contract/search.ts";
+import { type Searching, searchQuery } from "#test/support/finding.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { searchIn } from "#content/search/search.ts";
+import { searchIn } from "#content/find/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -26,23 +26,11 @@ const save = (pairs: [NonprofitRecord | null, NonprofitRecord][]) =>
   );
 const add = (...records: NonprofitRecord[]) => save(records.map((record) => [null, record]));
 
-const all: SearchQuery = {
-  q: null,
-  cause: null,
-  country: null,
-  ghd_aligned: false,
-  accepts: null,
-  has_website: null,
-  literal: false,
-  limit: 20,
-  offset: 0,
-};
-async function find(query: Partial<SearchQuery>) {
-  const { total, ids } = await searchIn(store)({ ...all, ...query });
+async function find(query: Searching) {
+  const { total, ids } = await searchIn(store)(searchQuery(query));
   return { total, ids, nonprofits: await summariesById(store, ids, "") };
 }
-const names = async (query: Partial<SearchQuery>) =>
-  (await find(query)).nonprofits.map(({ name }) => name);
+const names = async (query: Searching) => (await find(query)).nonprofits.map(({ name }) => name);
 
 // Words that no stemmer touches and none of which begins another.
 const vocabulary = ["zak", "bom", "kiv", "dul", "fen", "gorp", "hux", "jat", "lem", "moq"] as const;
@@ -142,13 +130,15 @@ const has = (record: NonprofitRecord, word: string) =>
     .split(" ")
     .some((own) => own === word);
 
+const optional = (...values: string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+
 const anyQuery = fc.record({
   words: fc.uniqueArray(fc.constantFrom(...vocabulary, "plenty"), { maxLength: 3 }),
-  cause: fc.option(fc.constantFrom(...causes)),
-  country: fc.option(fc.constantFrom(...countries)),
-  ghd_aligned: fc.boolean(),
-  accepts: fc.option(fc.constant("usdc" as const)),
-  has_website: fc.option(fc.boolean()),
+  cause: optional(...causes),
+  country: optional(...countries),
+  ghd_aligned: optional("1"),
+  accepts: optional("usdc"),
+  has_website: optional("true", "false"),
   limit: fc.constantFrom(1, 7, 20, 50),
 });
 
@@ -158,11 +148,12 @@ describe("any search", () => {
       fc.asyncProperty(anyQuery, async ({ words, ...filters }) => {
         const filtered = crowd.filter(
           (record) =>
-            (filters.cause === null || record.causes.includes(filters.cause)) &&
-            (filters.country === null || record.country_code === filters.country) &&
-            (!filters.ghd_aligned || record.ghd_aligned === 1) &&
-            (filters.accepts === null || record.usdc_wallet !== null) &&
-            (filters.has_website === null || filters.has_website === (record.website !== null)),
+            (filters.cause === undefined || record.causes.includes(filters.cause)) &&
+            (filters.country === undefined || record.country_code === filters.country) &&
+            (filters.ghd_aligned === undefined || record.ghd_aligned === 1) &&
+            (filters.accepts === undefined || record.usdc_wallet !== null) &&
+            (filters.has_website === undefined ||
+              filters.has_website === String(record.website !== null)),
         );
         const withAll = filtered.filter((record) => words.every((word) => has(record, word)));
         const withAny = filtered.filter((record) => words.some((word) => has(record, word)));
@@ -208,15 +199,15 @@ describe("any search", () => {
   const isPayable = (n: NonprofitRecord) => n.usdc_wallet !== null;
   const hasSite = (n: NonprofitRecord) => n.website !== null;
   const inIndia = (n: NonprofitRecord) => n.country_code === "IN";
-  const narrowings: [Partial<SearchQuery>, (n: NonprofitRecord) => boolean][] = [
+  const narrowings: [Searching, (n: NonprofitRecord) => boolean][] = [
     [{ country: "India", cause: "health" }, (n) => inIndia(n) && n.causes.includes("health")],
     [{ accepts: "usdc" }, isPayable],
     [
-      { country: "India", accepts: "usdc", has_website: true },
+      { country: "India", accepts: "usdc", has_website: "true" },
       (n) => inIndia(n) && isPayable(n) && hasSite(n),
     ],
-    [{ country: "India", has_website: false }, (n) => inIndia(n) && !hasSite(n)],
-    [{ accepts: "usdc", has_website: false }, (n) => isPayable(n) && !hasSite(n)],
+    [{ country: "India", has_website: "false" }, (n) => inIndia(n) && !hasSite(n)],
+    [{ accepts: "usdc", has_website: "false" }, (n) => isPayable(n) && !hasSite(n)],
   ];
   test.each(narrowings)(
     "without words, by %j, is ordered by impact, then verified, then name",
@@ -238,7 +229,7 @@ describe("any search", () => {
   test("with nothing given holds the whole directory", async () => {
     const { total } = await find({});
     expect(total).toBe(2_405);
-    const without = await find({ has_website: false, limit: 50 });
+    const without = await find({ has_website: "false", limit: 50 });
     expect(without.total).toBe(405);
     expect(without.nonprofits.every(({ website }) => website === null)).toBe(true);
   });

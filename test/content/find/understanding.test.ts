@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { SearchQuery } from "#content/contract/search.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { findIn } from "#test/support/finding.ts";
+import { findIn, type Searching } from "#test/support/finding.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 const registered = (country_code: string, org_id: string | null, registration_number: string) => [
@@ -44,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const find = (q: string, more?: Partial<SearchQuery>) => findIn(service.store, q, more);
+const find = (q: string, more?: Searching) => findIn(service.store, q, more);
 
 describe("a register number", () => {
   test.each([
@@ -64,7 +63,7 @@ describe("a register number", () => {
   test("passes the filters, and is words when taken literally", async () => {
     expect((await find("210183", { country: "GB" })).total).toBe(1);
     expect((await find("990220699", { cause: "health" })).total).toBe(0);
-    expect((await find("990220699", { ghd_aligned: true })).total).toBe(0);
+    expect((await find("990220699", { ghd_aligned: "1" })).total).toBe(0);
     expect((await find("210183", { literal: true })).understood.number).toBeNull();
     expect((await find("1736")).understood).toEqual({ number: null, place: null, words: ["1736"] });
   });

@@ -1,67 +1,28 @@
 import {
+  type FacetCounts,
   type FacetName,
   facetNames,
   facetValuesMax,
+  type FilterName,
+  filterNames,
   type Filters,
-  incomeBands,
-  noFilters,
+  givenFilters,
 } from "#content/contract/browse.ts";
-import { countryCode } from "./country.ts";
-import { fold } from "./text.ts";
+import { comparedAs, type Filtered, valuesByFilter, wantedBy } from "#content/nonprofit/filters.ts";
 
 /** What lists are narrowed, counted and sorted by, of one nonprofit. */
-export type BrowseRow = {
+export type BrowseRow = Filtered & {
   id: number;
   /** A withdrawn one stands in no list. */
   listed: boolean;
-  causes: readonly string[];
-  country_code: string | null;
-  region: string | null;
-  city: string | null;
-  claimed: boolean;
-  has_wallet: boolean;
-  has_website: boolean;
-  /** By its register, in the register's currency; null for not known. */
-  income: number | null;
   /** Completeness, then size, as six digits: smaller for more. */
   standing: number;
 };
 
-/** How many have each value, by facet: the most frequent first. */
-export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;
-
-/** The band that an income falls into. */
-export function incomeBand(income: number | null): string {
-  if (income === null) return "unknown";
-  return incomeBands.find(({ below }) => below === null || income < below)?.id ?? "unknown";
-}
-
 /** Between the causes of one nonprofit, whose set is one value of its column. */
 const between = " ";
 
-const valuesOf = (row: BrowseRow): Record<FacetName, string | null> => ({
-  cause: row.causes.toSorted().join(between),
-  country: row.country_code,
-  region: row.region,
-  city: row.city,
-  claimed: String(row.claimed),
-  accepts: row.has_wallet ? "usdc" : null,
-  has_website: String(row.has_website),
-  income: incomeBand(row.income),
-});
-
-const isPlace = (facet: FacetName): boolean => facet === "region" || facet === "city";
-
-/** A text as a filter compares it: letter case and accents of places do not matter. */
-const comparedAs = (facet: FacetName, text: string): string => (isPlace(facet) ? fold(text) : text);
-
-/** What a filter asks for, as a column has it. */
-function wantedBy(facet: FacetName, asked: string): string {
-  if (facet === "country") return countryCode(asked) ?? "";
-  return facet === "cause" ? asked.trim().toLowerCase() : comparedAs(facet, asked);
-}
-
-/** One facet: each nonprofit's value as a number, 0 for none. */
+/** One filter: each nonprofit's value as a number, 0 for none. */
 type Column = {
   codes: Uint32Array;
   numbers: Map<string, number>;
@@ -80,11 +41,11 @@ export function browseColumns(capacity = 1_024) {
   let incomes = new Float64Array(capacity);
   let standings = new Uint32Array(capacity);
   const columns = Object.fromEntries(
-    facetNames.map((facet) => [
-      facet,
+    filterNames.map((filter) => [
+      filter,
       { codes: new Uint32Array(capacity), numbers: new Map(), texts: [""], compared: [""] },
     ]),
-  ) as Record<FacetName, Column>;
+  ) as Record<FilterName, Column>;
 
   function grow(wanted: number): void {
     if (wanted <= listed.length) return;
@@ -97,28 +58,27 @@ export function browseColumns(capacity = 1_024) {
     }
   }
 
-  function codeOf(facet: FacetName, text: string | null): number {
-    if (text === null || text === "") return 0;
-    const { numbers, texts, compared } = columns[facet];
+  function codeOf(filter: FilterName, text: string): number {
+    if (text === "") return 0;
+    const { numbers, texts, compared } = columns[filter];
     return numbers.getOrInsertComputed(text, () => {
-      compared.push(comparedAs(facet, text));
+      compared.push(comparedAs(filter, text));
       return texts.push(text) - 1;
     });
   }
 
-  /** Which facets narrow the list, each with the values that pass. */
+  /** Which filters narrow the list, each with the values that pass. */
   function conditionsOf(filters: Filters): Condition[] {
-    return facetNames.flatMap((facet, at): Condition[] => {
-      const asked = filters[facet];
-      if (asked === null) return [];
-      const { codes, compared } = columns[facet];
-      const wanted = wantedBy(facet, asked);
+    return givenFilters(filters).map(([filter, asked]) => {
+      const { codes, compared } = columns[filter];
+      const wanted = wantedBy(filter, asked);
       const isWanted = (text: string) =>
-        facet === "cause" ? text.split(between).includes(wanted) : text === wanted;
+        wanted !== null &&
+        (filter === "cause" ? text.split(between).includes(wanted) : text === wanted);
       const passing = Uint8Array.from(compared, (text, code) =>
         code > 0 && isWanted(text) ? 1 : 0,
       );
-      return [{ at, codes, passing }];
+      return { at: filterNames.indexOf(filter), codes, passing };
     });
   }
 
@@ -142,8 +102,11 @@ export function browseColumns(capacity = 1_024) {
       listed[id] = row.listed ? 1 : 0;
       incomes[id] = row.income ?? -Infinity;
       standings[id] = row.standing;
-      const values = valuesOf(row);
-      for (const facet of facetNames) columns[facet].codes[id] = codeOf(facet, values[facet]);
+      for (const filter of filterNames) {
+        const values = valuesByFilter[filter](row);
+        const text = values.length > 1 ? values.toSorted().join(between) : (values[0] ?? "");
+        columns[filter].codes[id] = codeOf(filter, text);
+      }
     },
 
     /** Whether these filters let a nonprofit through, by its id. */
@@ -154,67 +117,36 @@ export function browseColumns(capacity = 1_024) {
     },
 
     /**
-     * Counts what the filters let through, and of each facet how many have each value when its own filter is left out.
-     * A region or city that is written in several ways counts as one, under the most frequent spelling.
+     * Counts what the filters let through, of these nonprofits or of all, and of each facet how many have each value when
+     * its own filter is left out. A region or city that is written in several ways counts as one, under the most frequent
+     * spelling.
      */
-    count: (filters: Filters): { total: number; facets: FacetCounts } => {
-      const failed = failures(conditionsOf(filters), { listed, size });
-      let total = 0;
-      for (let id = 0; id < size; id++) if (failed[id] === passedAll) total++;
+    count: (
+      filters: Filters,
+      some: readonly number[] | null = null,
+    ): { total: number; facets: FacetCounts } => {
+      const failed = failures(conditionsOf(filters), { listed, size }, some);
+      const total = passed(failed);
       const facets = namedCounts((at, facet) => {
         const { codes, texts } = columns[facet];
-        return countCodes(failed, codes, { at, length: texts.length });
+        const counts = new Uint32Array(texts.length);
+        for (let place = 0; place < failed.length; place++) {
+          if (failed[place] !== passedAll && failed[place] !== at) continue;
+          const code = codes[some === null ? place : (some[place] ?? 0)] ?? 0;
+          counts[code] = (counts[code] ?? 0) + 1;
+        }
+        return counts;
       });
       return { total, facets };
     },
 
-    /**
-     * The same counts of some nonprofits alone; null for all. As in a search, a region is every place of its name, a city
-     * of it, too.
-     */
-    facets: (some: readonly number[] | null, filters: Filters): FacetCounts => {
-      const conditions = conditionsOf({ ...filters, city: null });
-      const [byCity] = conditionsOf({ ...noFilters, city: filters.region });
-      const { region, city } = columns;
-      const regions = new Map(region.compared.map((name, code) => [name, code]));
-      /** Of each city the region of its name, 0 for none. */
-      const regionOf = city.compared.map((name) => (name === "" ? 0 : (regions.get(name) ?? 0)));
-      const counts = facetNames.map((facet) => new Uint32Array(columns[facet].texts.length));
-      const passes = (id: number, { at, codes, passing }: Condition): boolean =>
-        passing[codes[id] ?? 0] === 1 ||
-        (facetNames[at] === "region" && byCity?.passing[byCity.codes[id] ?? 0] === 1);
-      const failureOf = (id: number): number => {
-        let failed = passedAll;
-        for (const one of conditions) {
-          if (!passes(id, one)) failed = failed === passedAll ? one.at : out;
-        }
-        return failed;
-      };
-      const add = (at: number, id: number, facet: FacetName): void => {
-        const own = counts[at] ?? new Uint32Array(0);
-        const code = columns[facet].codes[id] ?? 0;
-        own[code] = (own[code] ?? 0) + 1;
-        if (facet !== "region") return;
-        const also = regionOf[city.codes[id] ?? 0] ?? 0;
-        if (also > 0 && region.compared[also] !== region.compared[code])
-          own[also] = (own[also] ?? 0) + 1;
-      };
-      const length = some?.length ?? size;
-      for (let place = 0; place < length; place++) {
-        const id = some === null ? place : (some[place] ?? 0);
-        if (listed[id] !== 1) continue;
-        const failed = failureOf(id);
-        if (failed === out) continue;
-        for (const [at, facet] of facetNames.entries()) {
-          if (failed === passedAll || failed === at) add(at, id, facet);
-        }
-      }
-      return namedCounts((at) => counts[at] ?? new Uint32Array(0));
-    },
+    /** How many the filters let through. */
+    total: (filters: Filters): number =>
+      passed(failures(conditionsOf(filters), { listed, size }, null)),
 
     /** Ids of what the filters let through, ascending. */
     ids: (filters: Filters): number[] => {
-      const failed = failures(conditionsOf(filters), { listed, size });
+      const failed = failures(conditionsOf(filters), { listed, size }, null);
       const found: number[] = [];
       for (let id = 0; id < size; id++) if (failed[id] === passedAll) found.push(id);
       return found;
@@ -253,35 +185,29 @@ const copied = <Values extends Uint8Array | Uint32Array | Float64Array>(
 const passedAll = -1;
 const out = -2;
 
-/** Of each id the one facet that keeps it out, `passedAll` for none, `out` for several or when it is not listed. */
+/** Of each of these ids, or of all, the one filter that keeps it out, `passedAll` for none, `out` for several or when it is not listed. */
 function failures(
   conditions: readonly Condition[],
   { listed, size }: { listed: Uint8Array; size: number },
+  some: readonly number[] | null,
 ): Int8Array {
-  const failed = new Int8Array(size);
-  for (let id = 0; id < size; id++) failed[id] = listed[id] === 1 ? passedAll : out;
+  const idAt = (place: number): number => (some === null ? place : (some[place] ?? 0));
+  const failed = new Int8Array(some?.length ?? size);
+  for (let place = 0; place < failed.length; place++)
+    failed[place] = listed[idAt(place)] === 1 ? passedAll : out;
   for (const { at, codes, passing } of conditions) {
-    for (let id = 0; id < size; id++) {
-      if (passing[codes[id] ?? 0] === 1 || failed[id] === out) continue;
-      failed[id] = failed[id] === passedAll ? at : out;
+    for (let place = 0; place < failed.length; place++) {
+      if (failed[place] === out || passing[codes[idAt(place)] ?? 0] === 1) continue;
+      failed[place] = failed[place] === passedAll ? at : out;
     }
   }
   return failed;
 }
 
-/** How many have each code, of those that at most the facet `at` keeps out. */
-function countCodes(
-  failed: Int8Array,
-  codes: Uint32Array,
-  { at, length }: { at: number; length: number },
-): Uint32Array {
-  const counts = new Uint32Array(length);
-  for (let id = 0; id < failed.length; id++) {
-    if (failed[id] !== passedAll && failed[id] !== at) continue;
-    const code = codes[id] ?? 0;
-    counts[code] = (counts[code] ?? 0) + 1;
-  }
-  return counts;
+function passed(failed: Int8Array): number {
+  let count = 0;
+  for (const one of failed) if (one === passedAll) count++;
+  return count;
 }
 
 /** Counts of sets of causes, by cause. */

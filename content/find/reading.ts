@@ -11,7 +11,7 @@ import {
 import {
   allOf,
   anyOf,
-  causeMatch,
+  filterMatch,
   halfTypedWord,
   type FtsMatch,
   initialsMatch,
@@ -88,7 +88,8 @@ export async function readingOf(
       inPlace: placeWords.has(word),
     })),
     place: found?.place ?? null,
-    cause: cause?.isWhole === true ? { match: causeMatch(cause.id), isWhole: true } : null,
+    cause:
+      cause?.isWhole === true ? { match: filterMatch("cause", cause.id), isWhole: true } : null,
   };
 }
 
@@ -104,7 +105,9 @@ export async function causeReading(index: SearchIndex, reading: Reading): Promis
     (await index.causeOf(inName(allOf(matches)))) ??
     causeOf(rest.map(({ typed }) => typed))?.id ??
     (await index.causeOf(anyOf(matches)));
-  return id === null ? null : { ...reading, cause: { match: causeMatch(id), isWhole: false } };
+  return id === null
+    ? null
+    : { ...reading, cause: { match: filterMatch("cause", id), isWhole: false } };
 }
 
 /** What a half-typed one among the words may become; null when it is not looked up. */

@@ -1,10 +1,17 @@
 import { z } from "zod";
-import { type BrowseQuery, facetNames, type Filters, noFilters } from "#content/contract/browse.ts";
+import {
+  type BrowseQuery,
+  type FacetCounts,
+  type Filters,
+  givenFilters,
+  type ListSort,
+  noFilters,
+} from "#content/contract/browse.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { browseColumns, type BrowseColumns, type FacetCounts } from "./browse-columns.ts";
-import { newestSequence } from "./changes-store.ts";
-import { countryCode } from "./country.ts";
-import { idsInList, type ListItem, newestNonprofitId } from "./list-store.ts";
+import { browseColumns, type BrowseColumns, type BrowseRow } from "./browse-columns.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
+import { idsInList, type ListItem, newestNonprofitId } from "#content/nonprofit/list-store.ts";
 
 /** A part of the directory: how many match, which stand on the page, and how many have each value of each facet. */
 export type BrowsePage = { total: number; ids: number[]; facets: FacetCounts };
@@ -54,31 +61,41 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
     return columns;
   }
 
+  /** One page of `total` that pass, in their order. */
+  async function pageOf(
+    known: BrowseColumns,
+    { filters, sort, limit, offset }: Sorted,
+    total: number,
+  ): Promise<number[]> {
+    if (offset >= total) return [];
+    if (sort === "income" || sort === "completeness") {
+      return known.sorted(known.ids(filters), sort, offset + limit).slice(offset);
+    }
+    const list = listOf(filters);
+    const isList = givenFilters(filters).length === (list === "all" ? 0 : 1);
+    const part = { limit, offset };
+    if (isList && sort !== "name") return idsInOrder(store, sort, { list, ...part });
+    return total <= sortedMax
+      ? idsOf(store, sortedSql[sort], [JSON.stringify(known.ids(filters)), limit, offset])
+      : walk(store, sort, known.matcher(filters), { list, ...part });
+  }
+
   return {
-    /** One page of what the filters let through. */
-    page: async ({ filters, sort, limit, offset }: BrowseQuery): Promise<BrowsePage> => {
+    /** One page of what the filters let through, with its counts. */
+    page: async (query: BrowseQuery): Promise<BrowsePage> => {
       const known = await upToDate();
-      const { total, facets } = known.count(filters);
-      const part = { limit, offset };
-      if (offset >= total) return { total, ids: [], facets };
-      if (sort === "income" || sort === "completeness") {
-        const sorted = known.sorted(known.ids(filters), sort, offset + limit);
-        return { total, ids: sorted.slice(offset), facets };
-      }
-      const list = listOf(filters);
-      const narrowed = facetNames.filter((name) => filters[name] !== null).length;
-      if (sort === "relevance" && narrowed === (list === "all" ? 0 : 1)) {
-        return { total, ids: await idsInList(store, list, part), facets };
-      }
-      const ids =
-        total <= sortedMax
-          ? await idsOf(store, sortedSql[sort], [JSON.stringify(known.ids(filters)), limit, offset])
-          : await walk(store, sort, known.matcher(filters), { list, ...part });
-      return { total, ids, facets };
+      const { total, facets } = known.count(query.filters);
+      return { total, ids: await pageOf(known, query, total), facets };
     },
-    /** How many of these, or of all, have each value of each facet; a region is every place of its name. */
+    /** One page of what the filters let through, by impact (beneficiaries), then verified: a search without words. */
+    byImpact: async (query: Omit<Sorted, "sort">): Promise<Omit<BrowsePage, "facets">> => {
+      const known = await upToDate();
+      const total = known.total(query.filters);
+      return { total, ids: await pageOf(known, { ...query, sort: "impact" }, total) };
+    },
+    /** How many of these, or of all, have each value of each facet. */
     facets: async (ids: readonly number[] | null, filters: Filters): Promise<FacetCounts> =>
-      (await upToDate()).facets(ids, filters),
+      (await upToDate()).count(filters, ids).facets,
     /** How many have each value of each facet, of all that stand in a list: `all`, `cause:<id>` or `country:<code>`. */
     facetsOf: async (list: string): Promise<FacetCounts> => {
       const [facet = "", value = ""] = list.split(":");
@@ -94,6 +111,8 @@ function listOf({ cause, country }: Filters): string {
   return country === null ? "all" : `country:${countryCode(country) ?? ""}`;
 }
 
+type Sorted = Omit<BrowseQuery, "sort"> & { sort: ListSort | "impact" };
+type StoredSort = "relevance" | "impact" | "name";
 type Walked = { list: string; limit: number; offset: number };
 const firstWalk = 1_000;
 const walkMax = 64_000;
@@ -101,17 +120,18 @@ const walkMax = 64_000;
 /** Goes along a list until the page is full. */
 async function walk(
   store: Queryable,
-  sort: "relevance" | "name",
+  sort: StoredSort,
   matches: (id: number) => boolean,
   { list, limit, offset }: Walked,
 ): Promise<number[]> {
   const found: number[] = [];
   let skip = offset;
   for (let at = 0, size = firstWalk; ; at += size, size = Math.min(size * 2, walkMax)) {
+    const part = { limit: size, offset: at };
     const ids =
       sort === "name"
         ? await idsOf(store, byNameSql, [size, at])
-        : await idsInList(store, list, { limit: size, offset: at });
+        : await idsInOrder(store, sort, { list, ...part });
     for (const id of ids) {
       if (!matches(id) || skip-- > 0) continue;
       found.push(id);
@@ -121,7 +141,26 @@ async function walk(
   }
 }
 
+const idsInOrder = (
+  store: Queryable,
+  sort: "relevance" | "impact",
+  { list, limit, offset }: Walked,
+): Promise<number[]> =>
+  sort === "impact"
+    ? idsOf(store, byImpactSql, [list, limit, offset])
+    : idsInList(store, list, { limit, offset });
+
 // SQL, for one JSON text instead of many rows.
+
+/** Index: listings_by_impact. */
+const byImpactSql = `
+  SELECT json_group_array(nonprofit_id) AS ids
+  FROM (
+    SELECT nonprofit_id FROM listings
+    WHERE list = ?
+    ORDER BY impact_order, tie_key, nonprofit_id
+    LIMIT ? OFFSET ?
+  )`;
 
 /** SQLite takes this index only when it is told to. */
 const byNameSql = `
@@ -145,6 +184,7 @@ const sortedBy = (order: string) => `
 
 const sortedSql = {
   relevance: sortedBy("list_order, tie_key, nonprofit_id"),
+  impact: sortedBy("impact_order, tie_key, nonprofit_id"),
   name: sortedBy("substr(tie_key, 7), nonprofit_id"),
 };
 
@@ -167,7 +207,7 @@ const rowsSql = (which: string) => `
       SELECT max(facts ->> '$.income') FROM register_records
       WHERE nonprofit_id = n.id AND json_type(facts, '$.income') IN ('integer', 'real')
     ),
-    CAST(substr(l.tie_key, 1, 6) AS INTEGER)
+    CAST(substr(l.tie_key, 1, 6) AS INTEGER), n.ghd_aligned
   )) AS rows
   FROM nonprofits AS n
   LEFT JOIN listings AS l ON l.nonprofit_id = n.id AND l.list = 'all'
@@ -190,7 +230,33 @@ type Row = [
   causes: string | null,
   income: number | null,
   standing: number | null,
+  ghd_aligned: number,
 ];
+
+const browseRow = ([
+  id,
+  listed,
+  country_code,
+  region,
+  city,
+  verified,
+  has_wallet,
+  has_website,
+  ...[causes, income, standing, ghd_aligned]
+]: Row): BrowseRow => ({
+  id,
+  listed: listed === 1,
+  causes: causes?.split(",") ?? [],
+  country_code,
+  region,
+  city,
+  claimed: verified === 1,
+  has_wallet: has_wallet === 1,
+  has_website: has_website === 1,
+  income,
+  standing: standing ?? 0,
+  ghd_aligned: ghd_aligned === 1,
+});
 
 async function readRows(
   store: Queryable,
@@ -199,22 +265,5 @@ async function readRows(
   args: number[],
 ): Promise<void> {
   const { rows } = await store.raw.execute({ sql, args });
-  for (const row of JSON.parse(String(rows[0]?.["rows"])) as Row[]) {
-    const [id, listed, country_code, region, city, verified, has_wallet, has_website, ...rest] =
-      row;
-    const [causes, income, standing] = rest;
-    columns.set({
-      id,
-      listed: listed === 1,
-      causes: causes?.split(",") ?? [],
-      country_code,
-      region,
-      city,
-      claimed: verified === 1,
-      has_wallet: has_wallet === 1,
-      has_website: has_website === 1,
-      income,
-      standing: standing ?? 0,
-    });
-  }
+  for (const row of JSON.parse(String(rows[0]?.["rows"])) as Row[]) columns.set(browseRow(row));
 }

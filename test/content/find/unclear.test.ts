@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { SearchQuery } from "#content/contract/search.ts";
-import { SearchIndex } from "#content/search/index-store.ts";
-import { corrected, literalReading } from "#content/search/reading.ts";
-import { typedWords } from "#content/search/query.ts";
+import { SearchIndex } from "#content/find/index-store.ts";
+import { corrected, literalReading } from "#content/find/reading.ts";
+import { typedWords } from "#content/find/query.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { findIn } from "#test/support/finding.ts";
 import { aService, type TestService } from "#test/support/service.ts";

@@ -1,12 +1,15 @@
 import type { SearchQuery } from "#content/contract/search.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
+import { filteredOf, passes } from "#content/nonprofit/filters.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { comparedNumber, readOrgId } from "#content/register/org-id.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { conditionsOf, type Facet } from "./query.ts";
 
 /** Numbers of other registers that are looked up have at least this many characters, and a digit. */
 const numberLengthMin = 4;
 const numberLengthMax = 40;
+/** Registers that are not known may give one number to several. */
+const namesakesMax = 20;
 
 /** Digits that stand alone may be words of a name, too: "1736 Family Crisis Center". */
 const mayBeWord = (text: string): boolean => /^\d{1,8}$/.test(text.trim());
@@ -17,19 +20,21 @@ const mayBeWord = (text: string): boolean => /^\d{1,8}$/.test(text.trim());
  */
 export async function numberedPage(
   store: Queryable,
-  { q, country, offset }: SearchQuery,
-  facets: readonly Facet[],
+  { q, filters, offset }: SearchQuery,
 ): Promise<{ total: number; ids: number[]; number: string } | null> {
-  const number = numberIn(q ?? "", country);
+  const number = numberIn(q ?? "", filters.country);
   if (number === null) return null;
-  const lists = ["all", ...facets.flatMap(({ list }) => list ?? [])];
   const { rows } = await store.raw.execute({
-    sql: numbered((number.isOrgId ? withOrgId : withoutOrgId) + conditionsOf(facets)),
-    args: { number: number.text, lists: JSON.stringify(lists) },
+    sql: number.isOrgId ? withOrgId : withoutOrgId,
+    args: { number: number.text },
   });
-  const [row] = rows;
-  if (row !== undefined) {
-    return { total: 1, ids: offset === 0 ? [Number(row["id"])] : [], number: number.text };
+  const records = await recordsById(
+    store,
+    rows.map((row) => Number(row["id"])),
+  );
+  const found = records.find((record) => passes(filteredOf(record), filters));
+  if (found !== undefined) {
+    return { total: 1, ids: offset === 0 ? [found.id] : [], number: number.text };
   }
   return number.isOrgId && !mayBeWord(q ?? "") ? { total: 0, ids: [], number: number.text } : null;
 }
@@ -45,20 +50,14 @@ function numberIn(text: string, country: string | null): { text: string; isOrgId
 
 // SQL, not drizzle: one prepared statement on the way of every query with a digit in it.
 const numbered = (condition: string) => `
-  SELECT n.id
+  SELECT r.nonprofit_id AS id
   FROM registrations AS r
-  JOIN nonprofits AS n ON n.id = r.nonprofit_id
+  JOIN listings AS l ON l.nonprofit_id = r.nonprofit_id AND l.list = 'all'
   WHERE ${condition}
-    AND NOT EXISTS (
-      SELECT 1 FROM json_each($lists) AS wanted
-      WHERE NOT EXISTS (
-        SELECT 1 FROM listings AS l WHERE l.nonprofit_id = n.id AND l.list = wanted.value
-      )
-    )
-  LIMIT 1`;
+  LIMIT ${namesakesMax}`;
 
-const withOrgId = "r.org_id = $number";
+const withOrgId = numbered("r.org_id = $number");
 
 /** In the very words of the index. */
-const withoutOrgId = `r.org_id IS NULL AND
-  upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', '')) = $number`;
+const withoutOrgId = numbered(`r.org_id IS NULL AND
+  upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', '')) = $number`);

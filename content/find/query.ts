@@ -1,8 +1,6 @@
-import { causeIds } from "#content/contract/cause.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
-import { facetWords } from "#content/nonprofit/search-facets.ts";
+import { type FilterName, type Filters, givenFilters } from "#content/contract/browse.ts";
+import { filterWord, initialsWord, placeWord, wantedBy } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import type { SearchQuery } from "#content/contract/search.ts";
 
 /** One thing to look for. Every form of it is as good as the other: "co-op" is also "coop". */
 export type SearchWord = {
@@ -118,71 +116,20 @@ const keptBeginningMax = 3;
 
 /** Everything in a city or region of this name, in any spelling of it. */
 export const placeMatch = (spellings: readonly string[]): FtsMatch =>
-  anyOf(spellings.map((name) => phrase(facetWords.place(name))));
+  anyOf(spellings.map((name) => phrase(placeWord(name))));
 
-export const causeMatch = (id: string): FtsMatch => phrase(facetWords.cause(id));
+/** What has this value, as `wantedBy` has it. */
+export const filterMatch = (filter: FilterName, wanted: string): FtsMatch =>
+  phrase(filterWord(filter, wanted));
 
-export const countryMatch = (code: string): FtsMatch => phrase(facetWords.country(code));
+/** What passes these filters, each to be met; null when nothing can. */
+export function filterMatches(filters: Filters): FtsMatch[] | null {
+  const matches = givenFilters(filters).map(([filter, asked]) => {
+    const wanted = wantedBy(filter, asked);
+    return wanted === null ? null : filterMatch(filter, wanted);
+  });
+  return matches.every((match) => match !== null) ? matches : null;
+}
 
 /** Names of which these letters are the initials, or the first of them. */
-export const initialsMatch = (letters: string): FtsMatch =>
-  phrase(facetWords.initials(letters), true);
-
-/**
- * A filter: the list of its members, or what the row `n` of each meets, and the word by which the index knows them, or
- * with `without` knows all others.
- */
-export type Facet = { match: FtsMatch; without?: true } & (
-  | { list: string }
-  | { list: null; where: string }
-);
-
-/** What has one of each of these, and all facets. A facet that is a word's absence cannot stand alone. */
-export function narrowed(matches: readonly FtsMatch[], facets: readonly Facet[]): FtsMatch {
-  const { present = [], absent = [] } = Object.groupBy(facets, ({ without }) =>
-    without === true ? "absent" : "present",
-  );
-  const wanted = allOf([...matches, ...present.map(({ match }) => match)]);
-  return absent.length === 0 ? wanted : `(${wanted} NOT ${anyOf(absent.map((one) => one.match))})`;
-}
-
-/** What the rows `n` of nonprofits meet, for the facets that are no lists. */
-export const conditionsOf = (facets: readonly Facet[]): string =>
-  facets.flatMap((facet) => (facet.list === null ? [` AND ${facet.where}`] : [])).join("");
-
-/** What filters mean: null when a cause or country is unknown, so that nothing matches. */
-export function facetsOf(
-  query: Pick<
-    SearchQuery,
-    "cause" | "country" | "region" | "ghd_aligned" | "accepts" | "has_website"
-  >,
-): Facet[] | null {
-  const facets: Facet[] = [];
-  if (query.cause !== null) {
-    const id = query.cause.trim().toLowerCase();
-    if (!causeIds.includes(id)) return null;
-    facets.push({ list: `cause:${id}`, match: causeMatch(id) });
-  }
-  if (query.country !== null) {
-    const code = countryCode(query.country);
-    if (code === null) return null;
-    facets.push({ list: `country:${code}`, match: countryMatch(code) });
-  }
-  const other = (where: string, word: string) =>
-    facets.push({ list: null, where, match: phrase(word) });
-  if ((query.region ?? null) !== null) {
-    const match = placeMatch([query.region ?? ""]);
-    // In hexadecimal nothing that somebody typed is read as SQL.
-    const literal = `CAST(X'${Buffer.from(match).toString("hex")}' AS TEXT)`;
-    const inPlace = `SELECT rowid & 4294967295 FROM search_index WHERE search_index MATCH ${literal}`;
-    facets.push({ list: null, where: `n.id IN (${inPlace})`, match });
-  }
-  if (query.ghd_aligned) other("n.ghd_aligned = 1", facetWords.ghdAligned);
-  if (query.accepts !== null) other("n.usdc_wallet IS NOT NULL", facetWords.accepts(query.accepts));
-  if (query.has_website === true) other("n.website <> ''", facetWords.hasWebsite);
-  if (query.has_website === false) {
-    const match = phrase(facetWords.hasWebsite);
-    facets.push({ list: null, where: "coalesce(n.website, '') = ''", match, without: true });
-  }
-  return facets;
-}
+export const initialsMatch = (letters: string): FtsMatch => phrase(initialsWord(letters), true);

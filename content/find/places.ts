@@ -2,7 +2,7 @@ import registerPlaces from "#content/editorial/register-places.json";
 import given from "#content/editorial/search-words.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { anyOf, countryMatch, type FtsMatch, placeMatch, type SearchWord } from "./query.ts";
+import { anyOf, filterMatch, type FtsMatch, placeMatch, type SearchWord } from "./query.ts";
 import { isPhrase, optional, textOf } from "./understand.ts";
 
 /** A place that a query names. */
@@ -134,7 +134,7 @@ export function placeOf(text: string, located: Located | null): Place | null {
   // "Scotland" is another name of a country, but a region of its own.
   const isPart = located !== null && fold(countryName(country) ?? "") !== fold(text);
   if (country !== null && !isPart) {
-    const match = anyOf([placeMatch(placeSpellings(text)), countryMatch(country)]);
+    const match = anyOf([placeMatch(placeSpellings(text)), filterMatch("country", country)]);
     return { name: countryName(country) ?? text, match, around: [], isSure: true };
   }
   const state = states.get(fold(text));
@@ -162,5 +162,5 @@ const regionPlace = (name: string) => ({ name, match: named({ text: name }) });
 
 const countryPlace = (code: string) => ({
   name: countryName(code) ?? code,
-  match: countryMatch(code),
+  match: filterMatch("country", code),
 });

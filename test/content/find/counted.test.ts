@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { SearchQuery } from "#content/contract/search.ts";
-import { openBrowse } from "#content/nonprofit/browse-store.ts";
+import { facetNames, type FilterParameters, filtersOf } from "#content/contract/browse.ts";
+import { openBrowse } from "#content/find/browse-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { countedIn } from "#content/search/counted.ts";
-import { type Search, searchIn } from "#content/search/search.ts";
+import { countedIn } from "#content/find/counted.ts";
+import { type Search, searchIn } from "#content/find/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -39,13 +39,9 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const plain: SearchQuery = {
-  ...{ q: null, cause: null, country: null, region: null, ghd_aligned: false, accepts: null },
-  ...{ has_website: null, literal: false, limit: 20, offset: 0 },
-};
-
 // All of the words, some of them, a slip of the hand, a place, a cause, a number, one result, none, and no words.
-const asked: readonly Partial<SearchQuery>[] = [
+type Asked = FilterParameters & { q: string | null; literal?: true };
+const questions: readonly Asked[] = [
   ...["water", "clean water", "clean garden", "clan watr", "water hilo", "schools in kenya"].map(
     (q) => ({ q }),
   ),
@@ -56,20 +52,22 @@ const asked: readonly Partial<SearchQuery>[] = [
   { q: null },
   { q: "water", country: "US" },
   { q: "clean school", cause: "education", region: "Hawaii" },
-  { q: "clean garden", accepts: "usdc", has_website: true },
+  { q: "clean garden", accepts: "usdc", has_website: "true" },
   { q: null, region: "new york" },
+  { q: "clean garden", city: "hilo", income: "unknown" },
 ];
 
-test.each(asked)("%j: each value gives as many results as it says", async (parts) => {
-  const query = { ...plain, ...parts };
+test.each(questions)("%j: each value gives as many results as it says", async (parts) => {
+  const { q, literal = false, ...asked } = parts;
+  const filters = filtersOf(asked);
+  const query = { q, filters, literal, limit: 20, offset: 0 };
   const counts = await countedIn(search, openBrowse(store))(query);
-  const facets = ["cause", "country", "region", "accepts"] as const;
-  for (const facet of facets) {
+  for (const facet of facetNames) {
     for (const { value, count } of counts?.[facet] ?? []) {
-      const narrowed = { ...query, [facet]: value, ...(query.q === null ? {} : { steady: true }) };
-      const { total, ids } = await search(narrowed as SearchQuery);
+      const narrowed = { ...query, filters: { ...filters, [facet]: value }, steady: true } as const;
+      const { total, ids } = await search(narrowed);
       expect([facet, value, total, ids.length]).toEqual([facet, value, count, Math.min(count, 20)]);
     }
   }
-  if (parts.q === "clean water") expect(counts?.cause.length).toBeGreaterThan(1);
+  if (q === "clean water") expect(counts?.cause.length).toBeGreaterThan(1);
 });

@@ -1,9 +1,9 @@
 import { matchesMax, type SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
 import type { Queryable } from "#content/store/open.ts";
+import { type Browse, openBrowse } from "./browse-store.ts";
 import { SearchIndex } from "./index-store.ts";
-import { listedPage } from "./listed-store.ts";
 import { numberedPage } from "./number-store.ts";
-import { type Facet, facetsOf, type SearchWord, typedWords } from "./query.ts";
+import { filterMatches, type FtsMatch, type SearchWord, typedWords } from "./query.ts";
 import { type Asked, type Found, pageOf, withAllWords, withSomeWords } from "./ranking.ts";
 import {
   besidePlace,
@@ -33,17 +33,19 @@ export type Search = (query: SearchQuery, version?: number) => Promise<SearchPag
  * result. Any text is good: none is a syntax error. What was learnt about words is forgotten when `version`, the number
  * of the newest change, is another one. Source: decisions, "Search".
  */
-export function searchIn(store: Queryable): Search {
+export function searchIn(
+  store: Queryable,
+  browse: Pick<Browse, "byImpact"> = openBrowse(store),
+): Search {
   const index = new SearchIndex(store);
   let newest = -1;
   return async (query, version = newest + 1) => {
     if (version !== newest) index.forget();
     newest = version;
-    const facets = facetsOf(query);
-    if (facets === null) return { total: 0, ids: [], ...asTyped([]) };
-    if (query.q === null)
-      return { ...(await listedPage({ store, index }, facets, query)), ...asTyped([]) };
-    const numbered = query.literal ? null : await numberedPage(store, query, facets);
+    if (query.q === null) return { ...(await browse.byImpact(query)), ...asTyped([]) };
+    const filters = filterMatches(query.filters);
+    if (filters === null) return { total: 0, ids: [], ...asTyped([]) };
+    const numbered = query.literal ? null : await numberedPage(store, query);
     if (numbered !== null) {
       const { number, ...page } = numbered;
       const understood = { number, place: null, words: [] };
@@ -52,7 +54,7 @@ export function searchIn(store: Queryable): Search {
     }
     const words = typedWords(query.q);
     if (words.length === 0) return { total: 0, ids: [], ...asTyped([]) };
-    return wordsPage(index, words, facets, { ...query, q: query.q });
+    return wordsPage(index, words, filters, { ...query, q: query.q });
   };
 }
 
@@ -77,10 +79,18 @@ type Answer = {
 async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
-  facets: readonly Facet[],
-  { q, literal, limit, offset, steady, matches, enough = limit }: SearchQuery & { q: string },
+  filters: readonly FtsMatch[],
+  {
+    q,
+    literal,
+    limit,
+    offset,
+    steady,
+    matches,
+    enough = limit,
+  }: Omit<SearchQuery, "filters"> & { q: string },
 ): Promise<SearchPage> {
-  const wanted = { filters: facets, guessed: null, limit, offset, enough };
+  const wanted = { filters, guessed: null, limit, offset, enough };
   const asked = steady === true ? { ...wanted, filters: [] } : wanted;
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
   const answer = literal

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { initialsOf, searchFacets } from "#content/nonprofit/search-facets.ts";
+import { initialsOf, indexWords } from "#content/nonprofit/filters.ts";
 import { emptyRecord } from "#content/nonprofit/record.ts";
 
 test.each([
@@ -11,7 +11,7 @@ test.each([
   expect(initialsOf(name)).toBe(initials);
 });
 
-test("the search index has causes, country, places, initials and ways to give as words that no query holds", () => {
+test("the search index has the values of filters, places and initials as words that no query holds", () => {
   const nonprofit = {
     ...emptyRecord,
     name: "Clean Water Fund",
@@ -23,8 +23,19 @@ test("the search index has causes, country, places, initials and ways to give as
     website: "https://cwf.example",
     usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin",
   };
-  expect(searchFacets(nonprofit)).toBe(
-    "\uE000clean\uE003water \uE000health \uE001US \uE002 \uE004St\uE003Louis\uE003 \uE004Missouri\uE003 \uE005c\uE003w\uE003f\uE003 \uE006usdc \uE007",
-  );
-  expect(searchFacets({ ...emptyRecord, name: "The" })).toBe("\uE005");
+  expect(indexWords(nonprofit).split(" ")).toEqual([
+    "\uE000clean\uE003water\uE003",
+    "\uE000health\uE003",
+    "\uE001US\uE003",
+    "\uE008missouri\uE003",
+    "\uE009st\uE003louis\uE003",
+    "\uE00Afalse\uE003",
+    "\uE006usdc\uE003",
+    "\uE007true\uE003",
+    "\uE00Bunknown\uE003",
+    "\uE0021\uE003",
+    "\uE004St\uE003Louis\uE003",
+    "\uE004Missouri\uE003",
+    "\uE005c\uE003w\uE003f\uE003",
+  ]);
 });

@@ -1,3 +1,4 @@
+import { givenFilters } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { SearchAnswer, SearchQuery } from "#content/contract/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
@@ -24,12 +25,19 @@ function answerHead(
   { total, ids, understood, exact, note }: SearchPage,
   baseUrl: string,
 ): FoundProfiles["head"] {
-  const { limit, offset, steady: _, region = null, ...asked } = query;
-  const echo = { ...asked, region };
+  const { limit, offset, q, filters, literal } = query;
   const pageFrom = (from: number) =>
     `${baseUrl}/api/search?${searchParams({ ...query, offset: from })}`;
   return {
-    query: echo,
+    query: {
+      q,
+      ...filters,
+      ghd_aligned: filters.ghd_aligned !== null,
+      accepts: filters.accepts === null ? null : "usdc",
+      claimed: yesOrNo(filters.claimed),
+      has_website: yesOrNo(filters.has_website),
+      literal,
+    },
     understood,
     exact,
     note,
@@ -42,18 +50,15 @@ function answerHead(
   };
 }
 
+const yesOrNo = (value: string | null): boolean | null =>
+  value === null ? null : value === "true";
+
 /** The query string of a search, its parameters in one order. */
-function searchParams(query: SearchQuery): URLSearchParams {
-  const params = new URLSearchParams();
-  if (query.q !== null) params.set("q", query.q);
-  if (query.cause !== null) params.set("cause", query.cause);
-  if (query.country !== null) params.set("country", query.country);
-  if ((query.region ?? null) !== null) params.set("region", query.region ?? "");
-  if (query.ghd_aligned) params.set("ghd_aligned", "1");
-  if (query.accepts !== null) params.set("accepts", query.accepts);
-  if (query.has_website !== null) params.set("has_website", String(query.has_website));
-  if (query.literal) params.set("literal", "1");
-  params.set("limit", String(query.limit));
-  params.set("offset", String(query.offset));
-  return params;
-}
+const searchParams = ({ q, filters, literal, limit, offset }: SearchQuery): URLSearchParams =>
+  new URLSearchParams([
+    ...(q === null ? [] : [["q", q]]),
+    ...givenFilters(filters),
+    ...(literal ? [["literal", "1"]] : []),
+    ["limit", String(limit)],
+    ["offset", String(offset)],
+  ]);

@@ -1,0 +1,29 @@
+import type { z } from "zod";
+import { type FilterName, incomeBandIds } from "#content/contract/browse.ts";
+import { choice, filter, flag, yesOrNo } from "./query.ts";
+
+/** The parameters by which lists, searches and recommendations are narrowed, on their pages and for programs. They combine. */
+export const filters = {
+  cause: filter(
+    "cause",
+    "Cause id from GET /api/causes; an unknown id matches nothing",
+    "education",
+  ),
+  country: filter(
+    "country",
+    "Country by its English name or ISO 3166 code; letter case does not matter",
+    "Kenya",
+  ),
+  region: filter("region", "State, province or region; letter case does not matter", "Hawaii"),
+  city: filter("city", "City; letter case does not matter", "Honolulu"),
+  claimed: yesOrNo("claimed", "Whether the organisation has claimed its profile"),
+  accepts: choice("accepts", ["usdc"], "Only those that take gifts this way", "usdc"),
+  has_website: yesOrNo("has_website", "Whether a website is known"),
+  income: choice(
+    "income",
+    incomeBandIds,
+    "Yearly income that a register gives, in the register's own currency",
+    "100k-1m",
+  ),
+  ghd_aligned: flag("ghd_aligned", "Only profiles aligned with global health and development", "1"),
+} satisfies Record<FilterName, z.ZodType>;

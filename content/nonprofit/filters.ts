@@ -1,0 +1,134 @@
+import {
+  type FilterName,
+  filterNames,
+  type Filters,
+  givenFilters,
+  incomeBands,
+} from "#content/contract/browse.ts";
+import { causeIds } from "#content/contract/cause.ts";
+import { countryCode } from "./country.ts";
+import { incomeOf } from "./listing.ts";
+import type { NonprofitRecord } from "./record.ts";
+import { fold } from "./text.ts";
+
+/** What filters look at. */
+export type Filtered = {
+  causes: readonly string[];
+  country_code: string | null;
+  region: string | null;
+  city: string | null;
+  claimed: boolean;
+  has_wallet: boolean;
+  has_website: boolean;
+  /** The greatest that a register gives, in the register's currency; null for not known. */
+  income: number | null;
+  ghd_aligned: boolean;
+};
+
+export const filteredOf = (record: NonprofitRecord): Filtered => ({
+  ...record,
+  claimed: record.verified === 1,
+  has_wallet: record.usdc_wallet !== null,
+  has_website: (record.website ?? "") !== "",
+  income: incomeOf(record),
+  ghd_aligned: record.ghd_aligned === 1,
+});
+
+/** The values by which a nonprofit is found: none where nothing is known, several for its causes. */
+export const valuesByFilter: Readonly<
+  Record<FilterName, (nonprofit: Filtered) => readonly string[]>
+> = {
+  cause: ({ causes }) => causes,
+  country: ({ country_code }) => known(country_code),
+  region: ({ region }) => known(region),
+  city: ({ city }) => known(city),
+  claimed: ({ claimed }) => [String(claimed)],
+  accepts: ({ has_wallet }) => (has_wallet ? ["usdc"] : []),
+  has_website: ({ has_website }) => [String(has_website)],
+  income: ({ income }) => [incomeBand(income)],
+  ghd_aligned: ({ ghd_aligned }) => (ghd_aligned ? ["1"] : []),
+};
+
+const known = (text: string | null): string[] => (text === null || text === "" ? [] : [text]);
+
+/** The band that a yearly income falls into. */
+export const incomeBand = (income: number | null): string =>
+  (income === null
+    ? undefined
+    : incomeBands.find(({ below }) => below === null || income < below)?.id) ?? "unknown";
+
+/** A value as filters compare it: letter case, accents and punctuation of places do not matter. */
+export const comparedAs = (filter: FilterName, value: string): string =>
+  filter === "region" || filter === "city" ? fold(value) : value;
+
+/** What a filter asks for, as `comparedAs` has it; null when no nonprofit can have it. */
+export function wantedBy(filter: FilterName, asked: string): string | null {
+  if (filter === "country") return countryCode(asked);
+  if (filter !== "cause") return comparedAs(filter, asked);
+  const id = asked.trim().toLowerCase();
+  return causeIds.includes(id) ? id : null;
+}
+
+/** Whether filters let a nonprofit through. */
+export const passes = (nonprofit: Filtered, filters: Filters): boolean =>
+  givenFilters(filters).every(([filter, asked]) => {
+    const wanted = wantedBy(filter, asked);
+    return valuesByFilter[filter](nonprofit).some((value) => comparedAs(filter, value) === wanted);
+  });
+
+// Words of the private use area, which no query can contain. Hyphens and spaces would end a word of the index, and a mark at
+// the end keeps the stemmer away.
+const mark = "\uE003";
+const marked = (first: string, value: string): string =>
+  `${first}${value.replaceAll(/['’.]/g, "").replaceAll(/[-, ]/g, mark)}${mark}`;
+
+const firstOf: Readonly<Record<FilterName, string>> = {
+  cause: "\uE000",
+  country: "\uE001",
+  ghd_aligned: "\uE002",
+  accepts: "\uE006",
+  has_website: "\uE007",
+  region: "\uE008",
+  city: "\uE009",
+  claimed: "\uE00A",
+  income: "\uE00B",
+};
+
+/** The word by which the search index knows what has a value, `wanted` as `wantedBy` has it. */
+export const filterWord = (filter: FilterName, wanted: string): string =>
+  marked(firstOf[filter], wanted);
+/** The word of all that is in a city or region of this name: what a query in words means by a place. */
+export const placeWord = (name: string): string => marked("\uE004", name);
+/** The word that names begin with whose initials these are. */
+export const initialsWord = (letters: string): string =>
+  `\uE005${letters.replaceAll(/./gu, `$&${mark}`)}`;
+
+/** What the search index has of a nonprofit beside its texts. */
+export function indexWords(record: NonprofitRecord): string {
+  const filtered = filteredOf(record);
+  return [
+    ...filterNames.flatMap((name) =>
+      valuesByFilter[name](filtered).map((value) => filterWord(name, comparedAs(name, value))),
+    ),
+    ...[record.city, record.region].flatMap(known).map(placeWord),
+    initialsWord(initialsOf(record.name)),
+  ].join(" ");
+}
+
+/** The initials of a name, at most eight, without the words that initials leave out: "Veterans of Foreign Wars" is vfw. */
+export const initialsOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[-/(&]/g, " ")
+    .split(" ")
+    .filter((word) => !leftOut.has(word))
+    .map((word) => Array.from(word)[0] ?? "")
+    .slice(0, initialsMax)
+    .join("");
+
+const initialsMax = 8;
+const leftOut = new Set(
+  " of the and for in a an to at on inc inc. incorporated corp corporation ltd limited llc".split(
+    " ",
+  ),
+);
