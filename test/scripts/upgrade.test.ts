@@ -188,7 +188,9 @@ test("doctor says of an older store which migrations wait, and nothing in SQL", 
   const findings = await examine(config, { now: new Date(), repair: false });
   const found = findings.filter(({ check }) => check !== "disk");
   expect(found.map(({ check }) => check)).toEqual(["upgrade"]);
-  expect(found[0]?.found).toMatch(/^[2-9]\d? migrations wait: 0020_submissions_counted, 00/);
+  expect(found[0]?.found).toMatch(
+    /^(?:[2-9]|[1-9]\d) migrations wait: 0020_submissions_counted, 00/,
+  );
 });
 
 test("a migration that fails is told in two lines, and changes nothing", async () => {
