@@ -13,7 +13,8 @@ import {
   formatNames,
   runImport,
 } from "./import/run-import.ts";
-import { coveredInWords, type ImportReport, reportInWords } from "./import/report.ts";
+import type { ImportReport } from "#content/register/import-report.ts";
+import { coveredInWords, reportInWords } from "./import/report.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { type Progress, startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";

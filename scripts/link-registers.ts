@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { systemClock } from "#content/contract/base/time.ts";
-import { linkRegisters } from "./import/link-registers.ts";
+import { linkRegisters } from "#content/register/link-registers.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopSignal } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";

@@ -6,7 +6,7 @@ import { openLease } from "#content/operation/lease-store.ts";
 import { lastFetched, noteFetch } from "#content/register/import-store.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { FetchFailed, type FetchedFile, fetchFile, type FetchOptions } from "./fetch-file.ts";
-import { emptyReport, type ImportReport } from "./report.ts";
+import { emptyReport, type ImportReport } from "#content/register/import-report.ts";
 import { type ImportRequest, runImport } from "./run-import.ts";
 
 export type FetchRequest = Omit<ImportRequest, "files" | "fetched"> & {

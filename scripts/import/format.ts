@@ -9,7 +9,7 @@ import type { CauseMapping, Mapped, MappedBy } from "#content/register/cause-map
 import type { ListedProfile } from "#content/register/import-store.ts";
 import type { RegisterDraft } from "#content/register/merge.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
-import type { SkipReason } from "./report.ts";
+import type { SkipReason } from "#content/register/import-report.ts";
 
 /** What a register says of an organisation, in its own codes. Blank ones are left out. */
 export type RecordDraft = Pick<RegisterRecord, "org_id" | "name" | "state" | "facts">;

@@ -8,7 +8,7 @@ import { goneDraft, type RegisterDraft } from "#content/register/merge.ts";
 import type { Store } from "#content/store/open.ts";
 import type { CsvFormat } from "./format.ts";
 import { BadInput } from "./read-file.ts";
-import { dayOfPart, type ImportReport } from "./report.ts";
+import { dayOfPart, type ImportReport } from "#content/register/import-report.ts";
 import type { Staging } from "./staging.ts";
 
 /** A part of a register that a run covers: what it had there, and how much of that no row names. */

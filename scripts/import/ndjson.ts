@@ -4,9 +4,9 @@ import { unsafeCharacter } from "#content/nonprofit/text.ts";
 import { idsBySlug } from "#content/nonprofit/record-store.ts";
 import { idsByOrgId, knownIds } from "#content/register/import-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import type { Outcome, Planner } from "./apply.ts";
+import type { Outcome, Planner, Staged } from "#content/register/import.ts";
 import { BadInput, readLines } from "./read-file.ts";
-import type { Staged, StageOptions, Staging } from "./staging.ts";
+import type { StageOptions, Staging } from "./staging.ts";
 
 /** Reads and checks lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
 export async function stageRecords(

@@ -14,20 +14,24 @@ import {
   startImport,
 } from "#content/register/import-store.ts";
 import { scopesRead } from "#content/register/standing-store.ts";
+import { applyRows, type Pace, registerPlanner } from "#content/register/import.ts";
+import {
+  countSkip,
+  dayOfPart,
+  emptyReport,
+  type ImportReport,
+} from "#content/register/import-report.ts";
+import { linkRegisters } from "#content/register/link-registers.ts";
 import { mergeIndex } from "#content/find/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { acnc } from "./acnc.ts";
-import { applyRows } from "./apply.ts";
-import { registerPlanner } from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
 import { type Covered, stageGone } from "./gone.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { irsPub78, irsRevocations } from "./irs-lists.ts";
-import { linkRegisters } from "./link-registers.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
 import { BadInput, fileSize, type ReadOptions } from "./read-file.ts";
-import { countSkip, dayOfPart, emptyReport, type ImportReport } from "./report.ts";
 import { openStaging, stageCsv, type Staging } from "./staging.ts";
 import { ukcat } from "./ukcat.ts";
 
@@ -201,7 +205,7 @@ async function apply(running: Running): Promise<void> {
   };
   const planner =
     csv === null ? recordPlanner : registerPlanner({ register: csv.name, lists: csv.lists });
-  await applyRows(running, planner, nextStaged);
+  await applyRows({ ...running, pace: startPace() }, planner, nextStaged);
   if (signal.aborted) {
     throw new Interrupted(
       `interrupted; ${(report.added + report.changed).toLocaleString("en")} nonprofits are stored. Run the same command again to finish`,
@@ -221,6 +225,31 @@ async function apply(running: Running): Promise<void> {
     await saveScopes(tx, { register: format, asOf: readWhole(report), now: clock() });
   });
   if (report.added + report.changed > mergedFrom) await mergeIndex(store);
+}
+
+/** How long one transaction of an import should hold the store's write lock, in milliseconds: each costs 10 ms of its own. */
+const transactionMs = 140;
+const sizeMin = 10;
+const sizeMax = 1_500;
+/** As long as others wait between two looks for the lock, on the whole: a shorter pause they would meet by luck alone. */
+const pauseMs = 30;
+
+/** Finds the number of organisations that fit into one short transaction, and leaves room between two. */
+function startPace(): Pace {
+  let size = 100;
+  return {
+    size: (): number => size,
+    run: async <Value>(work: () => Promise<Value>): Promise<Value> => {
+      const startedMs = performance.now();
+      const value = await work();
+      const tookMs = Math.max(performance.now() - startedMs, 1);
+      // Half the way toward the size that would have taken the time wanted: one slow commit is no trend.
+      size = Math.round((size + size * Math.min(transactionMs / tookMs, 2)) / 2);
+      size = Math.min(Math.max(size, sizeMin), sizeMax);
+      await Bun.sleep(pauseMs);
+      return value;
+    },
+  };
 }
 
 /** The date of each part that was covered: what a selection does not name, it does not confirm, and does not lack. */

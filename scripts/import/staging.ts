@@ -3,16 +3,11 @@ import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { isAlive } from "#api/operator/running-service.ts";
 import type { Clock } from "#content/contract/base/time.ts";
+import type { Staged } from "#content/register/import.ts";
 import type { CauseMapping, MappedBy } from "#content/register/cause-mapping.ts";
 import { bad, type CsvFormat, dateFault, type Row, type RowOutcome } from "./format.ts";
 import { BadInput, fileDay, readCsv, type ReadOptions } from "./read-file.ts";
-import { countSkip, type ImportReport } from "./report.ts";
-
-/**
- * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of
- * its file, `payload` is JSON.
- */
-export type Staged = { key: string; scope: string; as_of: string; payload: string };
+import { countSkip, type ImportReport } from "#content/register/import-report.ts";
 
 export type Staging = ReturnType<typeof openStaging>;
 

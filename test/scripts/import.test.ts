@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { sourceFrom, type StoredProvenance } from "#content/nonprofit/record.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import type { ImportReport } from "#scripts/import/report.ts";
+import type { ImportReport } from "#content/register/import-report.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 let importing: TestImporting;

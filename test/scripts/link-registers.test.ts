@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { decideReview, listReviews, reviewQueues } from "#content/operator/review-queues.ts";
 import { restoreProfile } from "#content/operator/change-profile.ts";
 import { mergeProfile } from "#content/operator/change-profile.ts";
-import { linkRegisters } from "#scripts/import/link-registers.ts";
+import { linkRegisters } from "#content/register/link-registers.ts";
 import { recordLine } from "#content/nonprofit/record-line.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import type { ImportReport } from "#scripts/import/report.ts";
+import type { ImportReport } from "#content/register/import-report.ts";
 import { type ImportRequest, runImport } from "#scripts/import/run-import.ts";
 
 const registers = join(import.meta.dirname, "registers");

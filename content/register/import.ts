@@ -1,18 +1,40 @@
 import type { Clock } from "#content/contract/base/time.ts";
+import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { isPublicChange, type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import type { RegisterRecord } from "#content/nonprofit/record.ts";
-import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
-import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { countSkip, type ImportReport, type SkipReason } from "./report.ts";
+import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
+import { idsByOrgId, recordsWithoutProfile, saveRecordsWithoutProfile } from "./import-store.ts";
+import {
+  mergedWithRegister,
+  newFromRegister,
+  recordAfter,
+  type RegisterDraft,
+  type RegisterTerms,
+} from "./merge.ts";
+import { giveSlugs } from "./slug-store.ts";
+import { scopesRead } from "./standing-store.ts";
 
-export type Applying = {
+/**
+ * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of
+ * its file, `payload` is JSON.
+ */
+export type Staged = { key: string; scope: string; as_of: string; payload: string };
+
+/** Says how many organisations go into one transaction, and makes room for other writers between two. */
+export type Pace = {
+  size: () => number;
+  run: <Value>(work: () => Promise<Value>) => Promise<Value>;
+};
+
+export type ImportWorld = {
   store: Store;
   report: ImportReport;
   /** The ids of what was saved: registers are linked over them at the end. */
   changed: number[];
   clock: Clock;
   signal: AbortSignal;
+  pace: Pace;
 };
 
 /**
@@ -37,11 +59,10 @@ export type Planner<Row> = {
 
 /** Applies rows in short transactions, as many as `next` gives for each, none at the end. Stops between two when asked to. */
 export async function applyRows<Row>(
-  { store, report, changed, clock, signal }: Applying,
+  { store, report, changed, clock, signal, pace }: ImportWorld,
   { origin, keepTimes = false, plan }: Planner<Row>,
   next: (limit: number) => Row[],
 ): Promise<void> {
-  const pace = startPace();
   const slugsFor = giveSlugs();
   let changing = false;
   for (let rows = next(pace.size()); rows.length > 0 && !signal.aborted; rows = next(pace.size())) {
@@ -106,27 +127,59 @@ function countSave(report: ImportReport, save: Save): void {
   if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
 }
 
-/** How long one transaction of an import should hold the store's write lock, in milliseconds: each costs 10 ms of its own. */
-const transactionMs = 140;
-const sizeMin = 10;
-const sizeMax = 1_500;
-/** As long as others wait between two looks for the lock, on the whole: a shorter pause they would meet by luck alone. */
-const pauseMs = 30;
+/** What the rows of a register change in the directory and add to it. */
+export const registerPlanner = (
+  register: Pick<RegisterTerms, "register" | "lists">,
+): Planner<Staged> => ({
+  origin: `import:${register.register}`,
+  plan: async (store, rows, now) => {
+    const drafts = rows.map(({ payload }): RegisterDraft => JSON.parse(payload));
+    const orgIds = drafts.map(({ org_id }) => org_id);
+    const noProfile = drafts.filter(({ fields }) => fields === null);
+    const ids = await idsByOrgId(store, orgIds);
+    const unlisted = await recordsWithoutProfile(
+      store,
+      register.register,
+      noProfile.map(({ org_id }) => org_id),
+    );
+    const scopes = await scopesRead(store);
+    const stored = await recordsById(store, [...new Set(ids.values())]);
+    const records = new Map(stored.map((record) => [record.id, record]));
+    // Two rows may be of one nonprofit, with two registrations: they share one save.
+    const saves = new Map<number, Save & { before: NonprofitRecord }>();
+    return drafts.map((draft, at): Outcome => {
+      const { scope = "", as_of = "" } = rows[at] ?? {};
+      const terms = { ...register, scope, as_of, scopes };
+      const before = records.get(ids.get(draft.org_id) ?? 0);
+      if (before !== undefined) {
+        const save = saves.get(before.id) ?? { before, after: before };
+        const after = mergedWithRegister(save.after, draft, terms, now.getTime());
+        if (after === save.after) return isOfNoRow(draft) ? "kept" : "unchanged";
+        save.after = after;
+        saves.set(before.id, save);
+        return save;
+      }
+      return outcomeOfNew(draft, terms, unlisted.get(draft.org_id), now);
+    });
+  },
+});
 
-/** Finds the number of organisations that fit into one short transaction, and leaves room between two. */
-function startPace() {
-  let size = 100;
-  return {
-    size: (): number => size,
-    run: async <Value>(work: () => Promise<Value>): Promise<Value> => {
-      const startedMs = performance.now();
-      const value = await work();
-      const tookMs = Math.max(performance.now() - startedMs, 1);
-      // Half the way toward the size that would have taken the time wanted: one slow commit is no trend.
-      size = Math.round((size + size * Math.min(transactionMs / tookMs, 2)) / 2);
-      size = Math.min(Math.max(size, sizeMin), sizeMax);
-      await Bun.sleep(pauseMs);
-      return value;
-    },
-  };
+/** What becomes of an organisation that has no profile; `said` is what the register said of it before. */
+function outcomeOfNew(
+  draft: RegisterDraft,
+  terms: RegisterTerms,
+  said: RegisterRecord | undefined,
+  now: Date,
+): Outcome {
+  if (isOfNoRow(draft)) return "kept";
+  if (draft.fields === null && draft.record !== null) {
+    const { register, scope, as_of } = terms;
+    const record = recordAfter(said, { register, scope, as_of, ...draft.record });
+    return record === said ? "recorded" : { record };
+  }
+  if (!terms.lists) return "not_joined";
+  return { before: null, after: newFromRegister(draft, terms, now.getTime()) };
 }
+
+const isOfNoRow = ({ fields, record }: RegisterDraft): boolean =>
+  fields === null && record === null;

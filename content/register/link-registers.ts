@@ -1,6 +1,6 @@
 import type { Clock } from "#content/contract/base/time.ts";
-import { type FoundLink, linkableIds, linkProfiles } from "#content/register/links-store.ts";
 import type { Store } from "#content/store/open.ts";
+import { type FoundLink, linkableIds, linkProfiles } from "./links-store.ts";
 
 type Linking = {
   store: Store;
