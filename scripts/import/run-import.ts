@@ -7,6 +7,7 @@ import {
   type CauseMapping,
   type MappingTables,
 } from "#content/register/cause-mapping.ts";
+import { type Covered, partLosingTooMuch, stageGone } from "#content/register/gone.ts";
 import {
   finishImport,
   lastWasInterrupted,
@@ -27,7 +28,6 @@ import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { acnc } from "./acnc.ts";
 import type { CsvFormat } from "./format.ts";
-import { type Covered, stageGone } from "./gone.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { irsPub78, irsRevocations } from "./irs-lists.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
@@ -71,9 +71,6 @@ export class Interrupted extends Error {
   override name = "Interrupted";
 }
 
-/** Above this share of a part of a register, and this many, absence looks like a file that is cut short or a selection. */
-const withdrawalsShareMax = 0.1;
-const withdrawalsCheckedFrom = 20;
 /** Registers are published every month. */
 const editionDaysMax = 31;
 const dayMs = 86_400_000;
@@ -112,7 +109,7 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     checkDisk(running);
     // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
     const unsure = report.skipped_because.bad > 0 && !request.allowManyWithdrawals;
-    const covered = csv === null || unsure ? [] : await stageGone(running, csv);
+    const covered = csv === null || unsure ? [] : await coveredBy(running, csv);
     report.covers = covered.map(({ part, nonprofits: { had, gone } }) => ({
       part,
       listed: had,
@@ -173,18 +170,22 @@ async function refuseOlder({ store, format, files, fetched, report }: Running): 
   throw new BadInput(files.join(", "), null, problem);
 }
 
-/**
- * Throws BadInput when much too much of a part would vanish: of the nonprofits of a register that lists them, else of the
- * records that stand beside profiles.
- */
+/** What the run covers. Throws BadInput for a part that neither rows nor store know. */
+async function coveredBy(running: Running, csv: CsvFormat): Promise<Covered[]> {
+  const covered = await stageGone(running, csv);
+  if (covered.ok) return covered.value;
+  const { unknown, known } = covered.failure;
+  const problem = `no row and no profile stands in ${unknown.join(", ")}; send some of ${known.join(", ")}`;
+  throw new BadInput("--scope", null, problem);
+}
+
+/** Throws BadInput when much too much of a part would vanish. */
 function refuseMany({ csv, files }: Running, covered: readonly Covered[]): void {
-  for (const { part, nonprofits, records } of covered) {
-    const { had, gone } = csv?.lists === true ? nonprofits : records;
-    if (gone < withdrawalsCheckedFrom || gone <= had * withdrawalsShareMax) continue;
-    const [many, all] = [gone, had].map((n) => n.toLocaleString("en"));
-    const problem = `${many} of the ${all} organisations of ${part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`;
-    throw new BadInput(files.join(", "), null, problem);
-  }
+  const loss = partLosingTooMuch(covered, { lists: csv?.lists === true });
+  if (loss === null) return;
+  const [many, all] = [loss.gone, loss.had].map((n) => n.toLocaleString("en"));
+  const problem = `${many} of the ${all} organisations of ${loss.part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`;
+  throw new BadInput(files.join(", "), null, problem);
 }
 
 async function apply(running: Running): Promise<void> {

@@ -190,6 +190,7 @@ const verbs: readonly string[] = [
   "content/onboarding/prove-host.ts",
   "content/onboarding/wallets.ts",
   "content/recommendation/draft-recommendation.ts",
+  "content/register/gone.ts",
   "content/register/import.ts",
   "content/register/link-registers.ts",
   "content/find/answer.ts",

@@ -1,15 +1,13 @@
-import {
-  type ListedProfile,
-  listedInScopes,
-  recordsInScopes,
-  scopesOf,
-} from "#content/register/import-store.ts";
-import { goneDraft, type RegisterDraft } from "#content/register/merge.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Store } from "#content/store/open.ts";
-import type { CsvFormat } from "./format.ts";
-import { BadInput } from "./read-file.ts";
-import { dayOfPart, type ImportReport } from "#content/register/import-report.ts";
-import type { Staging } from "./staging.ts";
+import type { Staged } from "./import.ts";
+import { dayOfPart, type ImportReport } from "./import-report.ts";
+import { type ListedProfile, listedInScopes, recordsInScopes, scopesOf } from "./import-store.ts";
+import { goneDraft, type RegisterDraft } from "./merge.ts";
+
+/** Above this share of a part of a register, and this many, absence looks like a file that is cut short or a selection. */
+const withdrawalsShareMax = 0.1;
+const withdrawalsCheckedFrom = 20;
 
 /** A part of a register that a run covers: what it had there, and how much of that no row names. */
 export type Covered = {
@@ -18,9 +16,30 @@ export type Covered = {
   records: { had: number; gone: number };
 };
 
+/** The rows of a run, read and checked. */
+export type StagedRows = {
+  /** Parts of the register in which rows stand. */
+  scopes: ReadonlySet<string>;
+  put: (row: Staged & { rank: string }) => unknown;
+  has: (orgIds: readonly string[]) => boolean;
+};
+
+/** A register as far as absence goes; without parts nothing is withdrawn. */
+type Register = {
+  name: string;
+  parts?: {
+    /** Only parts have such names. */
+    fits: RegExp;
+    /** The part of a profile that an earlier version noted under the name of a file; null when it does not tell. */
+    ofProfile: (profile: ListedProfile) => string | null;
+  };
+};
+
+export type UnknownParts = { kind: "unknown_parts"; unknown: string[]; known: string[] };
+
 type Run = {
   store: Store;
-  staging: Staging;
+  staging: StagedRows;
   report: ImportReport;
   /** Names of parts with commas between, "all" for whatever the register listed, "none"; null: those in which rows stand. */
   scope: string | null;
@@ -28,17 +47,19 @@ type Run = {
 
 /**
  * Finds what a run covers, and stages for each organisation that the register had there and that no row names a row that
- * says so. One that moved to another part of the run has a row; one of a part that is not covered stays. Throws BadInput
- * for a part that neither rows nor store know.
+ * says so. One that moved to another part of the run has a row; one of a part that is not covered stays. Fails for a part
+ * that neither rows nor store know.
  */
 export async function stageGone(
   { store, staging, report, scope }: Run,
-  { name, parts }: CsvFormat,
-): Promise<Covered[]> {
-  if (parts === undefined || scope === "none") return [];
+  { name, parts }: Register,
+): Promise<Result<Covered[], UnknownParts>> {
+  if (parts === undefined || scope === "none") return ok([]);
   const stored = await scopesOf(store, name);
   const isPart = (one: string) => parts.fits.test(one);
-  const wanted = partsMeant(scope, staging.scopes, stored.filter(isPart));
+  const meant = partsMeant(scope, staging.scopes, stored.filter(isPart));
+  if (!meant.ok) return meant;
+  const wanted = meant.value;
   const covered = new Map<string, Covered>();
   const coveredPart = (part: string) =>
     covered.getOrInsertComputed(part, () => ({ part, nonprofits: none(), records: none() }));
@@ -70,7 +91,24 @@ export async function stageGone(
   // Of those that an earlier version imported no record is kept.
   for (const { org_id, part } of absent.filter((one) => !staging.has([one.org_id])))
     putGone(goneDraft({ org_id }), part);
-  return [...covered.values()].toSorted((one, other) => (one.part < other.part ? -1 : 1));
+  return ok([...covered.values()].toSorted((one, other) => (one.part < other.part ? -1 : 1)));
+}
+
+/**
+ * The first part of which much too much would vanish: of the nonprofits of a register that lists them, else of the records
+ * that stand beside profiles.
+ */
+export function partLosingTooMuch(
+  covered: readonly Covered[],
+  { lists }: { lists: boolean },
+): { part: string; had: number; gone: number } | null {
+  const losses = covered.map(({ part, nonprofits, records }) => ({
+    part,
+    ...(lists ? nonprofits : records),
+  }));
+  const isTooMuch = ({ had, gone }: { had: number; gone: number }) =>
+    gone >= withdrawalsCheckedFrom && gone > had * withdrawalsShareMax;
+  return losses.find(isTooMuch) ?? null;
 }
 
 const none = () => ({ had: 0, gone: 0 });
@@ -78,7 +116,11 @@ const idOf = ({ id }: { id: number }) => id;
 const orgIdOf = ({ org_id }: { org_id: string }) => org_id;
 
 /** Whether no row names it; it is counted. */
-function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: readonly string[]) {
+function isGone(
+  count: { had: number; gone: number },
+  staging: StagedRows,
+  orgIds: readonly string[],
+) {
   const gone = !staging.has(orgIds);
   count.had += 1;
   count.gone += gone ? 1 : 0;
@@ -105,11 +147,10 @@ function partsMeant(
   scope: string | null,
   ofRows: ReadonlySet<string>,
   stored: readonly string[],
-): ReadonlySet<string> {
+): Result<ReadonlySet<string>, UnknownParts> {
   const known = new Set([...ofRows, ...stored]);
   const wanted = scope === "all" ? known : new Set(scope?.split(",") ?? ofRows);
   const unknown = [...wanted].filter((part) => !known.has(part));
-  if (unknown.length === 0) return wanted;
-  const problem = `no row and no profile stands in ${unknown.join(", ")}; send some of ${[...known].toSorted().join(", ")}`;
-  throw new BadInput("--scope", null, problem);
+  if (unknown.length === 0) return ok(wanted);
+  return fail({ kind: "unknown_parts", unknown, known: [...known].toSorted() });
 }
