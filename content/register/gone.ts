@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Staged } from "./import.ts";
-import { dayOfPart, type ImportReport } from "./import-report.ts";
+import type { ImportReport } from "./import-report.ts";
 import { type ListedProfile, listedInScopes, recordsInScopes, scopesOf } from "./import-store.ts";
 import { goneDraft, type RegisterDraft } from "./merge.ts";
 
@@ -154,3 +154,7 @@ function partsMeant(
   if (unknown.length === 0) return ok(wanted);
   return fail({ kind: "unknown_parts", unknown, known: [...known].toSorted() });
 }
+
+/** The date of what the files say of a part; of one without a row that of the newest file. */
+export const dayOfPart = ({ as_of }: ImportReport, part: string): string =>
+  as_of[part] ?? Object.values(as_of).toSorted().at(-1) ?? "";

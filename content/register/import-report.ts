@@ -30,10 +30,6 @@ export const emptyReport = (format: string, files: string[]) => ({
   seconds: 0,
 });
 
-/** The date of what the files say of a part; of one without a row that of the newest file. */
-export const dayOfPart = ({ as_of }: ImportReport, part: string): string =>
-  as_of[part] ?? Object.values(as_of).toSorted().at(-1) ?? "";
-
 /** Why a row was left out. */
 export type SkipReason = keyof ImportReport["skipped_because"];
 

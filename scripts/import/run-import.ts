@@ -7,7 +7,7 @@ import {
   type CauseMapping,
   type MappingTables,
 } from "#content/register/cause-mapping.ts";
-import { type Covered, partLosingTooMuch, stageGone } from "#content/register/gone.ts";
+import { type Covered, dayOfPart, partLosingTooMuch, stageGone } from "#content/register/gone.ts";
 import {
   finishImport,
   lastWasInterrupted,
@@ -16,12 +16,7 @@ import {
 } from "#content/register/import-store.ts";
 import { scopesRead } from "#content/register/standing-store.ts";
 import { applyRows, type Pace, registerPlanner } from "#content/register/import.ts";
-import {
-  countSkip,
-  dayOfPart,
-  emptyReport,
-  type ImportReport,
-} from "#content/register/import-report.ts";
+import { countSkip, emptyReport, type ImportReport } from "#content/register/import-report.ts";
 import { linkRegisters } from "#content/register/link-registers.ts";
 import { mergeIndex } from "#content/find/index-store.ts";
 import type { Store } from "#content/store/open.ts";
