@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants } from "node:zlib";
 import { acceptsEncoding } from "#content/contract/base/accept-encoding.ts";
-import { answerBytes } from "#content/nonprofit/wire.ts";
+import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
 
 const compressFromBytes = 1_024;

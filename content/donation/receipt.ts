@@ -7,7 +7,7 @@ import {
   SignedCorrection,
   type SignedReceipt,
 } from "#content/contract/donation.ts";
-import { objectIn } from "#content/contract/base/json-object.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import {

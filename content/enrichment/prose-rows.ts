@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { fitted, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
-import { objectIn } from "#content/contract/base/json-object.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 
 // JSON escapes could smuggle in what the text itself may not hold.

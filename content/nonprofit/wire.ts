@@ -210,6 +210,3 @@ export function listAnswer({
     ...(facets === undefined ? {} : { facets: facetsAnswer(facets) }),
   };
 }
-
-/** The one way in which an answer becomes text, so that service and bundle agree to the byte. */
-export const answerBytes = (answer: unknown): string => `${JSON.stringify(answer)}\n`;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CauseId } from "#content/contract/cause.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryName } from "#content/nonprofit/country.ts";
-import { objectIn } from "#content/contract/base/json-object.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { type OnboardingRequest, readField } from "./read.ts";
 
 /** What an operator changes of a request while approving it. Null: the value is not taken over. */

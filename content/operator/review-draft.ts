@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objectIn } from "#content/contract/base/json-object.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import {

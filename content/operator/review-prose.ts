@@ -1,4 +1,4 @@
-import { isBrokenObject } from "#content/contract/base/json-object.ts";
+import { isBrokenObject } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objectIn } from "#content/contract/base/json-object.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { type Random, randomOf } from "#scripts/seed/random.ts";
 import type { Answer, Call } from "./json-rpc.ts";
 import type { Ledger } from "./ledger.ts";

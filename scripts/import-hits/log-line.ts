@@ -1,5 +1,5 @@
 import { profileAt } from "#api/recommendation/follow-up.ts";
-import { objectIn } from "#content/contract/base/json-object.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { type ActivityKind, discoveryHits } from "#content/operation/activity-store.ts";
 
 /** One request of an access log. */

@@ -1,7 +1,10 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { keyOf } from "#site/documents/keys.ts";
-import { discoveryFiles, pages } from "#site/documents/single-pages.ts";
+import { discovery } from "#site/documents/discovery.ts";
+import { assetsKey } from "#site/documents/kinds.ts";
+import { listPageKey } from "#site/documents/list-page.ts";
+import { page as pagesOfOne, pageKey } from "#site/documents/pages.ts";
+import { profileKey } from "#site/documents/profile.ts";
 import {
   type BundleFile,
   type DocumentKey,
@@ -67,35 +70,35 @@ const unavailable = (): Response =>
 
 /** The documents of the pages that are there before the first release, by their shortest path. */
 const pageKeys = new Map(
-  Object.entries({ ...pages, ...discoveryFiles })
-    .filter(([key]) => key !== keyOf.page("not-found"))
+  Object.entries({ ...pagesOfOne.documents, ...discovery.documents })
+    .filter(([key]) => key !== pageKey("not-found"))
     .flatMap(([key, { paths }]) => paths.map((path) => [urlPathsOf(path)[0], key] as const)),
 )
-  .set("/browse", keyOf.listPage("all", 1))
-  .set("/browse.md", keyOf.listPage("all", 1));
+  .set("/browse", listPageKey("all", 1))
+  .set("/browse.md", listPageKey("all", 1));
 
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
   const own = pageKeys.get(pathname);
   if (own !== undefined) return own;
-  if (/^\/(?:_astro|widget)\//.test(pathname)) return keyOf.assets;
+  if (/^\/(?:_astro|widget)\//.test(pathname)) return assetsKey;
   const [, section = "", name = "", page = "1", ...more] = pathname
     .replace(/^\/api/, "")
     .split("/");
   if (more.length > 0) return null;
   const isProfile = section === "donate" || (section === "nonprofits" && name !== "pages");
-  return isProfile ? profileKey(source, name) : listKey(section, name, page);
+  return isProfile ? keyOfProfile(source, name) : listKey(section, name, page);
 }
 
 function listKey(section: string, name: string, page: string): DocumentKey | null {
   const [, value = "", own = page] = /^(.*?)(?:-(\d+))?(?:\.md)?$/.exec(name) ?? [];
   const list = listsOf.get(section)?.(value);
   const number = /^(\d{1,6})(?:\.json)?$/.exec(own)?.[1];
-  return list === undefined || number === undefined ? null : keyOf.listPage(list, Number(number));
+  return list === undefined || number === undefined ? null : listPageKey(list, Number(number));
 }
 
-async function profileKey({ store }: Source, name: string): Promise<DocumentKey | null> {
+async function keyOfProfile({ store }: Source, name: string): Promise<DocumentKey | null> {
   const record = await recordBySlug(store, name.replace(/\.(html|json|md)$/, ""));
-  return record === null ? null : keyOf.profile(record.id);
+  return record === null ? null : profileKey(record.id);
 }
 
 /** Lists by the section of the site where their pages stand. */

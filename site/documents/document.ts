@@ -1,7 +1,8 @@
 import type { ListIndex } from "#content/find/list-index.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
-import type { Own } from "./page-locals.ts";
+import type { PageLocals } from "./page-locals.ts";
 import type { BuildInputs } from "#site/profile/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 import { drawn, languagesOf } from "./in-languages.ts";
@@ -34,21 +35,28 @@ export type DocumentKind<Needs = Source> = {
   all(source: Needs): AsyncIterable<DocumentKey[]> | Iterable<DocumentKey[]>;
   /** Renders a batch. A failure of one key is thrown by `render` of that key alone, so that it stops only itself. */
   render(keys: readonly DocumentKey[], source: Needs): Promise<BundleFile[]>;
+  /** What a change makes stale, for the release that makes the changed profile live. Pure; absent for nothing. */
+  staleAtOnce?(change: Change, known: KnownPlaces): DocumentKey[];
+  /** What a change makes stale, for the list job: all that may shift many pages, or that many changes make stale together. */
+  staleLater?(change: Change, known: KnownPlaces): DocumentKey[];
 };
 
-/** The file that a page or an endpoint of the site makes; it lies where the page does, unless `path` says otherwise. */
-export async function fileOf<Page extends string>(
+/** What is known of a changed nonprofit. */
+export type KnownPlaces = {
+  /** Its place, from 0, in each list where it stands. */
+  places: ReadonlyMap<string, number>;
+  /** The slugs in the published list of those that want help; null when no one knows. */
+  needs: ReadonlySet<string> | null;
+};
+
+/** The file that a page or an endpoint of the site makes of what was loaded; it lies where the page does, unless `path` says otherwise. */
+export async function fileOf<Page extends keyof PageLocals>(
   source: Source,
   page: Page,
-  own: Own<Page>,
+  loaded: PageLocals[Page],
   path = pathOf(page),
 ): Promise<BundleFile> {
-  const handed: string | object = own;
-  const body =
-    typeof handed === "string"
-      ? source.renderer.render(page, { text: handed })
-      : drawn(source, page, handed);
-  return { path, body: await body };
+  return { path, body: await drawn(source, page, loaded) };
 }
 
 /** "/causes" → "causes.html", "/llms.txt" → "llms.txt". */
@@ -60,26 +68,33 @@ function pathOf(page: string): string {
 /** A document of which there is one, in one file or in several of the same content. */
 export type SingleDocument = {
   readonly paths: readonly string[];
+  /** Whether a change makes it stale; absent when only other code does. */
+  readonly staleAfter?: StaleAfter | undefined;
   render(source: Source): Promise<BundleFile[]>;
 };
 
+export type StaleAfter = (change: Change) => boolean;
+
 /**
- * The document that a page or an endpoint makes of what `own` finds for it: a page in each language, and in markdown, which
+ * The document that a page or an endpoint makes of what `load` reads for it: a page in each language, and in markdown, which
  * is English.
  */
-export function single<Page extends string>(
+export function single<Page extends keyof PageLocals>(
   page: Page,
-  own: (source: Source) => Own<Page> | Promise<Own<Page>>,
-  paths: readonly string[] = bothFormsOf(pathOf(page)),
+  load: (source: Source) => PageLocals[Page] | Promise<PageLocals[Page]>,
+  {
+    staleAfter,
+    paths = bothFormsOf(pathOf(page)),
+  }: { staleAfter?: StaleAfter; paths?: readonly string[] } = {},
 ): SingleDocument {
   const translated = languagesOf(page)
     .slice(1)
     .map((t) => ({ t, path: `${t.path(page).slice(1)}.html` }));
   return {
     paths: [...paths, ...translated.map(({ path }) => path)],
+    staleAfter,
     render: async (source) => {
-      const handed = await own(source);
-      const file = await fileOf(source, page, handed);
+      const file = await fileOf(source, page, await load(source));
       const markdown = markdownPathOf(file.path);
       const files = paths.map((path) => ({
         path,
@@ -87,7 +102,7 @@ export function single<Page extends string>(
       }));
       const others = translated.map(async ({ t, path }) => {
         const inLanguage = { ...source, t };
-        return fileOf(inLanguage, page, await own(inLanguage), path);
+        return fileOf(inLanguage, page, await load(inLanguage), path);
       });
       return [...files, ...(await Promise.all(others))];
     },
@@ -103,12 +118,31 @@ const bothFormsOf = (path: string): string[] => {
 export const textOf = (body: BundleFile["body"]): string =>
   body instanceof Uint8Array ? new TextDecoder().decode(body) : (body ?? "");
 
-/** A kind of which all documents are known by name. */
+/** A kind of which all documents are known. */
+type NamedDocuments = DocumentKind & {
+  readonly documents: Readonly<Record<DocumentKey, SingleDocument>>;
+};
+
+/** The kind of these documents, by their names. */
 export const singles = (
   kind: string,
+  documents: Readonly<Record<string, SingleDocument>>,
+): NamedDocuments =>
+  ofKeys(
+    kind,
+    Object.fromEntries(Object.entries(documents).map(([name, one]) => [`${kind} ${name}`, one])),
+  );
+
+/** A kind of which there is one document; its key is the name of the kind. */
+export const kindOfOne = (kind: string, document: SingleDocument): NamedDocuments =>
+  ofKeys(kind, { [kind]: document });
+
+const ofKeys = (
+  kind: string,
   documents: Readonly<Record<DocumentKey, SingleDocument>>,
-): DocumentKind => ({
+): NamedDocuments => ({
   kind,
+  documents,
   all: () => [Object.keys(documents)],
   render: async (keys, source) => {
     const rendering = keys.map((key) => {
@@ -118,6 +152,10 @@ export const singles = (
     });
     return (await Promise.all(rendering)).flat();
   },
+  staleLater: (change) =>
+    Object.entries(documents).flatMap(([key, { staleAfter }]) =>
+      staleAfter?.(change) === true ? [key] : [],
+    ),
 });
 
 /** A kind whose documents are rendered one after the other, each from the words of its key after the kind. */

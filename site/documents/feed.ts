@@ -6,17 +6,24 @@ import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { type DocumentKind, numbered, oneByOne, type Source } from "./document.ts";
-import { keyOf } from "./keys.ts";
-import { snapshotPartOf, snapshotPartSize } from "./page-sizes.ts";
+import {
+  type DocumentKey,
+  type DocumentKind,
+  numbered,
+  oneByOne,
+  type Source,
+} from "./document.ts";
+import { profileIn } from "./staleness.ts";
 
 const filesPerBatch = 20;
+
+export const feedKey = (number: number): DocumentKey => `feed ${number}`;
 
 /** The numbered files of the change feed. Which changes a file holds is fixed in the store, so it never changes. */
 export const feed: DocumentKind = oneByOne(
   "feed",
   async function* ({ store }) {
-    const keys = (await feedFileNumbers(store)).map(keyOf.feed);
+    const keys = (await feedFileNumbers(store)).map(feedKey);
     for (let at = 0; at < keys.length; at += filesPerBatch)
       yield keys.slice(at, at + filesPerBatch);
   },
@@ -37,6 +44,12 @@ export const feed: DocumentKind = oneByOne(
   },
 );
 
+/** Nonprofits, by id, in one part of the snapshot. */
+const snapshotPartSize = 100;
+export const snapshotPartOf = (nonprofitId: number): number =>
+  Math.floor((nonprofitId - 1) / snapshotPartSize) + 1;
+export const snapshotPartKey = (part: number): DocumentKey => `snapshot-part ${part}`;
+
 const partsPerBatch = 5;
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
@@ -46,20 +59,26 @@ const expand = promisify(gunzip);
  * whole gzip file, and gzip files one after the other are a gzip file: so a change costs one part, and the snapshot
  * is the parts joined together.
  */
-export const snapshotPart: DocumentKind = oneByOne(
-  "snapshot-part",
-  async function* ({ store }) {
-    const parts = snapshotPartOf(await newestNonprofitId(store));
-    yield* numbered(parts, partsPerBatch, keyOf.snapshotPart);
+export const snapshotPart: DocumentKind = {
+  ...oneByOne(
+    "snapshot-part",
+    async function* ({ store }) {
+      const parts = snapshotPartOf(await newestNonprofitId(store));
+      yield* numbered(parts, partsPerBatch, snapshotPartKey);
+    },
+    async ({ store, baseUrl }: Source, word) => {
+      const part = Number(word);
+      const firstId = (part - 1) * snapshotPartSize + 1;
+      const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
+      const lines = await snapshotLines(store, ids, baseUrl);
+      return { path: feedPaths.snapshotPart(part), body: await packed(lines) };
+    },
+  ),
+  staleLater: (change) => {
+    const id = profileIn(change);
+    return id === null ? [] : [snapshotPartKey(snapshotPartOf(id))];
   },
-  async ({ store, baseUrl }: Source, word) => {
-    const part = Number(word);
-    const firstId = (part - 1) * snapshotPartSize + 1;
-    const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
-    const lines = await snapshotLines(store, ids, baseUrl);
-    return { path: feedPaths.snapshotPart(part), body: await packed(lines) };
-  },
-);
+};
 
 /** The line of each of these nonprofits. Ask for about 1,000 at a time. */
 export async function snapshotLines(

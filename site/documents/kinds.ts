@@ -1,19 +1,22 @@
 import { readFile } from "node:fs/promises";
-import type { DocumentKind } from "./document.ts";
+import { answers } from "./answers.ts";
+import { discovery } from "./discovery.ts";
+import type { DocumentKey, DocumentKind } from "./document.ts";
 import { feed, snapshotPart } from "./feed.ts";
-import { keyOf } from "./keys.ts";
 import { listPage } from "./list-page.ts";
 import { lunr } from "./lunr.ts";
 import { picture } from "./picture.ts";
-import { answers, discovery, page } from "./single-pages.ts";
+import { page } from "./pages.ts";
 import { donations, profile, profileHistory } from "./profile.ts";
-import { sitemap } from "./sitemap.ts";
+import { sitemap, sitemapIndex, sitemapPages } from "./sitemap.ts";
 import { standing } from "./standing.ts";
+
+export const assetsKey: DocumentKey = "assets";
 
 /** Style sheets, the icon and what else pages refer to. Those under _astro/ carry a digest in their name. */
 export const assets: DocumentKind = {
   kind: "assets",
-  all: () => [[keyOf.assets]],
+  all: () => [[assetsKey]],
   render: (_, { renderer }) =>
     Promise.all(
       renderer.assets.map(async ({ path, file }) => ({ path, body: await readFile(file) })),
@@ -31,6 +34,8 @@ export const documentKinds: readonly DocumentKind[] = [
   donations,
   discovery,
   ...answers,
+  sitemapPages,
+  sitemapIndex,
   sitemap,
   feed,
   snapshotPart,

@@ -1,8 +1,9 @@
 import { entriesPerPage, noFilters, staticPagesMax } from "#content/contract/browse.ts";
-import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
+import { listLimit, type NonprofitSummary } from "#content/contract/nonprofit.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/contract/browse.ts";
-import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
+import { listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import type { SearchAsked } from "#content/contract/search.ts";
 import type { Organisation } from "#content/contract/standing.ts";
@@ -17,16 +18,39 @@ import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import {
   type BundleFile,
+  type DocumentKey,
   type DocumentKind,
+  type KnownPlaces,
   fileOf,
   partsOf,
   type Source,
   textOf,
 } from "./document.ts";
 import { type Drawing, drawn } from "./in-languages.ts";
-import { pageAddress, keyOf, listParts } from "./keys.ts";
 import { pageMarkdown } from "./page-markdown.ts";
-import { pageSizeOf, staticPages } from "./page-sizes.ts";
+import { listedFields, touches } from "./staleness.ts";
+
+/** Pages of a list count from 1. */
+export const listPageKey = (list: string, page: number): DocumentKey => `list-page ${list} ${page}`;
+
+/** The kind of a list and what it lists: "country:KE" → { kind: "country", value: "KE" }. */
+function listParts(list: string): { kind: string; value: string } {
+  const [kind = "", value = ""] = list.split(":");
+  return { kind, value };
+}
+
+/** Where a page of a list lies, without a leading slash: "causes/health", "causes/health-2". See docs/decisions/0192. */
+export function pageAddress(list: string, page: number): string {
+  const { kind, value } = listParts(list);
+  const first = kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
+  return page === 1 ? first : `${first}-${page}`;
+}
+
+/** Items on a page of this list; of the whole one, in JSON, the default limit of GET /api/nonprofits. */
+const pageSizeOf = (list: string): number => (list === "all" ? listLimit.default : entriesPerPage);
+/** How many pages of this list are in the bundle when so many stand in it. */
+export const staticPages = (list: string, count: number): number =>
+  Math.min(staticPagesMax, Math.max(1, Math.ceil(count / pageSizeOf(list))));
 
 const itemsPerBatch = 1_000;
 
@@ -42,7 +66,7 @@ export const listPage: DocumentKind = {
       if (list === "thin") continue;
       const pages = staticPages(list, counts.get(list) ?? 0);
       for (let page = 1; page <= pages; page++) {
-        batch.push(keyOf.listPage(list, page));
+        batch.push(listPageKey(list, page));
         items += pageSizeOf(list);
         if (items < itemsPerBatch) continue;
         yield batch;
@@ -54,7 +78,32 @@ export const listPage: DocumentKind = {
   async render(keys, source) {
     return filesOf(await Promise.all(keys.map((key) => placeOf(key, source))), source);
   },
+  staleAtOnce: (change, known) => keptPages(change, known, (list) => list.startsWith("cause:")),
+  staleLater: (change, known) => [
+    ...keptPages(change, known, (list) => list !== "thin"),
+    ...(touches(change, countedFields)
+      ? [...known.places.keys()].map((list) => listPageKey(list, 1))
+      : []),
+  ],
 };
+
+/** Fields that are counted on the first page of each list. */
+const countedFields: ReadonlySet<string> = new Set([
+  ...["causes", "country_code", "region", "city", "verified", "status"],
+  ...["usdc_wallet", "website", "register_records"],
+]);
+
+/** The pages that show what changed, of the lists where the nonprofit keeps its place. */
+const keptPages = (
+  change: Change,
+  { places }: KnownPlaces,
+  isShown: (list: string) => boolean,
+): DocumentKey[] =>
+  [...(touches(change, listedFields) ? places : [])]
+    .filter(([list]) => isShown(list) && !change.moved_lists.includes(list))
+    .map(([list, place]) => ({ list, page: Math.floor(place / pageSizeOf(list)) + 1 }))
+    .filter(({ page }) => page <= staticPagesMax)
+    .map(({ list, page }) => listPageKey(list, page));
 
 /** One page that was asked for, with the ids that stand on it, and how many stand in its list. Counts stand on the first page. */
 type Place = {
@@ -123,7 +172,7 @@ function jsonPage(
   const counted = facets === null ? {} : { facets };
   const answer = listAnswer({ baseUrl, query, total, nonprofits, ...counted });
   const file = page === 1 ? "/api/nonprofits.json" : "/api/nonprofits/pages/[page].json";
-  return fileOf(source, file, answerBytes(answer), pathOf({ page, ...place }));
+  return fileOf(source, file, { answer }, pathOf({ page, ...place }));
 }
 
 /** The page of a list for people, and for models. */

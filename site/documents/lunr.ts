@@ -7,8 +7,10 @@ import { countryCode } from "#content/nonprofit/country.ts";
 import { causeName } from "#content/nonprofit/facets.ts";
 import { idsInPart, type PartOfList } from "#content/find/list-parts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { numbered, oneByOne, type Source } from "./document.ts";
-import { keyOf } from "./keys.ts";
+import { type DocumentKey, numbered, oneByOne, type Source } from "./document.ts";
+
+/** One part of a cause's search index; parts count from 1. */
+export const lunrKey = (cause: string, part: number): DocumentKey => `lunr ${cause} ${part}`;
 
 /**
  * The search index of one part of a cause, with its documents: what an agent or an edge function loads to search
@@ -23,7 +25,7 @@ export const lunr = oneByOne<Pick<Source, "store">>(
       causes.map(({ id }) => `cause:${id}`),
     );
     for (const [list, count] of counts) {
-      yield* numbered(lunrPartsFor(count), 1, (part) => keyOf.lunr(list.slice(6), part));
+      yield* numbered(lunrPartsFor(count), 1, (part) => lunrKey(list.slice(6), part));
     }
   },
   async ({ store }, cause = "", number = "") => {

@@ -2,7 +2,6 @@ import causes from "#content/editorial/causes.json";
 import { pictureOf } from "#site/parts/page-picture.ts";
 import { drawPicture } from "#site/pictures/picture.ts";
 import { oneByOne, type Source } from "./document.ts";
-import { keyOf } from "./keys.ts";
 
 const ofSite = {
   kicker: "For people and for software agents",
@@ -13,7 +12,7 @@ const ofSite = {
 /** The pictures that other sites show of a page: one of the site and one of each cause. No change makes them stale. */
 export const picture = oneByOne<Pick<Source, "isSample">>(
   "picture",
-  () => [[keyOf.picture(null), ...causes.map(({ id }) => keyOf.picture(id))]],
+  () => [["picture", ...causes.map(({ id }) => `picture ${id}`)]],
   async ({ isSample = false }, id) => {
     const cause = causes.find((one) => one.id === id);
     const words =

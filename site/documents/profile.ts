@@ -1,11 +1,17 @@
-import { changedIdsAfter, historiesOf, isChanged } from "#content/nonprofit/changes-store.ts";
+import {
+  type Change,
+  changedIdsAfter,
+  historiesOf,
+  isChanged,
+  isOfDonations,
+} from "#content/nonprofit/changes-store.ts";
 import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
 import { networks } from "#content/donation/network.ts";
 import { finalDonations, givenToAfter } from "#content/donation/store.ts";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { answerBytes, toDetail } from "#content/nonprofit/wire.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
 import { type ProfileView, donateView, profileView } from "#site/profile/profile-view.ts";
@@ -18,14 +24,19 @@ import {
   type Source,
 } from "./document.ts";
 import { type Drawing, drawn } from "./in-languages.ts";
-import { keyOf } from "./keys.ts";
+import { profileIn } from "./staleness.ts";
 
 const batchSize = 1_000;
 
-/** A kind of which a nonprofit has one document. `rowsOf` reads what those with these ids are made of. */
+/**
+ * A kind of which a nonprofit has one document. `rowsOf` reads what those with these ids are made of; `changedIn` is the
+ * nonprofit whose document a change makes stale.
+ */
 const byNonprofit = <Row>(of: {
   kind: string;
   keyFor: (id: number) => DocumentKey;
+  changedIn: (change: Change) => number | null;
+  atOnce?: boolean;
   idsAfter: (store: Queryable, after: number, limit: number) => Promise<number[]>;
   rowsOf: (store: Queryable, ids: number[]) => Promise<Iterable<Row>>;
   filesOf: (row: Row, source: Source) => Promise<BundleFile[]>;
@@ -37,6 +48,10 @@ const byNonprofit = <Row>(of: {
       ids = await of.idsAfter(store, ids.at(-1) ?? 0, batchSize);
     }
   },
+  [of.atOnce === true ? "staleAtOnce" : "staleLater"](change: Change) {
+    const id = of.changedIn(change);
+    return id === null ? [] : [of.keyFor(id)];
+  },
   async render(keys, source) {
     const ids = keys.map((key) => Number(partsOf(key)[1]));
     const files: BundleFile[] = [];
@@ -47,13 +62,17 @@ const byNonprofit = <Row>(of: {
   },
 });
 
+export const profileKey = (id: number): DocumentKey => `profile ${id}`;
+
 /**
  * The profile of one nonprofit, as a page, as JSON and as markdown, and the page by which it is paid: one release changes
  * them all. A withdrawn one keeps its profile.
  */
 export const profile = byNonprofit({
   kind: "profile",
-  keyFor: keyOf.profile,
+  keyFor: profileKey,
+  changedIn: profileIn,
+  atOnce: true,
   idsAfter: nonprofitIdsAfter,
   rowsOf: recordsById,
   filesOf: async (record, source) => {
@@ -63,7 +82,7 @@ export const profile = byNonprofit({
     const json = `api/nonprofits/${slug}.json`;
     return [
       await fileOf(source, "/nonprofits/[slug]", { view }, `nonprofits/${slug}.html`),
-      await fileOf(source, "/api/nonprofits/[slug].json", answerBytes(answer), json),
+      await fileOf(source, "/api/nonprofits/[slug].json", { answer }, json),
       await donatePage(view, source),
       { path: `nonprofits/${slug}.md`, body: markdownOf(record, answer, source) },
     ];
@@ -92,22 +111,26 @@ async function donatePage(shown: ProfileView, source: Source): Promise<BundleFil
   return view === null ? { path, body: null } : fileOf(source, "/donate/[slug]", { view }, path);
 }
 
+export const historyKey = (id: number): DocumentKey => `profile-history ${id}`;
+
 /**
  * What was changed in a profile, by whom and when, as GET /api/history/{slug}. A profile that is as it was
  * added has no such file: the service says so. It follows a change in the list job. See docs/decisions/0067.
  */
 export const profileHistory = byNonprofit({
   kind: "profile-history",
-  keyFor: keyOf.profileHistory,
+  keyFor: historyKey,
+  changedIn: profileIn,
   idsAfter: changedIdsAfter,
   rowsOf: async (store, ids) => (await historiesOf(store, ids)).values(),
   filesOf: async (answer, source) => {
     const path = `api/history/${answer.slug}.json`;
     if (!isChanged(answer)) return [{ path, body: null }];
-    const text = answerBytes(answer);
-    return [await fileOf(source, "/api/history/[slug].json", text, path)];
+    return [await fileOf(source, "/api/history/[slug].json", { answer }, path)];
   },
 });
+
+export const donationsKey = (id: number): DocumentKey => `donations ${id}`;
 
 /**
  * What was given to a nonprofit and is final, as GET /api/donations/{slug}; the service answers with what is not final yet,
@@ -115,13 +138,16 @@ export const profileHistory = byNonprofit({
  */
 export const donations = byNonprofit({
   kind: "donations",
-  keyFor: keyOf.donations,
+  keyFor: donationsKey,
+  // The answer names the nonprofit.
+  changedIn: (change) =>
+    isOfDonations(change) || change.fields.includes("name") ? change.nonprofit_id : null,
   idsAfter: givenToAfter,
   rowsOf: (store, ids) => finalDonations(store, ids, recentDonationsMax),
   filesOf: async (row, source) => {
     const place = { cluster: networks[source.network].cluster, baseUrl: source.baseUrl };
-    const text = answerBytes(historyOf(row, row, place));
+    const answer = historyOf(row, row, place);
     const path = `api/donations/${row.slug}.json`;
-    return [await fileOf(source, "/api/donations/[slug].json", text, path)];
+    return [await fileOf(source, "/api/donations/[slug].json", { answer }, path)];
   },
 });

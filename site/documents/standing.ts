@@ -20,7 +20,6 @@ import {
 } from "#content/register/standing-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type BundleFile, type DocumentKey, oneByOne, type Source } from "./document.ts";
-import { keyOf } from "./keys.ts";
 
 /** Rows of registers and profiles in one shard: it stays below 70 kB, before compression. */
 export const shardRowsMax = 600;
@@ -29,6 +28,9 @@ const splitLengthMax = 5;
 
 export const standingFolder = "standing/";
 const indexPath = `${standingFolder}index.json`;
+const indexKey: DocumentKey = "standing index";
+/** The organisations whose org-ids begin so. */
+const leafKey = (prefix: string): DocumentKey => `standing ${prefix}`;
 
 /** What a row of a shard holds, in its order. */
 const columns = [
@@ -52,8 +54,8 @@ export const standing = oneByOne<Pick<Source, "store">>(
   "standing",
   async function* ({ store }) {
     const { leaves } = await shardsOf(store);
-    yield [keyOf.standingIndex];
-    for (const leaf of leaves) yield [keyOf.standing(leaf)];
+    yield [indexKey];
+    for (const leaf of leaves) yield [leafKey(leaf)];
   },
   ({ store }, prefix = "") => (prefix === "index" ? indexFile(store) : shardFile(store, prefix)),
 );
@@ -192,13 +194,13 @@ export async function staleStanding(
     }
   const paths = new Set(held);
   if (!all && [...stale].every((leaf) => paths.has(pathOf(leaf)))) {
-    return [...stale].map(keyOf.standing);
+    return [...stale].map(leafKey);
   }
   const { leaves } = await shardsOf(store);
   const now = new Map(leaves.map((leaf) => [pathOf(leaf), leaf]));
   const came = leaves.filter((leaf) => all || stale.has(leaf) || !paths.has(pathOf(leaf)));
   const went = held.filter((path) => !now.has(path)).flatMap((path) => prefixOf(path) ?? []);
-  return [keyOf.standingIndex, ...[...came, ...went].map(keyOf.standing)];
+  return [indexKey, ...[...came, ...went].map(leafKey)];
 }
 
 function prefixOf(path: string): string | null {

@@ -1,1 +1,21 @@
-export { GET } from "#site/parts/endpoint.ts";
+import { answerBytes } from "#content/contract/base/json.ts";
+import { version } from "#content/contract/base/version.ts";
+import { endpoint } from "#site/documents/endpoint.ts";
+
+/**
+ * The entry of this directory's MCP server in a registry, for its publisher to send. The name is the host's in reverse, of
+ * which registries want control proven. Source: MCP registry, schema of 2025-12-11.
+ */
+export const GET = endpoint<"/server.json">(({ baseUrl }) =>
+  answerBytes({
+    $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    name: `${new URL(baseUrl).hostname.split(".").toReversed().join(".")}/almoner`,
+    title: "Almoner",
+    description:
+      "An open directory of nonprofits: search, profiles, picks with reasons, and donations",
+    version,
+    websiteUrl: `${baseUrl}/`,
+    icons: [{ src: `${baseUrl}/favicon.svg`, mimeType: "image/svg+xml", sizes: ["any"] }],
+    remotes: [{ type: "streamable-http", url: `${baseUrl}/mcp` }],
+  }),
+);

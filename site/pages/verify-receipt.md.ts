@@ -1,1 +1,8 @@
-export { GET } from "#site/parts/endpoint.ts";
+import guide from "#content/editorial/guides/verify-receipt.md?raw";
+import { endpoint } from "#site/documents/endpoint.ts";
+import { filled } from "#site/parts/discovery-text.ts";
+
+/** How to check a receipt with nothing but the receipt and the directory's key. */
+export const GET = endpoint<"/verify-receipt.md">(({ baseUrl }) =>
+  filled(guide, { base_url: baseUrl }),
+);

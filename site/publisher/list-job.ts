@@ -5,10 +5,15 @@ import { publishInSlices } from "#site/bundle/export-release.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
-import { keyOf, pageAddress } from "#site/documents/keys.ts";
-import { snapshotPartOf, staticPages } from "#site/documents/page-sizes.ts";
-import { patchedPart, snapshotLines } from "#site/documents/feed.ts";
-import { staleLater } from "#site/documents/stale-paths.ts";
+import {
+  feedKey,
+  patchedPart,
+  snapshotLines,
+  snapshotPartKey,
+  snapshotPartOf,
+} from "#site/documents/feed.ts";
+import { listPageKey, pageAddress, staticPages } from "#site/documents/list-page.ts";
+import { staleLater } from "#site/documents/staleness.ts";
 import { staleStanding, standingFolder } from "#site/documents/standing.ts";
 import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
 import { runProfileJob } from "./profile-job.ts";
@@ -57,7 +62,7 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<M
   const moved = new Set(changes.flatMap(({ moved_lists }) => moved_lists));
   source.lists.follow({ ...job, moved: [...moved] });
   const keys = await staleKeys(context, changes);
-  for (const number of job.feedFiles) keys.add(keyOf.feed(number));
+  for (const number of job.feedFiles) keys.add(feedKey(number));
   const made: MadeLists = { keys: [...keys], files: [], removed: [], failed: [] };
   const patched = await patchSnapshot(context, changes);
   made.files.push(...patched.files);
@@ -93,7 +98,7 @@ async function patchSnapshot(
       await snapshotLines(source.store, own, source.baseUrl),
     );
     files.push(...storeFiles({ blobs }, [{ path, body }]).files);
-    keys.add(keyOf.snapshotPart(part));
+    keys.add(snapshotPartKey(part));
   }
   return { keys, files };
 }
@@ -107,7 +112,7 @@ function* batchesOf(keys: ReadonlySet<DocumentKey>): Generator<DocumentKey[]> {
 }
 
 async function staleKeys(
-  { source, manifest }: MakingParts,
+  { source, kinds, manifest }: MakingParts,
   changes: readonly Change[],
 ): Promise<Set<DocumentKey>> {
   const { lists } = source;
@@ -115,7 +120,7 @@ async function staleKeys(
   const places = await lists.places([...ids]);
   const keys = new Set<DocumentKey>();
   const stale = changes.map((change) =>
-    staleLater(change, places.get(change.nonprofit_id ?? 0) ?? new Map()),
+    staleLater(kinds, change, places.get(change.nonprofit_id ?? 0) ?? new Map()),
   );
   for (const one of stale) for (const key of one.keys) keys.add(key);
   for (const list of new Set(stale.flatMap((one) => one.lists))) {
@@ -134,7 +139,7 @@ function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[]
     .under(start)
     .filter(({ path }) => /^\d+\.(?:html|json)$/.test(path.slice(start.length)));
   const pages = Math.max(staticPages(list, count), held.length + 1);
-  return Array.from({ length: pages }, (_, at) => keyOf.listPage(list, at + 1));
+  return Array.from({ length: pages }, (_, at) => listPageKey(list, at + 1));
 }
 
 /** Publishes all changes that wait. */

@@ -1,11 +1,11 @@
 import { publishRelease } from "#site/bundle/export-release.ts";
 import type { Needs } from "#content/contract/enrichment-answers.ts";
 import { type Change, changesAfter, markOf } from "#content/nonprofit/changes-store.ts";
-import { needsPath } from "#site/documents/single-pages.ts";
+import { needsPath } from "#site/documents/answers.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { noteFailures, type ReleaseDraft, storeFiles } from "#site/bundle/release.ts";
 import type { PublisherContext } from "./context.ts";
-import { needsPlaces, staleAtOnce } from "#site/documents/stale-paths.ts";
+import { listedFields, staleAtOnce, touches } from "#site/documents/staleness.ts";
 
 /** A single change must not queue behind a big batch. */
 const changesPerReleaseMax = 25;
@@ -53,14 +53,16 @@ async function staleKeys(
   changes: readonly Change[],
 ): Promise<Set<DocumentKey>> {
   const { lists } = context.source;
-  const placed = changes.filter(needsPlaces).flatMap(({ nonprofit_id }) => nonprofit_id ?? []);
+  const placed = changes
+    .filter((change) => touches(change, listedFields))
+    .flatMap(({ nonprofit_id }) => nonprofit_id ?? []);
   const places: Awaited<ReturnType<typeof lists.places>> =
     placed.length === 0 ? new Map() : await lists.places([...new Set(placed)], "cause");
   const needs = needsSlugs(context);
   const keys = new Set<DocumentKey>();
   for (const change of changes) {
-    const own = places.get(change.nonprofit_id ?? 0) ?? new Map<string, number>();
-    for (const key of staleAtOnce(change, own, needs)) keys.add(key);
+    const known = { places: places.get(change.nonprofit_id ?? 0) ?? new Map(), needs };
+    for (const key of staleAtOnce(context.kinds, change, known)) keys.add(key);
   }
   return keys;
 }

@@ -38,7 +38,7 @@ export async function openRenderer(compiledFolder: string) {
 
 type CompiledApp = Pick<App, "manifest" | "render">;
 
-/** What an endpoint of this site takes; see site/parts/endpoint.ts. */
+/** What an endpoint of this site takes; see site/documents/endpoint.ts. */
 type Endpoint = (context: { locals: unknown }) => Response | Promise<Response>;
 
 type Route = { request: Request; routeData: RouteData; endpoint: Endpoint | null };

@@ -8,9 +8,9 @@ import type { Blobs } from "#site/bundle/blobs.ts";
 import type { HeldFile, Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
-import { keyOf } from "#site/documents/keys.ts";
 import {
   lunr,
+  lunrKey,
   lunrPartsFor,
   lunrPartsMax,
   lunrPath,
@@ -114,7 +114,7 @@ async function planLunrFiles(
     const changed = newestOf(newest, list, parts);
     for (let part = 1; part <= parts; part++) {
       const path = lunrPath(cause, part, parts);
-      if (isStale(held.get(path), changed.get(part - 1))) stale.push(keyOf.lunr(cause, part));
+      if (isStale(held.get(path), changed.get(part - 1))) stale.push(lunrKey(cause, part));
       held.delete(path);
     }
   }

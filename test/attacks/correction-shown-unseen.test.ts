@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { decideReview, reviewQueues } from "#content/operator/review-queues.ts";
 import { CorrectionAnswer } from "#content/contract/correction.ts";
-import { keyOf } from "#site/documents/keys.ts";
+import { historyKey, profileKey } from "#site/documents/profile.ts";
 import { aSite, type TestSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -40,7 +40,7 @@ const rpc = async (name: string, given: object) => {
 
 /** All that anyone reads of the profile, from the bundle and from the service. */
 async function everythingPublic(): Promise<string> {
-  const keys = [keyOf.profile(1), keyOf.profileHistory(1)];
+  const keys = [profileKey(1), historyKey(1)];
   const files = await Promise.all(keys.map((key) => site.files(key)));
   const paths = [
     "/api/nonprofits/kitchen",

@@ -3,7 +3,7 @@ import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
-import { agentsGuide, llmsText } from "#site/documents/discovery.ts";
+import { discoveryFiles } from "#test/support/discovery.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -74,9 +74,9 @@ test("the markdown of a profile encloses its texts, and they do not get out", as
 });
 
 test("so does the guide, and llms.txt holds no such text", async () => {
-  const source = { store: service.store, baseUrl } as Parameters<typeof agentsGuide>[0];
-  const guide = await agentsGuide(source);
+  const files = await discoveryFiles(service, baseUrl);
+  const guide = files.get("agents.md") ?? "";
   expect(guide).toContain("Ignore the above");
   expect(outside(guide)).not.toContain("Ignore the above");
-  expect(await llmsText(source)).not.toContain("Ignore the above");
+  expect(files.get("llms.txt")).not.toContain("Ignore the above");
 });

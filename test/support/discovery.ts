@@ -1,5 +1,5 @@
 import { openListIndex } from "#content/find/list-index.ts";
-import { discovery } from "#site/documents/single-pages.ts";
+import { discovery } from "#site/documents/discovery.ts";
 import { listen, type Listening } from "#api/http/listen.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { aRenderer, textOf } from "./compiled-site.ts";

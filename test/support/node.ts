@@ -1,4 +1,4 @@
-import { objectIn } from "#content/contract/base/json-object.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { networks } from "#content/donation/network.ts";
 import type { LocalChain } from "#scripts/chain/local-chain.ts";
 

@@ -1,5 +1,5 @@
 import { placeWith } from "#api/http/query.ts";
-import { objectIn } from "#content/contract/base/json-object.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
 import { field, form, reasonField } from "./layout.ts";

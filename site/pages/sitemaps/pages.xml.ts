@@ -1,1 +1,31 @@
-export { GET } from "#site/parts/endpoint.ts";
+import { endpoint } from "#site/documents/endpoint.ts";
+import { sitemapXml } from "#site/parts/sitemap-xml.ts";
+
+/** Source: sitemaps.org. */
+const urlsMax = 50_000;
+
+const paths = [
+  "/",
+  "/recommendations",
+  "/causes",
+  "/countries",
+  "/agents",
+  "/statistics",
+  "/methodology",
+  "/about",
+  "/data",
+  "/developers",
+  "/privacy",
+  "/match",
+  "/onboard",
+  "/corrections",
+  "/widget",
+];
+
+export const GET = endpoint<"/sitemaps/pages.xml">(({ baseUrl, lists }) => {
+  const all = [...paths, ...lists.map((address) => `/${address}`)].slice(0, urlsMax);
+  return sitemapXml(
+    "urlset",
+    all.map((path) => ({ address: baseUrl + path })),
+  );
+});

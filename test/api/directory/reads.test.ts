@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { answerBytes, listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
+import { answerBytes } from "#content/contract/base/json.ts";
+import { listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
 import { noFilters } from "#content/contract/browse.ts";
 import { openBrowse } from "#content/find/browse-store.ts";
 import { CauseList } from "#content/contract/cause.ts";

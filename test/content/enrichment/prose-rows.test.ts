@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isBrokenObject, objectIn } from "#content/contract/base/json-object.ts";
+import { isBrokenObject, objectIn } from "#content/contract/base/json.ts";
 import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";
 
 describe("a JSON object in a text", () => {

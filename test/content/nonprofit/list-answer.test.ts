@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { noFilters } from "#content/contract/browse.ts";
-import { answerBytes, listAnswer } from "#content/nonprofit/wire.ts";
+import { answerBytes } from "#content/contract/base/json.ts";
+import { listAnswer } from "#content/nonprofit/wire.ts";
 
 const baseUrl = "https://almoner.example";
 const asked = { filters: noFilters, sort: "relevance", limit: 50 } as const;

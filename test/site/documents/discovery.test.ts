@@ -4,9 +4,11 @@ import { operations } from "#content/openapi/document.ts";
 import { markdownLine } from "#site/parts/markdown.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { keyOf } from "#site/documents/keys.ts";
+import { discoveryKey } from "#site/documents/discovery.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { profileKey } from "#site/documents/profile.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
-import { staleLater } from "#site/documents/stale-paths.ts";
+import { staleLater } from "#site/documents/staleness.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { discoveryFiles } from "#test/support/discovery.ts";
 import { aDirectory } from "#test/support/publisher.ts";
@@ -192,10 +194,10 @@ test("every step of a workflow names an operation, and parameters that it takes"
 
 describe("a profile as markdown", () => {
   const markdown = async (id: number, slug: string) =>
-    (await site.files(keyOf.profile(id)))[`nonprofits/${slug}.md`] ?? "";
+    (await site.files(profileKey(id)))[`nonprofits/${slug}.md`] ?? "";
 
   test("is linked from its page", async () => {
-    const { $ } = await site.page(keyOf.profile(1));
+    const { $ } = await site.page(profileKey(1));
     expect($('link[rel="alternate"][type="text/markdown"]').attr("href")).toBe(
       `${siteBaseUrl}/nonprofits/rich.md`,
     );
@@ -251,19 +253,19 @@ describe("what makes them stale", () => {
     was: null,
     ...parts,
   });
-  const keys = (parts: Partial<Change>) => staleLater(change(parts), new Map()).keys;
+  const keys = (parts: Partial<Change>) => staleLater(documentKinds, change(parts), new Map()).keys;
 
   test("a change of what help-wanted does not show: not the guide", () => {
-    expect(keys({ fields: ["team_size"] })).not.toContain(keyOf.discovery("agents"));
+    expect(keys({ fields: ["team_size"] })).not.toContain(discoveryKey("agents"));
   });
 
   test("a change of what help-wanted shows: the guide", () => {
-    expect(keys({ fields: ["name"] })).toContain(keyOf.discovery("agents"));
-    expect(keys({ moved_lists: ["thin"] })).toContain(keyOf.discovery("agents"));
+    expect(keys({ fields: ["name"] })).toContain(discoveryKey("agents"));
+    expect(keys({ moved_lists: ["thin"] })).toContain(discoveryKey("agents"));
   });
 
   test("a new day, or who came and went: all that shows day and numbers", () => {
-    const expected = (["llms", "agents", "security"] as const).map(keyOf.discovery);
+    const expected = (["llms", "agents", "security"] as const).map(discoveryKey);
     expect(keys({ nonprofit_id: null, kind: "directory" })).toEqual(
       expect.arrayContaining(expected),
     );

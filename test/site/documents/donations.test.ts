@@ -3,8 +3,9 @@ import { micro } from "#content/contract/base/money.ts";
 import { markFinal } from "#content/donation/finality-store.ts";
 import { recordDonation } from "#content/donation/store.ts";
 import { changesAfter, historiesOf, newestSequence } from "#content/nonprofit/changes-store.ts";
-import { keyOf } from "#site/documents/keys.ts";
-import { staleAtOnce, staleLater } from "#site/documents/stale-paths.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { donationsKey } from "#site/documents/profile.ts";
+import { staleAtOnce, staleLater } from "#site/documents/staleness.ts";
 import { aSite } from "#test/support/compiled-site.ts";
 
 const site = await aSite([{ slug: "well", name: "Well" }]);
@@ -24,7 +25,7 @@ const give = (sign: string, commitment: "confirmed" | "finalized") =>
       },
     }),
   );
-const file = async () => (await site.files(keyOf.donations(1)))["api/donations/well.json"] ?? null;
+const file = async () => (await site.files(donationsKey(1)))["api/donations/well.json"] ?? null;
 
 test("what was given stands in the bundle once it is final, and makes nothing else stale", async () => {
   const before = await newestSequence(site.store);
@@ -39,8 +40,16 @@ test("what was given stands in the bundle once it is final, and makes nothing el
     ["well", "donations"],
   ]);
   for (const change of changes) {
-    expect(staleAtOnce(change, new Map([["cause:education", 0]]), null)).toEqual([]);
-    expect(staleLater(change, new Map())).toEqual({ keys: [keyOf.donations(1)], lists: [] });
+    expect(
+      staleAtOnce(documentKinds, change, {
+        places: new Map([["cause:education", 0]]),
+        needs: null,
+      }),
+    ).toEqual([]);
+    expect(staleLater(documentKinds, change, new Map())).toEqual({
+      keys: [donationsKey(1)],
+      lists: [],
+    });
   }
   expect(JSON.parse((await file()) ?? "")).toMatchObject({
     nonprofit: "Well",

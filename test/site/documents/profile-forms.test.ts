@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
-import { keyOf } from "#site/documents/keys.ts";
+import { profileKey } from "#site/documents/profile.ts";
 import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
 import { ofHtml, ofJson, ofJsonLd, ofMarkdown } from "#test/support/profile-forms.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -144,7 +144,7 @@ test(`page, JSON-LD, markdown, JSON and MCP say the same, of ${isFull ? "all" : 
   const counts: number[] = [];
   const ids = Array.from({ length: Math.ceil(profiles / step) }, (_, at) => 1 + at * step);
   for (const id of [...ids, profiles + 1, profiles + 2, profiles + 3, profiles + 4]) {
-    const files = await site.files(keyOf.profile(id));
+    const files = await site.files(profileKey(id));
     const [html = "", json = ""] = Object.values(files).map((text) => text ?? "");
     const detail: NonprofitDetail = JSON.parse(json);
     const markdown = files[`nonprofits/${detail.slug}.md`] ?? "";

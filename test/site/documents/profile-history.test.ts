@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { keyOf } from "#site/documents/keys.ts";
-import { profileHistory } from "#site/documents/profile.ts";
-import { staleLater } from "#site/documents/stale-paths.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { historyKey, profileHistory } from "#site/documents/profile.ts";
+import { staleLater } from "#site/documents/staleness.ts";
 import { aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -28,8 +28,8 @@ test("is the same bytes in the bundle as from the service, alone and in a batch"
   const before = await recordBySlug(site.store, "elm");
   if (before === null) throw new Error("elm is missing");
   await site.save([{ ...before, country_code: "NO" }], [before]);
-  expect(await site.files(keyOf.profileHistory(1))).toEqual({ [path("oak")]: await served("oak") });
-  const batch = await profileHistory.render([2, 1, 99].map(keyOf.profileHistory), site);
+  expect(await site.files(historyKey(1))).toEqual({ [path("oak")]: await served("oak") });
+  const batch = await profileHistory.render([2, 1, 99].map(historyKey), site);
   expect(batch.map((file) => ({ ...file, body: textOf(file.body) }))).toEqual([
     { path: path("elm"), body: await served("elm") },
     { path: path("oak"), body: await served("oak") },
@@ -48,8 +48,8 @@ test("stands in the bundle for every profile that is not as it was added, and fo
   const [fresh] = await site.save([aNonprofit({ slug: "ash" })]);
   const keys: string[] = [];
   for await (const batch of profileHistory.all(site)) keys.push(...batch);
-  expect(keys).toEqual([1, 2].map(keyOf.profileHistory));
-  expect(await site.files(keyOf.profileHistory(fresh?.id ?? 0))).toEqual({ [path("ash")]: null });
+  expect(keys).toEqual([1, 2].map(historyKey));
+  expect(await site.files(historyKey(fresh?.id ?? 0))).toEqual({ [path("ash")]: null });
   expect(JSON.parse(await served("ash"))).toMatchObject({ count: 1, changes: [{ kind: "added" }] });
   const change: Change = {
     sequence: 9,
@@ -62,7 +62,7 @@ test("stands in the bundle for every profile that is not as it was added, and fo
     changed_at: 0,
     was: null,
   };
-  expect(staleLater(change, new Map()).keys).toContain(keyOf.profileHistory(2));
+  expect(staleLater(documentKinds, change, new Map()).keys).toContain(historyKey(2));
 });
 
 test("tells the newest 200 changes, and of them alone who agreed", async () => {

@@ -1,1 +1,4 @@
-export { GET } from "#site/parts/endpoint.ts";
+import { answerBytes } from "#content/contract/base/json.ts";
+import { endpoint } from "#site/documents/endpoint.ts";
+
+export const GET = endpoint<"/api/history/[slug].json">(({ answer }) => answerBytes(answer));

@@ -1,1 +1,6 @@
-export { GET } from "#site/parts/endpoint.ts";
+import { answerBytes } from "#content/contract/base/json.ts";
+import { endpoint } from "#site/documents/endpoint.ts";
+
+export const GET = endpoint<"/api/nonprofits/pages/[page].json">(({ answer }) =>
+  answerBytes(answer),
+);

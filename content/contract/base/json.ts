@@ -12,3 +12,6 @@ export function objectIn(text: string): Record<string, unknown> | null {
 /** Whether a text was meant as a JSON object and is none: a quote too few, a comma too many. */
 export const isBrokenObject = (text: string): boolean =>
   text.trimStart().startsWith("{") && objectIn(text) === null;
+
+/** The one way in which an answer becomes text, so that service and bundle agree to the byte. */
+export const answerBytes = (answer: unknown): string => `${JSON.stringify(answer)}\n`;

@@ -1,0 +1,125 @@
+import { feedPaths } from "#content/contract/feed.ts";
+import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
+import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
+import { causeList } from "#content/nonprofit/list-store.ts";
+import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
+import { directoryFact, storedCounters } from "#content/operation/directory-facts-store.ts";
+import { chartIds, chartsOf, csvOf } from "#content/statistics/charts.ts";
+import { directoryStats, storedCharts } from "#content/statistics/charts-store.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { type DocumentKind, kindOfOne, single, type Source } from "./document.ts";
+import { changesNumbers, movesLists, needsFields, touches } from "./staleness.ts";
+
+/** The day of a directory that was never published on a schedule: the day's rotation has to begin somewhere. */
+const firstDay = "2026-01-01";
+
+/** The day that documents are of, "YYYY-MM-DD": a fact of the store, so that the bundle is a function of it. */
+export const publicationDay = async (store: Queryable): Promise<string> =>
+  (await directoryFact(store, "publication_day")) ?? firstDay;
+
+/** The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store. */
+export const statsOf = async ({ store }: Source) =>
+  directoryStats(store, await storedCounters(store));
+
+const withNumbers = { staleAfter: changesNumbers };
+
+/** Each head is signed and stored as its day begins, so that the file is a function of the store. */
+const auditHeads = kindOfOne("audit-heads", {
+  paths: [feedPaths.audit],
+  ...withNumbers,
+  render: async ({ store }) => {
+    const heads = await directoryFact(store, auditHeadsFact);
+    return [{ path: feedPaths.audit, body: `${heads ?? '{"heads":[]}'}\n` }];
+  },
+});
+
+/** The numbers of each chart, for those who draw their own. */
+const chartFiles = kindOfOne("chart-files", {
+  paths: chartIds.map((id) => `statistics/${id}.csv`),
+  ...withNumbers,
+  render: async ({ store }) =>
+    chartsOf(await storedCharts(store)).map((chart) => ({
+      path: `statistics/${chart.id}.csv`,
+      body: csvOf(chart),
+    })),
+});
+
+export const needsPath = "api/needs-enrichment.json";
+const needsKey = "help-wanted";
+
+/** Fields that may move a nonprofit in the list of those that want help, though it keeps its place elsewhere. */
+const needsOrder: ReadonlySet<string> = new Set([
+  "verified",
+  "status",
+  "beneficiaries_per_year",
+  "slug",
+]);
+
+const mayMoveInNeeds = (change: Change): boolean =>
+  change.moved_lists.includes("thin") || touches(change, needsOrder);
+
+/**
+ * GET /api/needs-enrichment without parameters, for readers of the bundle alone. The day that turns the rotation and
+ * the totals are facts of the store; second opinions are left to the service, which knows them to the second.
+ */
+const needs: DocumentKind = {
+  ...kindOfOne(
+    needsKey,
+    single(
+      "/api/needs-enrichment.json",
+      async ({ store, baseUrl }) => {
+        const query = needsDefault(await publicationDay(store));
+        const totals = await storedNeedsTotals(store);
+        const shown = { baseUrl, totals, secondOpinions: null };
+        return { answer: await needsAnswer(store, query, shown) };
+      },
+      withNumbers,
+    ),
+  ),
+  staleAtOnce: (change, { needs: listed }) => {
+    const isListed = listed?.has(change.slug ?? "") ?? true;
+    return mayMoveInNeeds(change) || (isListed && touches(change, needsFields)) ? [needsKey] : [];
+  },
+};
+
+/** Answers of the API that are the same for all who ask, each a kind of its own. */
+export const answers: readonly DocumentKind[] = [
+  kindOfOne(
+    "causes-json",
+    single("/api/causes.json", async ({ store }) => ({ answer: await causeList(store) }), {
+      staleAfter: movesLists,
+    }),
+  ),
+  kindOfOne(
+    "stats-json",
+    single("/api/stats.json", async (source) => ({ answer: await statsOf(source) }), withNumbers),
+  ),
+  chartFiles,
+  kindOfOne(
+    "leaderboard-json",
+    single(
+      "/api/agents/leaderboard.json",
+      async ({ store }) => ({ answer: await keptAnswer(store, "leaderboard") }),
+      withNumbers,
+    ),
+  ),
+  kindOfOne(
+    "exemplars-json",
+    single(
+      "/api/agents/exemplars.json",
+      async ({ store }) => ({ answer: await keptAnswer(store, "exemplars") }),
+      withNumbers,
+    ),
+  ),
+  kindOfOne(
+    "enrichment-stats-json",
+    single(
+      "/api/enrichments/stats.json",
+      async ({ store }) => ({ answer: await keptAnswer(store, "enrichment_stats") }),
+      withNumbers,
+    ),
+  ),
+  auditHeads,
+  needs,
+];

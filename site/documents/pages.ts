@@ -1,0 +1,117 @@
+import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
+import { causeList, countryList } from "#content/nonprofit/list-store.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { openApiDocument } from "#content/openapi/document.ts";
+import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { curatedPicks } from "#content/recommendation/pick-store.ts";
+import { chartsOf, drawn } from "#content/statistics/charts.ts";
+import type { Recommended } from "#site/lists/list-view.ts";
+import { searchView } from "#site/lists/search-view.ts";
+import { referenceView } from "#site/parts/reference-view.ts";
+import { statsOf } from "./answers.ts";
+import { type DocumentKey, type SingleDocument, single, singles, type Source } from "./document.ts";
+import { emptyForms } from "./form-page.ts";
+import { changesNumbers, changesRecommended } from "./staleness.ts";
+
+const nothing = () => ({});
+const withNumbers = { staleAfter: changesNumbers };
+const withNumbersAndPicks = {
+  staleAfter: (change: Change) => changesNumbers(change) || changesRecommended(change),
+};
+
+/** How people reach the operator, as the publisher found the setting: a fact of the store, so that a change renders pages again. */
+export const contactFact = "contact";
+const contactOf = async ({ store }: Source) => ({
+  contact: (await directoryFact(store, contactFact)) || null,
+});
+
+const recommendedOnHome = 3;
+const recommendedMax = 500;
+
+/** The profiles that the operator picked or approved, those that were picked first before others. */
+async function recommended({ store }: Source, most: number): Promise<Recommended[]> {
+  const picks = (await curatedPicks(store, { phase: 2 })).slice(0, most);
+  const records = await recordsById(
+    store,
+    picks.map(({ nonprofit_id }) => nonprofit_id),
+  );
+  const byId = new Map(records.map((record) => [record.id, record]));
+  return picks.flatMap(({ nonprofit_id, why_recommended: why, recommended_for, origin }) => {
+    const record = byId.get(nonprofit_id);
+    if (record === undefined) return [];
+    const { slug, name, city, country_code } = record;
+    const intents = recommended_for.join("; ");
+    return [{ slug, name, city, country: country_code, why, intents, by: saidBy[origin] }];
+  });
+}
+
+const saidBy = {
+  operator: "recommendations.picked",
+  draft: "recommendations.drafted",
+  consensus: null,
+} as const;
+
+/** Pages of which there is one: each reads what it shows, and nothing else. */
+export const pages = {
+  home: single(
+    "/",
+    async (source) => ({
+      stats: await statsOf(source),
+      causes: (await causeList(source.store)).causes,
+      countries: await countryList(source.store),
+      picks: (await recommended(source, recommendedOnHome)).map((pick) => ({ ...pick, by: null })),
+    }),
+    withNumbersAndPicks,
+  ),
+  recommendations: single(
+    "/recommendations",
+    async (source) => ({
+      picks: (await recommended(source, recommendedMax)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    }),
+    withNumbersAndPicks,
+  ),
+  causes: single("/causes", ({ store }) => causeList(store), withNumbers),
+  countries: single(
+    "/countries",
+    async ({ store }) => ({ countries: await countryList(store) }),
+    withNumbers,
+  ),
+  statistics: single(
+    "/statistics",
+    async (source) => {
+      const stats = await statsOf(source);
+      return {
+        stats,
+        charts: await drawn(chartsOf(stats.charts, source.t), source.t),
+        publicationDay: await directoryFact(source.store, "publication_day"),
+      };
+    },
+    withNumbers,
+  ),
+  methodology: single("/methodology", nothing),
+  agents: single(
+    "/agents",
+    async ({ store }) => ({ leaderboard: await keptAnswer(store, "leaderboard") }),
+    withNumbers,
+  ),
+  match: single("/match", nothing),
+  onboard: single("/onboard", emptyForms.onboard),
+  "onboard-status": single("/onboard/status", emptyForms.onboardStatus),
+  corrections: single("/corrections", emptyForms.corrections),
+  "correction-status": single("/corrections/status", emptyForms.correctionStatus),
+  receipt: single("/receipt", nothing),
+  widget: single("/widget", nothing),
+  search: single("/search", ({ t }) => ({ view: searchView({}, null, t), answered: false })),
+  about: single("/about", contactOf, withNumbers),
+  privacy: single("/privacy", contactOf, withNumbers),
+  data: single("/data", nothing),
+  developers: single("/developers", ({ baseUrl }) => ({
+    rooms: referenceView(openApiDocument(baseUrl)),
+  })),
+  "not-found": single("/404", nothing),
+  robots: single("/robots.txt", nothing),
+} as const satisfies Readonly<Record<string, SingleDocument>>;
+
+export const pageKey = (name: keyof typeof pages): DocumentKey => `page ${name}`;
+export const page = singles("page", pages);
