@@ -151,6 +151,13 @@ describe("no circle of imports, types included,", () => {
   });
 });
 
+test("a page opens no store: its document loads what it shows", () => {
+  const wrong = files
+    .filter((file) => file.startsWith("site/pages/"))
+    .filter((file) => imports.get(file)?.some((name) => /#content\/store\/|store\.ts$/.test(name)));
+  expect(wrong).toEqual([]);
+});
+
 test("the site writes to the store only through content/feed", async () => {
   const writing =
     /\bstore\.write\(|\.raw\.(?:batch|transaction)\(|\bfrom "#content\/[^"]*\/save\.ts"/;
