@@ -114,6 +114,14 @@ async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
   return winners.toSorted((a, b) => a.id - b.id);
 }
 
+/** An agent that found a live value, too; `name` is null where no one vouches for it. */
+export type Corroboration = {
+  nonprofit_id: number;
+  field: EnrichableField;
+  name: string | null;
+  now: Date;
+};
+
 /**
  * Counts an agent among the sources of a live value that it found too, or names it when `name` is given: anyone can send what
  * is live, and put a name beside it. Does nothing when the name is there already, enough are known, or nothing is known of
@@ -121,9 +129,8 @@ async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
  */
 export async function addCorroboration(
   tx: WriteTransaction,
-  one: { nonprofit_id: number; field: EnrichableField; name: string | null; now: Date },
+  { nonprofit_id, field, name, now }: Corroboration,
 ): Promise<void> {
-  const { nonprofit_id, field, name, now } = one;
   const [before] = await recordsById(tx, [nonprofit_id]);
   const known = before?.provenance[field];
   if (before === undefined || known === undefined) return;

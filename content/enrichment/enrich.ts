@@ -17,18 +17,43 @@ import {
   promotionNote,
   type SubmissionState,
 } from "./consensus.ts";
-import { readEnrichment } from "./read.ts";
-import type { Rejection } from "./submission-store.ts";
+import { readEnrichment, type ReadItem } from "./read.ts";
+import { addCorroboration, applyAgreed } from "./agreed-field-store.ts";
+import { isBound, secretRefusal } from "./agent-key.ts";
+import {
+  type EnrichTarget,
+  enrichTarget,
+  fieldState,
+  insertSubmission,
+  type NewSubmission,
+  priorRejections,
+  type Rejection,
+  rejectSubmission,
+  setConfidence,
+  setNetwork,
+} from "./submission-store.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { keptAnswerBytes } from "#content/operation/stored-bytes.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
-import { admit, type ProposalCall, type ProposalWorld, type ProposalRefusal } from "./proposal.ts";
 import {
-  type EnrichOutcome,
+  admit,
+  type ProposalCall,
+  type ProposalFailure,
+  type ProposalWorld,
+  type ProposalRefusal,
+  storeOnce,
+} from "./proposal.ts";
+import {
+  type EnrichJob,
+  type Known,
+  type Planned,
+  planOf,
+  type Step,
   type StoredItem,
-  storeEnrichment,
-  type StoringFailure,
-} from "./decide-submissions.ts";
+} from "./plan.ts";
 
 /** What the verb works with; the service fills it from its own world. */
 export type EnrichWorld = ProposalWorld & {
@@ -68,6 +93,146 @@ export async function enrich(
   const { baseUrl, mode } = world;
   return ok(enrichmentAnswer(stored.value, { ...published, baseUrl, mode }));
 }
+
+/** What the transaction did, with what was rejected before. */
+export type EnrichOutcome = Omit<Done, "items"> & {
+  /** What it took in the store; 0 when nothing was stored that was not there. */
+  bytes: number;
+  items: (StoredItem & { prior_rejections: readonly Rejection[] })[];
+};
+
+/** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
+type Done = {
+  nonprofit_id: number;
+  slug: string;
+  name: string;
+  /** Whether the agent's id is bound to a secret, which came. An outcome kept by 0.3.0 has none. */
+  bound?: boolean;
+  items: StoredItem[];
+  /** When it was done, in milliseconds since 1970. */
+  at: number;
+  /** The newest change that made one of these values live; null when none is live. */
+  sequence: number | null;
+};
+
+type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: string[] };
+
+/** Stores all submissions of a request, or none of it, inside the caller's transaction. */
+export async function storeEnrichment(
+  tx: WriteTransaction,
+  job: EnrichJob,
+): Promise<Result<EnrichOutcome, StoringFailure>> {
+  const { request, slug } = job;
+  const target = await enrichTarget(tx, slug, request);
+  if (target === null) return fail({ kind: "nonprofit_not_found", slug });
+  // Before anything that was kept is answered: the id may have been bound, or have another secret, since.
+  const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
+  if (refusal !== null) return fail(refusal);
+  let bytes = 0;
+  const done = await storeOnce(tx, "enrich", job, [slug, request], async () => {
+    const stored = await storeItems(tx, job, target);
+    if (!stored.ok) return stored;
+    const kept = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
+    bytes = kept + stored.value.bytes;
+    return ok(stored.value.done);
+  });
+  if (!done.ok) return done;
+  const { nonprofit_id, at } = done.value;
+  const items: EnrichOutcome["items"] = [];
+  // Looked up, and not kept with the outcome: they may be a hundred times as long as what was sent.
+  for (const item of done.value.items) {
+    const { field, any_rejected = true } = item;
+    const prior_rejections = any_rejected
+      ? await priorRejections(tx, { nonprofit_id, field, at })
+      : [];
+    items.push({ ...item, prior_rejections });
+  }
+  return ok({ ...done.value, items, bytes });
+}
+
+/** Reads what is known of each field, plans, and does the steps of the plan. */
+async function storeItems(
+  tx: WriteTransaction,
+  job: EnrichJob,
+  { agent_key, status, ...target }: EnrichTarget,
+): Promise<Result<{ done: Done; bytes: number }, StoringFailure>> {
+  const { id: nonprofit_id, slug, name } = target;
+  if (status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
+  const known: Known[] = [];
+  for (const item of job.request.items) {
+    const fresh = newSubmission(job, target, item);
+    known.push({ job, agent_key, fresh, state: await fieldState(tx, fresh) });
+  }
+  const plan = planOf(known);
+  if (!plan.ok) return plan;
+  const items: StoredItem[] = [];
+  let sequence: number | null = null;
+  for (const planned of plan.value.items) {
+    const done = await carryOut(tx, planned);
+    items.push({ id: done.id, ...planned.item });
+    const live = planned.live === "before" ? await newestChangeOf(tx, nonprofit_id) : done.sequence;
+    sequence = Math.max(sequence ?? 0, live ?? 0) || null;
+  }
+  const done = { nonprofit_id, slug, name, bound: isBound(agent_key), items, sequence };
+  return ok({ done: { ...done, at: job.now.getTime() }, bytes: plan.value.bytes });
+}
+
+/** Answers the id of the submission, and the sequence of the change that made its value live; null when none did. */
+async function carryOut(
+  tx: WriteTransaction,
+  { steps, id: earlier }: Planned,
+): Promise<{ id: number; sequence: number | null }> {
+  let [id, sequence] = [earlier ?? 0, null as number | null];
+  for (const step of steps) {
+    if (step.kind === "insert") id = (await insertSubmission(tx, step.submission)).id;
+    else if (step.kind === "apply") sequence = await applyAgreed(tx, step.agreed);
+    else await writeOf(tx, step);
+  }
+  return { id, sequence };
+}
+
+function writeOf(
+  tx: WriteTransaction,
+  step: Exclude<Step, { kind: "insert" | "apply" }>,
+): Promise<unknown> {
+  switch (step.kind) {
+    case "reject":
+      return rejectSubmission(tx, step.rejection);
+    case "confidence":
+      return setConfidence(tx, step.of);
+    case "network":
+      return setNetwork(tx, step);
+    case "corroborate":
+      break;
+  }
+  return addCorroboration(tx, step.corroboration);
+}
+
+const newSubmission = (
+  { request, network, now }: EnrichJob,
+  target: Pick<EnrichTarget, "id" | "names_another">,
+  item: ReadItem,
+): NewSubmission => ({
+  nonprofit_id: target.id,
+  field: item.field,
+  field_type: item.field_type,
+  value: item.value,
+  normalised_value: item.normalised_value,
+  source_url: item.source_url,
+  agent_id: request.agent_id,
+  // Another's id as a name would pass for its owner.
+  agent_name: target.names_another === 1 ? request.agent_id : request.agent_name,
+  network,
+  status: "pending",
+  audit_only: 0,
+  test_data: item.test_data ? 1 : 0,
+  confidence: 1,
+  reason: null,
+  winning_value: null,
+  created_at: now.getTime(),
+  applied_at: null,
+  decided_at: null,
+});
 
 /** `applied: true` is said only once the published profile holds the value. */
 async function publicationOf(

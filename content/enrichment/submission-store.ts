@@ -68,6 +68,7 @@ const voteColumns = [
   "normalised_value",
   "value",
   "test_data",
+  "confidence",
   "created_at",
 ] as const;
 
@@ -213,15 +214,16 @@ export async function insertSubmission(
   return { ...one, id: Number(lastInsertRowid) };
 }
 
-/** Rejects one submission that waits. `reason` is public. */
+/** `reason` is public; `at` is an instant in milliseconds since 1970. */
+export type SubmissionRejection = Pick<StoredSubmission, "id" | "winning_value"> & {
+  reason: string;
+  at: number;
+};
+
+/** Rejects one submission that waits. */
 export const rejectSubmission = (
   tx: WriteTransaction,
-  {
-    id,
-    reason,
-    winning_value,
-    at,
-  }: Pick<StoredSubmission, "id" | "winning_value"> & { reason: string; at: number },
+  { id, reason, winning_value, at }: SubmissionRejection,
 ): Promise<number> =>
   decideWaiting(
     tx,
@@ -231,11 +233,11 @@ export const rejectSubmission = (
     { winning_value },
   );
 
+/** How many agents agree on one value of a field. */
+export type ValueConfidence = Field & Pick<NewSubmission, "normalised_value" | "confidence">;
+
 /** Sets the number of agreeing agents on all pending submissions of one value. Index: submissions_by_field. */
-export async function setConfidence(
-  tx: WriteTransaction,
-  one: Field & Pick<NewSubmission, "normalised_value" | "confidence">,
-): Promise<void> {
+export async function setConfidence(tx: WriteTransaction, one: ValueConfidence): Promise<void> {
   const sameValue = eq(submissions.normalised_value, one.normalised_value);
   await tx.db
     .update(submissions)

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import { storeEnrichment } from "#content/enrichment/decide-submissions.ts";
+import { storeEnrichment } from "#content/enrichment/enrich.ts";
 import type { Deciding } from "#content/operator/open-queue.ts";
 import { waitingDaysMax } from "#content/operator/expire-waiting.ts";
 import { correctionReviews } from "#content/operator/review-correction.ts";

@@ -189,7 +189,6 @@ const verbs: readonly string[] = [
   "content/donation/sweep.ts",
   "content/donation/world.ts",
   "content/enrichment/bind-agent.ts",
-  "content/enrichment/decide-submissions.ts",
   "content/enrichment/enrich.ts",
   "content/enrichment/proposal.ts",
   "content/onboarding/onboard.ts",

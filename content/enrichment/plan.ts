@@ -1,0 +1,362 @@
+import { isRowField, isStructured } from "#content/contract/enrichment.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
+import { type AgentKey, vouchedName } from "./agent-key.ts";
+import type { Agreed, Corroboration } from "./agreed-field-store.ts";
+import {
+  corroborates,
+  decide,
+  type Decision,
+  givesWay,
+  isQueueFull,
+  rejectionReasons,
+} from "./consensus.ts";
+import { type Admitted, isOfAnotherNetwork } from "./proposal.ts";
+import type { EnrichmentRequest } from "./read.ts";
+import type {
+  FieldState,
+  NewSubmission,
+  StoredSubmission,
+  SubmissionRejection,
+  ValueConfidence,
+} from "./submission-store.ts";
+import { agreedValue, comparedLive, comparedValue } from "./value.ts";
+
+/** One request to enrich, read and checked, as it goes into a transaction. */
+export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
+
+/** One submission of a job, with what is known of its field. */
+export type Known = {
+  job: EnrichJob;
+  agent_key: AgentKey | null;
+  fresh: NewSubmission;
+  state: FieldState;
+};
+
+/** One write of a plan; those of a submission are done in order. */
+export type Step =
+  | { kind: "reject"; rejection: SubmissionRejection }
+  | { kind: "confidence"; of: ValueConfidence }
+  | { kind: "network"; id: number; network: string }
+  | { kind: "insert"; submission: NewSubmission }
+  | { kind: "corroborate"; corroboration: Corroboration }
+  | { kind: "apply"; agreed: Agreed };
+
+/** What becomes of one submission. */
+export type Planned = {
+  steps: Step[];
+  /** The submission that answers it, where that is stored already; otherwise the one that is inserted. */
+  id: number | null;
+  /** Whether its value goes live by a step, was live before, or is not. */
+  live: "now" | "before" | null;
+  item: Omit<StoredItem, "id">;
+};
+
+/** What is answered of a submission, and kept for an Idempotency-Key. */
+export type StoredItem = Pick<
+  StoredSubmission,
+  "id" | "field" | "field_type" | "status" | "audit_only" | "confidence" | "reason"
+> & {
+  corroborates: boolean;
+  rivals: boolean;
+  /** Whose value is test data: the agent's own, or that of others who sent the same. */
+  tests: "own" | "others" | null;
+  /** Whether any submission of the field is rejected. One kept by an earlier version has none. */
+  any_rejected?: boolean;
+};
+
+export type PlanFailure =
+  | { kind: "pending_from_another_network"; path: string }
+  | { kind: "field_queue_full"; fields: string[] };
+
+/**
+ * What the submissions of one request, each for another field, do to the store, and how many bytes they take there. All are
+ * judged before anything is written: a refused batch leaves nothing behind. Source: spec, "Enrichment submission status".
+ */
+export function planOf(
+  submissions: readonly Known[],
+): Result<{ items: Planned[]; bytes: number }, PlanFailure> {
+  const judged = submissions.map(judge);
+  const anothers = judged.find(replacesAnothers);
+  if (anothers !== undefined) {
+    return fail({ kind: "pending_from_another_network", path: anothers.fresh.field });
+  }
+  const full = judged.filter((one) => lacksRoom(one) && roomMadeBy(one) === null);
+  if (full.length > 0) {
+    return fail({ kind: "field_queue_full", fields: full.map(({ fresh }) => fresh.field) });
+  }
+  const stored = judged.filter(({ earlier }) => earlier === null);
+  const bytes = stored.reduce((total, { fresh }) => total + submissionBytes(fresh), 0);
+  return ok({ items: judged.map(planOfOne), bytes });
+}
+
+/** A submission that is answered with an earlier one, or of which the rules decide. */
+type Judged = Known & ({ earlier: StoredSubmission } | { earlier: null; decision: Decision });
+
+function judge(known: Known): Judged {
+  const { job, fresh, state } = known;
+  const { live } = state;
+  const refused = live === null ? state.refused : null;
+  const earlier = earlierOf(known) ?? refused;
+  if (earlier !== null) return { ...known, earlier };
+  // An agent may propose any number of programmes and metrics.
+  const pending = isRowField(fresh.field) ? [] : state.votes;
+  const decision = decide({
+    field_type: fresh.field_type,
+    live: live === null ? null : comparedLive(fresh.field, live),
+    pending: pending.map(voteOf),
+    mine: voteOf(fresh),
+    mode: job.mode,
+  });
+  return { ...known, earlier: null, decision };
+}
+
+/**
+ * Whether it would replace what waits under the same id and came from another network. Of a secret value also whether it
+ * would repeat that: the refusal must not tell a right guess from a wrong one.
+ */
+function replacesAnothers(one: Judged): boolean {
+  const { job, state } = one;
+  const { field, agent_id } = one.fresh;
+  if (isSecret(field) && state.live === null) {
+    return state.votes.some((vote) => vote.agent_id === agent_id && isOfAnotherNetwork(vote, job));
+  }
+  if (one.earlier !== null || one.decision.kind === "audit") return false;
+  const { replaces } = one.decision;
+  const replaced = state.votes.find(({ id }) => id === replaces);
+  return replaced !== undefined && isOfAnotherNetwork(replaced, job);
+}
+
+/**
+ * The waiting submission that gives up its place to this one; null where there is room, or none to be made. Texts wait for
+ * a person, and strangers take none of them from the queue.
+ */
+function roomMadeBy(one: Judged): number | null {
+  const { fresh, state, job } = one;
+  if (fresh.field_type === "prose" || !lacksRoom(one)) return null;
+  const others = state.votes.filter((vote) => vote.normalised_value !== fresh.normalised_value);
+  return givesWay(others, job.network, job.now.getTime());
+}
+
+/** Whether it would wait where enough others do, and not in the place of this agent's own. */
+function lacksRoom(one: Judged): boolean {
+  if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
+  const { decision } = one;
+  const waits = decision.kind === "pending" || decision.kind === "queued";
+  return waits && decision.replaces === null;
+}
+
+/** The submission with this value that the agent has already; null when it has none, or none that still counts. */
+const earlierOf = ({ state: { own, live } }: Known): StoredSubmission | null =>
+  own !== null && stillCounts(own, live) ? own : null;
+
+function stillCounts(own: StoredSubmission, live: string | null): boolean {
+  const { field, status, audit_only } = own;
+  if (isRowField(field)) return true;
+  if (live !== null && isSecret(field)) return audit_only === 1;
+  const compared = live === null ? null : comparedLive(field, live);
+  // What was live and has since been emptied or replaced, or was logged beside another value than this, counts again.
+  if (status === "applied")
+    return compared === comparedValue(field, own.winning_value ?? own.value);
+  if (audit_only === 0) return true;
+  const isLive = compared === own.normalised_value;
+  return compared !== null && isLive === (own.reason === corroborates);
+}
+
+/** Test data never decides. */
+const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
+  ...one,
+  counts: one.test_data === 0,
+});
+
+/**
+ * No one may learn whether a guess equals the stored address: each is stored and answered alike, without credit. Who cannot
+ * see a value cannot contradict it either, so nothing is lost. Of an address that waits for a second agent consensus has to
+ * tell: a right guess makes it live, a wrong one waits beside it and looks like the first.
+ */
+const isSecret = (field: string): boolean => field === "contact_email";
+
+/** The id of its agent is in two indexes as well, and so is what is compared. */
+const submissionBytes = (one: NewSubmission): number =>
+  rowBytes +
+  3 * sizeOf(one.agent_id) +
+  sizeOf(one.agent_name) +
+  sizeOf(one.source_url) +
+  sizeOf(one.value) +
+  3 * sizeOf(one.normalised_value);
+
+type Shown = Omit<StoredSubmission, "id">;
+
+/** A submission that is stored already is not stored again. */
+function planOfOne(one: Judged): Planned {
+  if (one.earlier !== null) return repeated(one, one.earlier);
+  const { fresh, state, decision } = one;
+  switch (decision.kind) {
+    case "audit":
+      return audited(one, decision.corroborates);
+    case "queued": {
+      const queued = { ...fresh, confidence: agentCount(state) };
+      const steps = [...replaced(one, decision.replaces), inserted(queued)];
+      return { steps, id: null, live: null, item: itemOf(one, queued) };
+    }
+    case "pending": {
+      const confidence = isSecret(fresh.field) ? 1 : decision.confidence;
+      const mine = { ...fresh, confidence };
+      const steps = [
+        ...replaced(one, decision.replaces),
+        ...takenBack(one, roomMadeBy(one), rejectionReasons.expired, null),
+        // Alone with its value there is no other submission to bring up to date.
+        ...(confidence > 1 ? [{ kind: "confidence", of: mine } as const] : []),
+        inserted(mine),
+      ];
+      return { steps, id: null, live: null, item: itemOf(one, mine, hasRivals(one)) };
+    }
+    case "applied":
+      break;
+  }
+  const mine = { ...fresh, confidence: decision.confidence };
+  const steps = [...replaced(one, decision.replaces), inserted(mine), applied(one, mine)];
+  return { steps, id: null, live: "now", item: itemOf(one, { ...mine, status: "applied" }) };
+}
+
+const inserted = (submission: NewSubmission): Step => ({ kind: "insert", submission });
+
+/** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
+const replaced = (one: Known, id: number | null): Step[] =>
+  takenBack(one, id, rejectionReasons.replaced, one.fresh.value);
+
+/** Rejects one that waits, null for none; it no longer counts for those of its value. */
+function takenBack(
+  { fresh, state }: Known,
+  id: number | null,
+  reason: string,
+  winning_value: string | null,
+): Step[] {
+  const vote = state.votes.find((other) => other.id === id);
+  if (vote === undefined) return [];
+  const { nonprofit_id, field, created_at: at } = fresh;
+  const { normalised_value } = vote;
+  const confidence = vote.confidence - 1;
+  return [
+    { kind: "reject", rejection: { id: vote.id, reason, winning_value, at } },
+    ...(confidence > 0
+      ? [
+          {
+            kind: "confidence",
+            of: { nonprofit_id, field, normalised_value, confidence },
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+/** Makes what `mine` has in common with all that agree on it live. */
+function applied({ job, fresh: { nonprofit_id }, state }: Known, mine: Shown): Step {
+  const { field, normalised_value, confidence } = mine;
+  if (!isStructured(field)) throw new Error(`${field} never goes live by agreement`);
+  const agreeing = state.votes.filter(
+    (vote) => vote.normalised_value === normalised_value && vote.test_data === 0,
+  );
+  const value = agreedValue(field, [mine.value, ...agreeing.map((vote) => vote.value)]);
+  const agreed = { nonprofit_id, field, value, normalised_value, confidence, now: job.now };
+  return { kind: "apply", agreed };
+}
+
+/** How many distinct agents sent this value where nothing is to be decided; one that sent it before counts once. */
+const agentCount = ({ own, agent_count }: FieldState): number =>
+  own === null ? agent_count + 1 : Math.max(1, agent_count);
+
+/** Whether other agents' values wait beside this one, too. */
+const hasRivals = ({ fresh, state }: Known): boolean =>
+  !isSecret(fresh.field) &&
+  state.votes.some(
+    ({ agent_id, normalised_value }) =>
+      agent_id !== fresh.agent_id && normalised_value !== fresh.normalised_value,
+  );
+
+/** The field holds a value: logged, and the agent named as one more source when it found the same. */
+function audited(one: Known, corroborating: boolean): Planned {
+  const { job, agent_key, fresh, state } = one;
+  const logged = { ...fresh, network: null, audit_only: 1 };
+  const plan = (submission: NewSubmission, ...more: Step[]): Planned => ({
+    steps: [inserted(submission), ...more],
+    id: null,
+    live: null,
+    item: itemOf(one, submission),
+  });
+  if (isSecret(fresh.field)) return plan(logged);
+  const reason = corroborating ? corroborates : null;
+  const counted = { ...logged, confidence: agentCount(state), reason };
+  if (!corroborating || fresh.test_data === 1) return plan(counted);
+  const name = vouchedName(fresh.agent_id, agent_key);
+  const { nonprofit_id, field } = fresh;
+  const corroboration = { nonprofit_id, field, name, now: job.now };
+  return plan(counted, { kind: "corroborate", corroboration });
+}
+
+/** The same value from the same agent again: it is answered with the submission it has. */
+function repeated(one: Known, own: StoredSubmission): Planned {
+  if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
+    return decidedAgain(one, own);
+  }
+  const unchanged = { steps: [], id: own.id, live: null };
+  if (own.audit_only === 1 && isSecret(own.field)) {
+    return { ...unchanged, item: itemOf(one, { ...own, confidence: 1 }) };
+  }
+  if (own.status === "rejected") return { ...unchanged, item: itemOf(one, own) };
+  const isLive = own.status === "applied";
+  const confidence = Math.max(own.confidence, isLive ? 1 : one.state.agent_count);
+  const item = itemOf(one, { ...own, confidence });
+  return { ...unchanged, live: isLive ? "before" : null, item };
+}
+
+/**
+ * The rules look at what waits as at a new submission: the mode of consensus may have been switched since. One from
+ * before the strict mode has no network and could never agree with another: it counts with that of this request, and keeps
+ * it when the agent's secret came. Without one anybody may have sent this, and would keep the agent from replacing it.
+ */
+function decidedAgain(one: Known, own: StoredSubmission): Planned {
+  const { job, state } = one;
+  const mine = { ...own, network: own.network ?? job.network };
+  const { id, network, field_type } = mine;
+  const named: Step[] =
+    network !== null && own.network === null && job.secret !== null
+      ? [{ kind: "network", id, network }]
+      : [];
+  const decision = decide({
+    field_type,
+    live: null,
+    pending: state.votes.map(voteOf),
+    mine: voteOf(mine),
+    mode: job.mode,
+  });
+  if (decision.kind !== "applied") {
+    return { steps: named, id, live: null, item: itemOf(one, mine, hasRivals(one)) };
+  }
+  const agreed = { ...mine, confidence: decision.confidence };
+  const item = itemOf(one, { ...agreed, status: "applied" });
+  return { steps: [...named, applied(one, agreed)], id, live: "now", item };
+}
+
+/** What is answered of one submission. */
+function itemOf({ fresh, state }: Known, submission: Shown, rivals = false): Planned["item"] {
+  const { field, field_type, status, audit_only, confidence, reason, test_data } = submission;
+  const isSame = ({ normalised_value }: { normalised_value: string }) =>
+    normalised_value === fresh.normalised_value;
+  const tested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
+  // What goes live rejects what waited, and so does another value of the same agent.
+  const rejects =
+    status === "applied" || state.votes.some(({ agent_id }) => agent_id === fresh.agent_id);
+  return {
+    field,
+    field_type,
+    status,
+    audit_only,
+    confidence,
+    reason,
+    corroborates: reason === corroborates && !isSecret(field),
+    rivals,
+    tests: test_data === 1 ? "own" : tested && !isSecret(field) ? "others" : null,
+    any_rejected: rejects || state.any_rejected === 1,
+  };
+}
