@@ -3,7 +3,7 @@ import { agentSecretOf, networkHash } from "#api/http/client.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
-import { secretDigest, type SecretRefusal } from "#content/enrichment/agent-key.ts";
+import { secretDigest, type SecretRefusal } from "#content/enrichment/agent.ts";
 import type { ProposalCall, ProposalWorld } from "#content/enrichment/proposal.ts";
 
 // How a request becomes a proposal, and what its sender reads when it is refused: of values and of drafts alike.

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Config } from "#api/config.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import { agentSecretStart } from "#content/enrichment/agent-key.ts";
+import { agentSecretStart } from "#content/enrichment/agent.ts";
 import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
 
 const addresses = new WeakMap<Request, string>();

@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { agentKeys, agents, submissions } from "#content/store/tables/enrichment.ts";
 import { recommendationDrafts } from "#content/store/tables/recommendations.ts";
-import type { AgentKey } from "./agent-key.ts";
+import type { AgentKey } from "./agent.ts";
 import { rejectionReasons } from "./consensus.ts";
 import { decideWaiting } from "./proposal-store.ts";
 

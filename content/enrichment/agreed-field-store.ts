@@ -21,8 +21,7 @@ import { submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { corroborates, rejectionReasons } from "./consensus.ts";
 import { decided } from "./proposal-store.ts";
-import { rejectAll } from "./review-store.ts";
-import { type Field, ofField, votesOn } from "./submission-store.ts";
+import { type Field, ofField, rejectAll, votesOn } from "./submission-store.ts";
 import { comparedValue } from "./value.ts";
 
 export type Agreed = {

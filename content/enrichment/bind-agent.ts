@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import type { AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { readAgent } from "./agent.ts";
 import {
-  isBound,
-  secretDigest,
-  type SecretRefusal,
-  secretRefusal,
   agentSecretStart,
-} from "./agent-key.ts";
+  isBound,
+  readAgent,
+  secretDigest,
+  secretRefusal,
+  type SecretRefusal,
+} from "./agent.ts";
 import { agentKey, hasSubmitted, rejectWaitingOf, saveAgentKey } from "./agent-key-store.ts";
 import type { WriteTransaction, Store } from "#content/store/open.ts";
 import type { Clock } from "#content/contract/base/time.ts";

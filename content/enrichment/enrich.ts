@@ -19,7 +19,7 @@ import {
 } from "./consensus.ts";
 import { readEnrichment, type ReadItem } from "./read.ts";
 import { addCorroboration, applyAgreed } from "./agreed-field-store.ts";
-import { isBound, secretRefusal } from "./agent-key.ts";
+import { isBound, secretRefusal } from "./agent.ts";
 import {
   type EnrichTarget,
   enrichTarget,

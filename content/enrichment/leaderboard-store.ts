@@ -19,8 +19,7 @@ import {
   submissions,
 } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
-import { agentFlags } from "./agent.ts";
-import { isBound, vouchedName } from "./agent-key.ts";
+import { agentFlags, isBound, vouchedName } from "./agent.ts";
 
 /** Source: spec, "Limits"; its decisions, "Leaderboard and exemplars". */
 const recentMax = 10;

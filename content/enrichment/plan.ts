@@ -1,7 +1,7 @@
 import { isRowField, isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
-import { type AgentKey, vouchedName } from "./agent-key.ts";
+import { type AgentKey, vouchedName } from "./agent.ts";
 import type { Agreed, Corroboration } from "./agreed-field-store.ts";
 import {
   corroborates,

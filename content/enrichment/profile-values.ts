@@ -6,9 +6,8 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { isLinkShortener, shortenedLink } from "./link-shorteners.ts";
 import { itemFrom } from "./prose-rows.ts";
-import { checkLine, checkValue } from "./value.ts";
+import { checkLine, checkValue, isLinkShortener, shortenedLink } from "./value.ts";
 
 type Read = Result<unknown, { message: string }>;
 type Reader = (value: never, thisYear: number) => Read;

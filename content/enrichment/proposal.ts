@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { SecretRefusal } from "./agent-key.ts";
+import type { SecretRefusal } from "./agent.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { ConsensusMode } from "./consensus.ts";
 import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";

@@ -1,16 +1,4 @@
-import {
-  and,
-  type Column,
-  eq,
-  getTableColumns,
-  gt,
-  isNull,
-  lt,
-  ne,
-  notExists,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, type Column, eq, getTableColumns, gt, lt, ne, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
 import { countUpTo, inValues } from "#content/store/query.ts";
@@ -167,45 +155,6 @@ async function withVotes(
   }
   return found;
 }
-
-/** What of a field can be rejected: the votes on it, what contradicts its live value, or the texts for it. */
-const groups = {
-  votes: votesOn,
-  disputes: (field: Field) =>
-    and(ofField(field), eq(submissions.audit_only, 1), isNull(submissions.reason)),
-  texts: (field: Field) => and(ofField(field), eq(submissions.audit_only, 0)),
-} as const satisfies Record<string, (field: Field) => SQL | undefined>;
-
-/** Rejects all of a group that waits for a field. Answers how many submissions that were. */
-export const rejectAll = (
-  tx: WriteTransaction,
-  group: keyof typeof groups,
-  {
-    reason,
-    at,
-    winning_value = null,
-    normalised_value,
-    ...field
-  }: Field & {
-    reason: string;
-    at: number;
-    winning_value?: string | null;
-    /** Only those of this value. */
-    normalised_value?: string;
-  },
-): Promise<number> =>
-  decideWaiting(
-    tx,
-    submissions,
-    and(
-      groups[group](field),
-      normalised_value === undefined
-        ? undefined
-        : eq(submissions.normalised_value, normalised_value),
-    ),
-    { status: "rejected", reason, at },
-    { winning_value },
-  );
 
 /**
  * Rejects the values and texts that have waited longest; what others sent for the same value counts those that remain.

@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import {
   type EnrichableField,
@@ -229,6 +229,45 @@ export const rejectSubmission = (
     tx,
     submissions,
     eq(submissions.id, id),
+    { status: "rejected", reason, at },
+    { winning_value },
+  );
+
+/** What of a field can be rejected: the votes on it, what contradicts its live value, or the texts for it. */
+const groups = {
+  votes: votesOn,
+  disputes: (field: Field) =>
+    and(ofField(field), eq(submissions.audit_only, 1), isNull(submissions.reason)),
+  texts: (field: Field) => and(ofField(field), eq(submissions.audit_only, 0)),
+} as const satisfies Record<string, (field: Field) => SQL | undefined>;
+
+/** Rejects all of a group that waits for a field. Answers how many submissions that were. */
+export const rejectAll = (
+  tx: WriteTransaction,
+  group: keyof typeof groups,
+  {
+    reason,
+    at,
+    winning_value = null,
+    normalised_value,
+    ...field
+  }: Field & {
+    reason: string;
+    at: number;
+    winning_value?: string | null;
+    /** Only those of this value. */
+    normalised_value?: string;
+  },
+): Promise<number> =>
+  decideWaiting(
+    tx,
+    submissions,
+    and(
+      groups[group](field),
+      normalised_value === undefined
+        ? undefined
+        : eq(submissions.normalised_value, normalised_value),
+    ),
     { status: "rejected", reason, at },
     { winning_value },
   );

@@ -1,3 +1,4 @@
+import linkShorteners from "#content/editorial/link-shorteners.json";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import {
@@ -15,7 +16,6 @@ import {
   isPublicHost,
   readWebsite,
 } from "#content/nonprofit/website.ts";
-import { isLinkShortener, shortenedLink } from "./link-shorteners.ts";
 import { itemFrom } from "./prose-rows.ts";
 
 /** Text in one Unicode form, with single spaces. */
@@ -236,3 +236,22 @@ export function isTestData({ field, value, agent_id, agent_name, ...known }: Sub
     testAgent.test(words)
   );
 }
+
+/**
+ * True for a public service that gives links other, shorter addresses, or that leads on to an address in its query: who
+ * made the link decides where it leads. The list names hosts, with all below them, and paths at one host. It is not beside
+ * what else is known of websites, because that is in the donation button, which has no room for the list.
+ */
+export function isLinkShortener(website: string): boolean {
+  const url = URL.parse(comparedWebsite(website));
+  if (url === null) return false;
+  const labels = url.hostname.split(".");
+  const page = url.hostname + url.pathname.replace(/\/$/, "");
+  return shorteners.has(page) || labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
+}
+
+/** What is said of a link of such a service. */
+export const shortenedLink = (field: string): string =>
+  `${field} is an address of a service that shortens links, and its maker can change where it leads. Follow it, and send the organisation's own address.`;
+
+const shorteners: ReadonlySet<string> = new Set(linkShorteners);

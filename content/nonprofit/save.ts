@@ -1,15 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { ne } from "drizzle-orm";
+import { and, getTableColumns, isNull, ne } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Listing, listingsOf, searchRank } from "./listing.ts";
 import type { NonprofitRecord } from "./record.ts";
-import { samePublicFacts } from "./register-facts.ts";
-import { adoptRegisterRecords } from "./register-record-store.ts";
+import { samePublicFacts, withRegisterRecord } from "./register-facts.ts";
 import { children } from "./record-store.ts";
 import { columnNames, insertMany, inValues } from "#content/store/query.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
-import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
+import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { indexWords } from "./filters.ts";
 import { refreshPending } from "./pending-submissions-store.ts";
 import type { Change } from "./changes-store.ts";
@@ -82,6 +81,44 @@ export async function saveNonprofits(
   );
   return written.map(({ after }) => after);
 }
+
+/** The columns that make a RegisterRecord. */
+export const { nonprofit_id: _, ...recordColumns } = getTableColumns(registerRecords);
+
+/**
+ * The nonprofits, in order, with what registers said of them before they had a profile: those rows move to the profile.
+ * Looks only at nonprofits that are new or whose registrations change. Index: the primary key.
+ */
+async function adoptRegisterRecords(
+  tx: WriteTransaction,
+  saves: readonly Save[],
+): Promise<NonprofitRecord[]> {
+  const orgIds = saves.flatMap(({ before, after }) =>
+    before?.registrations === after.registrations ? [] : orgIdsOf(after),
+  );
+  const waiting =
+    orgIds.length === 0
+      ? []
+      : await tx.db
+          .delete(registerRecords)
+          .where(
+            and(inValues(registerRecords.org_id, orgIds), isNull(registerRecords.nonprofit_id)),
+          )
+          .returning(recordColumns);
+  const byOrgId = Map.groupBy(waiting, ({ org_id }) => org_id);
+  return saves.map(({ after }) => {
+    if (waiting.length === 0) return after;
+    let register_records = orgIdsOf(after).flatMap((orgId) => byOrgId.get(orgId) ?? []);
+    // What comes now is newer.
+    for (const own of after.register_records) {
+      register_records = withRegisterRecord(register_records, own);
+    }
+    return { ...after, register_records };
+  });
+}
+
+const orgIdsOf = ({ registrations }: NonprofitRecord): string[] =>
+  registrations.flatMap(({ org_id }) => org_id ?? []);
 
 /**
  * Writes a fact that pages show, for example the publication day or the counters (as JSON), and marks the pages of

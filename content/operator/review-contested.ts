@@ -11,9 +11,9 @@ import {
   disputingVotes,
   type FieldOf,
   fieldVotes,
-  rejectAll,
   type VotedField,
 } from "#content/enrichment/review-store.ts";
+import { rejectAll } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { operatorsWord, takenFrom } from "#content/nonprofit/whose-word.ts";
 import type { Queryable } from "#content/store/open.ts";

@@ -3,13 +3,12 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";
+import { applyProse, proseQueue, proseWaiting } from "#content/enrichment/review-store.ts";
 import {
-  applyProse,
-  proseQueue,
-  proseWaiting,
   rejectAll,
-} from "#content/enrichment/review-store.ts";
-import { type StoredSubmission, submissionById } from "#content/enrichment/submission-store.ts";
+  type StoredSubmission,
+  submissionById,
+} from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";

@@ -17,8 +17,7 @@ import type {
 } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
-import { foldAgentId } from "#content/enrichment/agent.ts";
-import { secretRefusal } from "#content/enrichment/agent-key.ts";
+import { foldAgentId, secretRefusal } from "#content/enrichment/agent.ts";
 import { agentKey } from "#content/enrichment/agent-key-store.ts";
 import { rejectionReasons, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";

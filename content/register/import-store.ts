@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne } from "dri
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { recordColumns } from "#content/nonprofit/register-record-store.ts";
+import { recordColumns } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues, insertMany } from "#content/store/query.ts";
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { secretDigest } from "#content/enrichment/agent-key.ts";
+import { secretDigest } from "#content/enrichment/agent.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { vouchedName } from "#content/enrichment/agent-key.ts";
+import { vouchedName } from "#content/enrichment/agent.ts";
 import { isHarmlessName, publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { keepAgentAnswers, keptAnswer } from "#content/enrichment/leaderboard-store.ts";
