@@ -1,8 +1,7 @@
 import type { Browse, FoundList } from "#content/find/browse-store.ts";
 import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
-import type { CountSearch } from "#content/find/counted.ts";
-import type { SearchPage } from "#content/find/search.ts";
+import type { CountSearch, SearchPage } from "#content/find/search.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Organisation } from "#content/contract/standing.ts";

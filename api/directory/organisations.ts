@@ -10,7 +10,7 @@ import {
   organisationProblems,
 } from "#content/contract/operations/directory.ts";
 import type { Organisation, OrganisationItem } from "#content/contract/standing.ts";
-import { languages } from "#content/language/languages.ts";
+import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
@@ -41,7 +41,7 @@ export function organisationRoutes(context: OrganisationContext) {
       ({ body }) => checked(context, body),
       schemaOf(operations.checkOrganisations),
     );
-  for (const language of languages.keys()) {
+  for (const language of languageCodes) {
     routes.get(pathIn(language, pathOf(addresses.organisation)), ({ params, request }) => {
       const { org_id = "" } = params as { org_id?: string };
       return forPeople(context, org_id, formOf(request));

@@ -1,5 +1,5 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
-import { languages } from "#content/language/languages.ts";
+import { languageCodes } from "#content/language/languages.ts";
 import type { Allowance } from "./sliding-window.ts";
 
 /** Where a program finds out about the service. Source: RFC 8288, RFC 9727. */
@@ -89,5 +89,5 @@ function languageOf(request: Request): string {
   const { path, query } = addressOf(request);
   const isOfForm = request.method === "POST" || path.startsWith("/api/");
   const named = (isOfForm ? new URLSearchParams(query).get("language") : path.split("/")[1]) ?? "";
-  return languages.has(named) ? named : "en";
+  return languageCodes.includes(named) ? named : "en";
 }

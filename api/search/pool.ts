@@ -3,8 +3,7 @@ import type { SearchQuery } from "#content/contract/search.ts";
 import type { BrowseQuery } from "#content/contract/browse.ts";
 import type { Browse, BrowsePage } from "#content/find/browse-store.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
-import type { CountSearch } from "#content/find/counted.ts";
-import type { Search, SearchPage } from "#content/find/search.ts";
+import type { CountSearch, Search, SearchPage } from "#content/find/search.ts";
 import { Refused } from "#api/http/problem.ts";
 
 /** What a thread is started with. */

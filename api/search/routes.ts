@@ -5,7 +5,7 @@ import type { PageForm } from "#api/http/headers.ts";
 import { formOf } from "#api/http/headers.ts";
 import { noPages } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
-import { languages } from "#content/language/languages.ts";
+import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
@@ -36,7 +36,7 @@ function searchPages({ search, activity, draw }: Needed) {
     return draw.search(asked, { ...answer, facets }, form);
   };
   const routes = new Elysia();
-  for (const language of languages.keys()) {
+  for (const language of languageCodes) {
     routes.get(
       pathIn(language, pathOf(operations.searchForPeople)),
       ({ query, request }) => page(query, formOf(request)),

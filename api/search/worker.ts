@@ -1,8 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { type Browse, openBrowse } from "#content/find/browse-store.ts";
-import { countedIn, type CountSearch } from "#content/find/counted.ts";
-import { type Search, searchIn } from "#content/find/search.ts";
+import { countedIn, type CountSearch, type Search, searchIn } from "#content/find/search.ts";
 import { codeOf } from "#content/store/busy.ts";
 import { queryable } from "#content/store/open.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";

@@ -8,7 +8,7 @@ import { prefersMarkdown } from "./prefers-markdown.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import { LRUCache } from "lru-cache";
-import { detached } from "#content/contract/base/detached.ts";
+import { detached } from "#content/contract/operations/query.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import {
   cachedBodyBytesMax,

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { detached } from "#content/contract/base/detached.ts";
 
 /**
  * A parameter of a query string: `read` makes of its text what the shape describes; an empty one counts as absent.
@@ -143,3 +142,9 @@ export function cleaned(given: string, lengthMax = textLengthMax): string | unde
   const visible = given.replaceAll(/\p{Cc}+/gu, " ").trim();
   return detached(visible.slice(0, lengthMax)) || undefined;
 }
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** A copy of a text that was cut, well-formed: a slice keeps the whole text in memory for as long as anyone has it. */
+export const detached = (cut: string): string => decoder.decode(encoder.encode(cut));

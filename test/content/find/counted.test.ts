@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { facetNames, type FilterParameters, filtersOf } from "#content/contract/browse.ts";
 import { openBrowse } from "#content/find/browse-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { countedIn } from "#content/find/counted.ts";
-import { type Search, searchIn } from "#content/find/search.ts";
+import { countedIn, type Search, searchIn } from "#content/find/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
