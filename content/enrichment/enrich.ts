@@ -48,8 +48,8 @@ import {
 } from "./proposal.ts";
 import {
   type EnrichJob,
-  type Known,
-  type Planned,
+  type SubmissionCase,
+  type SubmissionPlan,
   planOf,
   type Step,
   type StoredItem,
@@ -158,12 +158,12 @@ async function storeItems(
 ): Promise<Result<{ done: Done; bytes: number }, StoringFailure>> {
   const { id: nonprofit_id, slug, name } = target;
   if (status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-  const known: Known[] = [];
+  const cases: SubmissionCase[] = [];
   for (const item of job.request.items) {
     const fresh = newSubmission(job, target, item);
-    known.push({ job, agent_key, fresh, state: await fieldState(tx, fresh) });
+    cases.push({ job, agent_key, fresh, state: await fieldState(tx, fresh) });
   }
-  const plan = planOf(known);
+  const plan = planOf(cases);
   if (!plan.ok) return plan;
   const items: StoredItem[] = [];
   let sequence: number | null = null;
@@ -180,7 +180,7 @@ async function storeItems(
 /** Answers the id of the submission, and the sequence of the change that made its value live; null when none did. */
 async function carryOut(
   tx: WriteTransaction,
-  { steps, id: earlier }: Planned,
+  { steps, id: earlier }: SubmissionPlan,
 ): Promise<{ id: number; sequence: number | null }> {
   let [id, sequence] = [earlier ?? 0, null as number | null];
   for (const step of steps) {

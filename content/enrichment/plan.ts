@@ -26,7 +26,7 @@ import { agreedValue, comparedLive, comparedValue } from "./value.ts";
 export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
 
 /** One submission of a job, with what is known of its field. */
-export type Known = {
+export type SubmissionCase = {
   job: EnrichJob;
   agent_key: AgentKey | null;
   fresh: NewSubmission;
@@ -43,7 +43,7 @@ export type Step =
   | { kind: "apply"; agreed: Agreed };
 
 /** What becomes of one submission. */
-export type Planned = {
+export type SubmissionPlan = {
   steps: Step[];
   /** The submission that answers it, where that is stored already; otherwise the one that is inserted. */
   id: number | null;
@@ -74,9 +74,9 @@ export type PlanFailure =
  * judged before anything is written: a refused batch leaves nothing behind. Source: spec, "Enrichment submission status".
  */
 export function planOf(
-  submissions: readonly Known[],
-): Result<{ items: Planned[]; bytes: number }, PlanFailure> {
-  const judged = submissions.map(judge);
+  cases: readonly SubmissionCase[],
+): Result<{ items: SubmissionPlan[]; bytes: number }, PlanFailure> {
+  const judged = cases.map(judge);
   const anothers = judged.find(replacesAnothers);
   if (anothers !== undefined) {
     return fail({ kind: "pending_from_another_network", path: anothers.fresh.field });
@@ -91,14 +91,15 @@ export function planOf(
 }
 
 /** A submission that is answered with an earlier one, or of which the rules decide. */
-type Judged = Known & ({ earlier: StoredSubmission } | { earlier: null; decision: Decision });
+type JudgedCase = SubmissionCase &
+  ({ earlier: StoredSubmission } | { earlier: null; decision: Decision });
 
-function judge(known: Known): Judged {
-  const { job, fresh, state } = known;
+function judge(submission: SubmissionCase): JudgedCase {
+  const { job, fresh, state } = submission;
   const { live } = state;
   const refused = live === null ? state.refused : null;
-  const earlier = earlierOf(known) ?? refused;
-  if (earlier !== null) return { ...known, earlier };
+  const earlier = earlierOf(submission) ?? refused;
+  if (earlier !== null) return { ...submission, earlier };
   // An agent may propose any number of programmes and metrics.
   const pending = isRowField(fresh.field) ? [] : state.votes;
   const decision = decide({
@@ -108,14 +109,14 @@ function judge(known: Known): Judged {
     mine: voteOf(fresh),
     mode: job.mode,
   });
-  return { ...known, earlier: null, decision };
+  return { ...submission, earlier: null, decision };
 }
 
 /**
  * Whether it would replace what waits under the same id and came from another network. Of a secret value also whether it
  * would repeat that: the refusal must not tell a right guess from a wrong one.
  */
-function replacesAnothers(one: Judged): boolean {
+function replacesAnothers(one: JudgedCase): boolean {
   const { job, state } = one;
   const { field, agent_id } = one.fresh;
   if (isSecret(field) && state.live === null) {
@@ -131,7 +132,7 @@ function replacesAnothers(one: Judged): boolean {
  * The waiting submission that gives up its place to this one; null where there is room, or none to be made. Texts wait for
  * a person, and strangers take none of them from the queue.
  */
-function roomMadeBy(one: Judged): number | null {
+function roomMadeBy(one: JudgedCase): number | null {
   const { fresh, state, job } = one;
   if (fresh.field_type === "prose" || !lacksRoom(one)) return null;
   const others = state.votes.filter((vote) => vote.normalised_value !== fresh.normalised_value);
@@ -139,7 +140,7 @@ function roomMadeBy(one: Judged): number | null {
 }
 
 /** Whether it would wait where enough others do, and not in the place of this agent's own. */
-function lacksRoom(one: Judged): boolean {
+function lacksRoom(one: JudgedCase): boolean {
   if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
   const { decision } = one;
   const waits = decision.kind === "pending" || decision.kind === "queued";
@@ -147,7 +148,7 @@ function lacksRoom(one: Judged): boolean {
 }
 
 /** The submission with this value that the agent has already; null when it has none, or none that still counts. */
-const earlierOf = ({ state: { own, live } }: Known): StoredSubmission | null =>
+const earlierOf = ({ state: { own, live } }: SubmissionCase): StoredSubmission | null =>
   own !== null && stillCounts(own, live) ? own : null;
 
 function stillCounts(own: StoredSubmission, live: string | null): boolean {
@@ -185,10 +186,10 @@ const submissionBytes = (one: NewSubmission): number =>
   sizeOf(one.value) +
   3 * sizeOf(one.normalised_value);
 
-type Shown = Omit<StoredSubmission, "id">;
+type Outcome = Omit<StoredSubmission, "id">;
 
 /** A submission that is stored already is not stored again. */
-function planOfOne(one: Judged): Planned {
+function planOfOne(one: JudgedCase): SubmissionPlan {
   if (one.earlier !== null) return repeated(one, one.earlier);
   const { fresh, state, decision } = one;
   switch (decision.kind) {
@@ -222,12 +223,12 @@ function planOfOne(one: Judged): Planned {
 const inserted = (submission: NewSubmission): Step => ({ kind: "insert", submission });
 
 /** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
-const replaced = (one: Known, id: number | null): Step[] =>
+const replaced = (one: SubmissionCase, id: number | null): Step[] =>
   takenBack(one, id, rejectionReasons.replaced, one.fresh.value);
 
 /** Rejects one that waits, null for none; it no longer counts for those of its value. */
 function takenBack(
-  { fresh, state }: Known,
+  { fresh, state }: SubmissionCase,
   id: number | null,
   reason: string,
   winning_value: string | null,
@@ -251,7 +252,7 @@ function takenBack(
 }
 
 /** Makes what `mine` has in common with all that agree on it live. */
-function applied({ job, fresh: { nonprofit_id }, state }: Known, mine: Shown): Step {
+function applied({ job, fresh: { nonprofit_id }, state }: SubmissionCase, mine: Outcome): Step {
   const { field, normalised_value, confidence } = mine;
   if (!isStructured(field)) throw new Error(`${field} never goes live by agreement`);
   const agreeing = state.votes.filter(
@@ -267,7 +268,7 @@ const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
 /** Whether other agents' values wait beside this one, too. */
-const hasRivals = ({ fresh, state }: Known): boolean =>
+const hasRivals = ({ fresh, state }: SubmissionCase): boolean =>
   !isSecret(fresh.field) &&
   state.votes.some(
     ({ agent_id, normalised_value }) =>
@@ -275,10 +276,10 @@ const hasRivals = ({ fresh, state }: Known): boolean =>
   );
 
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
-function audited(one: Known, corroborating: boolean): Planned {
+function audited(one: SubmissionCase, corroborating: boolean): SubmissionPlan {
   const { job, agent_key, fresh, state } = one;
   const logged = { ...fresh, network: null, audit_only: 1 };
-  const plan = (submission: NewSubmission, ...more: Step[]): Planned => ({
+  const plan = (submission: NewSubmission, ...more: Step[]): SubmissionPlan => ({
     steps: [inserted(submission), ...more],
     id: null,
     live: null,
@@ -295,7 +296,7 @@ function audited(one: Known, corroborating: boolean): Planned {
 }
 
 /** The same value from the same agent again: it is answered with the submission it has. */
-function repeated(one: Known, own: StoredSubmission): Planned {
+function repeated(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
   if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
     return decidedAgain(one, own);
   }
@@ -315,7 +316,7 @@ function repeated(one: Known, own: StoredSubmission): Planned {
  * before the strict mode has no network and could never agree with another: it counts with that of this request, and keeps
  * it when the agent's secret came. Without one anybody may have sent this, and would keep the agent from replacing it.
  */
-function decidedAgain(one: Known, own: StoredSubmission): Planned {
+function decidedAgain(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
   const { job, state } = one;
   const mine = { ...own, network: own.network ?? job.network };
   const { id, network, field_type } = mine;
@@ -339,7 +340,11 @@ function decidedAgain(one: Known, own: StoredSubmission): Planned {
 }
 
 /** What is answered of one submission. */
-function itemOf({ fresh, state }: Known, submission: Shown, rivals = false): Planned["item"] {
+function itemOf(
+  { fresh, state }: SubmissionCase,
+  submission: Outcome,
+  rivals = false,
+): SubmissionPlan["item"] {
   const { field, field_type, status, audit_only, confidence, reason, test_data } = submission;
   const isSame = ({ normalised_value }: { normalised_value: string }) =>
     normalised_value === fresh.normalised_value;
