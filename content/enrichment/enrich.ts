@@ -17,7 +17,7 @@ import {
   promotionNote,
   type SubmissionState,
 } from "./consensus.ts";
-import { readEnrichment, type ReadItem } from "./read.ts";
+import { type EnrichmentRequest, readEnrichment, type ReadItem } from "./read.ts";
 import { addCorroboration, applyAgreed } from "./agreed-field-store.ts";
 import { isBound, secretRefusal } from "./agent.ts";
 import {
@@ -40,6 +40,7 @@ import { publicValue } from "#content/nonprofit/wire.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import {
   admit,
+  type Admitted,
   type ProposalCall,
   type ProposalFailure,
   type ProposalWorld,
@@ -47,7 +48,6 @@ import {
   storeOnce,
 } from "./proposal.ts";
 import {
-  type EnrichJob,
   type SubmissionCase,
   type SubmissionPlan,
   planOf,
@@ -116,6 +116,9 @@ type Done = {
 };
 
 type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: string[] };
+
+/** One request to enrich, read and checked, as it goes into a transaction. */
+export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
 
 /** Stores all submissions of a request, or none of it, inside the caller's transaction. */
 export async function storeEnrichment(

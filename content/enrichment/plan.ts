@@ -12,7 +12,6 @@ import {
   rejectionReasons,
 } from "./consensus.ts";
 import { type Admitted, isOfAnotherNetwork } from "./proposal.ts";
-import type { EnrichmentRequest } from "./read.ts";
 import type {
   FieldState,
   NewSubmission,
@@ -22,12 +21,9 @@ import type {
 } from "./submission-store.ts";
 import { agreedValue, comparedLive, comparedValue } from "./value.ts";
 
-/** One request to enrich, read and checked, as it goes into a transaction. */
-export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
-
 /** One submission of a job, with what is known of its field. */
 export type SubmissionCase = {
-  job: EnrichJob;
+  job: Admitted;
   agent_key: AgentKey | null;
   fresh: NewSubmission;
   state: FieldState;
