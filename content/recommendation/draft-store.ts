@@ -112,9 +112,16 @@ export async function refusedDrafts(
   return found.map((one) => ({ ...one, decided_at: one.decided_at ?? 0 }));
 }
 
-/** How many distinct agents' drafts stand behind the same donor intents: those that wait and those that agreed. */
-export const agentsBehindDraft = (store: Queryable, same: SameIntents): Promise<number> =>
-  agentsOf(store, and(sameIntents(same), ne(drafts.status, "rejected")));
+/** How many distinct agents' drafts stand behind the same donor intents, besides one agent's: those that wait and those that agreed. */
+export const agentsBehindDraft = (
+  store: Queryable,
+  same: SameIntents,
+  { besides = "" } = {},
+): Promise<number> =>
+  agentsOf(
+    store,
+    and(sameIntents(same), ne(drafts.status, "rejected"), ne(drafts.agent_id, besides)),
+  );
 
 /** How many distinct agents' drafts made a recommendation by agreement. Index: drafts_by_nonprofit. */
 export const agentsAgreed = (store: Queryable, same: SameIntents): Promise<number> =>
