@@ -26,7 +26,7 @@ import {
   enrichmentStatsRoutes,
   needsEnrichmentRoutes,
 } from "./enrichment/routes.ts";
-import { donateRoutes, donationRoutes } from "./donation/routes.ts";
+import { donateRoutes, donationRoutes } from "./giving/routes.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
 import { onboardRoutes } from "./onboarding/routes.ts";
 import { reconciliationRoutes } from "./reconciliation/routes.ts";

@@ -4,7 +4,7 @@ import { ok, type Result } from "#content/contract/base/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { memoPrograms } from "./programs.ts";
 import { askFor, type Common, type Rpc, same, TransactionError } from "./rpc.ts";
-import type { ChainUnclear } from "#content/donation/chain.ts";
+import type { ChainUnclear } from "#content/giving/chain.ts";
 
 /** What can be asked about signatures and blockhashes. */
 export function lookups(rpc: Rpc) {

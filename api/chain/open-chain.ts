@@ -3,7 +3,7 @@ import { z } from "zod";
 import { donationMax } from "#content/contract/base/money.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
-import { caip2Of, nameOf, networks } from "#content/donation/network.ts";
+import { caip2Of, nameOf, networks } from "#content/giving/network.ts";
 import {
   type Endpoint,
   type RpcOptions,
@@ -17,7 +17,7 @@ import { openSponsor, readPayment } from "./payment.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import { send, simulate } from "./sending.ts";
 import { openTokenAccounts } from "./token-accounts.ts";
-import type { ChainUnclear, NotSponsored, Payment } from "#content/donation/chain.ts";
+import type { ChainUnclear, NotSponsored, Payment } from "#content/giving/chain.ts";
 
 type Level = "confirmed" | "finalized";
 

@@ -2,9 +2,9 @@ import { Keypair, type MessageCompiledInstruction, VersionedTransaction } from "
 import bs58 from "bs58";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { isSignedBy } from "#content/donation/wallet.ts";
+import { isSignedBy } from "#content/giving/wallet.ts";
 import { memoPrograms, programs } from "./programs.ts";
-import type { NotSponsored, Payment, SignedPayment } from "#content/donation/chain.ts";
+import type { NotSponsored, Payment, SignedPayment } from "#content/giving/chain.ts";
 
 /** The largest transaction that fits a packet. Source: Solana, PACKET_DATA_SIZE. */
 const bytesMax = 1_232;

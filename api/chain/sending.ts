@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Answered, type Reading, type Rpc, type RpcAnswer, TransactionError } from "./rpc.ts";
-import type { ChainUnclear, PaymentFails, Payment } from "#content/donation/chain.ts";
+import type { ChainUnclear, PaymentFails, Payment } from "#content/giving/chain.ts";
 
 type Failure = ChainUnclear | PaymentFails;
 

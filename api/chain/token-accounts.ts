@@ -5,7 +5,7 @@ import { ok, type Result } from "#content/contract/base/result.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import { programs, tokenAccount } from "./programs.ts";
 import { askFor, type Rpc } from "./rpc.ts";
-import type { ChainUnclear } from "#content/donation/chain.ts";
+import type { ChainUnclear } from "#content/giving/chain.ts";
 
 const cachedMax = 10_000;
 /** An account can be closed once it is empty, and be made at any moment by anyone. */

@@ -11,7 +11,7 @@ import { idempotencyKeyReused, invalidIdempotencyKey, fitted } from "#content/co
 import { onboardingByToken } from "#content/onboarding/store.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { readWallet } from "#content/donation/wallet.ts";
+import { readWallet } from "#content/giving/wallet.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { HostProofBody } from "#content/contract/onboarding.ts";
 import { proveHost } from "#content/onboarding/prove-host.ts";

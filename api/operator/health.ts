@@ -6,9 +6,9 @@ import {
 } from "#content/contract/operator.ts";
 import { statfs } from "node:fs/promises";
 import { isoDay, isoTime } from "#content/contract/base/time.ts";
-import { canPay, sponsorReserveLamports } from "#content/donation/sponsorship.ts";
-import { hasBudget, sponsoredSince } from "#content/donation/sponsor-store.ts";
-import { unsettledBefore, voidedSince } from "#content/donation/finality-store.ts";
+import { canPay, sponsorReserveLamports } from "#content/giving/sponsorship.ts";
+import { hasBudget, sponsoredSince } from "#content/giving/sponsor-store.ts";
+import { unsettledBefore, voidedSince } from "#content/giving/finality-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import {
   countedByDay,

@@ -17,7 +17,7 @@ export type Credit = {
 
 export type Commitment = "processed" | "confirmed" | "finalized";
 
-/** The facts of a transaction that the chain holds. They are read, never trusted: content/donation/payment-checks.ts judges them. */
+/** The facts of a transaction that the chain holds. They are read, never trusted: content/giving/payment-checks.ts judges them. */
 export type Landed = {
   tx_signature: string;
   slot: number;

@@ -9,7 +9,7 @@ import type {
 import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Clock } from "#content/contract/base/time.ts";
-import { readWallet } from "#content/donation/wallet.ts";
+import { readWallet } from "#content/giving/wallet.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { findDuplicates, type Sought } from "./duplicate-store.ts";

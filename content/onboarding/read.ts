@@ -12,7 +12,7 @@ import { slugIn } from "#content/nonprofit/slug.ts";
 import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkLine, checkValue } from "#content/enrichment/value.ts";
-import { readWallet } from "#content/donation/wallet.ts";
+import { readWallet } from "#content/giving/wallet.ts";
 
 const storedText = z.string().nullable().default(null);
 

@@ -11,7 +11,7 @@ import type { HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/org-id.ts";
-import { readWallet } from "#content/donation/wallet.ts";
+import { readWallet } from "#content/giving/wallet.ts";
 
 /** What the checks look at. `profile` is the listing that is claimed or changed, null for a registration. */
 export type Examined = {

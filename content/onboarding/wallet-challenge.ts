@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { signedByWallet, type Wallet } from "#content/donation/wallet.ts";
+import { signedByWallet, type Wallet } from "#content/giving/wallet.ts";
 
 /** How long a challenge can be signed and handed in. */
 export const challengeLifeMs = 900_000;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { LimitName } from "#content/contract/addresses.ts";
 import type { Counters } from "#content/contract/stats.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { countsHere } from "#content/donation/store.ts";
+import { countsHere } from "#content/giving/store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { insertMany, inValues } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";

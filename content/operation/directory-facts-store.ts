@@ -2,7 +2,7 @@ import { and, asc, count, countDistinct, eq, gt, like, lt, ne, sql, sum } from "
 import { causeIds } from "#content/contract/cause.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
-import { countsHere } from "#content/donation/store.ts";
+import { countsHere } from "#content/giving/store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";

@@ -2,7 +2,7 @@ import { and, countDistinct, gte, sql } from "drizzle-orm";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { CuratedIndex } from "./curated-index.ts";
 import type { CuratedPick } from "./pick-store.ts";
-import { countsHere } from "#content/donation/store.ts";
+import { countsHere } from "#content/giving/store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";

@@ -1,7 +1,7 @@
 import { and, between, count, eq, gte, inArray, max, ne, type SQL, sql } from "drizzle-orm";
 import { isoDay } from "#content/contract/base/time.ts";
 import { Charts, type Counters, type Stats, valueSources } from "#content/contract/stats.ts";
-import { countsHere } from "#content/donation/store.ts";
+import { countsHere } from "#content/giving/store.ts";
 import { countryList } from "#content/nonprofit/list-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact, directoryNumbers } from "#content/operation/directory-facts-store.ts";

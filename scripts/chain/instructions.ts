@@ -7,7 +7,7 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 import bs58 from "bs58";
-import { programs, tokenAccount } from "#api/chain/programs.ts";
+import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import type { Ledger } from "./ledger.ts";
 import { faucetKeypair, usdcDecimals, usdcMint } from "./svm.ts";
 

@@ -1,7 +1,7 @@
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { z } from "zod";
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 import { transactionOf } from "#api/chain/payment.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
 import { readMint, uiTokenAmount } from "./accounts.ts";

@@ -6,7 +6,7 @@ import {
   LiteSvm,
   type TransactionMetadata,
 } from "litesvm/dist/internal";
-import { programs } from "#api/chain/programs.ts";
+import { programs } from "#api/chain/accounts.ts";
 
 /** An account as the runtime holds it. */
 export type ChainAccount = {
@@ -164,5 +164,5 @@ function keypairOf(words: string): Keypair {
 /** Holds the local chain's SOL, and may make USDC. */
 export const faucetKeypair = keypairOf("almoner local faucet");
 
-/** The local chain's USDC. Its address is in content/donation/network.ts. */
+/** The local chain's USDC. Its address is in content/giving/network.ts. */
 export const usdcMint = keypairOf("almoner local usdc").publicKey;

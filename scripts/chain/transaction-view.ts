@@ -1,5 +1,5 @@
 import bs58 from "bs58";
-import { memoPrograms } from "#api/chain/programs.ts";
+import { memoPrograms } from "#api/chain/accounts.ts";
 import type { Landing, Slots } from "./ledger.ts";
 
 /** A transaction as `getTransaction` answers it with the encoding `jsonParsed`. */

@@ -2,13 +2,13 @@ import { openChain } from "#api/chain/open-chain.ts";
 import type { Receipt } from "#content/contract/donation.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import { donationNetworks, type Landed } from "#content/contract/transfer.ts";
-import { networks, offeredCaip2Of } from "#content/donation/network.ts";
+import { networks, offeredCaip2Of } from "#content/giving/network.ts";
 import {
   type ClaimedReceipt,
   readReceipt,
   type ReceiptFailure,
   verifyReceipt,
-} from "#content/donation/receipt.ts";
+} from "#content/giving/receipt.ts";
 import type { PublicKey } from "#content/feed/signing-keys.ts";
 import { isKey, isUrl, keysNamed, readBytes, textOf, Unproven } from "./source.ts";
 

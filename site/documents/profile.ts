@@ -5,9 +5,9 @@ import {
   isChanged,
   isOfDonations,
 } from "#content/nonprofit/changes-store.ts";
-import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
-import { networks } from "#content/donation/network.ts";
-import { finalDonations, givenToAfter } from "#content/donation/store.ts";
+import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
+import { networks } from "#content/giving/network.ts";
+import { finalDonations, givenToAfter } from "#content/giving/store.ts";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";

@@ -1,5 +1,5 @@
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
-import type { Network } from "#content/donation/network.ts";
+import type { Network } from "#content/giving/network.ts";
 import { stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { Fact, originsOf } from "./profile-facts.ts";

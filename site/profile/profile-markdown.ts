@@ -1,6 +1,6 @@
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";

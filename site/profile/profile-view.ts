@@ -1,6 +1,6 @@
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";

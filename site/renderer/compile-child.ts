@@ -2,7 +2,7 @@ import { join, relative } from "node:path";
 import { build } from "astro";
 import { languages, translations } from "#content/language/languages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 
 // Run by compile.ts in a process of its own: bun compile-child.ts <work folder>. The result is <work folder>/out.
 const [workFolder] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { givingWorld } from "#content/donation/world.ts";
-import { sweepDonations } from "#content/donation/sweep.ts";
+import { givingWorld } from "#content/giving/world.ts";
+import { sweepDonations } from "#content/giving/sweep.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import type { TestChain } from "#test/support/local-chain.ts";
 import { anotherNode, type Lie, type Node, payingMore } from "#test/support/node.ts";

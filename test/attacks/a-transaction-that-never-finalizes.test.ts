@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { givingWorld } from "#content/donation/world.ts";
-import { settleDonations } from "#content/donation/finality.ts";
-import { sweepDonations } from "#content/donation/sweep.ts";
+import { givingWorld } from "#content/giving/world.ts";
+import { settleDonations } from "#content/giving/finality.ts";
+import { sweepDonations } from "#content/giving/sweep.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import type { DonationHistory, Settlement, SignedReceipt } from "#content/contract/donation.ts";
-import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
+import { readReceipt, verifyReceipt } from "#content/giving/receipt.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { donorCounts } from "#content/recommendation/candidate-store.ts";

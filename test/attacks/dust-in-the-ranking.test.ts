@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { recordDonation } from "#content/donation/store.ts";
+import { recordDonation } from "#content/giving/store.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { donorCounts } from "#content/recommendation/candidate-store.ts";
 import { aNonprofit } from "#test/support/records.ts";

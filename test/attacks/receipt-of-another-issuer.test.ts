@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { signingKeyOf } from "#api/secrets.ts";
-import { correctionOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
+import { correctionOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
 import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import bs58 from "bs58";
-import { givingWorld } from "#content/donation/world.ts";
-import { sweepDonations } from "#content/donation/sweep.ts";
-import { waitingMax, watchesPerNetworkMax } from "#content/donation/intent-store.ts";
+import { givingWorld } from "#content/giving/world.ts";
+import { sweepDonations } from "#content/giving/sweep.ts";
+import { waitingMax, watchesPerNetworkMax } from "#content/giving/intent-store.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import { anotherNode, type Node } from "#test/support/node.ts";
 

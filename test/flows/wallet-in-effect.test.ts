@@ -11,7 +11,7 @@ import { decideReview } from "#content/operator/review-queues.ts";
 import { revokeVerification } from "#content/operator/revoke-verification.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { donateTarget } from "#content/donation/store.ts";
+import { donateTarget } from "#content/giving/store.ts";
 import { hostProofLifeMs } from "#content/onboarding/host-proof.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";

@@ -23,7 +23,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/find", /^(zod$|node:|lru-cache$|@libsql\/client)/],
   ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],
   [
-    "content/donation",
+    "content/giving",
     /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|lru-cache$|drizzle-orm|@libsql\/client)/,
   ],
   ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
@@ -181,13 +181,13 @@ const notPure: Readonly<Record<string, string>> = {
 const verbs: readonly string[] = [
   "content/correction/correct.ts",
   "content/correction/erase-contacts.ts",
-  "content/donation/broadcast.ts",
-  "content/donation/chain.ts",
-  "content/donation/finality.ts",
-  "content/donation/proof.ts",
-  "content/donation/sponsorship.ts",
-  "content/donation/sweep.ts",
-  "content/donation/world.ts",
+  "content/giving/broadcast.ts",
+  "content/giving/chain.ts",
+  "content/giving/finality.ts",
+  "content/giving/proof.ts",
+  "content/giving/sponsorship.ts",
+  "content/giving/sweep.ts",
+  "content/giving/world.ts",
   "content/enrichment/bind-agent.ts",
   "content/enrichment/enrich.ts",
   "content/enrichment/proposal.ts",
@@ -203,7 +203,7 @@ const verbs: readonly string[] = [
 ];
 
 /** How long a request may wait is measured, not told by the world's clock. */
-const measuresTime = "content/donation/chain.ts";
+const measuresTime = "content/giving/chain.ts";
 
 test("a verb takes the time from its world", async () => {
   const operators = files.filter((file) => file.startsWith("content/operator/"));

@@ -1,5 +1,5 @@
 import { objectIn } from "#content/contract/base/json.ts";
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 import type { LocalChain } from "#scripts/chain/local-chain.ts";
 
 /** What a node answers to one call: a result, or a whole response; a promise that never ends is a node that hangs. */

@@ -1,5 +1,5 @@
 import { Keypair, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import { programs, tokenAccount } from "#api/chain/programs.ts";
+import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import {
   type Built,
   memo,

@@ -4,7 +4,7 @@ import {
   PublicKey,
   type TransactionInstruction,
 } from "@solana/web3.js";
-import { programs, tokenAccount } from "#api/chain/programs.ts";
+import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import { microUsdcFrom } from "#content/contract/base/money.ts";
 import {
   type Built,

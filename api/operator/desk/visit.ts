@@ -1,4 +1,4 @@
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 import type { Context } from "#api/context.ts";
 import type { Action } from "#api/operator/actions.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";

@@ -6,7 +6,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import { programs, tokenAccount } from "#api/chain/programs.ts";
+import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import { mintTo, signedTransaction, transferChecked } from "#scripts/chain/instructions.ts";

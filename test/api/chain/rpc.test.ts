@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 import { type Reading, type RpcOptions, openEndpoint, openRpc } from "#api/chain/rpc.ts";
 import { aNode, hang, type Node, type NodeAnswer } from "#test/support/node.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ReviewItem } from "#content/contract/review.ts";
-import { donateTarget } from "#content/donation/store.ts";
+import { donateTarget } from "#content/giving/store.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import {
   anOnboardingService,

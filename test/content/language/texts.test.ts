@@ -12,7 +12,7 @@ import { facetValueName } from "#content/nonprofit/facets.ts";
 import { signals } from "#content/recommendation/ranking.ts";
 import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
 import standing from "#content/editorial/standing.json";
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
 import { numberTypes } from "#content/register/org-id.ts";

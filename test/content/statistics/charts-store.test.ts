@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Stats } from "#content/contract/stats.ts";
-import { recordDonation } from "#content/donation/store.ts";
+import { recordDonation } from "#content/giving/store.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { countCharts, keepCharts, storedCharts } from "#content/statistics/charts-store.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { networks } from "#content/donation/network.ts";
+import { networks } from "#content/giving/network.ts";
 import { openChaos } from "#scripts/chain/chaos.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 

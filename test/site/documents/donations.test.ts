@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { micro } from "#content/contract/base/money.ts";
-import { markFinal } from "#content/donation/finality-store.ts";
-import { recordDonation } from "#content/donation/store.ts";
+import { markFinal } from "#content/giving/finality-store.ts";
+import { recordDonation } from "#content/giving/store.ts";
 import { changesAfter, historiesOf, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { donationsKey } from "#site/documents/profile.ts";

@@ -7,7 +7,7 @@ import {
   readMemo,
   referenceOf,
   writeMemo,
-} from "#content/donation/memo.ts";
+} from "#content/giving/memo.ts";
 import { donationMax, micro } from "#content/contract/base/money.ts";
 
 const key = new Uint8Array(32).fill(7);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type GivingWorld, givingWorld } from "#content/donation/world.ts";
-import { donate, type DonateCall, donationStatus } from "#content/donation/donate.ts";
-import { sweepDonations } from "#content/donation/sweep.ts";
+import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
+import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";
+import { sweepDonations } from "#content/giving/sweep.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Built } from "#scripts/chain/instructions.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
-import { programs } from "#api/chain/programs.ts";
-import { writeMemo } from "#content/donation/memo.ts";
+import { programs } from "#api/chain/accounts.ts";
+import { writeMemo } from "#content/giving/memo.ts";
 import { micro } from "#content/contract/base/money.ts";
 import type { DonationHistory, Settlement } from "#content/contract/donation.ts";
 import { aContract } from "#test/support/contract.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { writeMemo } from "#content/donation/memo.ts";
-import { type Due, judgeProof, proofChecks } from "#content/donation/payment-checks.ts";
+import { writeMemo } from "#content/giving/memo.ts";
+import { type Due, judgeProof, proofChecks } from "#content/giving/payment-checks.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";

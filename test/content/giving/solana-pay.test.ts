@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { micro, microUsdcFrom } from "#content/contract/base/money.ts";
-import { solanaPayLink } from "#content/donation/memo.ts";
+import { solanaPayLink } from "#content/giving/memo.ts";
 import { readPayLink } from "#scripts/chain/client-commands.ts";
 
 const asked = {

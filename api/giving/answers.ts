@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { GivingWorld } from "#content/donation/world.ts";
-import type { ClientPayment } from "#content/donation/payment.ts";
-import type { Pending, RecordedGift } from "#content/donation/proof.ts";
-import type { Demand } from "#content/donation/requirements.ts";
+import type { GivingWorld } from "#content/giving/world.ts";
+import type { ClientPayment } from "#content/giving/payment.ts";
+import type { Pending, RecordedGift } from "#content/giving/proof.ts";
+import type { Demand } from "#content/giving/requirements.ts";
 
 const json = (status: number, body: unknown, headers: Record<string, string>): Response =>
   new Response(JSON.stringify(body), {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import bs58 from "bs58";
-import { type GivingWorld, givingWorld } from "#content/donation/world.ts";
-import { donate } from "#content/donation/donate.ts";
-import { type Swept, sweepDonations } from "#content/donation/sweep.ts";
-import { isAnyDue } from "#content/donation/intent-store.ts";
+import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
+import { donate } from "#content/giving/donate.ts";
+import { type Swept, sweepDonations } from "#content/giving/sweep.ts";
+import { isAnyDue } from "#content/giving/intent-store.ts";
 import { donationDefault } from "#content/contract/base/money.ts";
 import {
   type DonationStatus,

@@ -17,22 +17,22 @@ import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import { historyOf, recentDonationsMax } from "#content/donation/answers.ts";
+import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
 import { microUsdcOf } from "#content/contract/base/money.ts";
-import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
+import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
 import {
   donateTarget,
   donationById,
   donationTotals,
   recentDonations,
-} from "#content/donation/store.ts";
+} from "#content/giving/store.ts";
 import { base58Bytes } from "#content/contract/base/base58.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { type BadProof, demanded, paymentHeaderOf, pending, recorded } from "./answers.ts";
-import { givingWorld } from "#content/donation/world.ts";
-import { donate, type DonateCall, donationStatus } from "#content/donation/donate.ts";
+import { givingWorld } from "#content/giving/world.ts";
+import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";
 
 /** GET and POST /api/donate/{slug}: what to pay, and the proof that it was paid. */
 export const donateRoutes = (context: Context) => {

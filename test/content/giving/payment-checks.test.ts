@@ -6,7 +6,7 @@ import {
   paymentChecks,
   type PaymentDue,
   type PaymentFacts,
-} from "#content/donation/payment-checks.ts";
+} from "#content/giving/payment-checks.ts";
 import { ok } from "#content/contract/base/result.ts";
 
 const due: PaymentDue = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
-import { isSignedBy, readWallet, signedByWallet } from "#content/donation/wallet.ts";
+import { isSignedBy, readWallet, signedByWallet } from "#content/giving/wallet.ts";
 import { challengeFor, challengeLifeMs, checkProof } from "#content/onboarding/wallet-challenge.ts";
 import { aWallet } from "#test/support/wallets.ts";
 

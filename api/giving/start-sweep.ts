@@ -1,8 +1,8 @@
 import type { Log } from "#api/log.ts";
-import type { GivingWorld } from "#content/donation/world.ts";
+import type { GivingWorld } from "#content/giving/world.ts";
 import { every } from "#content/runtime/every.ts";
-import { sweepDonations } from "#content/donation/sweep.ts";
-import { settleDonations } from "#content/donation/finality.ts";
+import { sweepDonations } from "#content/giving/sweep.ts";
+import { settleDonations } from "#content/giving/finality.ts";
 
 const everyMs = 2_000;
 /** Stopping waits no longer; what is not recorded by then the next start finds. */

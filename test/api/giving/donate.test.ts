@@ -1,7 +1,7 @@
-import { givingWorld } from "#content/donation/world.ts";
+import { givingWorld } from "#content/giving/world.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
-import { readMemo } from "#content/donation/memo.ts";
+import { readMemo } from "#content/giving/memo.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import { aNonprofit } from "#test/support/records.ts";

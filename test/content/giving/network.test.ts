@@ -8,8 +8,8 @@ import {
   recentDonations,
   recordDonation,
   setDonationNetwork,
-} from "#content/donation/store.ts";
-import { caip2Of, clusterOfChain, nameOf, networks } from "#content/donation/network.ts";
+} from "#content/giving/store.ts";
+import { caip2Of, clusterOfChain, nameOf, networks } from "#content/giving/network.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
 

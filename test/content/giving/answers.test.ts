@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { historyOf, settlementOf } from "#content/donation/answers.ts";
+import { historyOf, settlementOf } from "#content/giving/answers.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { DonationHistory, Settlement } from "#content/contract/donation.ts";
 

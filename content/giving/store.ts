@@ -35,7 +35,7 @@ const donationRow = z.intersection(
 const select = (store: Queryable, rest: string, args: readonly InValue[]): Promise<Donation[]> =>
   query(store, `SELECT ${selected.join(", ")} FROM donations ${rest}`, args, donationRow);
 
-/** Puts off what is to be looked at again, and answers it: for content/donation/finality-store.ts. */
+/** Puts off what is to be looked at again, and answers it: for content/giving/finality-store.ts. */
 export const updateDonations = (
   tx: WriteTransaction,
   update: string,

@@ -1,12 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "#content/contract/donation.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
-import {
-  correctionOf,
-  readReceipt,
-  signReceipt,
-  verifyReceipt,
-} from "#content/donation/receipt.ts";
+import { correctionOf, readReceipt, signReceipt, verifyReceipt } from "#content/giving/receipt.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 

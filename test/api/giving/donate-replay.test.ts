@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type GivingWorld, givingWorld } from "#content/donation/world.ts";
-import { donate, type DonateOutcome } from "#content/donation/donate.ts";
-import { sweepDonations } from "#content/donation/sweep.ts";
+import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
+import { donate, type DonateOutcome } from "#content/giving/donate.ts";
+import { sweepDonations } from "#content/giving/sweep.ts";
 import { micro } from "#content/contract/base/money.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/base/result.ts";
