@@ -2,7 +2,7 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
-import { memoPrograms } from "./programs.ts";
+import { memoPrograms } from "./accounts.ts";
 import { askFor, type Common, type Rpc, same, TransactionError } from "./rpc.ts";
 import type { ChainUnclear } from "#content/giving/chain.ts";
 

@@ -13,10 +13,10 @@ import {
   openRpc,
 } from "./rpc.ts";
 import { canExist, findLanded, lookups } from "./lookups.ts";
-import { openSponsor, readPayment } from "./payment.ts";
+import { openSponsor, readPayment, send, simulate } from "./payment.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
-import { send, simulate } from "./sending.ts";
-import { openTokenAccounts } from "./token-accounts.ts";
+
+import { openTokenAccounts } from "./accounts.ts";
 import type { ChainUnclear, NotSponsored, Payment } from "#content/giving/chain.ts";
 
 type Level = "confirmed" | "finalized";
