@@ -12,7 +12,7 @@ import { watchChanges } from "#content/feed/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openCurated } from "./recommendation/curated.ts";
-import { openDonationChain, refuseSample } from "./giving/donation-chain.ts";
+import { openDonationChain, refuseSample } from "./giving/start-giving.ts";
 import { openResponseCache } from "./http/response-cache.ts";
 import { openLog } from "./log.ts";
 import type { Context } from "./context.ts";
@@ -23,7 +23,7 @@ import { openSearch } from "./search/engine.ts";
 import { isUsed, openSecrets } from "./secrets.ts";
 import { expireWaiting } from "#content/operator/expire-waiting.ts";
 import { startOnboardingSweep } from "#api/onboarding/sweep.ts";
-import { startSweep } from "#api/giving/start-sweep.ts";
+import { startSweep } from "#api/giving/start-giving.ts";
 
 export type Service = {
   app: App;

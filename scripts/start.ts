@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
-import { openDonationChain, refuseSample } from "#api/giving/donation-chain.ts";
+import { openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 import { listen } from "#api/http/listen.ts";
 import { answerError } from "#api/http/problem.ts";
 import { isJsonLog, openLog } from "#api/log.ts";

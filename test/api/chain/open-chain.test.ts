@@ -3,7 +3,7 @@ import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
 import { caip2Of, networks } from "#content/giving/network.ts";
 import { type ChainSettings, openChain } from "#api/chain/open-chain.ts";
-import { openDonationChain } from "#api/giving/donation-chain.ts";
+import { openDonationChain } from "#api/giving/start-giving.ts";
 import { readConfig } from "#api/config.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { refuseSample } from "#api/giving/donation-chain.ts";
+import { refuseSample } from "#api/giving/start-giving.ts";
 import { openStore } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { aService } from "#test/support/service.ts";

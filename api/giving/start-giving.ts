@@ -5,6 +5,10 @@ import type { Secrets } from "#api/secrets.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
+import type { GivingWorld } from "#content/giving/world.ts";
+import { every } from "#content/runtime/every.ts";
+import { sweepDonations } from "#content/giving/sweep.ts";
+import { settleDonations } from "#content/giving/finality.ts";
 
 /** Throws BadSetting when invented nonprofits would be offered for real money. */
 export async function refuseSample(
@@ -44,3 +48,32 @@ export async function openDonationChain(
   if (!opened.ok) throw new BadSetting(opened.failure.message);
   return opened.value;
 }
+
+const sweepEveryMs = 2_000;
+/** Stopping waits no longer; what is not recorded by then the next start finds. */
+const stopWaitMs = 2_500;
+
+/** Follows donations until they are final: at once, because a crash may have left some, then every 2 s. */
+export const startSweep = (
+  world: GivingWorld,
+  log: Pick<Log, "warn" | "info" | "error">,
+): { stop(): Promise<void> } =>
+  every(
+    async () => {
+      const { looked, recorded } = await sweepDonations(world);
+      if (recorded > 0) log.info({ looked, recorded }, "donations found on chain");
+      const { voided } = await settleDonations(world);
+      for (const { id, tx_signature } of voided) {
+        log.error(
+          { id, tx_signature },
+          "a recorded donation vanished from the chain and is voided",
+        );
+      }
+    },
+    {
+      everyMs: sweepEveryMs,
+      stopWaitMs,
+      onFailure: (error) =>
+        log.warn({ err: error }, "open donations could not be checked; trying again"),
+    },
+  );
