@@ -6,8 +6,12 @@ import {
 } from "#content/contract/operator.ts";
 import { statfs } from "node:fs/promises";
 import { isoDay, isoTime } from "#content/contract/base/time.ts";
-import { canPay, sponsorReserveLamports } from "#content/giving/sponsorship.ts";
-import { hasBudget, sponsoredSince } from "#content/giving/sponsor-store.ts";
+import {
+  canPay,
+  hasBudget,
+  sponsoredSince,
+  sponsorReserveLamports,
+} from "#content/giving/sponsor-store.ts";
 import { unsettledBefore, voidedSince } from "#content/giving/finality-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import {

@@ -185,7 +185,6 @@ const verbs: readonly string[] = [
   "content/giving/chain.ts",
   "content/giving/finality.ts",
   "content/giving/proof.ts",
-  "content/giving/sponsorship.ts",
   "content/giving/sweep.ts",
   "content/giving/world.ts",
   "content/enrichment/bind-agent.ts",
