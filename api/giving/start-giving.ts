@@ -7,8 +7,7 @@ import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { GivingWorld } from "#content/giving/world.ts";
 import { every } from "#content/runtime/every.ts";
-import { sweepDonations } from "#content/giving/sweep.ts";
-import { settleDonations } from "#content/giving/finality.ts";
+import { settleDonations, sweepDonations } from "#content/giving/sweep.ts";
 
 /** Throws BadSetting when invented nonprofits would be offered for real money. */
 export async function refuseSample(

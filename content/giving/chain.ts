@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed } from "#content/contract/transfer.ts";
 import type { PaymentFacts } from "./payment-checks.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { type Deadline, deadlineIn, within } from "#content/runtime/with-timeout.ts";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
@@ -69,13 +69,7 @@ export type Chain = {
 /** While the chain is out of reach, a request is answered within 3 s: this is what it may spend waiting for nodes. */
 const chainWaitMs = 2_700;
 
-/** How much longer a request may wait for the chain. */
-export type Deadline = { leftMs: () => number };
-
-export function chainDeadline(): Deadline {
-  const endMs = performance.now() + chainWaitMs;
-  return { leftMs: () => Math.max(0, endMs - performance.now()) };
-}
+export const chainDeadline = (): Deadline => deadlineIn(chainWaitMs);
 
 /** What the chain answers before the deadline; after it nothing is known. */
 export async function beforeDeadline<Value, Failure>(

@@ -5,9 +5,14 @@ import { intentOf } from "./intent-store.ts";
 import { readMemo } from "./memo.ts";
 import { type DonateTarget, donationsFor } from "./store.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import type { PaymentNotTaken } from "./broadcast.ts";
 import type { GivingWorld } from "./world.ts";
-import { type ClientPayment, notTakenWords, type PaymentFailure, takePayment } from "./payment.ts";
+import {
+  type ClientPayment,
+  notTakenWords,
+  type PaymentFailure,
+  type PaymentNotTaken,
+  takePayment,
+} from "./payment.ts";
 import {
   askAgainSeconds,
   type Pending,

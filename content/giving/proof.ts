@@ -28,7 +28,8 @@ import {
 } from "./store.ts";
 import type { GivingWorld } from "./world.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
-import { type ChainUnclear, type Deadline, chainDeadline, beforeDeadline } from "./chain.ts";
+import { type ChainUnclear, chainDeadline, beforeDeadline } from "./chain.ts";
+import type { Deadline } from "#content/runtime/with-timeout.ts";
 
 /** A recorded donation as the donor reads of it. */
 export type RecordedGift = {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { givingWorld } from "#content/giving/world.ts";
-import { settleDonations } from "#content/giving/finality.ts";
-import { sweepDonations } from "#content/giving/sweep.ts";
+import { settleDonations, sweepDonations } from "#content/giving/sweep.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import type { DonationHistory, Settlement, SignedReceipt } from "#content/contract/donation.ts";
 import { readReceipt, verifyReceipt } from "#content/giving/receipt.ts";
