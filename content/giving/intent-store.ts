@@ -4,6 +4,7 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { columnNames, query, rowShape } from "#content/store/query.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import { micro } from "#content/contract/base/money.ts";
+import { type Ending, type Step, steps } from "./intent-states.ts";
 import { budgetDayMs, type SponsorBudget, sponsoredSince } from "./sponsor-store.ts";
 
 type Row = typeof intents.$inferSelect;
@@ -147,9 +148,6 @@ export async function isSourceBusy(store: Queryable, source: string | null): Pro
   return (await store.db.$count(intents, eq(intents.sponsored_source, source))) > 0;
 }
 
-/** Nodes lag, and lose their history: this many clear answers must say that it is not there. */
-export const unknownsNeeded = 8;
-
 /** Notes that a clear answer did not know it; of a payment, though it should have landed by now if it ever will. */
 export async function countUnknown(tx: WriteTransaction, { id }: { id: number }): Promise<void> {
   await tx.db
@@ -158,19 +156,16 @@ export async function countUnknown(tx: WriteTransaction, { id }: { id: number })
     .where(eq(intents.id, id));
 }
 
-/** How an intent ends whose only sender heard that it cannot land. */
-export const refusedByChain = "payment_fails";
-
-/** How an intent ended; its token account is free for the next payment. A settled one stays settled. */
+/** Ends an intent for what was seen of it; its token account is free for the next payment. A settled one stays settled. */
 export async function closeIntent(
   tx: WriteTransaction,
   { nonprofit_id, proof }: Pick<DonationIntent, "nonprofit_id" | "proof">,
-  status: "settled" | "refused" | "lapsed",
-  outcome: string | null = null,
+  sighting: Ending,
 ): Promise<void> {
+  const { next: status, neverLanded }: Step = steps[sighting];
   // What never landed cost the sponsor nothing; what failed on chain did.
-  const isFree = status === "lapsed" || outcome === refusedByChain;
-  const freed = isFree ? { sponsored_lamports: null } : {};
+  const freed = neverLanded === true ? { sponsored_lamports: null } : {};
+  const outcome = status === "settled" ? null : sighting;
   await tx.db
     .update(intents)
     .set({ status, outcome, payment: null, sponsored_source: null, ...freed })

@@ -11,8 +11,8 @@ import {
   intentOf,
   isBroadcasting,
   isSourceBusy,
-  refusedByChain,
 } from "./intent-store.ts";
+import type { Ending } from "./intent-states.ts";
 import { asksToPay, readMemo } from "./memo.ts";
 import { feeLamports } from "./sponsor-store.ts";
 import { type DonateTarget, donationsOf } from "./store.ts";
@@ -265,6 +265,9 @@ const isRefusal = (outcome: Outcome): boolean =>
 const isSaved = async ({ store }: GivingWorld, { target, txSignature }: Proof): Promise<boolean> =>
   isBroadcasting(await intentOf(store, target.id, txSignature));
 
+/** How an intent ends whose only sender heard that it cannot land. */
+const refusal = "payment_fails" satisfies Ending;
+
 async function waitForSender(
   world: GivingWorld,
   proof: Proof,
@@ -273,7 +276,7 @@ async function waitForSender(
   const waited = await waitUntilLanded(world, proof, deadline);
   if (!waited.ok || waited.value.kind === "recorded") return waited;
   const intent = await intentOf(world.store, proof.target.id, proof.txSignature);
-  return intent?.outcome === refusedByChain ? notTaken(refusedByChain) : waited;
+  return intent?.outcome === refusal ? notTaken(refusal) : waited;
 }
 
 /** The chain would not take it. The donor may have broadcast it alone: then money has moved after all. */
@@ -286,9 +289,7 @@ async function notSent(
   if (failure.kind === "chain_unclear") return unclear(proof, failure.why);
   const known = await beforeDeadline(deadline, isOnChain(world.chain, proof.txSignature));
   if (!known.ok) return unclear(proof, known.failure.why);
-  return known.value
-    ? waitUntilLanded(world, proof, deadline)
-    : notTaken("payment_fails", failure.why);
+  return known.value ? waitUntilLanded(world, proof, deadline) : notTaken(refusal, failure.why);
 }
 
 async function waitUntilLanded(
@@ -341,7 +342,7 @@ function claim(
 /** It was saved, and then the chain refused it before taking it: there is nothing left to wait for. */
 const close = ({ store }: GivingWorld, { target, txSignature }: Proof): Promise<void> =>
   batchedWrite(store, (tx) =>
-    closeIntent(tx, { nonprofit_id: target.id, proof: txSignature }, "refused", refusedByChain),
+    closeIntent(tx, { nonprofit_id: target.id, proof: txSignature }, refusal),
   );
 
 const notTaken = (

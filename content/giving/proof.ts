@@ -6,7 +6,7 @@ import {
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { settlementOf } from "./answers.ts";
-import { type Due, type Gift, judgeProof, type ProofRefusal } from "./payment-checks.ts";
+import { type Due, type Gift, judgeProof } from "./payment-checks.ts";
 import {
   closeIntent,
   type DonationIntent,
@@ -15,8 +15,8 @@ import {
   isBroadcasting,
   type NewIntent,
   saveIntent,
-  unknownsNeeded,
 } from "./intent-store.ts";
+import { type Doubt, isRefusal, type Refusal, steps, unknownsNeeded } from "./intent-states.ts";
 import { referenceOf } from "./memo.ts";
 import { micro } from "#content/contract/base/money.ts";
 import {
@@ -43,8 +43,7 @@ export type RecordedGift = {
 export type Pending = { kind: "pending"; pending: PendingDonation };
 
 export type ProofFailure =
-  | { kind: Exclude<ProofRefusal["kind"], "not_confirmed" | "age_unknown">; tx_signature: string }
-  | { kind: "recorded_elsewhere" | "not_watched" | "signature_not_found"; tx_signature: string }
+  | { kind: Refusal | "not_watched" | "signature_not_found"; tx_signature: string }
   | (ChainUnclear & { tx_signature: string });
 
 export type Proof = {
@@ -78,33 +77,51 @@ export async function recordBySignature(
   const known = await recordedBefore(world, proof);
   if (known !== null) return ok(known);
   const landed = await beforeDeadline(deadline, world.chain.landed(txSignature));
-  if (landed.ok && landed.value !== null) {
-    return recordLanded(world, proof, landed.value, deadline);
-  }
-  if (landed.ok) return waitFor(world, proof, { isKnown: false });
-  await saveProof(world, proof);
-  return fail({ ...landed.failure, tx_signature: txSignature });
+  if (!landed.ok) return takeStep(world, proof, "chain_unclear", landed.failure.why);
+  if (landed.value === null) return takeStep(world, proof, "absent");
+  return recordLanded(world, proof, landed.value, deadline);
 }
 
 /**
- * No one may hear that it is recorded as soon as it lands when nothing looks for it, nor wait for what can no longer land
- * and the sweep did not find again and again: a single answer of a node that is behind ends no wait.
- * What we broadcast ourselves ends by the sweep alone.
+ * Writes where the intent stands after what was seen of it, and answers its request. No one may hear that it is recorded as
+ * soon as it lands when nothing looks for it, nor wait for what can no longer land.
  */
-async function waitFor(
+async function takeStep(
   world: GivingWorld,
   proof: Proof,
-  { isKnown }: { isKnown: boolean },
+  sighting: Refusal | Doubt,
+  why = "",
 ): Promise<Result<Pending, ProofFailure>> {
   const { target, txSignature: tx_signature } = proof;
   const intent = await intentOf(world.store, target.id, tx_signature);
+  if (isRefusal(sighting)) {
+    if (intent?.status === "waiting") {
+      await batchedWrite(world.store, (tx) => closeIntent(tx, intent, sighting));
+    }
+    return fail({ kind: sighting, tx_signature });
+  }
   const waitedMs = intent === null ? 0 : world.clock().getTime() - intent.created_at;
-  const isOver = waitedMs >= unknownSignature.waitMs && (intent?.unknown ?? 0) >= unknownsNeeded;
-  if (!isKnown && !isBroadcasting(intent) && isOver)
-    return fail({ kind: "signature_not_found", tx_signature });
-  if (!(await saveProof(world, proof))) return fail({ kind: "not_watched", tx_signature });
-  return ok(pendingAnswer(target, tx_signature, waitedMs));
+  if (sighting === "absent" && isLost(intent, waitedMs)) {
+    return fail({ kind: steps.lapsed.answer, tx_signature });
+  }
+  const isWatched = intent?.status === "waiting" || (await saveProof(world, proof));
+  if (steps[sighting].answer === "chain_unclear") {
+    return fail({ kind: "chain_unclear", why, tx_signature });
+  }
+  return isWatched
+    ? ok(pendingAnswer(target, tx_signature, waitedMs))
+    : fail({ kind: "not_watched", tx_signature });
 }
+
+/**
+ * Whether who asks hears that it can no longer land, though the sweep still looks: it did not find it again and again, as a
+ * single answer of a node that is behind ends no wait. What we broadcast ourselves ends by the sweep alone.
+ */
+const isLost = (intent: DonationIntent | null, waitedMs: number): boolean =>
+  intent !== null &&
+  !isBroadcasting(intent) &&
+  waitedMs >= unknownSignature.waitMs &&
+  intent.unknown >= unknownsNeeded;
 
 /** The donation that this transaction is recorded as for this nonprofit, null when it is not. */
 export async function recordedBefore(
@@ -128,7 +145,7 @@ export async function recordLanded(
   const judged = judgeProof(landed, dueOf(world, proof, intent));
   if (judged.ok) {
     const donation = await recordGift(world, { target, landed, gift: judged.value });
-    if (donation.nonprofit_id !== target.id) return refuse(world, proof, "recorded_elsewhere");
+    if (donation.nonprofit_id !== target.id) return takeStep(world, proof, "recorded_elsewhere");
     return ok(recordedGift(world, target, donation));
   }
   const { kind } = judged.failure;
@@ -136,14 +153,10 @@ export async function recordLanded(
     const final = await beforeDeadline(deadline, world.chain.landed(txSignature, "finalized"));
     if (final.ok && final.value !== null) return recordLanded(world, proof, final.value);
   }
-  if (kind === "not_confirmed") return waitFor(world, proof, { isKnown: true });
-  if (kind === "age_unknown") {
-    await saveProof(world, proof);
-    const why = "the chain does not say when it was";
-    return fail({ kind: "chain_unclear", why, tx_signature: txSignature });
-  }
-  const others = await donationsOf(world.store, txSignature);
-  return refuse(world, proof, others.length > 0 ? "recorded_elsewhere" : kind);
+  // What is no gift to this nonprofit may be one to another.
+  const isOther = isRefusal(kind) && (await donationsOf(world.store, txSignature)).length > 0;
+  const sighting = isOther ? "recorded_elsewhere" : kind;
+  return takeStep(world, proof, sighting, "the chain does not say when it was");
 }
 
 /** More than anyone pays by mistake: others could name a reference only to hide a transfer. */
@@ -220,32 +233,16 @@ async function recordGift(
     const donation = await recordDonation(tx, given);
     if (donation.nonprofit_id !== target.id) return donation;
     for (const proof of [landed.tx_signature, ...(memo === null ? [] : [memo])]) {
-      await closeIntent(tx, { nonprofit_id: target.id, proof }, "settled");
+      await closeIntent(tx, { nonprofit_id: target.id, proof }, "gift");
     }
     return donation;
   });
 }
 
-async function refuse(
-  { store }: GivingWorld,
-  { target, txSignature }: Proof,
-  kind: Exclude<ProofFailure["kind"], "chain_unclear">,
-): Promise<Result<RecordedGift | Pending, ProofFailure>> {
-  const intent = await intentOf(store, target.id, txSignature);
-  if (intent?.status === "waiting") {
-    await batchedWrite(store, (tx) => closeIntent(tx, intent, "refused", kind));
-  }
-  return fail({ kind, tx_signature: txSignature });
-}
-
 /** False when there is no room to wait for it. */
-async function saveProof(world: GivingWorld, proof: Proof): Promise<boolean> {
-  const { target, txSignature, asked, network } = proof;
-  const intent = await intentOf(world.store, target.id, txSignature);
-  // Asking again while it waits must not put the sweep off.
-  if (intent?.status === "waiting") return true;
-  const waiting = { kind: "proof", proof: txSignature, amount_micro_usdc: asked, network } as const;
-  return saveForSweep(world, target, waiting, firstSweepMs);
+function saveProof(world: GivingWorld, { target, txSignature, asked, network }: Proof) {
+  const proof = { kind: "proof", proof: txSignature, amount_micro_usdc: asked, network } as const;
+  return saveForSweep(world, target, proof, firstSweepMs);
 }
 
 /** Saves what someone waits for, so that the sweep follows it once they may have gone: after `sweptAfterMs`. False: no room. */

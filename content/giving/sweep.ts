@@ -14,9 +14,10 @@ import {
   type DonationIntent,
   isAnyDue,
   takeDueIntents,
-  unknownsNeeded,
 } from "./intent-store.ts";
+import { type Absence, type Action, actionOn, type Ending } from "./intent-states.ts";
 import { donateTargetById, type Donation } from "./store.ts";
+import type { Store } from "#content/store/open.ts";
 import type { GivingWorld } from "./world.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordByMemo, recordLanded } from "./proof.ts";
@@ -25,11 +26,6 @@ const perSweepMax = 200;
 const atOnce = 10;
 /** Looked at again after 2, 4, 8 … seconds, at most 20: what a recovered chain holds is recorded within a minute. */
 const again = { firstMs: 2_000, mostMs: 20_000 } as const;
-/** A blockhash is good for about 90 s; a node that lags may say otherwise of one just made. */
-const blockhashYoungMs = 90_000;
-/** A named signature that no node knows is followed so long all the same: nodes can be behind. */
-const proofLapsesMs = 15 * 60_000;
-const watchLapsesMs = 2 * 3_600_000;
 const deletedPerSweepMax = 500;
 
 export type Swept = { looked: number; recorded: number; unclear: number };
@@ -71,50 +67,56 @@ type Looked = "recorded" | "unclear" | "ended" | "waiting";
 
 /** A transaction that one node does not know. Given up only when two do not: a node can be stale for days. */
 async function followUnknown(world: GivingWorld, intent: DonationIntent): Promise<Looked> {
-  const ageMs = world.clock().getTime() - intent.created_at;
   const { payment, blockhash } = intent;
+  const absence = absenceOf(world, intent);
   if (payment === null || blockhash === null) {
-    // Counted from the first look: the eighth comes before the wait of who asks for it ends.
-    if (intent.unknown >= unknownsNeeded && ageMs < proofLapsesMs) return "waiting";
-    return (await recordIfLanded(world, intent)) ?? lapseOrWait(world, intent);
+    const action = actionOn("proof", absence);
+    if (action === "wait") return "waiting";
+    return (await recordIfLanded(world, intent)) ?? act(world, intent, action);
   }
-  if (ageMs < blockhashYoungMs) return resend(world, payment);
+  if (actionOn("payment", absence) === "resend") return act(world, intent, "resend");
   const valid = await world.chain.stillValid(blockhash);
   if (!valid.ok) return "unclear";
   const looked = await recordIfLanded(world, intent);
-  return looked ?? (valid.value ? resend(world, payment) : lapseOrWait(world, intent));
-}
-
-/** It is not there, and should be by now. Given up only after enough such answers. */
-async function lapseOrWait(world: GivingWorld, intent: DonationIntent): Promise<Looked> {
-  if (intent.unknown >= unknownsNeeded) return end(world, intent, "lapsed");
-  await batchedWrite(world.store, (tx) => countUnknown(tx, intent));
-  return "waiting";
-}
-
-/** Nodes forget what they could not place; sending a payment twice moves the money once. */
-async function resend({ chain }: GivingWorld, payment: string): Promise<Looked> {
-  const read = chain.readPayment(payment);
-  if (read.ok) await chain.send(read.value);
-  return "waiting";
+  return looked ?? act(world, intent, actionOn("payment", { ...absence, canLand: valid.value }));
 }
 
 /** A transfer by its memo, no matter who made it. */
 async function followMemo(world: GivingWorld, intent: DonationIntent): Promise<Looked> {
   const target = await donateTargetById(world.store, intent.nonprofit_id, world.clock());
-  if (target === null) return end(world, intent, "lapsed");
+  if (target === null) return act(world, intent, "lapse");
   const found = await recordByMemo(world, target, intent.proof);
   if (!found.ok) return "unclear";
   if (found.value !== null) return "recorded";
-  const ageMs = world.clock().getTime() - intent.created_at;
-  return ageMs < watchLapsesMs ? "waiting" : lapseOrWait(world, intent);
+  return act(world, intent, actionOn("watch", absenceOf(world, intent)));
+}
+
+const absenceOf = ({ clock }: GivingWorld, { unknown, created_at }: DonationIntent): Absence => ({
+  ageMs: clock().getTime() - created_at,
+  unknown,
+  canLand: false,
+});
+
+async function act(
+  { store, chain }: GivingWorld,
+  intent: DonationIntent,
+  action: Action,
+): Promise<Looked> {
+  if (action === "lapse") return end(store, intent, "lapsed");
+  if (action === "count") await batchedWrite(store, (tx) => countUnknown(tx, intent));
+  if (action === "resend" && intent.payment !== null) {
+    // Nodes forget what they could not place; sending a payment twice moves the money once.
+    const read = chain.readPayment(intent.payment);
+    if (read.ok) await chain.send(read.value);
+  }
+  return "waiting";
 }
 
 /** Null: two nodes do not show it. */
 async function recordIfLanded(world: GivingWorld, intent: DonationIntent): Promise<Looked | null> {
   const { proof: txSignature, amount_micro_usdc: asked } = intent;
   const target = await donateTargetById(world.store, intent.nonprofit_id, world.clock());
-  if (target === null) return end(world, intent, "refused");
+  if (target === null) return end(world.store, intent, "nonprofit_gone");
   const landed = await world.chain.landed(txSignature);
   if (!landed.ok) return "unclear";
   if (landed.value === null) return null;
@@ -127,12 +129,8 @@ async function recordIfLanded(world: GivingWorld, intent: DonationIntent): Promi
   return outcome.failure.kind === "chain_unclear" ? "unclear" : "ended";
 }
 
-async function end(
-  { store }: GivingWorld,
-  intent: DonationIntent,
-  status: "lapsed" | "refused",
-): Promise<Looked> {
-  await batchedWrite(store, (tx) => closeIntent(tx, intent, status, status));
+async function end(store: Store, intent: DonationIntent, ending: Ending): Promise<Looked> {
+  await batchedWrite(store, (tx) => closeIntent(tx, intent, ending));
   return "ended";
 }
 
