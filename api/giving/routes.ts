@@ -17,7 +17,13 @@ import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
+import {
+  type Demand,
+  historyOf,
+  type Pending,
+  recentDonationsMax,
+  type RecordedGift,
+} from "#content/giving/answers.ts";
 import { microUsdcOf } from "#content/contract/base/money.ts";
 import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
 import {
@@ -32,8 +38,6 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import type { ClientPayment } from "#content/giving/payment.ts";
-import type { Pending, RecordedGift } from "#content/giving/proof.ts";
-import type { Demand } from "#content/giving/requirements.ts";
 import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";
 
 /** GET and POST /api/donate/{slug}: what to pay, and the proof that it was paid. */

@@ -15,14 +15,13 @@ import {
 } from "./payment.ts";
 import {
   askAgainSeconds,
+  type Demand,
+  demandPayment,
   type Pending,
-  recordByMemo,
-  recordBySignature,
   recordedGift,
   type RecordedGift,
-  saveForSweep,
-} from "./proof.ts";
-import { type Demand, demandPayment } from "./requirements.ts";
+} from "./answers.ts";
+import { recordByMemo, recordBySignature, saveForSweep } from "./proof.ts";
 import { type ChainUnclear, beforeDeadline, chainDeadline } from "./chain.ts";
 
 export type DonateCall = {

@@ -17,14 +17,12 @@ import { asksToPay, readMemo } from "./memo.ts";
 import { feeLamports } from "./sponsor-store.ts";
 import { type DonateTarget, donationsOf } from "./store.ts";
 import type { GivingWorld } from "./world.ts";
+import { type Pending, pendingAnswer, type RecordedGift } from "./answers.ts";
 import {
-  type Pending,
-  pendingAnswer,
   type Proof,
   type ProofFailure,
   recordBySignature,
   recordedBefore,
-  type RecordedGift,
   recordLanded,
 } from "./proof.ts";
 import {

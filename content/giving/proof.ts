@@ -1,11 +1,7 @@
-import {
-  type PendingDonation,
-  type Settlement,
-  unknownSignature,
-} from "#content/contract/donation.ts";
+import { unknownSignature } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
-import { settlementOf } from "./answers.ts";
+import { type Pending, pendingAnswer, recordedGift, type RecordedGift } from "./answers.ts";
 import { type Due, type Gift, judgeProof } from "./payment-checks.ts";
 import {
   closeIntent,
@@ -31,17 +27,6 @@ import { batchedWrite } from "#content/store/write-batcher.ts";
 import { type ChainUnclear, chainDeadline, beforeDeadline } from "./chain.ts";
 import type { Deadline } from "#content/runtime/with-timeout.ts";
 
-/** A recorded donation as the donor reads of it. */
-export type RecordedGift = {
-  kind: "recorded";
-  settlement: Settlement;
-  /** The wallet that gave, null when the chain names none. */
-  payer: string | null;
-};
-
-/** The chain does not show the transaction yet. */
-export type Pending = { kind: "pending"; pending: PendingDonation };
-
 export type ProofFailure =
   | { kind: Refusal | "not_watched" | "signature_not_found"; tx_signature: string }
   | (ChainUnclear & { tx_signature: string });
@@ -54,12 +39,6 @@ export type Proof = {
   /** Keyed hash of the network that named it; null when no one waits for an answer. */
   network: string | null;
 };
-
-const askAgainMaxS = 30;
-
-/** Seconds until it is worth asking again for what has not come in this time: ever more. */
-export const askAgainSeconds = (waitedMs: number, firstS: number): number =>
-  Math.min(askAgainMaxS, Math.max(firstS, Math.round(waitedMs / 20_000)));
 
 /** The request itself looks at once; the sweep begins when the donor may have gone. */
 const firstSweepMs = 4_000;
@@ -258,27 +237,3 @@ export async function saveForSweep(
   const intent = { ...waiting, nonprofit_id: id, recipient: usdc_wallet, now, check_at };
   return batchedWrite(store, (tx) => saveIntent(tx, intent));
 }
-
-export const recordedGift = (
-  { chain, baseUrl }: GivingWorld,
-  target: DonateTarget,
-  donation: Donation,
-): RecordedGift => ({
-  kind: "recorded",
-  settlement: settlementOf(donation, target, { cluster: chain.cluster, baseUrl }),
-  payer: donation.donor,
-});
-
-export const pendingAnswer = (
-  { slug }: DonateTarget,
-  txSignature: string,
-  waitedMs = 0,
-): Pending => ({
-  kind: "pending",
-  pending: {
-    status: "pending",
-    tx_signature: txSignature,
-    retry_after_s: askAgainSeconds(waitedMs, 2),
-    message: `The chain does not show this transaction yet. Do not pay again: POST {"tx_signature": "${txSignature}"} to /api/donate/${slug}, or wait; it is recorded as soon as it lands. If no node knows it for ${unknownSignature.waitText}, the answer is 422.`,
-  },
-});
