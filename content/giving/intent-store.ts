@@ -5,7 +5,7 @@ import { columnNames, query, rowShape } from "#content/store/query.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { type Ending, type Step, steps } from "./intent-states.ts";
-import { budgetDayMs, type SponsorBudget, sponsoredSince } from "./sponsor-store.ts";
+import { type NotPaid, type SponsorBudget, whyNotPaid } from "./sponsor-store.ts";
 
 type Row = typeof intents.$inferSelect;
 
@@ -39,8 +39,8 @@ export const watchesPerNetworkMax = 100;
  * Saves an intent, so that the sweep follows it. One that is there already keeps its instant and its recipient, and
  * waits again; a settled one is left alone. False when its network has no place for a proof or a watch: then nothing waits.
  */
-export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promise<boolean> {
-  const { now, amount_micro_usdc, ...row } = given;
+export async function saveIntent(tx: WriteTransaction, intent: NewIntent): Promise<boolean> {
+  const { now, amount_micro_usdc, ...row } = intent;
   const { kind, network = null } = row;
   if (kind !== "payment" && network !== null && !(await hasPlace(tx, network))) return false;
   await tx.db
@@ -63,7 +63,7 @@ export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promis
         sponsored_source: sql`coalesce(excluded.sponsored_source, ${intents.sponsored_source})`,
         checks: 0,
         unknown: 0,
-        check_at: given.check_at,
+        check_at: intent.check_at,
         status: "waiting",
         outcome: null,
       },
@@ -108,38 +108,27 @@ export const isBroadcasting = (intent: DonationIntent | null): boolean =>
 
 /**
  * Saves a payment before it is broadcast. `claimed`: the caller sends it, and no one else does; `elsewhere`: another
- * request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended;
- * `sponsor_budget`: the sponsor has paid as much in the last 24 hours as it may; `sponsored_today`: it has paid the fee of
- * a gift from this donor to this nonprofit in that time.
+ * request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended.
  */
 export async function claimPayment(
   tx: WriteTransaction,
-  given: NewIntent,
+  intent: NewIntent,
   budget: SponsorBudget,
 ): Promise<"claimed" | "elsewhere" | "source_busy" | NotPaid> {
-  if (isBroadcasting(await intentOf(tx, given.nonprofit_id, given.proof))) return "elsewhere";
-  if (await isSourceBusy(tx, given.sponsored_source ?? null)) return "source_busy";
-  const notPaid = await whyNotPaid(tx, given, budget);
-  if (notPaid !== null) return notPaid;
-  await saveIntent(tx, given);
+  if (isBroadcasting(await intentOf(tx, intent.nonprofit_id, intent.proof))) return "elsewhere";
+  if (await isSourceBusy(tx, intent.sponsored_source ?? null)) return "source_busy";
+  const {
+    sponsored_lamports: fee = null,
+    sponsored_donor: donor = null,
+    nonprofit_id,
+    now,
+  } = intent;
+  if (fee !== null) {
+    const notPaid = await whyNotPaid(tx, fee, { donor, nonprofit_id }, { now, budget });
+    if (notPaid !== null) return notPaid;
+  }
+  await saveIntent(tx, intent);
   return "claimed";
-}
-
-/** Why the sponsor does not pay a fee. */
-type NotPaid = "sponsor_budget" | "sponsored_today";
-
-async function whyNotPaid(
-  tx: WriteTransaction,
-  { sponsored_lamports: fee = null, sponsored_donor: donor = null, nonprofit_id, now }: NewIntent,
-  budget: SponsorBudget,
-): Promise<NotPaid | null> {
-  if (fee === null) return null;
-  const spent = await sponsoredSince(tx, now.getTime() - budgetDayMs, { donor, nonprofit_id });
-  const isOver = (["day", "donor", "nonprofit"] as const).some(
-    (of) => spent[of] + fee > budget[of],
-  );
-  if (isOver) return "sponsor_budget";
-  return spent.pair > 0 ? "sponsored_today" : null;
 }
 
 /** Whether a sponsored payment from this token account has not ended. Index: one_sponsored_payment_per_source. */

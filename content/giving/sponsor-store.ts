@@ -9,7 +9,7 @@ import type { Chain } from "./chain.ts";
 /** Lamports that the sponsor may spend in 24 hours: on all, on one donor, on gifts to one nonprofit. */
 export type SponsorBudget = { day: number; donor: number; nonprofit: number };
 
-export const budgetDayMs = 24 * 3_600_000;
+const budgetDayMs = 24 * 3_600_000;
 
 const signatureLamports = 5_000;
 /** The least fee of a sponsored payment: the sponsor's signature, and the donor's. */
@@ -59,14 +59,32 @@ export async function sponsoredSince(
   return spent ?? { day: 0, donor: 0, nonprofit: 0, pair: 0 };
 }
 
+/** Why the sponsor does not pay a fee: it has paid as much in 24 hours as it may, or that of such a gift from this donor. */
+export type NotPaid = "sponsor_budget" | "sponsored_today";
+
+/** Why the sponsor does not pay the fee of a gift, in lamports; null when it does. */
+export async function whyNotPaid(
+  store: Queryable,
+  fee: number,
+  of: { donor: string | null; nonprofit_id: number },
+  { now, budget }: { now: Date; budget: SponsorBudget },
+): Promise<NotPaid | null> {
+  const spent = await sponsoredSince(store, now.getTime() - budgetDayMs, of);
+  const isOver = (["day", "donor", "nonprofit"] as const).some(
+    (whose) => spent[whose] + fee > budget[whose],
+  );
+  if (isOver) return "sponsor_budget";
+  return spent.pair > 0 ? "sponsored_today" : null;
+}
+
 /** Lamports spent on each nonprofit since an instant. */
 async function sponsoredByNonprofit(store: Queryable, since: number): Promise<Map<number, number>> {
-  const found = await store.db
+  const rows = await store.db
     .select({ id: nonprofit_id, spent: sql<number>`sum(${sponsored_lamports})` })
     .from(intents)
     .where(reservedSince(since))
     .groupBy(nonprofit_id);
-  return new Map(found.map(({ id, spent }) => [id, spent]));
+  return new Map(rows.map(({ id, spent }) => [id, spent]));
 }
 
 /** What an account without data must keep. Source: Solana, rent-exempt minimum of 0 bytes. */
@@ -97,15 +115,15 @@ export function openSponsorship({
 }) {
   const self = {};
   let askedAtMs = -Infinity;
-  let known = { balance: null as number | null, spent: new Map<number, number>(), all: 0 };
+  let latest = { balance: null as number | null, spent: new Map<number, number>(), all: 0 };
   const refresh = () =>
     singleFlight(self, "sponsorship", async () => {
       const now = clock().getTime();
       askedAtMs = now;
       const spent = await sponsoredByNonprofit(store, now - budgetDayMs);
       const answer = chain.sponsor === null ? null : await chain.balanceOf(chain.sponsor);
-      const all = [...spent.values()].reduce((sum, one) => sum + one, 0);
-      known = { balance: answer?.ok === true ? answer.value : known.balance, spent, all };
+      const all = [...spent.values()].reduce((sum, lamports) => sum + lamports, 0);
+      latest = { balance: answer?.ok === true ? answer.value : latest.balance, spent, all };
     });
   const look = () => void refresh().catch(() => undefined);
   if (chain.sponsor !== null) look(); // So that the first demand knows.
@@ -114,7 +132,7 @@ export function openSponsorship({
     offers: (nonprofitId: number): boolean => {
       if (chain.sponsor === null) return false;
       if (clock().getTime() - askedAtMs >= refreshEveryMs) look();
-      const { balance, spent, all } = known;
+      const { balance, spent, all } = latest;
       const own = spent.get(nonprofitId) ?? 0;
       return hasBudget(all, budget.day) && hasBudget(own, budget.nonprofit) && canPay(balance);
     },
