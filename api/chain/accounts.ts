@@ -47,7 +47,7 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     max: cachedMax,
     memoMethod: (wallet) => tokenAccount(new PublicKey(wallet), mintKey).toBase58(),
   });
-  const known = new LRUCache<string, boolean>({
+  const cached = new LRUCache<string, boolean>({
     max: cachedMax,
     ttl: knownMs.there,
     ttlResolution: 0,
@@ -61,7 +61,7 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     const account = await askFor(rpc, "getAccountInfo", params, Account);
     if (!account.ok) return account;
     const there = receives(account.value, { wallet, mint });
-    known.set(wallet, there, { ttl: knownMs[there ? "there" : "absent"] });
+    cached.set(wallet, there, { ttl: knownMs[there ? "there" : "absent"] });
     return ok(there);
   };
   return {
@@ -69,9 +69,9 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     tokenAccountOf: (wallet: string): string => addresses.memo(wallet),
     /** Whether that account exists on chain. Answers are cached for a minute. */
     canReceive: (wallet: string): Promise<Result<boolean, ChainUnclear>> => {
-      const there = known.get(wallet);
+      const there = cached.get(wallet);
       if (there !== undefined) return Promise.resolve(ok(there));
-      return singleFlight(known, wallet, () => ask(wallet));
+      return singleFlight(cached, wallet, () => ask(wallet));
     },
   };
 }

@@ -102,7 +102,9 @@ const outlivedSlots = 182;
 
 const Signatures = z
   .array(z.object({ signature: z.string(), err: TransactionError }))
-  .transform((found) => found.filter(({ err }) => err === null).map(({ signature }) => signature));
+  .transform((signatures) =>
+    signatures.filter(({ err }) => err === null).map(({ signature }) => signature),
+  );
 
 /**
  * Asks for a transaction at a commitment (or better), until two nodes tell the same of it. Null while they do not know it
@@ -119,7 +121,7 @@ export function findLanded(
     ({ transaction }) => transaction.signatures[0] === txSignature,
     "another transaction",
   )
-    .transform((found) => landedFrom(found, commitment))
+    .transform((transaction) => landedFrom(transaction, commitment))
     .nullable();
   return askFor(rpc, "getTransaction", [txSignature, options], shape, commonOf);
 }
@@ -196,33 +198,38 @@ const Transaction = z.object({
 });
 type Transaction = z.infer<typeof Transaction>;
 
-function landedFrom(found: Transaction, commitment: Commitment): Landed {
-  const failed = found.meta.err !== null;
+function landedFrom(record: Transaction, commitment: Commitment): Landed {
+  const { meta, transaction } = record;
+  const failed = meta.err !== null;
   return {
-    tx_signature: found.transaction.signatures[0] ?? "",
-    slot: found.slot,
-    block_time: found.blockTime ?? null,
+    tx_signature: transaction.signatures[0] ?? "",
+    slot: record.slot,
+    block_time: record.blockTime ?? null,
     commitment,
     failed,
-    credits: failed ? [] : creditsOf(found),
-    signers: signersOf(found),
-    memos: memosOf(found),
+    credits: failed ? [] : creditsOf(record),
+    signers: signersOf(record),
+    memos: memosOf(record),
   };
 }
 
 /** What each token account gained. Instructions are not looked at: balances hold what inner ones did, too. */
 function creditsOf({ meta, transaction }: Transaction): Credit[] {
-  const before = new Map(meta.preTokenBalances.map((one) => [keyOf(one), amountOf(one)]));
-  const after = new Map(meta.postTokenBalances.map((one) => [keyOf(one), amountOf(one)]));
+  const before = new Map(
+    meta.preTokenBalances.map((balance) => [keyOf(balance), amountOf(balance)]),
+  );
+  const after = new Map(
+    meta.postTokenBalances.map((balance) => [keyOf(balance), amountOf(balance)]),
+  );
   // An account that is emptied and closed has no balance afterwards.
   const losers = meta.preTokenBalances.filter(
-    (one) => (after.get(keyOf(one)) ?? 0n) < amountOf(one),
+    (balance) => (after.get(keyOf(balance)) ?? 0n) < amountOf(balance),
   );
-  return meta.postTokenBalances.flatMap((one) => {
-    const gained = amountOf(one) - (before.get(keyOf(one)) ?? 0n);
-    const destination = transaction.message.accountKeys[one.accountIndex]?.pubkey;
+  return meta.postTokenBalances.flatMap((balance) => {
+    const gained = amountOf(balance) - (before.get(keyOf(balance)) ?? 0n);
+    const destination = transaction.message.accountKeys[balance.accountIndex]?.pubkey;
     if (gained <= 0n || destination === undefined) return [];
-    const { mint, owner } = one;
+    const { mint, owner } = balance;
     const payers = losers.filter((loser) => loser.mint === mint);
     const [source] = payers.length === 1 ? payers.map(({ accountIndex }) => accountIndex) : [];
     return [

@@ -78,8 +78,8 @@ export async function openChain(settings: ChainSettings) {
     txSignature: string,
     at: Level,
   ): Promise<Result<Landed | null, ChainUnclear>> => {
-    const found = await findLanded(rpc, txSignature, at);
-    const credits = found.ok ? (found.value?.credits ?? []) : [];
+    const landed = await findLanded(rpc, txSignature, at);
+    const credits = landed.ok ? (landed.value?.credits ?? []) : [];
     for (const { mint, amount_micro_usdc } of credits) {
       if (mint !== cluster.mint || amount_micro_usdc <= donationMax) continue;
       const exists = await canExist(rpc, mint, amount_micro_usdc);
@@ -89,7 +89,7 @@ export async function openChain(settings: ChainSettings) {
       rpc.contradicted("the nodes asked", "getTransaction", why);
       return fail({ kind: "chain_unclear", why });
     }
-    return found;
+    return landed;
   };
   return ok({
     /** How many nodes can contradict each other; of a single one, every answer is believed. */
@@ -142,7 +142,7 @@ async function wrongNode(
   bootMs: number,
   onTrouble: RpcOptions["onTrouble"],
 ): Promise<{ host: string; genesis: string } | null> {
-  const found = await Promise.all(
+  const wrong = await Promise.all(
     endpoints.map(async (endpoint) => {
       try {
         await endpoint.verify(AbortSignal.timeout(bootMs));
@@ -155,5 +155,5 @@ async function wrongNode(
       }
     }),
   );
-  return found.find((one) => one !== null) ?? null;
+  return wrong.find((node) => node !== null) ?? null;
 }

@@ -39,7 +39,7 @@ export function transactionOf(bytes: Uint8Array): VersionedTransaction | null {
     const { header, staticAccountKeys, compiledInstructions, addressTableLookups } =
       transaction.message;
     const hidden = addressTableLookups.reduce(
-      (sum, one) => sum + one.readonlyIndexes.length + one.writableIndexes.length,
+      (sum, lookup) => sum + lookup.readonlyIndexes.length + lookup.writableIndexes.length,
       0,
     );
     const accounts = staticAccountKeys.length + hidden;
@@ -50,10 +50,10 @@ export function transactionOf(bytes: Uint8Array): VersionedTransaction | null {
       // The chain loads no account twice; a second name for the sponsor would hide it from its guards.
       new Set(staticAccountKeys.map(String)).size === staticAccountKeys.length &&
       compiledInstructions.every(
-        (one) =>
+        (instruction) =>
           // A program's address may not hide in a table.
-          one.programIdIndex < staticAccountKeys.length &&
-          one.accountKeyIndexes.every((index) => index < accounts),
+          instruction.programIdIndex < staticAccountKeys.length &&
+          instruction.accountKeyIndexes.every((index) => index < accounts),
       );
     // What is broadcast must be what was read: trailing bytes and odd encodings are refused.
     return sound && Buffer.from(transaction.serialize()).equals(bytes) ? transaction : null;
@@ -90,10 +90,10 @@ type Contents = Pick<
 >;
 
 /** What a payment says once. Said twice, it is not ours: two readers of it could see different fees. */
-type SaidOnce = Pick<Contents, "compute_units" | "compute_unit_price" | "transfer">;
+type SingleContents = Pick<Contents, "compute_units" | "compute_unit_price" | "transfer">;
 
 function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: string[]): Contents {
-  const found: SaidOnce = { compute_units: null, compute_unit_price: null, transfer: null };
+  const single: SingleContents = { compute_units: null, compute_unit_price: null, transfer: null };
   const memos: string[] = [];
   const others: string[] = [];
   for (const { programIdIndex, accountKeyIndexes, data } of instructions) {
@@ -105,10 +105,10 @@ function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: s
     }
     const accounts = accountKeyIndexes.map((index) => keys[index]);
     const [name, value] = meaningOf(program, bytes, accounts) ?? [];
-    if (name === undefined || found[name] !== null) others.push(program);
-    else Object.assign(found, { [name]: value });
+    if (name === undefined || single[name] !== null) others.push(program);
+    else Object.assign(single, { [name]: value });
   }
-  return { ...found, memos, other_programs: others };
+  return { ...single, memos, other_programs: others };
 }
 
 const budget = programs.computeBudget.toBase58();
@@ -125,7 +125,7 @@ function meaningOf(
   program: string,
   data: Buffer,
   accounts: readonly (string | undefined)[],
-): [keyof SaidOnce, SaidOnce[keyof SaidOnce]] | null {
+): [keyof SingleContents, SingleContents[keyof SingleContents]] | null {
   if (program === token) {
     const transfer = transferOf(data, accounts);
     return transfer === null ? null : ["transfer", transfer];
@@ -172,7 +172,7 @@ export function openSponsor(secretKey: string) {
         return refused("the fee payer is another account");
       }
       // A signature counts for the whole transaction: an instruction that names the sponsor could spend from it.
-      if (compiledInstructions.some((one) => one.accountKeyIndexes.includes(0))) {
+      if (compiledInstructions.some(({ accountKeyIndexes }) => accountKeyIndexes.includes(0))) {
         return refused("an instruction names the sponsor");
       }
       if (addressTableLookups.length > 0) return refused("lookup tables may hide the sponsor");

@@ -87,8 +87,8 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
         const askedMs = performance.now();
         const answer = endpoint.ask(method, params, stop.signal);
         const reading = await answer.then(read).catch((error) => ({ unclear: whyUnclear(error) }));
-        const said = "clear" in reading ? "clear" : "unclear";
-        const outcome = stop.signal.aborted ? "given_up" : said;
+        const clarity = "clear" in reading ? "clear" : "unclear";
+        const outcome = stop.signal.aborted ? "given_up" : clarity;
         durations.count({ host, method, outcome }, (performance.now() - askedMs) / 1_000);
         if (stop.signal.aborted) return reading;
         endpoint.did("clear" in reading ? "well" : "failed");
@@ -154,7 +154,7 @@ type Poll<Value> = {
 };
 
 /** What came of it, and what each node said that gave a clear answer, by its host. */
-type Polled<Value> = {
+type PollResult<Value> = {
   outcome: Result<Answered<Value>, ChainUnclear>;
   clear: ReadonlyMap<string, Value>;
 };
@@ -167,7 +167,7 @@ async function askNodes<Value>(
   order: readonly Endpoint[],
   attempt: (endpoint: Endpoint) => Promise<Reading<Value>>,
   { deadlineMs, endMs, hedgeMs, votes, common }: Poll<Value>,
-): Promise<Polled<Value>> {
+): Promise<PollResult<Value>> {
   const open = new Map<Promise<Reading<Value>>, Endpoint>();
   const clear = new Map<string, Value>();
   let why = `no answer within ${deadlineMs} ms`;
@@ -237,11 +237,11 @@ const isSplit = (clear: ReadonlyMap<string, unknown>, votes: number): boolean =>
 
 /** The nodes whose answers cannot all be true. One that knows nothing is only behind. */
 function contradictingIn<Value>(clear: ReadonlyMap<string, Value>, common: Common<Value>) {
-  const said = [...clear].filter(([, value]) => value !== null);
-  const isOne = said.every(([, one]) =>
-    said.every(([, other]) => one === other || common(one, other) !== undefined),
+  const answers = [...clear].filter(([, value]) => value !== null);
+  const isOne = answers.every(([, one]) =>
+    answers.every(([, other]) => one === other || common(one, other) !== undefined),
   );
-  return isOne ? [] : said.map(([host]) => host);
+  return isOne ? [] : answers.map(([host]) => host);
 }
 
 /** The next node in turn that has not answered, if possible one that is not thinking already. */
@@ -282,9 +282,9 @@ export function openEndpoint(url: string, genesis: string) {
   let failingUntilMs = 0;
   const verify = async (signal: AbortSignal) => {
     const answer = await post(url, "getGenesisHash", [], signal);
-    const found = "result" in answer ? answer.result : undefined;
-    if (typeof found !== "string") throw new Error("did not say which chain it serves");
-    if (found !== genesis) throw new WrongChain(found);
+    const hash = "result" in answer ? answer.result : undefined;
+    if (typeof hash !== "string") throw new Error("did not say which chain it serves");
+    if (hash !== genesis) throw new WrongChain(hash);
     verified = true;
   };
   return {

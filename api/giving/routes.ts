@@ -87,8 +87,8 @@ export const donateRoutes = (context: Context) => {
     .get(
       pathOf(operations.quoteDonation),
       async ({ request, params, query }) => {
-        const asked = await answer(request, params.slug, query, ok(null));
-        return asked.status === 402 ? new Response(asked.body, { headers: quoteHeaders }) : asked;
+        const quote = await answer(request, params.slug, query, ok(null));
+        return quote.status === 402 ? new Response(quote.body, { headers: quoteHeaders }) : quote;
       },
       schemaOf(operations.quoteDonation),
     )
@@ -101,8 +101,8 @@ export const donateRoutes = (context: Context) => {
     .get(
       pathOf(operations.getDonationStatus),
       async ({ request, params, query, set }) => {
-        const asked = { slug: params.slug, memo: query.memo, network: networkHash(request) };
-        const outcome = await donationStatus(giving, asked);
+        const call = { slug: params.slug, memo: query.memo, network: networkHash(request) };
+        const outcome = await donationStatus(giving, call);
         if (!outcome.ok) return refuse(donationStatusProblems, outcome.failure);
         set.headers["cache-control"] = "no-store";
         return outcome.value;
@@ -196,7 +196,7 @@ const Payment = z.union([
  * send either under the name of the other. The failure says what is wrong with the header.
  */
 function paymentHeaderOf(headers: Headers): Result<ClientPayment | null, MalformedHeader> {
-  const name = ["payment-signature", "x-payment"].find((one) => headers.has(one));
+  const name = ["payment-signature", "x-payment"].find((header) => headers.has(header));
   if (name === undefined) return ok(null);
   const malformed = (why: string) =>
     fail({ kind: "payment_header_malformed" as const, why: `${name.toUpperCase()} ${why}` });

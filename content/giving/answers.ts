@@ -24,7 +24,7 @@ const expiresInSeconds = 300;
 const canReceiveWaitMs = 400;
 const nonces = 2 ** 24;
 
-type Wanted = {
+type DemandInput = {
   target: DonateTarget & { usdc_wallet: string };
   amount: MicroUsdc;
   /** Wallet of a donor who pays the network fee; null: the sponsor does, if there is one. */
@@ -37,10 +37,10 @@ export type Demand = Awaited<ReturnType<typeof demandPayment>>;
 /** Asks for a payment: nothing is stored, the memo carries all that recording the gift needs. Source: decision 0051. */
 export async function demandPayment(
   world: GivingWorld,
-  wanted: Wanted,
+  input: DemandInput,
   why: { code: string; error: string },
 ) {
-  const { target, amount } = wanted;
+  const { target, amount } = input;
   const { chain, baseUrl, seal } = world;
   const { mint } = chain;
   const recipient = target.usdc_wallet;
@@ -54,7 +54,7 @@ export async function demandPayment(
   const description = `Donation of ${usdcText(amount)} USDC to ${target.slug}`;
   const mimeType = "application/json" as const;
   const terms = { asset: mint, payTo: recipient, maxTimeoutSeconds: expiresInSeconds };
-  const extra = await extraOf(world, wanted, memo);
+  const extra = await extraOf(world, input, memo);
   const accepts: PaymentRequirements["accepts"] = [
     {
       scheme: "exact",
@@ -135,7 +135,7 @@ const localChainOf = ({ localRpcUrl }: GivingWorld): PaymentRequirements["local_
 /** What x402 clients need to sign. Without a fee payer they stop, rather than sign what cannot land. */
 async function extraOf(
   { chain, sponsoredMin, sponsorship }: GivingWorld,
-  { target, amount, payer }: Wanted,
+  { target, amount, payer }: DemandInput,
   memo: string,
 ): Promise<PaymentExtra> {
   const isOffered = payer === null && amount >= sponsoredMin && sponsorship.offers(target.id);
@@ -198,31 +198,38 @@ export const askAgainSeconds = (waitedMs: number, firstS: number): number =>
   Math.min(askAgainMaxS, Math.max(firstS, Math.round(waitedMs / 20_000)));
 
 /** What an answer needs of a recorded donation. */
-type Given = Pick<Donation, "id" | "amount_micro_usdc" | "tx_signature" | "donor" | "settled_at">;
+type PublicDonation = Pick<
+  Donation,
+  "id" | "amount_micro_usdc" | "tx_signature" | "donor" | "settled_at"
+>;
 type Nonprofit = Pick<DonateTarget, "name" | "slug">;
 type Place = { cluster: Cluster; baseUrl: string };
 
 /** 200 of a donate request: the five fields of the contract, and all that published clients read beside them. */
-export function settlementOf(given: Given, { name, slug }: Nonprofit, place: Place): Settlement {
-  const amount = usdcNumber(given.amount_micro_usdc);
+export function settlementOf(
+  donation: PublicDonation,
+  { name, slug }: Nonprofit,
+  place: Place,
+): Settlement {
+  const amount = usdcNumber(donation.amount_micro_usdc);
   return {
     success: true,
-    donation_id: given.id,
+    donation_id: donation.id,
     nonprofit: name,
     amount,
     currency: "USDC",
-    tx_signature: given.tx_signature,
+    tx_signature: donation.tx_signature,
     cluster: place.cluster,
-    ...linksOf(given, slug, place),
+    ...linksOf(donation, slug, place),
     donation: {
-      id: given.id,
+      id: donation.id,
       nonprofit: name,
       slug,
       amount_usdc: amount,
       network: "solana",
-      tx_hash: given.tx_signature,
+      tx_hash: donation.tx_signature,
       confirmed: true,
-      settled_at: isoTime(given.settled_at),
+      settled_at: isoTime(donation.settled_at),
     },
   };
 }
@@ -233,7 +240,7 @@ export const recentDonationsMax = 50;
 /** GET /api/donations/{slug}. */
 export const historyOf = (
   { name, slug }: Nonprofit,
-  { count, donors, total, recent }: DonationTotals & { recent: readonly Given[] },
+  { count, donors, total, recent }: DonationTotals & { recent: readonly PublicDonation[] },
   place: Place,
 ): DonationHistory => ({
   nonprofit: name,
@@ -243,21 +250,25 @@ export const historyOf = (
   donor_count: donors,
   currency: "USDC",
   cluster: place.cluster,
-  recent_donations: recent.map((given) => recentOf(given, slug, place)),
+  recent_donations: recent.map((donation) => recentOf(donation, slug, place)),
 });
 
-const recentOf = (given: Given, slug: string, place: Place): RecentDonation => ({
-  id: given.id,
-  amount_usdc: usdcNumber(given.amount_micro_usdc),
+const recentOf = (donation: PublicDonation, slug: string, place: Place): RecentDonation => ({
+  id: donation.id,
+  amount_usdc: usdcNumber(donation.amount_micro_usdc),
   network: "solana",
-  tx_hash: given.tx_signature,
-  tx_signature: given.tx_signature,
-  donor: given.donor,
-  settled_at: isoTime(given.settled_at),
-  ...linksOf(given, slug, place),
+  tx_hash: donation.tx_signature,
+  tx_signature: donation.tx_signature,
+  donor: donation.donor,
+  settled_at: isoTime(donation.settled_at),
+  ...linksOf(donation, slug, place),
 });
 
-const linksOf = ({ id, tx_signature }: Given, slug: string, { baseUrl, cluster }: Place) => ({
+const linksOf = (
+  { id, tx_signature }: PublicDonation,
+  slug: string,
+  { baseUrl, cluster }: Place,
+) => ({
   explorer_url: explorerUrl(tx_signature, cluster),
   receipt_url: `${baseUrl}/api/donations/${slug}/${id}`,
 });

@@ -69,15 +69,15 @@ export async function donate(
   world: GivingWorld,
   call: DonateCall,
 ): Promise<Result<DonateOutcome, DonateFailure>> {
-  const found = await openTarget(world, call.slug);
-  if (!found.ok) return found;
-  const target = found.value;
-  const { proof, amount: asked, network } = call;
+  const nonprofit = await openTarget(world, call.slug);
+  if (!nonprofit.ok) return nonprofit;
+  const target = nonprofit.value;
+  const { proof, amount, network } = call;
   if (proof?.kind === "signature") {
-    return recordBySignature(world, { target, txSignature: proof.tx_signature, asked, network });
+    return recordBySignature(world, { target, txSignature: proof.tx_signature, amount, network });
   }
   if (proof === null) return demanded(world, call, target, asking);
-  const outcome = await takePayment(world, { target, asked, network, payment: proof.payment });
+  const outcome = await takePayment(world, { target, amount, network, payment: proof.payment });
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
     return outcome as Result<RecordedGift | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
@@ -137,13 +137,13 @@ export async function donationStatus(
   world: GivingWorld,
   { slug, memo, network }: { slug: string; memo: string; network: string },
 ): Promise<Result<DonationStatus, StatusFailure>> {
-  const found = await openTarget(world, slug);
-  if (!found.ok) return found;
-  const target = found.value;
+  const nonprofit = await openTarget(world, slug);
+  if (!nonprofit.ok) return nonprofit;
+  const target = nonprofit.value;
   const read = readMemo(memo, world.seal);
   if (read?.nonprofit_id !== target.id) return fail({ kind: "memo_unknown" });
-  const given = await donationsFor(world.store, memo);
-  const mine = given.find(({ nonprofit_id }) => nonprofit_id === target.id);
+  const donations = await donationsFor(world.store, memo);
+  const mine = donations.find(({ nonprofit_id }) => nonprofit_id === target.id);
   if (mine !== undefined) return ok(received(memo, recordedGift(world, target, mine).settlement));
   if ((await intentOf(world.store, target.id, memo))?.status !== "waiting") {
     const watch = { kind: "watch", proof: memo, amount_micro_usdc: read.amount, network } as const;

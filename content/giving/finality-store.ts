@@ -12,8 +12,8 @@ const checkAgainMsMin = 20_000;
 /** Whether a donation is to be looked at. Index: donations_by_check. */
 export async function isAnyUnfinished(store: Queryable, now: Date): Promise<boolean> {
   const due = lte(donations.check_at, now.getTime());
-  const found = await store.db.select({ id: donations.id }).from(donations).where(due).limit(1);
-  return found.length > 0;
+  const rows = await store.db.select({ id: donations.id }).from(donations).where(due).limit(1);
+  return rows.length > 0;
 }
 
 /** Takes donations of a chain that may not be final yet, the longest due first, and puts each off. Index: donations_by_check. */
@@ -27,7 +27,7 @@ export const takeUnfinished = (
     `SET check_at = iif(network = ?2, ?1 + max(${checkAgainMsMin}, (?1 - recorded_at) / 2), ?1 + 86400000)
      WHERE id IN (SELECT id FROM donations WHERE check_at <= ?1 ORDER BY check_at LIMIT ?3)`,
     [now.getTime(), network, limit],
-  ).then((taken) => taken.filter((one) => one.network === network));
+  ).then((taken) => taken.filter((donation) => donation.network === network));
 
 /** Notes that a donation is final, with the slot and the instant that are, and tells readers of the feed. */
 export async function markFinal(

@@ -48,7 +48,7 @@ export const networks: Readonly<Record<DonationNetwork, Network>> = {
   },
 };
 
-const found = (is: (one: Network) => boolean): Network | undefined =>
+const networkWhere = (is: (network: Network) => boolean): Network | undefined =>
   Object.values(networks).find(is);
 
 const caip2HashLength = 32;
@@ -66,11 +66,11 @@ export const offeredCaip2Of = (cluster: Cluster, caip2: string): string =>
 
 /** What people call a chain with this genesis hash. */
 export const nameOf = (genesis: string): string =>
-  found((one) => one.genesis === genesis)?.cluster ?? "an unknown chain";
+  networkWhere((network) => network.genesis === genesis)?.cluster ?? "an unknown chain";
 
 /** A donation stays on the chain where it was made, wherever the directory settles now. No public chain: a local one. */
 export const clusterOfChain = (caip2: string): Cluster =>
-  found((one) => caip2Of(one) === caip2)?.cluster ?? "local";
+  networkWhere((network) => caip2Of(network) === caip2)?.cluster ?? "local";
 
 /** Where people look at a transaction; no explorer sees a local chain. */
 export function explorerUrl(txSignature: string, cluster: Cluster): string | null {

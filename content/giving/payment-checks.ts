@@ -73,10 +73,10 @@ export const paymentChecks = {
     isSponsored(paid, due) || paid.fee_payer === paid.transfer?.authority,
   extra_signer: ({ signers, fee_payer, transfer }: PaymentFacts) =>
     signers.length <= signersMax &&
-    signers.every((one) => one === fee_payer || one === transfer?.authority),
+    signers.every((signer) => signer === fee_payer || signer === transfer?.authority),
   bad_signature: ({ badly_signed }: PaymentFacts) => badly_signed.length === 0,
   not_signed: (paid: PaymentFacts, due: PaymentDue) =>
-    paid.unsigned.every((one) => isSponsored(paid, due) && one === due.sponsor),
+    paid.unsigned.every((signer) => isSponsored(paid, due) && signer === due.sponsor),
   other_instructions: (paid: PaymentFacts, due: PaymentDue) =>
     !isSponsored(paid, due) || paid.other_programs.length === 0,
   sponsor_spends: ({ transfer }: PaymentFacts, due: PaymentDue) =>
@@ -215,23 +215,23 @@ function claimOf(landed: Landed, due: Due): Claim {
     return memo === null ? [] : [{ ...memo, text }];
   });
   const credits = landed.credits.filter((credit) => countsAsUsdc(credit, due));
-  const asked = (memo: Memo, { owner }: Credit) => asksToPay(memo.text, owner, due.seal);
+  const requests = (memo: Memo, { owner }: Credit) => asksToPay(memo.text, owner, due.seal);
   const ours = memos.filter(({ nonprofit_id }) => nonprofit_id === due.nonprofit_id);
   const credit =
     credits.find(({ owner }) => owner === due.wallet) ??
     credits.find(({ owner }) => owner === due.wallet_then && isYoung(due.asked_at, landed)) ??
     credits.find((paid) =>
-      ours.some((memo) => asked(memo, paid) && isYoung(memo.issued_at_s * 1_000, landed)),
+      ours.some((memo) => requests(memo, paid) && isYoung(memo.issued_at_s * 1_000, landed)),
     ) ??
     null;
-  const memo = credit === null ? undefined : ours.find((one) => asked(one, credit));
+  const memo = credit === null ? undefined : ours.find((ownMemo) => requests(ownMemo, credit));
   // One transaction may pay several nonprofits, each with a memo: those are accounted for by credits of their own.
   const foreign =
     memo === undefined &&
     memos.some(
       (other) =>
         other.nonprofit_id !== due.nonprofit_id &&
-        !credits.some((paid) => paid !== credit && asked(other, paid)),
+        !credits.some((paid) => paid !== credit && requests(other, paid)),
     );
   return { landed, credit, memo: memo?.text ?? null, foreign };
 }

@@ -45,7 +45,7 @@ export type ClientPayment = {
 type PaymentCall = {
   target: DonateTarget;
   /** What the request asked to give: counts for a client that dropped our memo. */
-  asked: MicroUsdc;
+  amount: MicroUsdc;
   /** Keyed hash of the client's network. */
   network: string;
   payment: ClientPayment;
@@ -79,9 +79,9 @@ export async function takePayment(world: GivingWorld, call: PaymentCall): Promis
   if (!checked.ok) return refuseUnlessMade(world, call, read.value, checked.failure);
   const { signed, amount } = checked.value;
   const { target, network } = call;
-  const proof = { target, txSignature: signed.tx_signature, asked: amount, network };
-  const known = await recordedBefore(world, proof);
-  return known === null ? broadcast(world, proof, signed) : ok(known);
+  const proof = { target, txSignature: signed.tx_signature, amount, network };
+  const gift = await recordedBefore(world, proof);
+  return gift === null ? broadcast(world, proof, signed) : ok(gift);
 }
 
 function check(
@@ -107,17 +107,17 @@ async function refuseUnlessMade(
   payment: Payment,
   refusal: PaymentNotTaken,
 ): Promise<Outcome> {
-  const { target, asked, network } = call;
+  const { target, amount, network } = call;
   const txSignature = signatureOf(world, call, payment);
   if (txSignature === null) return fail(refusal);
   const deadline = chainDeadline();
-  const proof = { target, txSignature, asked, network };
+  const proof = { target, txSignature, amount, network };
   if (await wasTaken(world, proof, payment)) return recordBySignature(world, proof, deadline);
   // Without every signature, no one but us can have sent it.
   if (payment.unsigned.length > 0) return fail(refusal);
-  const known = await beforeDeadline(deadline, isOnChain(world.chain, txSignature));
-  if (!known.ok) return fail({ ...known.failure, tx_signature: txSignature });
-  return known.value ? recordBySignature(world, proof, deadline) : fail(refusal);
+  const onChain = await beforeDeadline(deadline, isOnChain(world.chain, txSignature));
+  if (!onChain.ok) return fail({ ...onChain.failure, tx_signature: txSignature });
+  return onChain.value ? recordBySignature(world, proof, deadline) : fail(refusal);
 }
 
 /**
@@ -127,7 +127,7 @@ async function refuseUnlessMade(
 function signatureOf(world: GivingWorld, call: PaymentCall, payment: Payment): string | null {
   if (payment.badly_signed.length > 0) return null;
   if (payment.unsigned.length === 0) return payment.tx_signature;
-  if (!isSound(payment, dueOf(world, call, call.asked))) return null;
+  if (!isSound(payment, dueOf(world, call, call.amount))) return null;
   const signed = signedBy(world, payment);
   return signed.ok ? signed.value.tx_signature : null;
 }
@@ -149,7 +149,7 @@ async function wasTaken(
 /** What this payment is to hold: the amount of our memo, or of the request when the client dropped the memo. */
 function amountOf(
   { chain, offeredNetwork, seal }: GivingWorld,
-  { target, asked, payment: { network, scheme } }: PaymentCall,
+  { target, amount: requested, payment: { network, scheme } }: PaymentCall,
   { memos }: Payment,
 ): Result<MicroUsdc, PaymentNotTaken> {
   if (scheme !== "exact") return notTaken("unsupported_scheme");
@@ -165,7 +165,7 @@ function amountOf(
     if (!isOurs || amount !== null) return notTaken("foreign_memo");
     amount = memo.amount;
   }
-  return ok(amount ?? asked);
+  return ok(amount ?? requested);
 }
 
 const dueOf = (
@@ -285,9 +285,9 @@ async function notSent(
   failure: { kind: "chain_unclear" | "payment_fails"; why: string },
 ): Promise<Outcome> {
   if (failure.kind === "chain_unclear") return unclear(proof, failure.why);
-  const known = await beforeDeadline(deadline, isOnChain(world.chain, proof.txSignature));
-  if (!known.ok) return unclear(proof, known.failure.why);
-  return known.value ? waitUntilLanded(world, proof, deadline) : notTaken(refusal, failure.why);
+  const onChain = await beforeDeadline(deadline, isOnChain(world.chain, proof.txSignature));
+  if (!onChain.ok) return unclear(proof, onChain.failure.why);
+  return onChain.value ? waitUntilLanded(world, proof, deadline) : notTaken(refusal, failure.why);
 }
 
 async function waitUntilLanded(
@@ -315,7 +315,7 @@ const unclear = ({ txSignature }: Proof, why: string) =>
 
 function claim(
   world: GivingWorld,
-  { target, asked }: Proof,
+  { target, amount }: Proof,
   payment: SignedPayment,
 ): ReturnType<typeof claimPayment> {
   const now = world.clock();
@@ -325,7 +325,7 @@ function claim(
     nonprofit_id: target.id,
     proof: payment.tx_signature,
     recipient: target.usdc_wallet,
-    amount_micro_usdc: asked,
+    amount_micro_usdc: amount,
     payment: Buffer.from(payment.bytes).toString("base64"),
     blockhash: payment.blockhash,
     sponsored_source: sponsoredSource(world, payment),

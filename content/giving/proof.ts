@@ -35,7 +35,7 @@ export type Proof = {
   target: DonateTarget;
   txSignature: string;
   /** The amount that the request names. */
-  asked: MicroUsdc;
+  amount: MicroUsdc;
   /** Keyed hash of the network that named it; null when no one waits for an answer. */
   network: string | null;
 };
@@ -53,8 +53,8 @@ export async function recordBySignature(
   deadline: Deadline = chainDeadline(),
 ): Promise<Result<RecordedGift | Pending, ProofFailure>> {
   const { txSignature } = proof;
-  const known = await recordedBefore(world, proof);
-  if (known !== null) return ok(known);
+  const gift = await recordedBefore(world, proof);
+  if (gift !== null) return ok(gift);
   const landed = await beforeDeadline(deadline, world.chain.landed(txSignature));
   if (!landed.ok) return takeStep(world, proof, "chain_unclear", landed.failure.why);
   if (landed.value === null) return takeStep(world, proof, "absent");
@@ -107,8 +107,8 @@ export async function recordedBefore(
   world: GivingWorld,
   { target, txSignature }: Pick<Proof, "target" | "txSignature">,
 ): Promise<RecordedGift | null> {
-  const known = await donationsOf(world.store, txSignature);
-  const mine = known.find(({ nonprofit_id }) => nonprofit_id === target.id);
+  const donations = await donationsOf(world.store, txSignature);
+  const mine = donations.find(({ nonprofit_id }) => nonprofit_id === target.id);
   return mine === undefined ? null : recordedGift(world, target, mine);
 }
 
@@ -155,7 +155,7 @@ export async function recordByMemo(
     const landed = await world.chain.landed(txSignature);
     if (!landed.ok) return landed;
     if (landed.value === null || !landed.value.memos.includes(memo)) continue;
-    const proof = { target, txSignature, asked: micro(0n), network: null };
+    const proof = { target, txSignature, amount: micro(0n), network: null };
     const outcome = await recordLanded(world, proof, landed.value);
     if (outcome.ok && outcome.value.kind === "recorded") recorded ??= outcome.value;
   }
@@ -165,14 +165,14 @@ export async function recordByMemo(
 /** A saved proof keeps the time at which it first came, and the wallet of then: asking again later makes it no later. */
 const dueOf = (
   { clock, chain, seal, windowMs, commitment, finalizedAbove }: GivingWorld,
-  { target, asked }: Proof,
+  { target, amount }: Proof,
   intent: DonationIntent | null,
 ): Due => ({
   nonprofit_id: target.id,
   wallet: target.usdc_wallet,
   wallet_then: intent?.recipient ?? null,
   // Of two requests that bring it, the one that names the lower amount is met by a higher one.
-  asked: intent !== null && intent.amount_micro_usdc < asked ? intent.amount_micro_usdc : asked,
+  asked: intent !== null && intent.amount_micro_usdc < amount ? intent.amount_micro_usdc : amount,
   asked_at: intent?.created_at ?? clock().getTime(),
   windowMs,
   commitment,
@@ -192,7 +192,7 @@ async function recordGift(
 ): Promise<Donation> {
   const now = clock().getTime();
   const { credit, memo } = gift;
-  const given: NewDonation = {
+  const newDonation: NewDonation = {
     nonprofit_id: target.id,
     amount_micro_usdc: credit.amount_micro_usdc,
     network: seal.network,
@@ -209,7 +209,7 @@ async function recordGift(
     recorded_at: now,
   };
   return batchedWrite(store, async (tx) => {
-    const donation = await recordDonation(tx, given);
+    const donation = await recordDonation(tx, newDonation);
     if (donation.nonprofit_id !== target.id) return donation;
     for (const proof of [landed.tx_signature, ...(memo === null ? [] : [memo])]) {
       await closeIntent(tx, { nonprofit_id: target.id, proof }, "gift");
@@ -219,8 +219,8 @@ async function recordGift(
 }
 
 /** False when there is no room to wait for it. */
-function saveProof(world: GivingWorld, { target, txSignature, asked, network }: Proof) {
-  const proof = { kind: "proof", proof: txSignature, amount_micro_usdc: asked, network } as const;
+function saveProof(world: GivingWorld, { target, txSignature, amount, network }: Proof) {
+  const proof = { kind: "proof", proof: txSignature, amount_micro_usdc: amount, network } as const;
   return saveForSweep(world, target, proof, firstSweepMs);
 }
 

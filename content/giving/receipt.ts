@@ -21,7 +21,10 @@ import type { Donation } from "./store.ts";
 import { usdcNumber } from "#content/contract/base/money.ts";
 
 /** What a receipt needs of a recorded donation. */
-type Given = Omit<Donation, "nonprofit_id" | "check_at" | "unknown" | "voided_at" | "void_reason">;
+type ReceiptDonation = Omit<
+  Donation,
+  "nonprofit_id" | "check_at" | "unknown" | "voided_at" | "void_reason"
+>;
 
 type Nonprofit = Pick<NonprofitDetail, "slug" | "name" | "registrations" | "identifiers">;
 
@@ -30,32 +33,32 @@ type Nonprofit = Pick<NonprofitDetail, "slug" | "name" | "registrations" | "iden
  * trailing slash.
  */
 export function receiptOf(
-  given: Given,
+  donation: ReceiptDonation,
   { slug, name, registrations, identifiers }: Nonprofit,
   baseUrl: string,
 ): Receipt {
-  const cluster = clusterOfChain(given.network);
-  const network = offeredCaip2Of(cluster, given.network);
+  const cluster = clusterOfChain(donation.network);
+  const network = offeredCaip2Of(cluster, donation.network);
   return {
     type: "almoner-donation-receipt/1",
-    id: given.id,
+    id: donation.id,
     issuer: baseUrl,
     nonprofit: { slug, name, registrations, identifiers },
-    amount_usdc: usdcNumber(given.amount_micro_usdc),
-    amount_atomic: given.amount_micro_usdc.toString(),
+    amount_usdc: usdcNumber(donation.amount_micro_usdc),
+    amount_atomic: donation.amount_micro_usdc.toString(),
     currency: "USDC",
-    settled_at: isoTime(given.settled_at),
-    recorded_at: isoTime(given.recorded_at),
-    evidence: DonationEvidence.parse({ ...given, cluster, network }),
+    settled_at: isoTime(donation.settled_at),
+    recorded_at: isoTime(donation.recorded_at),
+    evidence: DonationEvidence.parse({ ...donation, cluster, network }),
   };
 }
 
 /** Why the receipt of a donation is void; null for one that holds. */
 export function correctionOf(
-  given: Pick<Donation, "id" | "tx_signature" | "voided_at" | "void_reason">,
+  donation: Pick<Donation, "id" | "tx_signature" | "voided_at" | "void_reason">,
   issuer: string,
 ): ReceiptCorrection | null {
-  const { id, tx_signature, voided_at, void_reason: reason } = given;
+  const { id, tx_signature, voided_at, void_reason: reason } = donation;
   if (voided_at === null || reason === null) return null;
   return {
     type: "almoner-receipt-correction/1",

@@ -57,11 +57,14 @@ const firstCheckMs = 20_000;
  * first. The answer may name another nonprofit than was asked for: then the transfer is that one's. A transfer whose
  * donation was voided is recorded again, under another id.
  */
-export async function recordDonation(tx: WriteTransaction, given: NewDonation): Promise<Donation> {
-  const isFinal = given.commitment === "finalized";
+export async function recordDonation(
+  tx: WriteTransaction,
+  transfer: NewDonation,
+): Promise<Donation> {
+  const isFinal = transfer.commitment === "finalized";
   const fresh = {
-    ...given,
-    check_at: isFinal ? null : given.recorded_at + firstCheckMs,
+    ...transfer,
+    check_at: isFinal ? null : transfer.recorded_at + firstCheckMs,
     unknown: 0,
     voided_at: null,
     void_reason: null,
@@ -73,19 +76,19 @@ export async function recordDonation(tx: WriteTransaction, given: NewDonation): 
       args: columns.map((name) => donation[name]),
     });
     if (rowsAffected !== 1) return null;
-    if (isFinal) await tellOfDonations(tx, donation.nonprofit_id, new Date(given.recorded_at));
+    if (isFinal) await tellOfDonations(tx, donation.nonprofit_id, new Date(transfer.recorded_at));
     return donation;
   };
-  const recorded = await insert({ ...fresh, id: idOf(given) });
+  const recorded = await insert({ ...fresh, id: idOf(transfer) });
   if (recorded !== null) return recorded;
-  const { tx_signature, destination } = given;
+  const { tx_signature, destination } = transfer;
   const all = await select(tx, "WHERE tx_signature = ? AND destination = ?", [
     tx_signature,
     destination,
   ]);
   const there = all.find(({ voided_at }) => voided_at === null);
-  const again = there ?? (await insert({ ...fresh, id: idOf(given, all.length) }));
-  if (again === null) throw new Error(`no donation came back for ${idOf(given)}`);
+  const again = there ?? (await insert({ ...fresh, id: idOf(transfer, all.length) }));
+  if (again === null) throw new Error(`no donation came back for ${idOf(transfer)}`);
   return again;
 }
 
@@ -138,8 +141,8 @@ export async function donationById(
   nonprofitId: number,
   id: string,
 ): Promise<Donation | null> {
-  const [found] = await select(store, "WHERE id = ? AND nonprofit_id = ?", [id, nonprofitId]);
-  return found ?? null;
+  const [donation] = await select(store, "WHERE id = ? AND nonprofit_id = ?", [id, nonprofitId]);
+  return donation ?? null;
 }
 
 const factName = "donation_network";
@@ -189,9 +192,9 @@ export async function finalDonations(store: Queryable, ids: readonly number[], l
     finalTotals,
   );
   return Promise.all(
-    totals.map(async (one) => {
+    totals.map(async (nonprofit) => {
       const rest = `WHERE nonprofit_id = ? AND ${isFinalHere} ORDER BY settled_at DESC, id LIMIT ?`;
-      return { ...one, recent: await select(store, rest, [one.id, limit]) };
+      return { ...nonprofit, recent: await select(store, rest, [nonprofit.id, limit]) };
     }),
   );
 }
@@ -280,12 +283,12 @@ export async function donateTargets(
   now: Date,
 ): Promise<(DonateTarget | null)[]> {
   const values = JSON.stringify([...new Set(slugs)]);
-  const found = await targetsWhere(store, {
+  const targets = await targetsWhere(store, {
     where: "slug IN (SELECT value FROM json_each(?2))",
     value: values,
     now,
   });
-  const bySlug = new Map(found.map((target) => [target.slug, target]));
+  const bySlug = new Map(targets.map((target) => [target.slug, target]));
   return slugs.map((slug) => bySlug.get(slug) ?? null);
 }
 

@@ -28,14 +28,14 @@ const atOnce = 10;
 const again = { firstMs: 2_000, mostMs: 20_000 } as const;
 const deletedPerSweepMax = 500;
 
-export type Swept = { looked: number; recorded: number; unclear: number };
+export type SweepCounts = { looked: number; recorded: number; unclear: number };
 
 /**
  * Follows what was handed in and has not ended: payments that were being broadcast when a process stopped, proofs of
  * transactions that no node knew, memos that someone waits for. Each is looked at until it has landed or no longer can,
  * at most 200 at a time. May run in several processes at once. Throws what the store throws.
  */
-export async function sweepDonations(world: GivingWorld): Promise<Swept> {
+export async function sweepDonations(world: GivingWorld): Promise<SweepCounts> {
   const { store, clock } = world;
   const now = clock();
   // Nearly always nothing is due: then there is no need to wait for the write lock.
@@ -44,10 +44,10 @@ export async function sweepDonations(world: GivingWorld): Promise<Swept> {
     await deleteEndedIntents(tx, { now, limit: deletedPerSweepMax });
     return takeDueIntents(tx, { now, limit: perSweepMax, ...again });
   });
-  const swept: Swept = { looked: due.length, recorded: 0, unclear: 0 };
+  const counts: SweepCounts = { looked: due.length, recorded: 0, unclear: 0 };
   const signatures = due.flatMap(({ kind, proof }) => (kind === "watch" ? [] : [proof]));
   const known = signatures.length === 0 ? ok([]) : await world.chain.known(signatures);
-  const look = async (intent: DonationIntent): Promise<Looked> => {
+  const look = async (intent: DonationIntent): Promise<Outcome> => {
     if (intent.kind === "watch") return followMemo(world, intent);
     if (!known.ok) return "unclear";
     const isKnown = known.value[signatures.indexOf(intent.proof)] === true;
@@ -56,17 +56,17 @@ export async function sweepDonations(world: GivingWorld): Promise<Swept> {
   };
   for (let at = 0; at < due.length; at += atOnce) {
     for (const outcome of await Promise.all(due.slice(at, at + atOnce).map(look))) {
-      if (outcome === "recorded") swept.recorded += 1;
-      if (outcome === "unclear") swept.unclear += 1;
+      if (outcome === "recorded") counts.recorded += 1;
+      if (outcome === "unclear") counts.unclear += 1;
     }
   }
-  return swept;
+  return counts;
 }
 
-type Looked = "recorded" | "unclear" | "ended" | "waiting";
+type Outcome = "recorded" | "unclear" | "ended" | "waiting";
 
 /** A transaction that one node does not know. Given up only when two do not: a node can be stale for days. */
-async function followUnknown(world: GivingWorld, intent: DonationIntent): Promise<Looked> {
+async function followUnknown(world: GivingWorld, intent: DonationIntent): Promise<Outcome> {
   const { payment, blockhash } = intent;
   const absence = absenceOf(world, intent);
   if (payment === null || blockhash === null) {
@@ -82,12 +82,12 @@ async function followUnknown(world: GivingWorld, intent: DonationIntent): Promis
 }
 
 /** A transfer by its memo, no matter who made it. */
-async function followMemo(world: GivingWorld, intent: DonationIntent): Promise<Looked> {
+async function followMemo(world: GivingWorld, intent: DonationIntent): Promise<Outcome> {
   const target = await donateTargetById(world.store, intent.nonprofit_id, world.clock());
   if (target === null) return act(world, intent, "lapse");
-  const found = await recordByMemo(world, target, intent.proof);
-  if (!found.ok) return "unclear";
-  if (found.value !== null) return "recorded";
+  const gift = await recordByMemo(world, target, intent.proof);
+  if (!gift.ok) return "unclear";
+  if (gift.value !== null) return "recorded";
   return act(world, intent, actionOn("watch", absenceOf(world, intent)));
 }
 
@@ -101,7 +101,7 @@ async function act(
   { store, chain }: GivingWorld,
   intent: DonationIntent,
   action: Action,
-): Promise<Looked> {
+): Promise<Outcome> {
   if (action === "lapse") return end(store, intent, "lapsed");
   if (action === "count") await batchedWrite(store, (tx) => countUnknown(tx, intent));
   if (action === "resend" && intent.payment !== null) {
@@ -113,8 +113,8 @@ async function act(
 }
 
 /** Null: two nodes do not show it. */
-async function recordIfLanded(world: GivingWorld, intent: DonationIntent): Promise<Looked | null> {
-  const { proof: txSignature, amount_micro_usdc: asked } = intent;
+async function recordIfLanded(world: GivingWorld, intent: DonationIntent): Promise<Outcome | null> {
+  const { proof: txSignature, amount_micro_usdc: amount } = intent;
   const target = await donateTargetById(world.store, intent.nonprofit_id, world.clock());
   if (target === null) return end(world.store, intent, "nonprofit_gone");
   const landed = await world.chain.landed(txSignature);
@@ -122,14 +122,14 @@ async function recordIfLanded(world: GivingWorld, intent: DonationIntent): Promi
   if (landed.value === null) return null;
   const outcome = await recordLanded(
     world,
-    { target, txSignature, asked, network: intent.network },
+    { target, txSignature, amount, network: intent.network },
     landed.value,
   );
   if (outcome.ok) return outcome.value.kind === "recorded" ? "recorded" : "waiting";
   return outcome.failure.kind === "chain_unclear" ? "unclear" : "ended";
 }
 
-async function end(store: Store, intent: DonationIntent, ending: Ending): Promise<Looked> {
+async function end(store: Store, intent: DonationIntent, ending: Ending): Promise<Outcome> {
   await batchedWrite(store, (tx) => closeIntent(tx, intent, ending));
   return "ended";
 }
@@ -139,13 +139,13 @@ const finalPerSweepMax = 20;
 const answersNeeded = 6;
 
 /** What became of recorded donations: `voided` are those of which the chain holds nothing, or something else. */
-type Settled = { final: number; voided: readonly Donation[] };
+type FinalityOutcome = { final: number; voided: readonly Donation[] };
 
 /**
  * Looks again at donations that were recorded before their block was final, at most 20 at a time. One that the chain holds
  * is final from then on; one that vanished, or differs, is voided. Throws what the store throws.
  */
-export async function settleDonations(world: GivingWorld): Promise<Settled> {
+export async function settleDonations(world: GivingWorld): Promise<FinalityOutcome> {
   const { store, clock, chain } = world;
   const now = clock();
   if (!(await isAnyUnfinished(store, now))) return { final: 0, voided: [] };
@@ -169,16 +169,16 @@ async function settle(
   const { id, tx_signature, unknown } = donation;
   const landed = await chain.landed(tx_signature, "finalized");
   if (!landed.ok) return "waiting";
-  const found = landed.value;
-  if (found !== null && isAsRecorded(donation, found)) {
-    const { slot, block_time } = found;
+  const transaction = landed.value;
+  if (transaction !== null && isAsRecorded(donation, transaction)) {
+    const { slot, block_time } = transaction;
     const settled_at = block_time === null ? donation.settled_at : block_time * 1_000;
     await batchedWrite(store, (tx) => markFinal(tx, donation, { slot, settled_at, now: clock() }));
     return "final";
   }
-  if (found === null && !(await isGone(world, donation))) return "waiting";
+  if (transaction === null && !(await isGone(world, donation))) return "waiting";
   if (unknown + 1 >= answersNeeded) {
-    return voidGone(world, donation, found === null ? "vanished" : "differs");
+    return voidGone(world, donation, transaction === null ? "vanished" : "differs");
   }
   await batchedWrite(store, (tx) => countVanished(tx, id));
   return "waiting";

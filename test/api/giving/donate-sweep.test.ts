@@ -3,7 +3,7 @@ import { join } from "node:path";
 import bs58 from "bs58";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import { donate } from "#content/giving/donate.ts";
-import { type Swept, sweepDonations } from "#content/giving/sweep.ts";
+import { type SweepCounts, sweepDonations } from "#content/giving/sweep.ts";
 import { isAnyDue } from "#content/giving/intent-store.ts";
 import { donationDefault } from "#content/contract/base/money.ts";
 import {
@@ -29,8 +29,8 @@ const never = <Value>() => Promise.withResolvers<Value>().promise;
 const nextProcess = (): GivingWorld => givingWorld(at.service.context);
 
 /** Sweeps as time goes by, as the service does, until nothing has happened for a while. */
-async function sweepFor(seconds: number, context = nextProcess()): Promise<Swept> {
-  const all: Swept = { looked: 0, recorded: 0, unclear: 0 };
+async function sweepFor(seconds: number, context = nextProcess()): Promise<SweepCounts> {
+  const all: SweepCounts = { looked: 0, recorded: 0, unclear: 0 };
   for (let passed = 0; passed < seconds; passed += 2) {
     at.chain.pass(2_000);
     const { looked, recorded, unclear } = await sweepDonations(context);
