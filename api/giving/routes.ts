@@ -35,7 +35,7 @@ import {
 import { base58Bytes } from "#content/contract/base/base58.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { toDetail } from "#content/nonprofit/wire.ts";
+import { registrationsOf } from "#content/nonprofit/wire.ts";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import type { ClientPayment } from "#content/giving/payment.ts";
 import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";
@@ -253,7 +253,8 @@ export const donationRoutes = ({
       const donation = await donationById(store, record.id, donation_id);
       if (donation === null) return refuse(receiptProblems, { kind: "donation_not_found" });
       if (donation.slot === 0) return refuse(receiptProblems, { kind: "donation_invented" });
-      const receipt = receiptOf(donation, toDetail(record, baseUrl), baseUrl);
+      const nonprofit = { ...record, ...registrationsOf(record) };
+      const receipt = receiptOf(donation, nonprofit, baseUrl);
       const signer = await opening;
       const signature = await signReceipt(receipt, signer);
       const correction = correctionOf(donation, baseUrl);

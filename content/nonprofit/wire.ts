@@ -82,16 +82,21 @@ export const toDetail = (n: NonprofitRecord, baseUrl: string): NonprofitDetail =
   causes: n.causes.map((id) => ({ id, name: causeName(id) })),
   programs: n.programs,
   impact_metrics: n.impact_metrics,
-  registrations: n.registrations.map(({ country_code, type, registration_number, linked_by }) => ({
+  ...registrationsOf(n),
+  register_facts: publicFacts(n.register_records),
+  provenance: provenanceOf(n),
+  updated_at: isoTime(n.updated_at),
+});
+
+/** Where it is registered, as profiles and receipts say it. */
+export const registrationsOf = ({ registrations }: Pick<NonprofitRecord, "registrations">) => ({
+  registrations: registrations.map(({ country_code, type, registration_number, linked_by }) => ({
     country: countryName(country_code) ?? country_code,
     type,
     registration_number,
     ...(linked_by === undefined ? {} : { linked_by }),
   })),
-  identifiers: n.registrations.flatMap(({ org_id }) => org_id ?? []),
-  register_facts: publicFacts(n.register_records),
-  provenance: provenanceOf(n),
-  updated_at: isoTime(n.updated_at),
+  identifiers: registrations.flatMap(({ org_id }) => org_id ?? []),
 });
 
 function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provenance"] {
