@@ -11,7 +11,11 @@ const Package = z.object({ dependencies: Versions, devDependencies: Versions });
 const Lock = z.object({
   packages: z.record(
     z.string(),
-    z.object({ resolved: z.string().optional(), optionalDependencies: Versions }),
+    z.object({
+      resolved: z.string().optional(),
+      libc: z.array(z.string()).optional(),
+      optionalDependencies: Versions,
+    }),
   ),
 });
 
@@ -45,6 +49,15 @@ describe.each(["", "test/clients/"])("packages of ./%s", (folder) => {
     expect(missing).toEqual([]);
     expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
   });
+});
+
+// Without it npm installs the packages of both C libraries, 10 MB of which nobody needs.
+test("libSQL's packages for Linux name their C library in the lock file", async () => {
+  const { packages } = Lock.parse(await read("package-lock.json"));
+  const silent = Object.entries(packages).flatMap(([path, { libc }]) =>
+    path.startsWith("node_modules/@libsql/linux-") && libc === undefined ? [path] : [],
+  );
+  expect(silent).toEqual([]);
 });
 
 test("the code knows the version of package.json", async () => {
