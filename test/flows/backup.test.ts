@@ -26,7 +26,12 @@ import { openKeys, readKeys, sealKeys, WrongPassphrase } from "#scripts/backup/k
 import { type BackupPlace, DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { outdatedBackups, takeBackup } from "#scripts/backup/take.ts";
 import { runScript } from "#test/support/processes.ts";
-import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
+import {
+  aDirectory,
+  aSigningKey,
+  type Directory,
+  putCompiledSite,
+} from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
 
@@ -273,6 +278,7 @@ describe("the commands", () => {
       ALMONER_BACKUP_PASSPHRASE: passphrase,
     };
     const env = { ALMONER_DATA_DIR: dataDir, ...settings };
+    await putCompiledSite(dataDir);
     const store = await openStore({ url: urlIn(dataDir) });
     let writing = true;
     let written = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { feedPaths, FeedState } from "#content/contract/feed.ts";
@@ -8,9 +8,8 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
-import { compileSite } from "#site/renderer/compile.ts";
 import { measured, shown } from "#test/support/measured.ts";
-import { compiledSites, publisherFolders } from "#test/support/publisher.ts";
+import { publisherFolders, putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const busyMs = 60_000;
@@ -34,8 +33,7 @@ async function changeOne(store: Store, tagline: string): Promise<number> {
 
 test("a change reaches lists and feed in 5 s while other programs use every processor", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-busy-"));
-  await compileSite(compiledSites);
-  cpSync(compiledSites, join(dataDir, "site"), { recursive: true });
+  await putCompiledSite(dataDir);
   const store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
   const saves = Array.from({ length: 300 }, (_, at) => ({
     before: null,

@@ -8,6 +8,7 @@ import type { TestChain } from "#test/support/local-chain.ts";
 import { measured, shown } from "#test/support/measured.ts";
 import { hang } from "#test/support/node.ts";
 import { freePort, untilAnswers } from "#test/support/processes.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
@@ -149,6 +150,7 @@ function withoutLocalChain(): string {
 
 test("an installation without the local chain says so at its start, and asks no one for money", async () => {
   const folder = withoutLocalChain();
+  await putCompiledSite(join(folder, "data"));
   const port = await freePort();
   const service = Bun.spawn([process.execPath, "scripts/start.ts", "--profiles", "30"], {
     cwd: folder,
@@ -164,7 +166,6 @@ test("an installation without the local chain says so at its start, and asks no 
   const said = new Response(service.stderr).text();
   const base = `http://127.0.0.1:${port}`;
   try {
-    // It compiles the site first.
     await untilAnswers(`${base}/healthz`, service, 90_000);
     const { nonprofits } = (await (await fetch(`${base}/api/nonprofits?limit=30`)).json()) as {
       nonprofits: { slug: string; usdc_wallet: string | null }[];

@@ -10,6 +10,7 @@ import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 import { freePort } from "#test/support/processes.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 
 /** Promise 2 says 50 kills, 500 publications and 100,000 reads: ALMONER_FULL_TESTS=1 does them all, else fewer. */
 const kills = isFull ? 50 : 12;
@@ -29,6 +30,7 @@ let serviceMayBeDown = true;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "almoner-crash-"));
+  await putCompiledSite(dataDir);
   store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
   await store.write((tx) =>
     saveNonprofits(

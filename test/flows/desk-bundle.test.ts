@@ -4,10 +4,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { putCompiledSite } from "#test/support/publisher.ts";
 
 let folder: string;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "almoner-bundle-"));
+  await putCompiledSite(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

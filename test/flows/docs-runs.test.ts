@@ -15,6 +15,7 @@ import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
 import { runProgram } from "#test/support/processes.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 
 // Our own commands in README and docs are run as they are written, in a fresh folder and in an order in which each finds
 // what it needs. What is not run here is in a list, with the reason.
@@ -119,8 +120,9 @@ describe("in a fresh folder", () => {
   const folderOf = (dataDir: string) => join(folder, dataDir);
   const backups = () => join(folderOf("sample"), "backups");
 
-  beforeAll(() => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "almoner-runs-"));
+    await putCompiledSite(folderOf("sample"));
     for (const [name, fixture] of [
       ["eo_nv", "eo_aa"],
       ["eo_hi", "eo_bb"],
@@ -164,7 +166,9 @@ describe("in a fresh folder", () => {
           recursive: true,
         });
       }
-      const command = script(existsSync(folderOf("sample")) ? await here(text) : text);
+      const command = script(
+        existsSync(join(folderOf("sample"), "store.db")) ? await here(text) : text,
+      );
       const ended = await runProgram(["sh", "-c", command], {
         cwd: folder,
         env: {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { pagesOfEachKind } from "#scripts/support/page-kinds.ts";
-import { compileSite } from "#site/renderer/compile.ts";
 import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium } from "#test/support/chromium.ts";
 import { freePort } from "#test/support/processes.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 
 const widths = [390, 768, 1_440];
 /** CSS pixels. */
@@ -61,8 +61,7 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    const { folder } = await compileSite(join(tmpdir(), "almoner-compiled-for-tests"));
-    cpSync(folder, join(dataDir, "site", basename(folder)), { recursive: true });
+    await putCompiledSite(dataDir);
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const started = Bun.spawn(

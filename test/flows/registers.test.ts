@@ -7,6 +7,7 @@ import { load } from "cheerio";
 import { openStore } from "#content/store/open.ts";
 import { isFull } from "#test/support/measured.ts";
 import { freePort, runScript } from "#test/support/processes.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 
 const registers = process.env["ALMONER_REGISTER_DATA"] ?? "";
 if (registers === "") {
@@ -26,8 +27,9 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
   let env: Record<string, string>;
   let service: Bun.Subprocess | null = null;
 
-  beforeAll(() => {
+  beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "almoner-registers-"));
+    await putCompiledSite(dataDir);
     env = {
       ALMONER_DATA_DIR: dataDir,
       ALMONER_PORT: String(port),

@@ -2,9 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
-  cpSync,
   existsSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -21,7 +19,7 @@ import { examine } from "#scripts/doctor/examine.ts";
 import { openPlace } from "#scripts/backup/place.ts";
 import { takeBackup } from "#scripts/backup/take.ts";
 import { takePublisherLock } from "#site/publisher/lock.ts";
-import { aDirectory, compiledSites } from "#test/support/publisher.ts";
+import { aDirectory, putCompiledSite } from "#test/support/publisher.ts";
 
 const now = new Date();
 const directory = await aDirectory([{ slug: "one" }, { slug: "two", name: "Two" }]);
@@ -37,11 +35,7 @@ async function ran(): Promise<void> {
   openLimits(inFolder("limits.db"), { config, secrets, log }).close();
   openJournal(chainFiles(config).journal).close();
   await directory.publisher.buildAll();
-  const { digest } = directory.publisher.context.source.renderer;
-  for (const name of readdirSync(compiledSites)) {
-    if (digest.startsWith(name))
-      cpSync(join(compiledSites, name), inFolder(`site/${name}`), { recursive: true });
-  }
+  await putCompiledSite(dataDir);
   directory.publisher.close();
   directory.store.close();
 }

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { compileSite } from "#site/renderer/compile.ts";
-import { compiledSites } from "#test/support/publisher.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 let dataDir: string;
@@ -19,8 +18,7 @@ const cache = Bun.serve({
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "almoner-publish-"));
-  await compileSite(compiledSites);
-  cpSync(compiledSites, join(dataDir, "site"), { recursive: true });
+  await putCompiledSite(dataDir);
   store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
   await store.write((tx) =>
     saveNonprofits(

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
-import { compileSite } from "#site/renderer/compile.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 
 /** A second on a quiet machine. */
 const stopWithinMs = 5_000;
@@ -12,8 +12,7 @@ const stopWithinMs = 5_000;
 // Ctrl-C in a shell reaches the service, its publisher, the local chain and the compiler at once.
 test("a signal to the whole group ends a start soon, and without a word", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
-  const { folder } = await compileSite(join(tmpdir(), "almoner-compiled-for-tests"));
-  cpSync(folder, join(dataDir, "site", basename(folder)), { recursive: true });
+  await putCompiledSite(dataDir);
   const script = join(import.meta.dirname, "../../scripts/start.ts");
   const env = {
     ...process.env,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -13,6 +13,7 @@ import {
   type PublisherSettings,
 } from "#site/publisher/open-publisher.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
+import { compileSite } from "#site/renderer/compile.ts";
 import { aNonprofit } from "./records.ts";
 
 /** A signing key for tests. */
@@ -24,6 +25,13 @@ export const aSigningKey = (): string =>
 
 /** Sites compiled by tests, kept from run to run by their digest. */
 export const compiledSites = join(tmpdir(), "almoner-compiled-for-tests");
+
+/** Puts the compiled site where processes with this data folder look for it: each would compile one of its own. */
+export async function putCompiledSite(dataDir: string): Promise<void> {
+  const { folder } = await compileSite(compiledSites);
+  const place = join(publisherFolders(dataDir).compiled, basename(folder));
+  cpSync(folder, place, { recursive: true });
+}
 
 export type Directory = {
   dataDir: string;
