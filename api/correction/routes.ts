@@ -1,29 +1,44 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { networkHash } from "#api/http/client.ts";
-import { bearerOf } from "#api/http/client.ts";
+import {
+  answerSender,
+  chosenProfile,
+  formPages,
+  foundFor,
+  idempotencyKeyOf,
+  profileNamed,
+  secretsIn,
+  wordsIn,
+} from "#api/forms/form-pages.ts";
+import { bearerOf, networkHash } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { answerForm, isSentByForm, valuesIn } from "#api/http/form.ts";
-import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
+import { isSentByForm, valuesIn } from "#api/http/form.ts";
+import { type FailureTable, problem, Refused, unusableBody } from "#api/http/problem.ts";
+import { textIn } from "#api/http/query.ts";
 import { helpFor, pathOf } from "#api/http/route.ts";
-import { onboardingKeys } from "#content/onboarding/keys.ts";
+import { addresses } from "#content/contract/addresses.ts";
+import { CorrectionBody } from "#content/contract/correction.ts";
+import { type FormPageOf, unknownStatus } from "#content/contract/form-pages.ts";
 import { correctionOperations as operations } from "#content/contract/operations/correction.ts";
 import {
+  fitted,
   idempotencyKeyReused,
   invalidIdempotencyKey,
   nonprofitNotFound,
 } from "#content/contract/problem.ts";
-import { withScheme } from "#content/nonprofit/website.ts";
-import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import {
   type CorrectFailure,
   correct,
   correctionStatus,
   waitingInAllMax,
 } from "#content/correction/correct.ts";
-import { answersToForm, correctionPages } from "./pages.ts";
+import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { withScheme } from "#content/nonprofit/website.ts";
+import { onboardingKeys } from "#content/onboarding/keys.ts";
+import { corrections } from "#content/store/tables/enrichment.ts";
 
-/** POST /api/corrections/{slug}, and what a link to a status page asks. Never cached. */
+/** POST /api/corrections/{slug}, what a link to a status page asks, and the pages of both. Never cached. */
 export const correctionRoutes = (context: Context) => {
   const { store, clock, config, limits } = context;
   const { baseUrl } = config;
@@ -34,27 +49,48 @@ export const correctionRoutes = (context: Context) => {
     baseUrl,
     statusToken: (id: string) => statusToken(`correction ${id}`),
   };
+  const pages = formPages(context, {
+    page: addresses.corrections,
+    statusPage: addresses.correctionStatus,
+    statusForm: addresses.correctionStatusForm,
+    table: corrections,
+    step: (request) => stepAt(context, request),
+    status: async (_, { secret }) => {
+      const { token } = secretsIn(secret);
+      const status = await correctionStatus(verb, token);
+      if (status === null) return unknownStatusPage;
+      const name = (await recordBySlug(store, status.slug))?.name ?? status.slug;
+      return { ...unknownStatusPage, status, name, secret: token };
+    },
+  });
   return new Elysia()
-    .use(correctionPages(context, verb))
+    .use(pages)
     .post(pathOf(operations.correctNonprofit), async ({ params: { slug }, body, request }) => {
-      const isForm = isSentByForm(request);
-      const values = isForm ? valuesIn(body) : {};
-      const { idempotency_key = "", source_url = "" } = values;
-      const key = request.headers.get("idempotency-key") ?? idempotency_key;
-      const answers = answersTo(baseUrl, slug);
+      const values = isSentByForm(request) ? valuesIn(body) : {};
+      const { source_url = "", field = "" } = values;
       const outcome = await correct(verb, {
         slug,
         // People write the address of a page without its scheme.
         body: source_url === "" ? body : { ...values, source_url: withScheme(source_url) },
-        idempotencyKey: key === "" ? null : key,
+        idempotencyKey: idempotencyKeyOf(request, values),
         network: networkHash(request, context),
         countStored: (bytes) => limits.stored("readers", request, bytes),
       });
-      if (!isForm) return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
-      const answer = outcome.ok
-        ? { taken: outcome.value }
-        : { refusal: refusalOf(answers, outcome.failure) };
-      return answerForm(answersToForm(context, slug, values), { request, values }, answer);
+      return answerSender(
+        outcome,
+        answersTo(baseUrl, slug),
+        { request, values },
+        {
+          draw: context.draw,
+          status: (said) => ({ ...unknownStatusPage, said }),
+          again: async (sent) => {
+            const profile = await profileNamed(context, slug);
+            if (!profile.ok) return null;
+            const read = readField(field);
+            return read.ok ? filling(profile.value, read.value, sent) : choosing(profile.value);
+          },
+        },
+      );
     })
     .get(pathOf(operations.getCorrectionStatus), async ({ request }) => {
       // Of the secret in a header, not in the address: proxies write addresses into their logs.
@@ -62,6 +98,47 @@ export const correctionRoutes = (context: Context) => {
       return status === null ? problem(correctionNotFound) : encodedJson(status, "no-store");
     });
 };
+
+type CorrectionPage = FormPageOf<"/corrections">;
+
+/** The step of the form that an address asks for. Throws Refused for a name that no field has. */
+async function stepAt(context: Context, request: Request): Promise<CorrectionPage> {
+  const profile = await chosenProfile(context, request, "profile");
+  if (profile === null) {
+    return { page: "/corrections", ...(await foundFor(context, wordsIn(request))) };
+  }
+  const field = textIn(request, "field");
+  if (field === null) return choosing(profile);
+  const read = readField(field);
+  if (read.ok) return filling(profile, read.value, null);
+  const detail = read.failure[0]?.message ?? "No field has this name.";
+  throw new Refused({ status: 400, code: "invalid_parameter", detail });
+}
+
+const readField = (name: string) => fitted(CorrectionBody.shape.field, name);
+
+type Filling = Extract<CorrectionPage, { step: "fill" }>;
+
+const choosing = (profile: Filling["profile"]): CorrectionPage => ({
+  page: "/corrections",
+  step: "field",
+  profile,
+});
+
+const filling = (
+  profile: Filling["profile"],
+  field: Filling["field"],
+  sent: Filling["sent"],
+): Filling => ({
+  page: "/corrections",
+  step: "fill",
+  profile,
+  field,
+  sent,
+  key: crypto.randomUUID(),
+});
+
+const unknownStatusPage = { page: "/corrections/status", name: "", ...unknownStatus } as const;
 
 const answersTo = (baseUrl: string, slug: string) => {
   const filled = helpFor(operations.correctNonprofit, baseUrl, slug);

@@ -1,32 +1,52 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
+import {
+  answerSender,
+  chosenProfile,
+  formPages,
+  foundFor,
+  idempotencyKeyOf,
+  profileNamed,
+  secretsIn,
+  wordsIn,
+} from "#api/forms/form-pages.ts";
 import { bearerOf, networkHash } from "#api/http/client.ts";
+import { crossSiteWrite } from "#api/http/cross-site.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { answerForm, isSentByForm, valuesIn } from "#api/http/form.ts";
-import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
+import { isSentByForm, valuesIn } from "#api/http/form.ts";
+import {
+  type FailureTable,
+  problem,
+  Refused,
+  refusalOf,
+  refuse,
+  unusableBody,
+} from "#api/http/problem.ts";
+import { textIn } from "#api/http/query.ts";
+import { rateLimited } from "#api/http/rate-limit.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
-import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
-import type { WalletChallenge } from "#content/contract/onboarding.ts";
-import { idempotencyKeyReused, invalidIdempotencyKey, fitted } from "#content/contract/problem.ts";
-import { onboardingByToken } from "#content/onboarding/store.ts";
+import { addresses } from "#content/contract/addresses.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
+import { type FormPageOf, type Said, unknownStatus } from "#content/contract/form-pages.ts";
+import { HostProofBody, type WalletChallenge } from "#content/contract/onboarding.ts";
+import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
+import { fitted, idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { readWallet } from "#content/giving/wallet.ts";
-import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
-import { HostProofBody } from "#content/contract/onboarding.ts";
-import { proveHost } from "#content/onboarding/prove-host.ts";
 import { digestOf, onboardingKeys } from "#content/onboarding/keys.ts";
-import { openMail } from "./mail.ts";
 import { onboard, type OnboardFailure } from "#content/onboarding/onboard.ts";
-import { answersToForm, onboardPages } from "./pages.ts";
 import {
   onboardingStatus,
   withdrawn,
   withdrawOnboarding,
 } from "#content/onboarding/onboarding-status.ts";
-import { hostProofAnswers, openHostProof } from "./host-proof.ts";
+import { type HostProofWorld, proveHost } from "#content/onboarding/prove-host.ts";
+import { onboardingByToken } from "#content/onboarding/store.ts";
+import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
+import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
+import { hostProofAnswers, openHostProof, openMail } from "./host-proof.ts";
 
-/** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
+/** POST /api/onboard, the challenge by which a wallet is proven, what a link to a status page asks, and the pages of both. Never cached. */
 export const onboardRoutes = (context: Context) => {
   const { store, clock, config, log, limits } = context;
   const { baseUrl } = config;
@@ -35,25 +55,51 @@ export const onboardRoutes = (context: Context) => {
   const complain = (error: unknown) => log.warn({ err: error }, "a mail could not be sent");
   const proving = openHostProof(context, openMail(config.mail, complain));
   const answers = answersTo(baseUrl);
+  const pages = formPages(context, {
+    page: addresses.onboard,
+    statusPage: addresses.onboardStatus,
+    statusForm: addresses.onboardStatusForm,
+    table: onboardingSubmissions,
+    step: (request) => stepAt(context, request),
+    status: async (request, { secret, code = "", do: button = "" }) => {
+      // To look is a read; what a button does asks others or writes.
+      if (button !== "") {
+        const refused = crossSiteWrite("onboard", request);
+        if (refused !== null) return refused;
+        const allowance = await limits.request("onboard", request);
+        if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
+      }
+      const { token, code: mailed } = secretsIn(secret);
+      const said = await pressed(proving, button, { token, code });
+      const status = await onboardingStatus(verb, digestOf(token));
+      return { ...unknownStatusPage, status, secret: token, code: code || mailed, said };
+    },
+  });
   return new Elysia()
-    .use(onboardPages(context, { verb, proving }))
+    .use(pages)
     .post(pathOf(operations.claimOrRegisterNonprofit), async ({ body, request }) => {
-      const isForm = isSentByForm(request);
-      const values = isForm ? valuesIn(body) : {};
-      const key = request.headers.get("idempotency-key") ?? values["idempotency_key"];
-      const idempotencyKey = key === "" ? null : (key ?? null);
-      const countStored = (bytes: number) => limits.stored("organisations", request, bytes);
+      const values = isSentByForm(request) ? valuesIn(body) : {};
       const outcome = await onboard(verb, {
         body,
-        idempotencyKey,
+        idempotencyKey: idempotencyKeyOf(request, values),
         network: networkHash(request, context),
-        countStored,
+        countStored: (bytes) => limits.stored("organisations", request, bytes),
       });
-      if (!isForm) return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
-      const answer = outcome.ok
-        ? { taken: outcome.value }
-        : { refusal: refusalOf(answers, outcome.failure) };
-      return answerForm(answersToForm(context, values), { request, values }, answer);
+      const { claim_slug = "" } = values;
+      return answerSender(
+        outcome,
+        answers,
+        { request, values },
+        {
+          draw: context.draw,
+          status: (said) => ({ ...unknownStatusPage, said }),
+          again: async (sent) => {
+            if (claim_slug === "") return filling(null, sent);
+            const profile = await profileNamed(context, claim_slug);
+            return profile.ok ? filling(profile.value, sent) : null;
+          },
+        },
+      );
     })
     .get(
       pathOf(operations.getWalletChallenge),
@@ -87,6 +133,53 @@ export const onboardRoutes = (context: Context) => {
         : refuse(hostProofAnswers, { kind: "submission_decided" });
     });
 };
+
+/** The step of the form that an address asks for. */
+async function stepAt(context: Context, request: Request): Promise<FormPageOf<"/onboard">> {
+  const q = wordsIn(request);
+  const profile = await chosenProfile(context, request, "claim");
+  if (profile !== null) return filling(profile, null);
+  if (textIn(request, "register") === null) {
+    return { page: "/onboard", ...(await foundFor(context, q)) };
+  }
+  const values: Record<string, string> = q === null ? {} : { name: q };
+  return filling(null, { values, wrongs: [], refusal: null });
+}
+
+type Filling = Extract<FormPageOf<"/onboard">, { step: "fill" }>;
+
+const filling = (profile: Filling["profile"], sent: Filling["sent"]): Filling => ({
+  page: "/onboard",
+  step: "fill",
+  profile,
+  sent,
+  key: crypto.randomUUID(),
+});
+
+const unknownStatusPage = { page: "/onboard/status", code: "", ...unknownStatus } as const;
+
+/** Does what a button of the status page says, and answers what came of it; null for none. */
+async function pressed(
+  world: HostProofWorld,
+  button: string,
+  { token, code }: { token: string; code: string },
+): Promise<Said | null> {
+  if (button === "withdraw") {
+    const status = await withdrawOnboarding(world, digestOf(token));
+    return status?.reason === withdrawn ? { kind: "withdrawn", detail: null } : null;
+  }
+  const bodies = { look: {}, mail: { email: true }, confirm: { code } };
+  if (!Object.hasOwn(bodies, button)) return null;
+  const one = await onboardingByToken(world.store, digestOf(token));
+  if (one === null) return null;
+  const outcome = await proveHost(world, one.id, bodies[button as keyof typeof bodies]);
+  if (!outcome.ok) {
+    const { kind } = outcome.failure;
+    return { kind, detail: refusalOf(hostProofAnswers, outcome.failure).detail };
+  }
+  const { state, message: detail } = outcome.value;
+  return { kind: button === "mail" && state === "not_proven" ? "mail_sent" : state, detail };
+}
 
 /** Of the secret in a header, not in the address: proxies write addresses into their logs. */
 const digestIn = (request: Request): string => digestOf(bearerOf(request) ?? "");

@@ -11,11 +11,17 @@ import { directoryOperations as operations } from "#content/contract/operations/
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import {
+  SearchAnswer,
   type SearchAsked,
   searchLimitDefault,
   type SearchQuery,
 } from "#content/contract/search.ts";
-import { searched } from "./find-profile.ts";
+
+/** The same answer as a program gets, so that people and programs never see two. */
+export const searched = async ({ search }: Pick<Context, "search">, query: SearchQuery) =>
+  SearchAnswer.parse(JSON.parse(decoder.decode((await search.find(query)).body)));
+
+const decoder = new TextDecoder();
 
 type Needed = Pick<Context, "search" | "activity" | "log" | "draw">;
 

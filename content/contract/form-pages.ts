@@ -51,6 +51,9 @@ type Asking<Status> = {
   usualDays: number | null;
 };
 
+/** Nothing is known of the reader's link. */
+export const unknownStatus = { status: null, secret: "", said: null, usualDays: null } as const;
+
 /** All that the service tells a page of a form. The site draws it: it has the words and the shape. */
 export type FormPage =
   | ({ page: "/onboard" } & (Finding | Filling<NonprofitDetail | null>))

@@ -1,4 +1,4 @@
-import type { FormPage } from "#content/contract/form-pages.ts";
+import { type FormPage, unknownStatus } from "#content/contract/form-pages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { correctionView } from "#site/forms/correction-view.ts";
 import { onboardView } from "#site/forms/onboard-view.ts";
@@ -12,7 +12,6 @@ export const drawnForm = (drawing: Drawing, asked: FormPage): Promise<string | U
   drawn(drawing, asked.page, { view: viewOf(asked, drawing.t ?? english) });
 
 const unasked = { step: "find", q: null, total: 0, found: [] } as const;
-const unknown = { status: null, secret: "", code: "", said: null, usualDays: null } as const;
 
 /** The forms as they stand in the bundle: nothing is known of their readers. */
 export const emptyForms = {
@@ -20,13 +19,13 @@ export const emptyForms = {
     view: onboardView({ page: "/onboard", ...unasked }, t),
   }),
   onboardStatus: ({ t = english }: BuildInputs) => ({
-    view: onboardingStatusView({ page: "/onboard/status", ...unknown }, t),
+    view: onboardingStatusView({ page: "/onboard/status", code: "", ...unknownStatus }, t),
   }),
   corrections: ({ t = english }: BuildInputs) => ({
     view: correctionView({ page: "/corrections", ...unasked }, t),
   }),
   correctionStatus: ({ t = english }: BuildInputs) => ({
-    view: correctionStatusView({ page: "/corrections/status", name: "", ...unknown }, t),
+    view: correctionStatusView({ page: "/corrections/status", name: "", ...unknownStatus }, t),
   }),
 };
 
