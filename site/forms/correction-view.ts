@@ -7,8 +7,7 @@ import type { FormPageOf } from "#content/contract/form-pages.ts";
 import forms from "#content/editorial/forms.json";
 import type { Texts } from "#content/language/texts.ts";
 import { fieldName } from "#site/profile/profile-facts.ts";
-import { aboutOf, faultsOf, findView, formLines } from "./form-view.ts";
-import { valuesOf } from "./present-values.ts";
+import { aboutOf, faultsOf, findView, formLines, valuesOf } from "./form-view.ts";
 
 const start = "/corrections";
 const addressOf = (profile: string, field?: string) =>

@@ -3,8 +3,7 @@ import type { FormPageOf } from "#content/contract/form-pages.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { correctable, onboardingLengthMax } from "#content/contract/onboarding.ts";
 import type { Texts } from "#content/language/texts.ts";
-import { aboutOf, faultsOf, findView, formLines } from "./form-view.ts";
-import { valuesOf } from "./present-values.ts";
+import { aboutOf, faultsOf, findView, formLines, valuesOf } from "./form-view.ts";
 
 /** What tells a reader whether a profile is theirs. */
 const telling: ReadonlySet<string> = new Set([

@@ -25,7 +25,16 @@ export function onboardingStatusView(
   { status, secret, code, said, usualDays }: FormPageOf<"/onboard/status">,
   t: Texts,
 ) {
-  const common = { secret, code, said: saidIn(said, t), action: "/api/onboard/status/page" };
+  const common = {
+    path: "/onboard/status",
+    title: t.text("status.yours"),
+    description: t.text("status.description"),
+    again: t.text("status.again"),
+    action: "/api/onboard/status/page",
+    secret,
+    code,
+    said: saidIn(said, t),
+  };
   if (status === null) {
     return { ...common, state: null, next: [], facts: [], proof: null, buttons: [] };
   }
@@ -154,12 +163,16 @@ export function correctionStatusView(
   t: Texts,
 ) {
   const common = {
+    path: "/corrections/status",
+    title: t.text("status.correction_yours"),
+    description: t.text("status.correction_description"),
+    again: t.text("status.correction_again"),
+    action: "/api/corrections/status/page",
     secret,
     code: "",
     said: saidIn(said, t),
     proof: null,
     buttons: [],
-    action: "/api/corrections/status/page",
   };
   if (status === null) return { ...common, state: null, next: [], facts: [] };
   const { slug, field, reason } = status;
