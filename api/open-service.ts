@@ -21,7 +21,7 @@ import { openLimits } from "./http/rate-limit.ts";
 import { givingWorld } from "#content/giving/world.ts";
 import { openSearch } from "./search/engine.ts";
 import { isUsed, openSecrets } from "./secrets.ts";
-import { expireWaiting } from "#content/operator/expire-waiting.ts";
+import { expireWaiting } from "#content/operator/review-queues.ts";
 import { startOnboardingSweep } from "#api/onboarding/sweep.ts";
 import { startSweep } from "#api/giving/start-giving.ts";
 

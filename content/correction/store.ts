@@ -1,7 +1,6 @@
-import { and, asc, eq, inArray, isNotNull, lt, lte, ne, type SQL, sql } from "drizzle-orm";
-import { logOperator } from "#content/operation/audit-store.ts";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { countUpTo, inValues } from "#content/store/query.ts";
+import { countUpTo } from "#content/store/query.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
 
 /** What someone said is wrong, and the outcome of it. Instants in milliseconds since 1970. Private. */
@@ -78,74 +77,4 @@ export async function closeCorrection(
     .update(corrections)
     .set({ ...decision, network: null })
     .where(and(eq(corrections.id, id), isWaiting));
-}
-
-/** Rejects those that have waited longest. Answers how many. Index: corrections_by_status. */
-export async function expireCorrections(
-  tx: WriteTransaction,
-  { before, at, limit }: { before: number; at: number; limit: number },
-): Promise<number> {
-  const expired = { status: "rejected", reason: "expired", reviewed_by: "expiry" } as const;
-  const old = tx.db
-    .select({ id: corrections.id })
-    .from(corrections)
-    .where(and(isWaiting, lt(corrections.created_at, before)))
-    .orderBy(asc(corrections.created_at))
-    .limit(limit);
-  const { rowsAffected } = await tx.db
-    .update(corrections)
-    .set({ ...expired, reviewed_at: at, network: null })
-    .where(inArray(corrections.id, old));
-  return rowsAffected;
-}
-
-/** Those that were decided by this instant and still hold a contact. Index: corrections_with_contact. */
-export const decidedBy = (atMs: number): SQL =>
-  sql`${corrections.contact_email} IS NOT NULL AND ${corrections.status} <> 'pending_review' AND ${lte(corrections.reviewed_at, atMs)}`;
-export const isCorrection = (id: string): SQL => eq(corrections.id, id);
-export const isCorrectionFrom = (email: string): SQL =>
-  sql`lower(${corrections.contact_email}) = lower(${email})`;
-
-/** Whether there is such a correction. */
-export const hasCorrection = async (store: Queryable, which: SQL): Promise<boolean> =>
-  (await first(store, which)) !== null;
-
-/** Corrections from an address that wait. */
-export const waitingCorrectionsFrom = async (
-  store: Queryable,
-  email: string,
-): Promise<string[]> => {
-  const { id } = corrections;
-  const rows = await store.db
-    .select({ id })
-    .from(corrections)
-    .where(and(isWaiting, isCorrectionFrom(email)));
-  return rows.map((one) => one.id);
-};
-
-const erasedAtOnceMax = 500;
-
-/** Erases the contact of these, with a line of the audit log for each. Those that wait keep theirs. Answers the ids, at most 500. */
-export async function eraseCorrectionContacts(
-  tx: WriteTransaction,
-  which: SQL,
-  { by, at }: { by: string; at: number },
-): Promise<string[]> {
-  const { id, contact_email, status } = corrections;
-  const found = await tx.db
-    .select({ id })
-    .from(corrections)
-    .where(and(which, ne(status, "pending_review"), isNotNull(contact_email)))
-    .limit(erasedAtOnceMax);
-  const ids = found.map((one) => one.id);
-  // A digest of a text with an address in it gives guesses of the address away.
-  await tx.db
-    .update(corrections)
-    .set({ contact_email: null, request_digest: "" })
-    .where(inValues(id, ids));
-  for (const one of ids) {
-    const entry = { operator: by, action: "contact.erased", subject: `correction-${one}`, at };
-    await logOperator(tx, { ...entry, detail: {} });
-  }
-  return ids;
 }

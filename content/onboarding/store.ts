@@ -1,8 +1,7 @@
-import { and, asc, eq, gt, inArray, isNull, lt, lte, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { ProvenBy } from "#content/contract/onboarding.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { countUpTo, inValues } from "#content/store/query.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
+import { countUpTo } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 import type { WaitingRequest } from "./places.ts";
@@ -145,68 +144,6 @@ export async function otherOwnersOf(
   return rows.map(({ slug }) => slug);
 }
 
-/** Contacts of rejected requests are erased after this time. */
-export const contactKeptMs = 90 * 86_400_000;
-
-const erasedAtOnceMax = 500;
-
-/** Requests whose contact may be erased by now, because they were rejected long ago. Index: onboarding_to_erase. */
-export const erasableBy = (now: Date): SQL | undefined =>
-  and(
-    sql`${onboarding.status} = 'rejected' AND ${onboarding.erased_at} IS NULL`,
-    lte(onboarding.reviewed_at, now.getTime() - contactKeptMs),
-  );
-
-/** Whether there is such a request. */
-export const hasRequest = async (store: Queryable, which: SQL | undefined): Promise<boolean> =>
-  (await store.db.select({ id: onboarding.id }).from(onboarding).where(which).limit(1)).length > 0;
-
-export const isRequest = (id: string): SQL => eq(onboarding.id, id);
-export const isFrom = (email: string): SQL =>
-  sql`lower(${onboarding.request} ->> 'contact_email') = lower(${email})`;
-
-/**
- * Erases name and address of who sent these requests, with a line of the audit log for each; the rest stays. Those that
- * wait keep theirs. Answers the ids, at most 500.
- */
-export async function eraseContacts(
-  tx: WriteTransaction,
-  which: SQL | undefined,
-  { by, at }: { by: string; at: number },
-): Promise<string[]> {
-  const { id, request, erased_at, status } = onboarding;
-  const found = await tx.db
-    .select({ id })
-    .from(onboarding)
-    .where(and(which, ne(status, "pending_review"), isNull(erased_at)))
-    .limit(erasedAtOnceMax);
-  const ids = found.map((one) => one.id);
-  await tx.db
-    .update(onboarding)
-    .set({
-      request: sql`json_set(${request}, '$.contact_email', '', '$.contact_name', null)`,
-      // A digest of a text with an address in it gives guesses of the address away.
-      request_digest: "",
-      erased_at: at,
-    })
-    .where(inValues(id, ids));
-  for (const one of ids) {
-    const entry = { operator: by, action: "contact.erased", subject: `onboarding-${one}`, at };
-    await logOperator(tx, { ...entry, detail: {} });
-  }
-  return ids;
-}
-
-/** Requests from an address that wait for review. */
-export const waitingFrom = async (store: Queryable, email: string): Promise<string[]> => {
-  const { id } = onboarding;
-  const found = await store.db
-    .select({ id })
-    .from(onboarding)
-    .where(and(isWaiting, isFrom(email)));
-  return found.map((one) => one.id);
-};
-
 /** Slugs of profiles that have this contact. Looks through all of them. */
 export const profilesWithContact = async (store: Queryable, email: string): Promise<string[]> => {
   const { slug, contact_email } = nonprofits;
@@ -278,30 +215,6 @@ export async function noteFirstApproval(
     .update(onboarding)
     .set(approval)
     .where(and(eq(onboarding.id, id), isWaiting));
-}
-
-/** Rejects the requests that have waited longest. Answers how many. Index: onboarding_by_status. */
-export async function expireOnboardings(
-  tx: WriteTransaction,
-  { before, at, limit }: { before: number; at: number; limit: number },
-): Promise<number> {
-  const old = tx.db
-    .select({ id: onboarding.id })
-    .from(onboarding)
-    .where(and(isWaiting, lt(onboarding.created_at, before)))
-    .orderBy(asc(onboarding.created_at))
-    .limit(limit);
-  const { rowsAffected } = await tx.db
-    .update(onboarding)
-    .set({
-      status: "rejected",
-      reason: "expired",
-      reviewed_by: "expiry",
-      reviewed_at: at,
-      network: null,
-    })
-    .where(inArray(onboarding.id, old));
-  return rowsAffected;
 }
 
 /** Keeps what was found when duplicates were looked for again. */

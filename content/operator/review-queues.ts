@@ -12,7 +12,12 @@ import {
   type ReviewQueues,
   reviewKinds,
 } from "#content/contract/review.ts";
+import { expireSent, sentKinds } from "#content/correction/retention-store.ts";
+import type { Old } from "#content/enrichment/proposal-store.ts";
+import { expireSubmissions } from "#content/enrichment/review-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
+import { expireDrafts } from "#content/recommendation/draft-store.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
 import { correctionReviews } from "./review-correction.ts";
 import { draftReviews } from "./review-draft.ts";
 import { holdReviews } from "./review-hold.ts";
@@ -135,4 +140,33 @@ export async function decideReview(
   if (!outcome.ok) return outcome;
   const { slug, sequence, complete, message } = outcome.value;
   return ok({ id, decision, slug, complete, live: await isLive(world, sequence), message });
+}
+
+export const waitingDaysMax = 180;
+const dayMs = 86_400_000;
+/** A short transaction, so that requests go on being answered. */
+const expiredPerTransaction = 200;
+
+const expiring = [
+  expireSubmissions,
+  expireDrafts,
+  ...sentKinds.map((kind) => (tx: WriteTransaction, old: Old) => expireSent(tx, kind, old)),
+];
+
+/**
+ * Rejects what has waited for 180 days, with the reason "expired": submissions, drafts, requests of organisations and
+ * corrections. Answers how many these were. Safe to repeat; called every hour.
+ */
+export async function expireWaiting({ store, clock }: Looking): Promise<number> {
+  let expired = 0;
+  for (const expire of expiring) {
+    let count = expiredPerTransaction;
+    while (count === expiredPerTransaction) {
+      const at = clock().getTime();
+      const old = { before: at - waitingDaysMax * dayMs, at, limit: expiredPerTransaction };
+      count = await store.write((tx) => expire(tx, old));
+      expired += count;
+    }
+  }
+  return expired;
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import { storeEnrichment } from "#content/enrichment/enrich.ts";
 import type { Deciding } from "#content/operator/open-queue.ts";
-import { waitingDaysMax } from "#content/operator/expire-waiting.ts";
+import { waitingDaysMax } from "#content/operator/review-queues.ts";
 import { correctionReviews } from "#content/operator/review-correction.ts";
 import { proseReviews } from "#content/operator/review-prose.ts";
 import { micro } from "#content/contract/base/money.ts";

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expireWaiting } from "#content/operator/expire-waiting.ts";
 import { eraseContactsOf, eraseOldContacts } from "#content/correction/erase-contacts.ts";
-import { decideReview, findReview, listReviews } from "#content/operator/review-queues.ts";
+import {
+  decideReview,
+  expireWaiting,
+  findReview,
+  listReviews,
+} from "#content/operator/review-queues.ts";
 import {
   CorrectionAnswer,
   type CorrectionField,
