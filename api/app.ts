@@ -19,7 +19,7 @@ import type { Allowance } from "./http/sliding-window.ts";
 import { requestIdOf, traceOf } from "./log.ts";
 import { openMetrics } from "./operator/metrics.ts";
 import { openReadiness, probeRoutes } from "./operator/probes.ts";
-import { operatorRoutes } from "./operator/routes.ts";
+import { operatorRoutes } from "./operator/actions.ts";
 import {
   agentRoutes,
   enrichRoutes,

@@ -1,5 +1,15 @@
+import { Elysia } from "elysia";
 import type { z } from "zod";
-import { type FailureTable, type Refusal, refusalOf, unusableBody } from "#api/http/problem.ts";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
+import {
+  type FailureTable,
+  problem,
+  type Refusal,
+  refusalOf,
+  unusableBody,
+} from "#api/http/problem.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
 import { eraseContactsOf } from "#content/correction/erase-contacts.ts";
 import { checkHost, type HostProofFailure } from "#content/onboarding/prove-host.ts";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
@@ -25,7 +35,7 @@ import {
   listAgentSubmissions,
   type NameFailure,
 } from "#content/operator/agents.ts";
-import type { OperatorContext } from "./operators.ts";
+import { type OperatorContext, operatorOf } from "./operators.ts";
 import {
   addToPicks,
   editPick,
@@ -244,3 +254,25 @@ export const actions = {
   editPick: action(picks.editPick, editPick, pickHelp),
   removePick: action(picks.removePick, removePick, { help: 'Send {"reason": "…"}.' }),
 };
+
+const all: readonly Action[] = Object.values(actions);
+
+/** The operator's JSON API. Who is no operator is refused before anything else is looked at; nothing is cached. */
+export function operatorRoutes(context: Context) {
+  const routes = new Elysia().derive(({ request }) => ({
+    operator: operatorOf(context, request).name,
+  }));
+  for (const entry of all) {
+    const { operation } = entry;
+    routes.route(
+      operation.method.toUpperCase(),
+      pathOf(operation),
+      async ({ operator, params, query, body }) => {
+        const outcome = await entry.perform(context, { operator, params, query, body });
+        return outcome.ok ? encodedJson(outcome.value, "no-store") : problem(outcome.failure);
+      },
+      schemaOf(operation),
+    );
+  }
+  return routes;
+}

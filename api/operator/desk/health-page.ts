@@ -10,10 +10,10 @@ import {
 } from "#content/contract/operator.ts";
 import { type Chart, chartsOf, drawn, shownCell } from "#content/statistics/charts.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
-import { instant, linkList, notice, table } from "./layout.ts";
 import { Html, html, type Part } from "#api/http/html.ts";
-import type { Page } from "./answer.ts";
 import type { Visit } from "./visit.ts";
+import type { Page } from "./layout.ts";
+import { instant, linkList, notice, table } from "./parts.ts";
 
 /** /desk/health: what an operator looks at first. */
 export async function healthPage({ context }: Visit): Promise<Page> {

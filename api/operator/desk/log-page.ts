@@ -2,10 +2,11 @@ import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
-import { auditTable, field, form, nextLink, notice, reasonField } from "./layout.ts";
 import { type Html, html } from "#api/http/html.ts";
-import type { Page } from "./answer.ts";
 import { perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { field, form, reasonField } from "./forms.ts";
+import type { Page } from "./layout.ts";
+import { auditTable, nextLink, notice } from "./parts.ts";
 
 const rowsPerPage = 100;
 

@@ -5,12 +5,12 @@ import { findPick, listPicks } from "#content/operator/picks.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/base/result.ts";
-import { field, form, instant, nextLink, profileLink, reasonField, sent, table } from "./layout.ts";
-import { type Form, linesOf } from "./read-form.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
-import { type Page, redirect } from "./answer.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { field, form, type Form, linesOf, reasonField } from "./forms.ts";
+import { type Page, redirect } from "./layout.ts";
+import { instant, nextLink, profileLink, sent, table } from "./parts.ts";
 
 const rowsPerPage = 50;
 

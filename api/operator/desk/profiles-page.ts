@@ -2,16 +2,18 @@ import { placeWith, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { suggested } from "#api/reconciliation/reconcile.ts";
 import { isoTime } from "#content/contract/base/time.ts";
+import { fieldEntries, type FieldName, type FieldType } from "#content/contract/fields.ts";
 import { linkWords } from "#content/contract/nonprofit.ts";
+import { countryName } from "#content/nonprofit/country.ts";
 import { linksInto } from "#content/register/links-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { type Page, redirect } from "./answer.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
-import { field, form, instant, notice, profileLink, reasonField } from "./layout.ts";
-import { changedValues, profileFields } from "./profile-fields.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { field, type Form, form, linesOf, reasonField } from "./forms.ts";
+import { type Page, redirect } from "./layout.ts";
+import { instant, notice, profileLink } from "./parts.ts";
 
 const placeOf = (slug: string): string => `/desk/profiles/${encodeURIComponent(slug)}`;
 
@@ -200,3 +202,98 @@ export async function changeProfilePage(visit: Sent): Promise<Page | Response> {
   const faults = errors.map(({ path, message }) => `${path.replaceAll("_", " ")}: ${message}`);
   return profilePage(visit, refused(done.failure, faults.join(" ") || detail));
 }
+
+/** How a field is typed: empty for none; of a list each line is an entry. */
+type Typed = {
+  lines?: number;
+  hint?: string;
+  text: (record: NonprofitRecord, name: FieldName) => string;
+  value: (text: string) => unknown;
+};
+
+const words = (text: string) => (text === "" ? null : text);
+/** What is no number is refused by the shape of the body, which says so. */
+const number = (text: string) => (text === "" ? null : Number(text.replaceAll(/[ ,_]/g, "")));
+
+const column = (record: NonprofitRecord, name: FieldName) =>
+  String(record[name as keyof NonprofitRecord] ?? "");
+const asWords: Typed = { text: column, value: words };
+const asNumber: Typed = { text: column, value: number };
+
+/** Members of a row in one line, with bars between. */
+const lineOf = (members: readonly unknown[]): string =>
+  members
+    .map((member) => String(member ?? "").replaceAll(/\s+/g, " "))
+    .join(" | ")
+    .replace(/(?: \| )+$/, "");
+const rowsOf = (text: string, names: readonly string[], numeric = ""): object[] =>
+  linesOf(text).map((line) => {
+    const parts = line.split("|").map((part) => words(part.trim()));
+    return Object.fromEntries(
+      names.map((name, at) => [
+        name,
+        name === numeric ? number(parts[at] ?? "") : (parts[at] ?? null),
+      ]),
+    );
+  });
+const programNames = ["name", "description", "beneficiaries_per_year", "location"] as const;
+const metricNames = ["name", "value", "unit", "period"] as const;
+
+const typedBy: Readonly<Record<FieldType, Typed>> = {
+  name: asWords,
+  text: asWords,
+  country: { text: (record) => countryName(record.country_code) ?? "", value: words },
+  website: asWords,
+  link: asWords,
+  email: asWords,
+  year: asNumber,
+  count: asNumber,
+  money: asNumber,
+  flag: asNumber,
+  causes: {
+    lines: 3,
+    hint: "ids, one per line, the primary one first",
+    text: ({ causes }) => causes.join("\n"),
+    value: linesOf,
+  },
+  programmes: {
+    lines: 4,
+    hint: "one per line: name | description | people a year | place",
+    text: ({ programs }) =>
+      programs.map((row) => lineOf(programNames.map((name) => row[name]))).join("\n"),
+    value: (text) => rowsOf(text, programNames, "beneficiaries_per_year"),
+  },
+  metrics: {
+    lines: 4,
+    hint: "one per line: name | value | unit | period",
+    text: ({ impact_metrics }) =>
+      impact_metrics.map((row) => lineOf(metricNames.map((name) => row[name]))).join("\n"),
+    value: (text) => rowsOf(text, metricNames),
+  },
+};
+
+/** The fields of a profile that can be edited, as they are or as they were typed. */
+const profileFields = (record: NonprofitRecord, sent: Form | null): Html[] =>
+  fieldEntries.map(([name, { type, label = name.replaceAll("_", " "), lines: own }]) => {
+    const { hint, text, lines = own } = typedBy[type];
+    const typed = sent?.has(`value.${name}`) === true;
+    return field({
+      name: `value.${name}`,
+      label: hint === undefined ? label : `${label} (${hint})`,
+      value: typed ? sent.text(`value.${name}`) : text(record, name),
+      lengthMax: 10_000,
+      ...(lines === undefined ? {} : { rows: lines }),
+    });
+  });
+
+/** What of it was changed, as the verb takes it. */
+const changedValues = (record: NonprofitRecord, sent: Form): Record<string, unknown> =>
+  Object.fromEntries(
+    fieldEntries.flatMap(([name, { type }]) => {
+      const { text, value } = typedBy[type];
+      const held = text(record, name);
+      const given = sent.has(`value.${name}`) ? sent.text(`value.${name}`) : held;
+      const isSame = given === held.replaceAll(/\r\n?/g, "\n").trim();
+      return isSame ? [] : [[name, value(sent.text(`value.${name}`))]];
+    }),
+  );

@@ -17,21 +17,12 @@ import {
   reviewKinds,
 } from "#content/contract/review.ts";
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
-import {
-  auditTable,
-  brief,
-  flagList,
-  instant,
-  nextLink,
-  notice,
-  reasonField,
-  table,
-  tokenField,
-} from "./layout.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
-import type { Page } from "./answer.ts";
 import { chartsOfDays, warningsNotice } from "./health-page.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { reasonField, tokenField } from "./forms.ts";
+import type { Page } from "./layout.ts";
+import { auditTable, brief, flagList, instant, nextLink, notice, table } from "./parts.ts";
 
 const rowsPerPage = 50;
 const recentEntries = 100;

@@ -2,9 +2,8 @@ import { placeWith } from "#api/http/query.ts";
 import { objectIn } from "#content/contract/base/json.ts";
 import { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
-import { field, form, reasonField } from "./layout.ts";
-import { type Form, linesOf } from "./read-form.ts";
 import { html, type Html, type Part } from "#api/http/html.ts";
+import { field, form, type Form, linesOf, reasonField } from "./forms.ts";
 
 /** The two forms of a review: approve, with what may be edited, and reject, with a reason; `sent` is shown again. */
 export function reviewForms(review: ReviewItem, token: string, sent: Form | null): Html {

@@ -6,23 +6,23 @@ import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
 import { aboutReview, queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";
-import { type Page, redirect } from "./answer.ts";
+import { type Html, html, type Part } from "#api/http/html.ts";
+import { decisionNotice, decisionSentence } from "./queues.ts";
+import { reviewForms, valueIn } from "./review-form.ts";
+import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { form } from "./forms.ts";
+import { type Page, redirect } from "./layout.ts";
 import {
   checkList,
   details,
   flagList,
-  form,
   instant,
   notice,
   profileLink,
   sent,
   sentLink,
   table,
-} from "./layout.ts";
-import { type Html, html, type Part } from "#api/http/html.ts";
-import { decisionNotice, decisionSentence } from "./queues.ts";
-import { reviewForms, valueIn } from "./review-form.ts";
-import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+} from "./parts.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
 export async function reviewPage(visit: Visit): Promise<Page> {

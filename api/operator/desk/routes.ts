@@ -2,10 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { fileAnswer, redirect } from "./answer.ts";
 import { chartsPage, healthPage } from "./health-page.ts";
-import { keysPage } from "./keys-page.ts";
-import { style } from "./layout.ts";
 import { logPage, undoAgent, undoPage, undoVerification } from "./log-page.ts";
 import { addPickPage, editPickPage, pickPage, picksPage, removePickPage } from "./picks-page.ts";
 import { changeProfilePage, profilePage, profilesPage } from "./profiles-page.ts";
@@ -13,6 +10,7 @@ import { decideQueuePage, overviewPage, queuePage, queuesPage } from "./queues.t
 import { checkPage, decidePage, nextPage, reviewPage } from "./review-page.ts";
 import { closeSession, signIn, signInPage } from "./session.ts";
 import { notHere, onForm, onSignIn, onVisit, type Sent, type Visit, type Work } from "./visit.ts";
+import { fileAnswer, keysPage, redirect, style } from "./layout.ts";
 
 const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk": overviewPage,

@@ -5,10 +5,10 @@ import { addressOf } from "#content/contract/base/request-address.ts";
 import { checkToken, retryAfter } from "#api/operator/operators.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
-import { type Page, redirect } from "./answer.ts";
-import { notice, tokenField } from "./layout.ts";
-import { formOf, isOwnOrigin } from "./read-form.ts";
 import { html } from "#api/http/html.ts";
+import { formOf, isOwnOrigin, tokenField } from "./forms.ts";
+import { type Page, redirect } from "./layout.ts";
+import { notice } from "./parts.ts";
 
 /** An operator who signed in to the desk. */
 export type Session = { operator: string; id: string; until: Date };

@@ -2,11 +2,11 @@ import { networks } from "#content/giving/network.ts";
 import type { Context } from "#api/context.ts";
 import type { Action } from "#api/operator/actions.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
-import { type Page, pageAnswer } from "./answer.ts";
-import { frame, notice } from "./layout.ts";
-import { type Form, formOf, isOwnOrigin } from "./read-form.ts";
 import { type Part, html } from "#api/http/html.ts";
 import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./session.ts";
+import { type Form, formOf, isOwnOrigin } from "./forms.ts";
+import { type Page, pageAnswer } from "./layout.ts";
+import { notice } from "./parts.ts";
 
 /** An operator's request for a page of the desk. */
 export type Visit = {
@@ -100,11 +100,10 @@ async function answered(
 ): Promise<Response> {
   const made = await work().catch((error: unknown) => troubled(context, error));
   if (made instanceof Response) return made;
-  const { title, place, main, status, headers } = made;
-  const operator =
-    session === null ? null : { name: session.operator, token: formToken(context, session) };
-  const network = session === null ? null : networks[context.config.network].words.notice;
-  return pageAnswer(frame({ title, operator, place, network, main }), status, headers);
+  if (session === null) return pageAnswer(made, null);
+  const token = formToken(context, session);
+  const network = networks[context.config.network].words.notice;
+  return pageAnswer(made, { name: session.operator, token, network });
 }
 
 const unexpected =

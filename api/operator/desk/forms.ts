@@ -1,0 +1,120 @@
+import type { Context } from "#api/context.ts";
+import { formFields, isForm } from "#api/http/body.ts";
+import { type Html, html, type Part } from "#api/http/html.ts";
+import { Refused } from "#api/http/problem.ts";
+import { addressOf } from "#content/contract/base/request-address.ts";
+
+/** What proves that a form came from this session's page. */
+export const tokenField = (token: string): Html =>
+  html`<input type="hidden" name="token" value="${token}" />`;
+
+/** A field of a form, with its label. */
+type Field = {
+  name: string;
+  /** Its name unless given. */
+  id?: string;
+  label: Part;
+  value?: string | undefined;
+  /** Given for a text of several lines. */
+  rows?: number;
+  required?: boolean;
+  lengthMax?: number;
+  /** Leads there together with the browser's own key. */
+  key?: string | undefined;
+};
+
+export function field(given: Field): Html {
+  const { name, id = name, label, value = "", rows, required = false, lengthMax, key } = given;
+  const attributes = [
+    html` id="${id}" name="${name}" dir="auto"`,
+    keyOf(key),
+    lengthMax === undefined ? null : html` maxlength="${lengthMax}"`,
+    required ? html` required` : null,
+  ];
+  // A line break after <textarea> is no part of its text; without one, a text that begins with one would lose it.
+  const control =
+    rows === undefined
+      ? html`<input type="text" value="${value}" ${attributes} />`
+      : html`<textarea rows="${rows}" ${attributes}>${`\n${value}`}</textarea>`;
+  return html`<label for="${id}">${label}${keyHint(key)}</label>${control}`;
+}
+
+/** Why something is decided: what every decision is asked for, unless it is not required. */
+export const reasonField = (given: Omit<Field, "name" | "lengthMax">): Html =>
+  field({ name: "reason", required: true, lengthMax: 500, ...given });
+
+const keyOf = (key: string | undefined): Part =>
+  key === undefined ? null : html` accesskey="${key}"`;
+
+const keyHint = (key: string | undefined): Part =>
+  key === undefined ? null : html` <kbd>${key}</kbd>`;
+
+type FormShown = {
+  action: string;
+  token: string;
+  legend: string;
+  hidden?: Readonly<Record<string, string>>;
+  fields?: Part;
+  button: string;
+  /** Presses the button together with the browser's own key. */
+  key?: string;
+  danger?: boolean;
+};
+
+/** A form of a session's page. */
+export const form = (given: FormShown): Html => {
+  const { action, token, legend, hidden = {}, fields, button, key, danger = false } = given;
+  const look = danger ? html` class="danger"` : null;
+  return html`<form method="post" action="${action}">
+    <fieldset>
+      <legend>${legend}</legend>
+      ${tokenField(token)}
+      ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+      ${fields}
+      <button ${[look, keyOf(key)]}>${button}${keyHint(key)}</button>
+    </fieldset>
+  </form>`;
+};
+
+/** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
+export type Form = {
+  /** A field, trimmed; "" when it is absent. */
+  readonly text: (name: string) => string;
+  readonly has: (name: string) => boolean;
+  /** What is ticked of the boxes `<name>.<what>`. */
+  readonly ticked: (name: string) => string[];
+};
+
+/** The lines of a field in which each stands for an entry; empty ones are none. */
+export const linesOf = (text: string): string[] =>
+  text.split("\n").flatMap((line) => line.trim() || []);
+
+/** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
+export async function formOf(request: Request): Promise<Form> {
+  if (!isForm(request.headers.get("content-type"))) {
+    const detail = "The desk takes forms as browsers send them.";
+    throw new Refused({ status: 415, code: "no_form", detail });
+  }
+  const fields = await formFields(request);
+  return {
+    text: (name) => fields.get(name) ?? "",
+    has: (name) => fields.has(name),
+    ticked: (name) =>
+      [...fields.keys()].flatMap((one) =>
+        one.startsWith(`${name}.`) ? one.slice(name.length + 1) : [],
+      ),
+  };
+}
+
+/**
+ * Whether a form was sent by a page of this very origin, as far as the browser says: by Sec-Fetch-Site, and by Origin,
+ * which is the configured one or that of the host that was asked. Beside the form's token, not in its place.
+ */
+export function isOwnOrigin({ config }: Pick<Context, "config">, request: Request): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") return false;
+  const origin = request.headers.get("origin");
+  if (origin === null) return true;
+  const host = request.headers.get("host") ?? addressOf(request).host;
+  return [config.baseUrl, `http://${host}`, `https://${host}`].includes(origin);
+}
