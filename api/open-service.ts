@@ -21,8 +21,9 @@ import { openLimits } from "./http/rate-limit.ts";
 import { givingWorld } from "#content/giving/world.ts";
 import { openSearch } from "./search/engine.ts";
 import { isUsed, openSecrets } from "./secrets.ts";
+import { eraseOldContacts } from "#content/correction/erase-contacts.ts";
+import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { expireWaiting } from "#content/operator/review-queues.ts";
-import { startOnboardingSweep } from "#api/onboarding/sweep.ts";
 import { startSweep } from "#api/giving/start-giving.ts";
 
 export type Service = {
@@ -49,6 +50,7 @@ export type Given = Partial<
 >;
 
 const flushEveryMs = 1_000;
+const sweepEveryMs = 60_000;
 const lookEveryMs = 1_000;
 const expireEveryMs = 3_600_000;
 const checkEveryMs = 86_400_000;
@@ -128,3 +130,26 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     },
   };
 }
+
+/**
+ * Makes wallets public whose hold has ended, and erases contacts of requests that were rejected long ago: at start and
+ * every minute. Donations do not wait for it: they read the wallet in effect.
+ */
+export const startOnboardingSweep = ({
+  store,
+  clock,
+  log,
+}: Pick<Context, "store" | "clock" | "log">): { stop(): Promise<void> } =>
+  every(
+    async () => {
+      const applied = await applyDueWallets(store, clock());
+      if (applied > 0) log.info({ applied }, "held wallets took effect");
+      const erased = await eraseOldContacts(store, clock());
+      if (erased > 0) log.info({ erased }, "contacts of rejected requests were erased");
+    },
+    {
+      everyMs: sweepEveryMs,
+      onFailure: (error) =>
+        log.warn({ err: error }, "held wallets could not be checked; trying again"),
+    },
+  );

@@ -22,12 +22,12 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DecideManyBody, ReviewsDecided } from "#content/contract/review.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
 import {
+  editProfile,
   mergeProfile,
   type ProfileFailure,
   restoreProfile,
   withdrawProfile,
 } from "#content/operator/change-profile.ts";
-import { editProfile } from "#content/operator/edit-profile.ts";
 import { operatorHealth, operatorNumbers } from "./health.ts";
 import {
   approveAgentName,

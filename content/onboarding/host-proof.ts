@@ -1,9 +1,11 @@
+import { blacklist } from "mailchecker";
+import hosts from "#content/editorial/hosts.json";
 import type { OnboardingType, ProvenBy } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { linkHost } from "#content/nonprofit/safe-link.ts";
 import { comparedWebsite, isSharedHost, websiteHost } from "#content/nonprofit/website.ts";
 import { namedBy, type Unvouched } from "#content/nonprofit/whose-word.ts";
-import { isMailboxProvider } from "./contact-email.ts";
 
 /** A proof of host control counts for 30 days: hosts change hands. */
 export const hostProofLifeMs = 30 * 86_400_000;
@@ -82,3 +84,32 @@ export function provesHost(email: string, { host, website }: { host: string; web
 
 /** A host without "www.". */
 export const bareHost = (host: string): string => websiteHost(`https://${host}`);
+
+/** Hosts at which anybody can have an address: one there says nothing about an organisation. */
+const freeMailHosts: ReadonlySet<string> = new Set(hosts.free_mail);
+
+/** What the host of an e-mail address says: of the organisation's own site, of anybody's, or thrown away tomorrow. */
+export type EmailHost = "own_site" | "free_mail" | "disposable" | "other";
+
+export function emailHost(email: string, website: string | null): EmailHost {
+  const host = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+  if (isDisposable(host)) return "disposable";
+  if (freeMailHosts.has(host)) return "free_mail";
+  const site = website === null ? "" : linkHost(website);
+  if (site === "" || isSharedHost(site)) return "other";
+  const same = host === site || host.endsWith(`.${site}`) || site.endsWith(`.${host}`);
+  return same ? "own_site" : "other";
+}
+
+/** Whether anybody can have an address at this host. */
+const isMailboxProvider = (host: string): boolean => freeMailHosts.has(host) || isDisposable(host);
+
+/** True for a host, or one above it, that hands out addresses to be thrown away. The list comes from mailchecker. */
+function isDisposable(host: string): boolean {
+  const labels = host.split(".");
+  return labels.some(
+    (_, at) => at < labels.length - 1 && disposable.has(labels.slice(at).join(".")),
+  );
+}
+
+const disposable: ReadonlySet<string> = blacklist();

@@ -4,7 +4,6 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
-import type { WaitingRequest } from "./places.ts";
 import { OnboardingRequest } from "./read.ts";
 
 type Row = typeof onboarding.$inferSelect;
@@ -84,6 +83,16 @@ export async function onboardingQueue(
     .limit(limit);
   return rows.map(fromRow);
 }
+
+/** A request that waits for a profile. Instants in milliseconds since 1970. */
+export type WaitingRequest = {
+  id: string;
+  /** The /24 or /48 of its sender, hashed; null for an unknown one. */
+  network: string | null;
+  proven_host: string | null;
+  first_approved_by: string | null;
+  created_at: number;
+};
 
 /** What waits for a profile. Index: onboarding_waiting_for_nonprofit. */
 export const waitingForProfile = (

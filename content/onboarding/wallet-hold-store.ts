@@ -4,6 +4,8 @@ import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import type { OnboardingOutcome } from "./outcome.ts";
+import type { Onboarding } from "./store.ts";
 import { countUpTo } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions, walletHolds as holds } from "#content/store/tables/onboarding.ts";
@@ -86,6 +88,49 @@ export const withWallet = (
   wallet_signature: set.wallet_signature,
   provenance: { ...before.provenance, usdc_wallet: sourceFrom("organisation", at) },
 });
+
+type WalletChange = {
+  one: Onboarding;
+  before: NonprofitRecord | null;
+  saved: NonprofitRecord;
+  outcome: OnboardingOutcome;
+  by: string;
+  now: Date;
+  effectiveAt: number;
+};
+
+/**
+ * Holds an approved wallet, or logs the one that was set at once. What was held before
+ * is replaced, also by the wallet in effect: the newest request that an operator approved is what the organisation wants.
+ */
+export async function changeWallet(tx: WriteTransaction, change: WalletChange): Promise<void> {
+  const { one, before, saved, by } = change;
+  const { wallet } = change.outcome;
+  if (wallet === null) return;
+  const at = change.now.getTime();
+  const held = before === null ? null : await heldOf(tx, before.id);
+  if (held !== null) {
+    await closeHold(tx, held, { status: "replaced", reason: null, slug: saved.slug, by, at });
+  }
+  const wallet_before = before?.usdc_wallet ?? null;
+  if (wallet.held === null) {
+    if (wallet_before === wallet.address) return;
+    const set = { submission_id: one.id, wallet_before, wallet: wallet.address };
+    await logWallet(tx, "set", set, { slug: saved.slug, by, at });
+    return;
+  }
+  await holdWallet(tx, saved.slug, {
+    submission_id: one.id,
+    nonprofit_id: saved.id,
+    wallet_before,
+    wallet: wallet.address,
+    wallet_challenge: one.wallet_challenge,
+    wallet_signature: one.wallet_signature,
+    approved_by: by,
+    approved_at: at,
+    effective_at: change.effectiveAt,
+  });
+}
 
 /** Begins to hold a change. A change of the same nonprofit that is held must have been closed before. */
 export async function holdWallet(

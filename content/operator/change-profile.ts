@@ -1,11 +1,20 @@
-import type { ProfileChange } from "#content/contract/profile-change.ts";
+import { enrichableFields, isRowField } from "#content/contract/enrichment.ts";
+import type { ProfileChange, ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Wrong } from "#content/contract/problem.ts";
+import { overruleField } from "#content/enrichment/agreed-field-store.ts";
+import { readProfileValues } from "#content/enrichment/profile-values.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { restored, whyNotMerged, withdrawnBy } from "#content/nonprofit/operator-changes.ts";
-import { publicFields } from "#content/nonprofit/wire.ts";
+import {
+  edited,
+  restored,
+  whyNotMerged,
+  withdrawnBy,
+} from "#content/nonprofit/operator-changes.ts";
+import { publicFields, publicValue } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import type { Said } from "#content/nonprofit/whose-word.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Link, linkSaves, linkThatTook, unlinkSaves } from "#content/register/links-store.ts";
 import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
@@ -18,11 +27,8 @@ export type ProfileFailure =
   | { kind: "profile_conflict"; message: string }
   | { kind: "invalid_profile"; errors: Wrong[] };
 
-export type ProfileWorld = Pick<
-  OperatorWorld,
-  "store" | "clock" | "curated" | "waitForPublication"
->;
-export type Operated<Body> = Body & { slug: string; operator: string; reason: string };
+type ProfileWorld = Pick<OperatorWorld, "store" | "clock" | "curated" | "waitForPublication">;
+type Operated<Body> = Body & { slug: string; operator: string; reason: string };
 
 /** What a verb makes of a profile; `detail` stands in the audit log beside the reason. */
 type Made = {
@@ -33,10 +39,32 @@ type Made = {
 };
 
 /**
- * One change of a profile by an operator: one transaction with its rows in the feed and a line in the audit log. Held
- * wallets that are due take effect before; after it this process reads what is recommended again.
+ * One change of a profile in one transaction, and the sequence of the public change that it made, null for none. Held
+ * wallets that are due take effect before.
  */
-export async function changeProfile(
+export const onProfile = <Answer, Failure>(
+  { store, clock }: Pick<OperatorWorld, "store" | "clock">,
+  slug: string,
+  work: (
+    tx: WriteTransaction,
+    before: NonprofitRecord,
+    now: Date,
+  ) => Promise<Result<Answer, Failure>>,
+) =>
+  store.write(async (tx) => {
+    const now = clock();
+    const known = await recordBySlug(tx, slug);
+    if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
+    await applyDueHolds(tx, now, known.id);
+    const last = await newestChangeOf(tx, known.id);
+    const made = await work(tx, (await recordBySlug(tx, slug)) ?? known, now);
+    if (!made.ok) return made;
+    const newest = await newestChangeOf(tx, known.id);
+    return ok({ sequence: newest === last ? null : newest, answer: made.value });
+  });
+
+/** One change by an operator, with a line in the audit log; after it this process reads what is recommended again. */
+async function changeProfile(
   world: ProfileWorld,
   { slug, operator, reason, change }: Operated<Pick<ProfileChange, "change">>,
   work: (
@@ -45,15 +73,10 @@ export async function changeProfile(
     now: Date,
   ) => Promise<Result<Made, ProfileFailure>>,
 ): Promise<Result<ProfileChange, ProfileFailure>> {
-  const done = await world.store.write(async (tx) => {
-    const now = world.clock();
-    const known = await recordBySlug(tx, slug);
-    if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
-    await applyDueHolds(tx, now, known.id);
-    const made = await work(tx, (await recordBySlug(tx, slug)) ?? known, now);
+  const done = await onProfile(world, slug, async (tx, before, now) => {
+    const made = await work(tx, before, now);
     if (!made.ok) return made;
     const { saves, fields, message, detail } = made.value;
-    const last = await newestChangeOf(tx, known.id);
     await saveNonprofits(tx, saves, { origin: "operator", now });
     await logOperator(tx, {
       operator,
@@ -62,9 +85,7 @@ export async function changeProfile(
       detail: { reason, public: true, ...detail },
       at: now.getTime(),
     });
-    const newest = await newestChangeOf(tx, known.id);
-    const sequence = newest === last ? null : newest;
-    return ok({ sequence, answer: { slug, change, fields: publicFields(fields), message } });
+    return ok({ slug, change, fields: publicFields(fields), message });
   });
   if (!done.ok) return done;
   // A profile that came back may be a recommended one.
@@ -72,7 +93,7 @@ export async function changeProfile(
   return ok({ ...done.value.answer, live: await isLive(world, done.value.sequence) });
 }
 
-export const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);
+const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);
 
 /** Takes a profile out of the directory; its address stays. A held wallet is stopped: no restoring brings it back. */
 export const withdrawProfile = (world: ProfileWorld, asked: Operated<unknown>) =>
@@ -151,3 +172,54 @@ export const mergeProfile = (
       detail: { into: other, fields },
     });
   });
+
+/**
+ * Sets or empties fields of a profile in an operator's name. Agents whose values waited for such a field, or had made
+ * another value live, learn that an operator decided.
+ */
+export const editProfile = (
+  world: ProfileWorld,
+  { values, ...asked }: Operated<{ values: ProfileValues }>,
+) =>
+  changeProfile(world, { ...asked, change: "edited" }, async (tx, before, now) => {
+    if (before.status === "withdrawn") {
+      return conflict("This profile is withdrawn. Restore it before you edit it.");
+    }
+    const read = readProfileValues(values, { thisYear: now.getUTCFullYear() });
+    if (!read.ok) return fail({ kind: "invalid_profile", errors: read.failure });
+    const made = await setFields(tx, before, read.value, now);
+    if (made === null) return conflict("The profile holds these values already.");
+    const message = `Saved: ${publicFields(made.fields).join(", ").replaceAll("_", " ")}.`;
+    return ok({ ...made, message });
+  });
+
+/**
+ * What there is to save once these values are set by an operator, and what the audit log tells of it; null when the profile
+ * holds them already. Other values that agents sent for these fields are rejected here. `suggested`: see edited.
+ */
+export async function setFields(
+  tx: WriteTransaction,
+  before: NonprofitRecord,
+  values: Partial<NonprofitRecord>,
+  now: Date,
+  suggested: readonly Said[] = [],
+) {
+  const { after, fields } = edited(before, values, now, suggested);
+  if (fields.length === 0) return null;
+  for (const field of enrichableFields) {
+    if (isRowField(field) || !fields.includes(field)) continue;
+    const value = after[field] === null ? null : String(after[field]);
+    await overruleField(tx, { nonprofit_id: before.id, field, value, now });
+  }
+  const detail = { was: loggable(before, fields), set: loggable(after, fields) };
+  return { saves: [{ before, after }], fields, detail };
+}
+
+/** Values for the audit log, which keeps them for ever: a contact is never among them. */
+const loggable = (record: NonprofitRecord, fields: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(
+    fields.map((field) => {
+      const value: unknown = record[field as "name"];
+      return [field, typeof value === "string" ? publicValue(field, value) : value];
+    }),
+  );

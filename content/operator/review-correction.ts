@@ -17,7 +17,7 @@ import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { namedBy, takenFrom } from "#content/nonprofit/whose-word.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { setFields } from "./edit-profile.ts";
+import { setFields } from "./change-profile.ts";
 import {
   type Deciding,
   hexKey,

@@ -1,4 +1,3 @@
-import { changeWallet } from "#content/onboarding/wallets.ts";
 import { slugFor, soughtFor } from "#content/onboarding/onboard.ts";
 import type { OnboardingType } from "#content/contract/onboarding.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
@@ -11,12 +10,14 @@ import { wasRevoked } from "#content/operation/audit-store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { findDuplicates } from "#content/onboarding/duplicate-store.ts";
-import { editable, type OnboardingEdits, readEdits } from "#content/onboarding/edits.ts";
 import { hostControl } from "#content/onboarding/host-proof.ts";
 import {
   type Approving,
+  editable,
+  type OnboardingEdits,
   onboardingOutcome,
   type OnboardingOutcome,
+  readEdits,
 } from "#content/onboarding/outcome.ts";
 import {
   closeOnboarding,
@@ -32,7 +33,7 @@ import {
   placeInQueue,
   standingVerification,
 } from "#content/onboarding/store.ts";
-import { heldOf, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
+import { changeWallet, heldOf, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import {
   type Decided,

@@ -3,11 +3,10 @@ import type { RevokeAnswer, RevokeBody } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { applyDueHolds, logWallet, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
+import { logWallet, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
+import { onProfile } from "./change-profile.ts";
 import { type OperatorWorld, isLive } from "./world.ts";
 
 export type RevokeFailure =
@@ -25,19 +24,13 @@ export async function revokeVerification(
   world: Pick<OperatorWorld, "store" | "clock" | "waitForPublication">,
   { slug, operator, reason, take_back_values }: Revocation,
 ): Promise<Result<RevokeAnswer, RevokeFailure>> {
-  const done = await world.store.write(async (tx) => {
-    const now = world.clock();
+  const done = await onProfile(world, slug, async (tx, before, now) => {
     const at = now.getTime();
-    const known = await recordBySlug(tx, slug);
-    if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
-    await applyDueHolds(tx, now, known.id);
-    const before = (await recordBySlug(tx, slug)) ?? known;
     const stands = await standingVerification(tx, before.id);
     if (before.verified === 0 && before.status !== "claimed" && stands === null) {
       return fail({ kind: "not_verified", slug } as const);
     }
     const { after, taken_back, put_back } = listedAgain(before, take_back_values !== false);
-    const last = await newestChangeOf(tx, before.id);
     await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
     await noteRevoked(tx, before.id, at);
     const stopped_hold = await stopHeld(tx, before.id, { reason, slug, by: operator, at });
@@ -47,9 +40,7 @@ export async function revokeVerification(
     }
     const detail = { reason, taken_back, put_back };
     await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
-    const newest = await newestChangeOf(tx, before.id);
-    const sequence = newest === last ? null : newest;
-    return ok({ sequence, answer: { slug, taken_back, put_back, stopped_hold } });
+    return ok({ slug, taken_back, put_back, stopped_hold });
   });
   if (!done.ok) return done;
   const { sequence, answer } = done.value;

@@ -7,7 +7,7 @@ import {
 } from "#test/support/onboarding.ts";
 import { until } from "#test/support/until.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { startOnboardingSweep } from "#api/onboarding/sweep.ts";
+import { startOnboardingSweep } from "#api/open-service.ts";
 
 const dayMs = 86_400_000;
 let service: OnboardingService;

@@ -4,9 +4,12 @@ import * as fc from "fast-check";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
 import { onboard } from "#content/onboarding/onboard.ts";
 import { correct } from "#content/correction/correct.ts";
-import { editProfile } from "#content/operator/edit-profile.ts";
-import { mergeProfile } from "#content/operator/change-profile.ts";
-import { restoreProfile, withdrawProfile } from "#content/operator/change-profile.ts";
+import {
+  editProfile,
+  mergeProfile,
+  restoreProfile,
+  withdrawProfile,
+} from "#content/operator/change-profile.ts";
 import { decideReview } from "#content/operator/review-queues.ts";
 import { revokeVerification } from "#content/operator/revoke-verification.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";

@@ -191,7 +191,6 @@ const verbs: readonly string[] = [
   "content/onboarding/onboard.ts",
   "content/onboarding/onboarding-status.ts",
   "content/onboarding/prove-host.ts",
-  "content/onboarding/wallets.ts",
   "content/recommendation/draft-recommendation.ts",
   "content/register/gone.ts",
   "content/register/import.ts",

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { emailHost } from "#content/onboarding/contact-email.ts";
 import {
   type HostControl,
   hostControl,
   hostProofLifeMs,
   provesHost,
+  emailHost,
 } from "#content/onboarding/host-proof.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
-import { editable, readEdits } from "#content/onboarding/edits.ts";
-import { onboardingOutcome } from "#content/onboarding/outcome.ts";
+import { editable, onboardingOutcome, readEdits } from "#content/onboarding/outcome.ts";
 import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { isSharedHost, siteKey } from "#content/nonprofit/website.ts";
