@@ -27,6 +27,8 @@ import {
   pageNumberOf,
   place,
   print,
+  reason,
+  reasonOf,
   show,
   valueOf,
   withOperatorApi,
@@ -41,13 +43,7 @@ const check = defineCommand({
   args: { id, operator, json },
   run: async ({ args }) => {
     const asked = { params: { id: args.id } };
-    await change(
-      args,
-      args.id,
-      verificationOperations.checkHostControl,
-      asked,
-      ({ message }) => `${args.id}: ${message}`,
-    );
+    await change(args, args.id, verificationOperations.checkHostControl, asked);
   },
 });
 
@@ -186,7 +182,7 @@ const revoke = defineCommand({
   },
   args: {
     slug: { type: "string", description: "Slug of the profile (required)" },
-    reason: { type: "string", description: "Why, for the audit log (required)" },
+    reason,
     values: {
       type: "boolean",
       default: true,
@@ -198,8 +194,8 @@ const revoke = defineCommand({
   },
   run: async ({ args }) => {
     const slug = neededOption("slug", args.slug, "give the slug of the profile.");
-    const reason = neededOption("reason", args.reason, "say why, for the audit log.");
-    const asked = { params: { slug }, body: { reason, take_back_values: args.values } };
+    const body = { reason: reasonOf(args.reason), take_back_values: args.values };
+    const asked = { params: { slug }, body };
     await change(args, slug, verificationOperations.revokeVerification, asked, (revoked) => {
       const { taken_back, put_back, stopped_hold } = revoked;
       const fields = taken_back.length === 0 ? "nothing" : taken_back.join(", ");

@@ -161,30 +161,33 @@ export const profilesWithContact = async (store: Queryable, email: string): Prom
   return found.map((one) => one.slug);
 };
 
+/** Changes a request as long as it waits. */
+async function changeWaiting(tx: WriteTransaction, id: string, values: Partial<Row>) {
+  await tx.db
+    .update(onboarding)
+    .set(values)
+    .where(and(eq(onboarding.id, id), isWaiting));
+}
+
 type Decision = Pick<Row, "id" | "status" | "reason" | "reviewed_by" | "reviewed_at"> &
   Partial<Pick<Row, "nonprofit_id">>;
 
 /** Decides one that waits. From which network it came is of no use any more. */
-export async function closeOnboarding(
-  tx: WriteTransaction,
-  { id, ...decision }: Decision,
-): Promise<void> {
-  await tx.db
-    .update(onboarding)
-    .set({ ...decision, network: null })
-    .where(and(eq(onboarding.id, id), isWaiting));
-}
+export const closeOnboarding = (tx: WriteTransaction, { id, ...decision }: Decision) =>
+  changeWaiting(tx, id, { ...decision, network: null });
 
 /** Notes that the sender of a request that waits has proven control of a host. */
-export async function noteHostProof(
+export const noteHostProof = (
   tx: WriteTransaction,
   { id, host, by, at }: { id: string; host: string; by: ProvenBy; at: number },
-): Promise<void> {
-  await tx.db
-    .update(onboarding)
-    .set({ proven_host: host, proven_by: by, proven_at: at })
-    .where(and(eq(onboarding.id, id), isWaiting));
-}
+) => changeWaiting(tx, id, { proven_host: host, proven_by: by, proven_at: at });
+
+/** Notes the first of two approvals, in the place of another one. */
+export const noteFirstApproval = (
+  tx: WriteTransaction,
+  id: string,
+  approval: Pick<Row, "first_approved_by" | "first_approved_value" | "first_approved_held">,
+) => changeWaiting(tx, id, approval);
 
 const mailPauseMs = 600_000;
 const mailsPerDayMax = 10;
@@ -212,18 +215,6 @@ export async function noteMailed(
     .set({ mailed_at: at, mailed_host: host, mails: sql`${mails} + 1` })
     .where(eq(onboarding.id, id));
   return true;
-}
-
-/** Notes the first of two approvals, in the place of another one. */
-export async function noteFirstApproval(
-  tx: WriteTransaction,
-  id: string,
-  approval: Pick<Row, "first_approved_by" | "first_approved_value" | "first_approved_held">,
-): Promise<void> {
-  await tx.db
-    .update(onboarding)
-    .set(approval)
-    .where(and(eq(onboarding.id, id), isWaiting));
 }
 
 /** Keeps what was found when duplicates were looked for again. */

@@ -4,21 +4,17 @@ import {
   change,
   json,
   limitOf,
-  neededOption,
   operator,
   pageLimit,
   pageLines,
   pageNumberOf,
   place,
+  reason,
+  reasonOf,
   show,
 } from "../support/operator-api.ts";
 
 const agent = { type: "positional", required: true, description: "Id of the agent" } as const;
-const reason = {
-  type: "string",
-  description: "Why, for the audit log (required)",
-} as const;
-const why = "say why, for the audit log.";
 
 const submissions = defineCommand({
   meta: {
@@ -51,7 +47,7 @@ const bind = defineCommand({
   },
   args: { agent, reason, operator, json },
   run: async ({ args }) => {
-    const body = { agent_id: args.agent, reason: neededOption("reason", args.reason, why) };
+    const body = { agent_id: args.agent, reason: reasonOf(args.reason) };
     await change(args, args.agent, operations.bindAgentForOwner, { body }, (given) =>
       [`${given.agent_id} is bound. Hand this secret to its owner:`, given.agent_secret].join("\n"),
     );
@@ -74,7 +70,7 @@ const name = defineCommand({
     const body = {
       agent_id: args.agent,
       name: args.name ?? null,
-      reason: neededOption("reason", args.reason, why),
+      reason: reasonOf(args.reason),
     };
     await change(args, args.agent, operations.approveAgentName, { body }, (named) =>
       named.approved_name === null

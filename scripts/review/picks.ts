@@ -1,23 +1,19 @@
 import { defineCommand } from "citty";
 import { CauseId } from "#content/contract/cause.ts";
 import { pickOperations as operations } from "#content/contract/operations/recommendation.ts";
-import type { PickChange, PickItem } from "#content/contract/recommendation.ts";
+import type { PickItem } from "#content/contract/recommendation.ts";
 import { stopWith } from "../support/config.ts";
 import {
   change,
   json,
   limitOf,
-  neededOption,
   operator,
   pageLimit,
+  reasonOf,
   show,
+  slug,
 } from "../support/operator-api.ts";
 
-const slugArgument = {
-  type: "positional",
-  required: true,
-  description: "Slug of the nonprofit",
-} as const;
 const words = {
   for: {
     type: "string",
@@ -41,7 +37,7 @@ const list = defineCommand({
     const query = { limit: limitOf(args.limit), after: args.after };
     await show(args, operations.listPicks, { query }, ({ picks, in_file, next }) => [
       ...(picks.length === 0 ? ["The store has no recommendations."] : picks.map(printed)),
-      ...in_file.map((slug) => `${slug}  (content/editorial/starter-set.json)`),
+      ...in_file.map((of) => `${of}  (content/editorial/starter-set.json)`),
       ...(next === null ? [] : [`More: --after ${next}`]),
     ]);
   },
@@ -49,13 +45,13 @@ const list = defineCommand({
 
 const add = defineCommand({
   meta: { name: "add", description: "Recommends a nonprofit" },
-  args: { slug: slugArgument, ...words, operator, json },
+  args: { slug, ...words, operator, json },
   run: async ({ args }) => {
     const { recommended_for = [], why_recommended = "", causes } = wordsOf(args);
     if (recommended_for.length === 0) stopWith("--for: give the donor intents.", 2);
     if (why_recommended === "") stopWith("--why: give one to three sentences.", 2);
     const body = { slug: args.slug, recommended_for, why_recommended, causes };
-    await change(args, args.slug, operations.addPick, { body }, sentence);
+    await change(args, args.slug, operations.addPick, { body });
   },
 });
 
@@ -65,14 +61,14 @@ const edit = defineCommand({
     description:
       "Changes what is said of a recommended nonprofit; what you leave out stays as it is",
   },
-  args: { slug: slugArgument, ...words, operator, json },
+  args: { slug, ...words, operator, json },
   run: async ({ args }) => {
-    const { slug } = args;
     const body = wordsOf(args);
     if (Object.values(body).every((one) => one === undefined)) {
       stopWith("Give at least one of --for, --why and --causes.", 2);
     }
-    await change(args, slug, operations.editPick, { params: { slug }, body }, sentence);
+    const asked = { params: { slug: args.slug }, body };
+    await change(args, args.slug, operations.editPick, asked);
   },
 });
 
@@ -82,20 +78,16 @@ const remove = defineCommand({
     description: "Stops recommending a nonprofit; agents cannot restore it by agreement",
   },
   args: {
-    slug: slugArgument,
+    slug,
     reason: { type: "string", description: "Why (required)" },
     operator,
     json,
   },
   run: async ({ args }) => {
-    const { slug } = args;
-    const reason = neededOption("reason", args.reason, "say why, for the audit log.");
-    const asked = { params: { slug }, body: { reason } };
-    await change(args, slug, operations.removePick, asked, sentence);
+    const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason) } };
+    await change(args, args.slug, operations.removePick, asked);
   },
 });
-
-const sentence = ({ slug, message }: PickChange): string => `${slug}: ${message}`;
 
 /** `bun run review pick`: what is recommended. */
 export const pick = defineCommand({
@@ -104,9 +96,15 @@ export const pick = defineCommand({
 });
 
 /** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
-const printed = ({ slug, origin, added_by, recommended_for, why_recommended }: PickItem): string =>
+const printed = ({
+  slug: of,
+  origin,
+  added_by,
+  recommended_for,
+  why_recommended,
+}: PickItem): string =>
   [
-    `${slug}  by ${origin}${added_by === "" ? "" : ` (${JSON.stringify(added_by)})`}`,
+    `${of}  by ${origin}${added_by === "" ? "" : ` (${JSON.stringify(added_by)})`}`,
     ...recommended_for.map((intent) => `  for ${JSON.stringify(intent)}`),
     `  ${JSON.stringify(why_recommended)}`,
     "",

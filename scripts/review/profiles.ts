@@ -1,27 +1,23 @@
 import { defineCommand } from "citty";
 import { profileOperations as operations } from "#content/contract/operations/profile-change.ts";
-import { type ProfileChange, ProfileEdit } from "#content/contract/profile-change.ts";
+import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { stopWith } from "../support/config.ts";
-import { change, json, neededOption, operator } from "../support/operator-api.ts";
-
-const slug = {
-  type: "positional",
-  required: true,
-  description: "Slug of the nonprofit",
-} as const;
-const reason = { type: "string", description: "Why, for the audit log (required)" } as const;
-
-const why = (given: string | undefined): string =>
-  neededOption("reason", given, "say why, for the audit log.");
-
-const sentence = ({ slug: of, message }: ProfileChange): string => `${of}: ${message}`;
+import {
+  change,
+  json,
+  neededOption,
+  operator,
+  reason,
+  reasonOf,
+  slug,
+} from "../support/operator-api.ts";
 
 const withdraw = defineCommand({
   meta: { name: "withdraw", description: "Takes a profile out of all lists; its address stays" },
   args: { slug, reason, operator, json },
   run: async ({ args }) => {
-    const asked = { params: { slug: args.slug }, body: { reason: why(args.reason) } };
-    await change(args, args.slug, operations.withdrawProfile, asked, sentence);
+    const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason) } };
+    await change(args, args.slug, operations.withdrawProfile, asked);
   },
 });
 
@@ -32,8 +28,8 @@ const restore = defineCommand({
   },
   args: { slug, reason, operator, json },
   run: async ({ args }) => {
-    const asked = { params: { slug: args.slug }, body: { reason: why(args.reason) } };
-    await change(args, args.slug, operations.restoreProfile, asked, sentence);
+    const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason) } };
+    await change(args, args.slug, operations.restoreProfile, asked);
   },
 });
 
@@ -56,8 +52,8 @@ const edit = defineCommand({
     const field = neededOption("field", args.field, "give the field to set.");
     if (!(field in fields)) stopWith(`--field: give one of ${Object.keys(fields).join(", ")}.`, 2);
     const values = { [field]: args.value === undefined ? null : valueOf(field, args.value) };
-    const asked = { params: { slug: args.slug }, body: { reason: why(args.reason), values } };
-    await change(args, args.slug, operations.editProfile, asked, sentence);
+    const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason), values } };
+    await change(args, args.slug, operations.editProfile, asked);
   },
 });
 
@@ -86,9 +82,9 @@ const merge = defineCommand({
   },
   run: async ({ args }) => {
     const into = neededOption("into", args.into, "give the slug of the profile that stays.");
-    const body = { reason: why(args.reason), into };
+    const body = { reason: reasonOf(args.reason), into };
     const asked = { params: { slug: args.slug }, body };
-    await change(args, args.slug, operations.mergeProfile, asked, sentence);
+    await change(args, args.slug, operations.mergeProfile, asked);
   },
 });
 

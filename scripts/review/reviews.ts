@@ -124,7 +124,7 @@ export const approve = defineCommand({
       return decideMany(args, "approved", body.reason);
     }
     const asked = { params: { id: args.id }, body };
-    await change(args, args.id, operations.approveReview, asked, sentence);
+    await change(args, args.id, operations.approveReview, asked);
   },
 });
 
@@ -135,7 +135,7 @@ export const reject = defineCommand({
     const reason = neededOption("reason", args.reason, "say why; the agents see it.");
     if (args._.length > 1) return decideMany(args, "rejected", usable({ reason }).reason);
     const asked = { params: { id: args.id }, body: usable({ reason }) };
-    await change(args, args.id, operations.rejectReview, asked, sentence);
+    await change(args, args.id, operations.rejectReview, asked);
   },
 });
 
@@ -152,8 +152,6 @@ async function decideMany(
   ]);
   if (decided.done < decided.results.length) process.exitCode = 1;
 }
-
-const sentence = ({ id: name, message }: { id: string; message: string }) => `${name}: ${message}`;
 
 /** A decision whose parts are not too long; else the process ends and says which one is. */
 function usable(body: { value?: string | null; reason: string | null }) {

@@ -155,6 +155,13 @@ export const operator = {
   description: "Who decides, for the audit log",
 } as const;
 
+export const reason = { type: "string", description: "Why, for the audit log (required)" } as const;
+export const slug = {
+  type: "positional",
+  required: true,
+  description: "Slug of the nonprofit",
+} as const;
+
 type Output = { json?: boolean | undefined };
 
 /** The value of an answer; a refusal ends the process with its words. */
@@ -199,13 +206,16 @@ export const pageLines = (
   ...(next === null ? [] : [`More: ${option} ${next}`]),
 ];
 
-/** Has something done in an operator's name and says so; what was not done ends with exit code 1. */
+/**
+ * Has something done in an operator's name and says so, in the words of the answer unless given; what was not done ends
+ * with exit code 1.
+ */
 export async function change<Answer extends z.ZodObject>(
   args: Output & { operator: string },
   subject: string,
   operation: Called<Answer>,
   asked: Asked,
-  sentence: (value: z.output<Answer>) => string,
+  sentence: (value: z.output<Answer>) => string = ({ message }) => `${subject}: ${String(message)}`,
 ): Promise<void> {
   const outcome = await withOperatorApi(args.operator, (call) => call(operation, asked));
   if (args.json === true) console.log(JSON.stringify(outcome));
@@ -219,6 +229,10 @@ export function neededOption(name: string, value: string | undefined, what: stri
   const text = value?.trim() ?? "";
   return text === "" ? stopWith(`--${name}: ${what}`, 2) : text;
 }
+
+/** The option --reason, where it is needed. */
+export const reasonOf = (text: string | undefined): string =>
+  neededOption("reason", text, "say why, for the audit log.");
 
 export const pageLimit = {
   type: "string",

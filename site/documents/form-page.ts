@@ -2,8 +2,11 @@ import { type FormPage, unknownStatus } from "#content/contract/form-pages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { correctionView } from "#site/forms/correction-view.ts";
 import { onboardView } from "#site/forms/onboard-view.ts";
-import { refusalView } from "#site/forms/refusal-view.ts";
-import { correctionStatusView, onboardingStatusView } from "#site/forms/status-view.ts";
+import {
+  correctionStatusView,
+  onboardingStatusView,
+  refusalView,
+} from "#site/forms/status-view.ts";
 import type { BuildInputs } from "#site/profile/profile-view.ts";
 import { type Drawing, drawn } from "./in-languages.ts";
 

@@ -19,9 +19,8 @@ import type { HistoryView } from "#site/profile/history-view.ts";
 import type { organisationView } from "#site/profile/organisation-view.ts";
 import type { correctionView } from "#site/forms/correction-view.ts";
 import type { onboardView } from "#site/forms/onboard-view.ts";
-import type { refusalView } from "#site/forms/refusal-view.ts";
 import type { SearchView } from "#site/lists/search-view.ts";
-import type { StatusView } from "#site/forms/status-view.ts";
+import type { refusalView, StatusView } from "#site/forms/status-view.ts";
 
 type Nothing = object;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { english } from "#content/language/texts.ts";
-import { refusalView } from "#site/forms/refusal-view.ts";
+import { refusalView } from "#site/forms/status-view.ts";
 
 const refused = (status: number, sent: boolean, code = "") =>
   refusalView({ page: "/refusal", status, code, detail: "X.", waitS: null, sent }, english);
