@@ -1,8 +1,7 @@
 import { defineCommand } from "citty";
 import { openLog } from "#api/log.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { eraseRejectedContacts } from "#content/enrichment/erase-store.ts";
-import { contactKeptMs } from "#content/correction/retention-store.ts";
+import { contactKeptMs, eraseRejectedContacts } from "#content/correction/request-store.ts";
 import { compactActivity } from "#content/operation/activity-store.ts";
 import { compactStore } from "#content/store/file-work.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";

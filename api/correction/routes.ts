@@ -36,7 +36,6 @@ import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.t
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { withScheme } from "#content/nonprofit/website.ts";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
-import { corrections } from "#content/store/tables/enrichment.ts";
 
 /** POST /api/corrections/{slug}, what a link to a status page asks, and the pages of both. Never cached. */
 export const correctionRoutes = (context: Context) => {
@@ -50,10 +49,10 @@ export const correctionRoutes = (context: Context) => {
     statusToken: (id: string) => statusToken(`correction ${id}`),
   };
   const pages = formPages(context, {
+    kind: "correction",
     page: addresses.corrections,
     statusPage: addresses.correctionStatus,
     statusForm: addresses.correctionStatusForm,
-    table: corrections,
     step: (request) => stepAt(context, request),
     status: async (_, { secret }) => {
       const { token } = secretsIn(secret);

@@ -23,6 +23,7 @@ import type {
   Said,
   SentForm,
 } from "#content/contract/form-pages.ts";
+import { type RequestKind, usualDays } from "#content/correction/request-store.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { unfiltered } from "#content/contract/search.ts";
@@ -31,7 +32,6 @@ import { pathIn } from "#content/language/texts.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { usualDays } from "#content/operation/usual-wait-store.ts";
 
 // Forms of the site as browsers without a script send them. Source: docs/decisions/0064.
 
@@ -43,8 +43,7 @@ type Form = {
   statusPage: Address;
   /** Where the status page sends the secret of its link. */
   statusForm: Address;
-  /** What is sent waits here. */
-  table: Parameters<typeof usualDays>[1];
+  kind: RequestKind;
   /** The step of the form that an address asks for. */
   step: (request: Request) => Promise<FormPage>;
   /** What became of what has the link in `values`; its status is null where no one was given such a link. */
@@ -55,7 +54,7 @@ type Values = Readonly<Record<string, string>>;
 
 /** The pages of a form, which the site draws for one reader each: no cache keeps them. */
 export function formPages(context: Context, form: Form) {
-  const { page, statusPage, statusForm, table } = form;
+  const { page, statusPage, statusForm, kind } = form;
   const draw = async (request: Request, shown: FormPage, status = 200) =>
     context.draw?.form(shown, formOf(request), status) ?? noPages();
   const routes = new Elysia()
@@ -66,7 +65,7 @@ export function formPages(context: Context, form: Form) {
       if (shown instanceof Response) return shown;
       return shown.status === null
         ? draw(request, { ...shown, said: { kind: "unknown_link", detail: null } }, 404)
-        : draw(request, { ...shown, usualDays: await usualDays(context.store, table) });
+        : draw(request, { ...shown, usualDays: await usualDays(context.store, kind) });
     });
   for (const language of languages.keys()) {
     routes.get(pathIn(language, page.path), async ({ request }) =>

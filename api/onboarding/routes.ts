@@ -43,7 +43,6 @@ import {
 import { type HostProofWorld, proveHost } from "#content/onboarding/prove-host.ts";
 import { onboardingByToken } from "#content/onboarding/store.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
-import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
 import { hostProofAnswers, openHostProof, openMail } from "./host-proof.ts";
 
 /** POST /api/onboard, the challenge by which a wallet is proven, what a link to a status page asks, and the pages of both. Never cached. */
@@ -56,10 +55,10 @@ export const onboardRoutes = (context: Context) => {
   const proving = openHostProof(context, openMail(config.mail, complain));
   const answers = answersTo(baseUrl);
   const pages = formPages(context, {
+    kind: "onboarding",
     page: addresses.onboard,
     statusPage: addresses.onboardStatus,
     statusForm: addresses.onboardStatusForm,
-    table: onboardingSubmissions,
     step: (request) => stepAt(context, request),
     status: async (request, { secret, code = "", do: button = "" }) => {
       // To look is a read; what a button does asks others or writes.

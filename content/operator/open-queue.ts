@@ -201,21 +201,24 @@ export function checksOf(
   now: Date,
 ): ReviewCheck[] {
   const usable = checkValue(field, value, { thisYear: now.getUTCFullYear() });
-  const faults = fieldTypeOf(field) === "prose" ? wordingFaults(value) : null;
   return [
     usable.ok
       ? passed("form", `It is a ${field} that may go live.`)
       : failed("form", usable.failure.message),
-    ...(faults === null ? [] : [faults.length === 0 ? wordingPassed : claimsNoted(faults)]),
-    source_url === null ? noted("source", "No source was given.") : sourceGiven,
+    ...(fieldTypeOf(field) === "prose" ? [wordingCheck(value)] : []),
+    sourceCheck(source_url),
   ];
 }
 
 export const wordingPassed = passed("wording", "It makes no claim it cannot support.");
-export const sourceGiven = passed("source", "A source was given; it has not been opened.");
+export function wordingCheck(text: string): ReviewCheck {
+  const faults = wordingFaults(text);
+  return faults.length === 0 ? wordingPassed : noted("wording", `${describeFaults(faults)}.`);
+}
 
-const claimsNoted = (faults: ReturnType<typeof wordingFaults>): ReviewCheck =>
-  noted("wording", `${describeFaults(faults)}.`);
+export const sourceGiven = passed("source", "A source was given; it has not been opened.");
+export const sourceCheck = (source_url: string | null): ReviewCheck =>
+  source_url === null ? noted("source", "No source was given.") : sourceGiven;
 
 /** What an operator sees beside what an agent sent. */
 export const flagsOf = ({ agent_id, test_data }: { agent_id: string; test_data: number }) => [

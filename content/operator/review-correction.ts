@@ -9,7 +9,6 @@ import {
   correctionQueue,
   correctionsWaiting,
 } from "#content/correction/store.ts";
-import { describeFaults, wordingFaults } from "#content/recommendation/wording-faults.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -24,10 +23,10 @@ import {
   instantAt,
   isListed,
   openQueue,
-  sourceGiven,
+  sourceCheck,
   unusable,
   type Waiting,
-  wordingPassed,
+  wordingCheck,
 } from "./open-queue.ts";
 
 /** What anyone said is wrong: accepting sets the right value as an edit of the operator does, and closes it. */
@@ -152,7 +151,7 @@ const keptHost = (field: CorrectionField): string =>
 function checksOf({ row, record }: Waiting<Correction>, now: Date): ReviewCheck[] {
   const { field, suggested_value, source_url, created_at } = row;
   const checks = [
-    source_url === null ? noted("source", "No source was given.") : sourceGiven,
+    sourceCheck(source_url),
     ...(record.verified === 1
       ? [noted("verified", "The organisation claimed this profile: ask it, if in doubt.")]
       : []),
@@ -167,12 +166,11 @@ function checksOf({ row, record }: Waiting<Correction>, now: Date): ReviewCheck[
   }
   if (suggested_value === null) return checks;
   const usable = correctedValue(field, suggested_value, { thisYear: now.getUTCFullYear() });
-  const faults = wordingFaults(suggested_value);
   return [
     usable.ok
       ? passed("form", `It is a ${spoken(field)} that may go live.`)
       : failed("form", usable.failure.message),
-    faults.length === 0 ? wordingPassed : noted("wording", `${describeFaults(faults)}.`),
+    wordingCheck(suggested_value),
     ...checks,
   ];
 }

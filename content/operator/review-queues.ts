@@ -12,7 +12,7 @@ import {
   type ReviewQueues,
   reviewKinds,
 } from "#content/contract/review.ts";
-import { expireSent, sentKinds } from "#content/correction/retention-store.ts";
+import { expireRequests, requestKinds } from "#content/correction/request-store.ts";
 import type { Old } from "#content/enrichment/proposal-store.ts";
 import { expireSubmissions } from "#content/enrichment/review-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
@@ -150,7 +150,7 @@ const expiredPerTransaction = 200;
 const expiring = [
   expireSubmissions,
   expireDrafts,
-  ...sentKinds.map((kind) => (tx: WriteTransaction, old: Old) => expireSent(tx, kind, old)),
+  ...requestKinds.map((kind) => (tx: WriteTransaction, old: Old) => expireRequests(tx, kind, old)),
 ];
 
 /**

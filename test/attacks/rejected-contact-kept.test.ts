@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eraseRejectedContacts } from "#content/enrichment/erase-store.ts";
+import { eraseRejectedContacts } from "#content/correction/request-store.ts";
 import {
   anOnboardingService,
   operatorTokens,

@@ -1,12 +1,25 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, ne, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { Old } from "#content/enrichment/proposal-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";
-import { corrections } from "#content/store/tables/enrichment.ts";
+import { corrections, submissions } from "#content/store/tables/enrichment.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 
-// How long what people sent waits, and how long its contact is kept: of requests of organisations and of corrections alike.
+// What people ask for, as organisations and as readers: how long it waits, and how long its contact is kept.
 
 /** Contacts of rejected requests and decided corrections are erased after this time. */
 export const contactKeptMs = 90 * 86_400_000;
@@ -47,27 +60,31 @@ const kinds = {
 /** A digest of a text with an address in it gives guesses of the address away. */
 const noDigest = { request_digest: "" };
 
-export type SentKind = keyof typeof kinds;
-export const sentKinds = ["onboarding", "correction"] as const satisfies readonly SentKind[];
+export type RequestKind = keyof typeof kinds;
+export const requestKinds = ["onboarding", "correction"] as const satisfies readonly RequestKind[];
 
 /** Those whose contact was kept long enough by now. */
-export const isOldContact = (kind: SentKind, now: Date): SQL => {
+export const isOldContact = (kind: RequestKind, now: Date): SQL => {
   const { isOld, table } = kinds[kind];
   return sql`${isOld} AND ${lte(table.reviewed_at, now.getTime() - contactKeptMs)}`;
 };
-export const isSentAs = (kind: SentKind, id: string): SQL => eq(kinds[kind].table.id, id);
-export const isSentFrom = (kind: SentKind, email: string): SQL =>
+export const isRequest = (kind: RequestKind, id: string): SQL => eq(kinds[kind].table.id, id);
+export const isRequestFrom = (kind: RequestKind, email: string): SQL =>
   sql`lower(${kinds[kind].email}) = lower(${email})`;
 
 /** The status of the first of these; null when there is none. */
-export async function statusOfSent(store: Queryable, kind: SentKind, which: SQL) {
+export async function statusOf(store: Queryable, kind: RequestKind, which: SQL) {
   const { table } = kinds[kind];
   const [row] = await store.db.select({ status: table.status }).from(table).where(which).limit(1);
   return row?.status ?? null;
 }
 
 /** The names of those that wait among these, as reviews show them. */
-export async function waitingSent(store: Queryable, kind: SentKind, which: SQL): Promise<string[]> {
+export async function waitingRequests(
+  store: Queryable,
+  kind: RequestKind,
+  which: SQL,
+): Promise<string[]> {
   const { table } = kinds[kind];
   const isWaiting = sql`${table.status} = 'pending_review'`;
   const rows = await store.db.select({ id: table.id }).from(table).where(and(isWaiting, which));
@@ -80,7 +97,7 @@ export async function waitingSent(store: Queryable, kind: SentKind, which: SQL):
  */
 export async function eraseContacts(
   tx: WriteTransaction,
-  kind: SentKind,
+  kind: RequestKind,
   which: SQL,
   { by, at }: { by: string; at: number },
 ): Promise<string[]> {
@@ -100,9 +117,9 @@ export async function eraseContacts(
 }
 
 /** Rejects those of a kind that have waited longest. Answers how many. Indexes: onboarding_by_status, corrections_by_status. */
-export async function expireSent(
+export async function expireRequests(
   tx: WriteTransaction,
-  kind: SentKind,
+  kind: RequestKind,
   { before, at, limit }: Old,
 ): Promise<number> {
   const { table } = kinds[kind];
@@ -119,4 +136,76 @@ export async function expireSent(
     .set({ ...decided, reviewed_at: at, network: null })
     .where(inArray(table.id, old));
   return rowsAffected;
+}
+
+const lastOnes = 20;
+const enough = 5;
+const dayMs = 86_400_000;
+
+/**
+ * Days in which half of the last ones were decided, whichever way: what a sender may expect. One that expired counts with
+ * all the days it waited; one that its sender withdrew was decided by no one. Null while there are too few to say so.
+ * Indexes: corrections_by_status, onboarding_by_status.
+ */
+export async function usualDays(store: Queryable, kind: RequestKind): Promise<number | null> {
+  const { table } = kinds[kind];
+  const lastWith = (status: "approved" | "rejected") =>
+    store.db
+      .select({ sent: table.created_at, decided: table.reviewed_at })
+      .from(table)
+      .where(and(eq(table.status, status), isNotNull(table.reviewed_by)))
+      .orderBy(desc(table.created_at))
+      .limit(lastOnes);
+  const rows = [...(await lastWith("approved")), ...(await lastWith("rejected"))];
+  const waits = rows
+    .toSorted((a, b) => b.sent - a.sent)
+    .slice(0, lastOnes)
+    .map(({ sent, decided }) => Number(decided) - sent)
+    .toSorted((a, b) => a - b);
+  const middle = waits[Math.floor(waits.length / 2)];
+  return middle === undefined || waits.length < enough ? null : middle / dayMs;
+}
+
+const isContact = and(eq(submissions.field, "contact_email"), ne(submissions.value, ""));
+
+/** What agents sent as this contact, in any letter case. */
+const isAddress = (email: string): SQL =>
+  eq(submissions.normalised_value, email.trim().toLowerCase());
+
+/**
+ * Erases an address from what agents sent as a contact and what is decided; the rows stay in the history without it. Looks
+ * through all submissions. Answers their ids.
+ */
+export async function eraseSentContact(tx: WriteTransaction, email: string): Promise<string[]> {
+  const address = email.trim().toLowerCase();
+  await tx.db
+    .update(submissions)
+    .set({ winning_value: null })
+    .where(and(isContact, sql`lower(${submissions.winning_value}) = ${address}`));
+  return erasedOf(tx, and(isContact, ne(submissions.status, "pending"), isAddress(email)));
+}
+
+/** Erases the contacts that agents sent and that were rejected before an instant. Looks through all submissions. */
+export const eraseRejectedContacts = (tx: WriteTransaction, beforeMs: number): Promise<string[]> =>
+  erasedOf(
+    tx,
+    and(isContact, eq(submissions.status, "rejected"), lt(submissions.decided_at, beforeMs)),
+  );
+
+async function erasedOf(tx: WriteTransaction, which: SQL | undefined): Promise<string[]> {
+  const rows = await tx.db
+    .update(submissions)
+    .set({ value: "", normalised_value: "", winning_value: null })
+    .where(which)
+    .returning({ id: submissions.id });
+  return rows.map((row) => `submission-${row.id}`);
+}
+
+/** Those that still wait with this address. */
+export async function waitingContacts(store: Queryable, email: string): Promise<string[]> {
+  const rows = await store.db
+    .select({ id: submissions.id })
+    .from(submissions)
+    .where(and(isContact, eq(submissions.status, "pending"), isAddress(email)));
+  return rows.map((row) => `submission-${row.id}`);
 }
