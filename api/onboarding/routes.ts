@@ -117,9 +117,9 @@ export const onboardRoutes = (context: Context) => {
     .post(pathOf(operations.proveHostControl), async ({ body, request }) => {
       const read = fitted(HostProofBody, body ?? {});
       if (!read.ok) return problem({ ...unusableBody(read.failure), code: "invalid_host_proof" });
-      const one = await onboardingByToken(store, digestIn(request));
-      if (one === null) return problem(submissionNotFound);
-      const outcome = await proveHost(proving, one.id, read.value);
+      const submission = await onboardingByToken(store, digestIn(request));
+      if (submission === null) return problem(submissionNotFound);
+      const outcome = await proveHost(proving, submission.id, read.value);
       return outcome.ok
         ? encodedJson(outcome.value, "no-store")
         : refuse(hostProofAnswers, outcome.failure);
@@ -169,9 +169,9 @@ async function pressed(
   }
   const bodies = { look: {}, mail: { email: true }, confirm: { code } };
   if (!Object.hasOwn(bodies, button)) return null;
-  const one = await onboardingByToken(world.store, digestOf(token));
-  if (one === null) return null;
-  const outcome = await proveHost(world, one.id, bodies[button as keyof typeof bodies]);
+  const submission = await onboardingByToken(world.store, digestOf(token));
+  if (submission === null) return null;
+  const outcome = await proveHost(world, submission.id, bodies[button as keyof typeof bodies]);
   if (!outcome.ok) {
     const { kind } = outcome.failure;
     return { kind, detail: refusalOf(hostProofAnswers, outcome.failure).detail };

@@ -143,21 +143,21 @@ export async function correctionStatus(
   { store, baseUrl }: Pick<CorrectWorld, "store" | "baseUrl">,
   token: string,
 ): Promise<CorrectionStatus | null> {
-  const one = await correctionByToken(store, digestOf(token));
-  if (one === null) return null;
-  const [record] = await recordsById(store, [one.nonprofit_id]);
+  const correction = await correctionByToken(store, digestOf(token));
+  if (correction === null) return null;
+  const [record] = await recordsById(store, [correction.nonprofit_id]);
   const slug = record?.slug ?? "";
   return {
-    correction_id: one.id,
+    correction_id: correction.id,
     slug,
-    field: one.field,
-    status: one.status,
-    reason: one.reason,
-    submitted_at: isoTime(one.created_at),
-    reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
+    field: correction.field,
+    status: correction.status,
+    reason: correction.reason,
+    submitted_at: isoTime(correction.created_at),
+    reviewed_at: correction.reviewed_at === null ? null : isoTime(correction.reviewed_at),
     profile_url: `${baseUrl}/nonprofits/${slug}`,
     history_url: `${baseUrl}/api/history/${slug}`,
-    message: messages[one.status],
+    message: messages[correction.status],
   };
 }
 

@@ -26,7 +26,7 @@ import {
   type WaitingRequest,
 } from "./store.ts";
 import { checkProof, type ProofFailure, type WalletProof } from "./wallet-challenge.ts";
-import { describeHostProof, type Describing } from "./prove-host.ts";
+import { describeHostProof, type ProofContext } from "./prove-host.ts";
 import { digestOf, type OnboardingKeys } from "./keys.ts";
 import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
@@ -35,7 +35,7 @@ import { standingFields } from "./outcome.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 
 export type OnboardWorld = OnboardingKeys &
-  Describing & {
+  ProofContext & {
     store: Store;
     clock: Clock;
     /** Without a trailing slash. */
@@ -208,8 +208,8 @@ async function claimable(
   return status === "withdrawn" ? fail({ kind: "nonprofit_withdrawn", merged_into }) : ok(profile);
 }
 
-async function described(tx: WriteTransaction, one: Onboarding): Promise<OnboardingStored> {
-  const { id, type, nonprofit_id, status } = one;
+async function described(tx: WriteTransaction, submission: Onboarding): Promise<OnboardingStored> {
+  const { id, type, nonprofit_id, status } = submission;
   const [record] =
     nonprofit_id === null ? [] : await recordsById(tx, [nonprofit_id], { summaries: true });
   return { id, type, slug: record?.slug ?? null, status, status_digest: null };
@@ -255,7 +255,7 @@ async function answerOf(
   const { store, baseUrl, statusToken, clock } = world;
   const token = statusToken(id);
   const link = digestOf(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null;
-  const one = link === null ? null : await onboardingById(store, id);
+  const submission = link === null ? null : await onboardingById(store, id);
   return {
     success: true,
     type,
@@ -264,7 +264,7 @@ async function answerOf(
     status,
     message: link === null ? waitsAlready : messages[type] + liveValuesSaid(request, profile, type),
     status_url: link,
-    host_proof: one && describeHostProof(world, { one, profile, now: clock() }),
+    host_proof: submission && describeHostProof(world, { submission, profile, now: clock() }),
   };
 }
 

@@ -3,9 +3,9 @@ import type { OnboardingStatus } from "#content/contract/onboarding.ts";
 import { closeOnboarding, type Onboarding, onboardingByToken } from "./store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { heldOf, holdById, type WalletHold } from "./wallet-hold-store.ts";
-import { describeHostProof, type Describing, profileOf } from "./prove-host.ts";
+import { describeHostProof, type ProofContext, profileOf } from "./prove-host.ts";
 
-type StatusWorld = Describing & { store: Store; baseUrl: string; clock: Clock };
+type StatusWorld = ProofContext & { store: Store; baseUrl: string; clock: Clock };
 
 /** The outcome of a submission, for anyone who holds its link: null for no submission. The link is known by its digest only. */
 export async function onboardingStatus(
@@ -14,29 +14,29 @@ export async function onboardingStatus(
 ): Promise<OnboardingStatus | null> {
   const { store, baseUrl } = world;
   const now = world.clock();
-  const one = await onboardingByToken(store, digest);
-  if (one === null) return null;
-  const record = await profileOf(store, one);
-  const hold = await holdById(store, one.id);
-  const wallet = walletStatus(one, hold, { now, current: record?.usdc_wallet ?? null });
+  const submission = await onboardingByToken(store, digest);
+  if (submission === null) return null;
+  const record = await profileOf(store, submission);
+  const hold = await holdById(store, submission.id);
+  const wallet = walletStatus(submission, hold, { now, current: record?.usdc_wallet ?? null });
   const slug = record?.slug ?? null;
   return {
-    submission_id: one.id,
-    type: one.type,
-    status: one.status,
+    submission_id: submission.id,
+    type: submission.type,
+    status: submission.status,
     slug,
-    name: record?.name ?? one.request.name,
-    reason: one.reason,
+    name: record?.name ?? submission.request.name,
+    reason: submission.reason,
     wallet,
     host_proof:
-      one.status === "pending_review"
-        ? describeHostProof(world, { one, profile: record, now })
+      submission.status === "pending_review"
+        ? describeHostProof(world, { submission, profile: record, now })
         : null,
-    other_wallet_at: await otherWalletAt(store, one, now),
-    submitted_at: isoTime(one.created_at),
-    reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
+    other_wallet_at: await otherWalletAt(store, submission, now),
+    submitted_at: isoTime(submission.created_at),
+    reviewed_at: submission.reviewed_at === null ? null : isoTime(submission.reviewed_at),
     profile_url: slug === null ? null : `${baseUrl}/nonprofits/${slug}`,
-    message: messageOf(one, wallet),
+    message: messageOf(submission, wallet),
   };
 }
 
@@ -49,9 +49,9 @@ export async function withdrawOnboarding(
   digest: string,
 ): Promise<OnboardingStatus | null> {
   await world.store.write(async (tx) => {
-    const one = await onboardingByToken(tx, digest);
-    if (one?.status !== "pending_review") return;
-    const { id, nonprofit_id } = one;
+    const submission = await onboardingByToken(tx, digest);
+    if (submission?.status !== "pending_review") return;
+    const { id, nonprofit_id } = submission;
     const decided = { reviewed_by: null, reviewed_at: world.clock().getTime() };
     await closeOnboarding(tx, {
       id,

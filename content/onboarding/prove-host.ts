@@ -35,7 +35,7 @@ export type Look = { kind: "found" | "absent" | "unclear"; said: string };
 export type HostSeen = Look & { by: "file" | "dns" };
 
 /** Looks for a token at a host. `website` says whether the host is asked with its "www.", and by https or http. */
-export type HostLook = (asked: {
+export type HostLook = (place: {
   website: string;
   host: string;
   token: string;
@@ -45,9 +45,9 @@ export type HostLook = (asked: {
 export type SendMail = (mail: { to: string; subject: string; text: string }) => Promise<boolean>;
 
 /** What a description is made with: it neither opens a connection nor asks the store. */
-export type Describing = ProofKeys & { config: { claimChecks: boolean; mail: object | null } };
+export type ProofContext = ProofKeys & { config: { claimChecks: boolean; mail: object | null } };
 
-export type HostProofWorld = Describing & {
+export type HostProofWorld = ProofContext & {
   store: Store;
   clock: Clock;
   baseUrl: string;
@@ -85,12 +85,12 @@ const claimedBy = ({ type, request }: Onboarding, profile: NonprofitRecord | nul
 
 /** What a request has to prove and how, and whether it has; `seen` is what the last look found. */
 export function describeHostProof(
-  { hostToken, config }: Describing,
-  { one, profile, now }: { one: Onboarding; profile: NonprofitRecord | null; now: Date },
+  { hostToken, config }: ProofContext,
+  { submission, profile, now }: Case,
   seen: string | null = null,
 ): HostProof {
-  const claimed = claimedBy(one, profile);
-  const control = hostControl(claimed, one, now.getTime());
+  const claimed = claimedBy(submission, profile);
+  const control = hostControl(claimed, submission, now.getTime());
   const due = hostToProve(claimed);
   const isProven = control.state === "proven";
   return {
@@ -103,12 +103,13 @@ export function describeHostProof(
     message: sentenceOf(control, seen),
   };
 
-  function waysToProve(asked: Due) {
+  function waysToProve({ host, website }: Due) {
     return {
-      token: hostToken(one.id),
-      file_url: fileAt(asked.website).href,
-      dns_name: tokenRecord(asked.host),
-      email: config.mail !== null && provesHost(one.request.contact_email, asked),
+      token: hostToken(submission.id),
+      file_url: fileAt(website).href,
+      dns_name: tokenRecord(host),
+      email:
+        config.mail !== null && provesHost(submission.request.contact_email, { host, website }),
     };
   }
 }
@@ -134,19 +135,19 @@ export async function proveHost(
   { email, code }: z.output<typeof HostProofBody>,
 ): Outcome {
   if (!world.config.claimChecks) return fail({ kind: "host_checks_off" });
-  const one = await onboardingById(world.store, submissionId);
-  if (one === null) return fail({ kind: "submission_not_found" });
-  if (one.status !== "pending_review") return fail({ kind: "submission_decided" });
-  const profile = await profileOf(world.store, one);
-  const asked = { one, profile, now: world.clock() };
-  const due = hostToProve(claimedBy(one, profile));
-  if (!due.ok) return ok(describeHostProof(world, asked));
-  if (typeof code === "string") return withCode(world, asked, due.value, code);
-  if (email === true) return withMail(world, asked, due.value);
-  const seen = await world.look({ ...due.value, token: world.hostToken(one.id) });
+  const submission = await onboardingById(world.store, submissionId);
+  if (submission === null) return fail({ kind: "submission_not_found" });
+  if (submission.status !== "pending_review") return fail({ kind: "submission_decided" });
+  const profile = await profileOf(world.store, submission);
+  const proofCase = { submission, profile, now: world.clock() };
+  const due = hostToProve(claimedBy(submission, profile));
+  if (!due.ok) return ok(describeHostProof(world, proofCase));
+  if (typeof code === "string") return withCode(world, proofCase, due.value, code);
+  if (email === true) return withMail(world, proofCase, due.value);
+  const seen = await world.look({ ...due.value, token: world.hostToken(submission.id) });
   if (seen.kind === "unclear") return fail({ kind: "host_not_reached", said: seen.said });
-  if (seen.kind === "absent") return ok(describeHostProof(world, asked, seen.said));
-  return proven(world, asked, due.value.host, seen.by);
+  if (seen.kind === "absent") return ok(describeHostProof(world, proofCase, seen.said));
+  return proven(world, proofCase, due.value.host, seen.by);
 }
 
 /** The same look when an operator asks for it by the id of a review; it stands in the audit log. */
@@ -163,33 +164,33 @@ export async function checkHost(
   return outcome;
 }
 
-type Asked = { one: Onboarding; profile: NonprofitRecord | null; now: Date };
+type Case = { submission: Onboarding; profile: NonprofitRecord | null; now: Date };
 type Due = { host: string; website: string };
 
 async function proven(
   world: HostProofWorld,
-  { one, profile, now }: Asked,
+  { submission, profile, now }: Case,
   host: string,
   by: "file" | "dns" | "email",
 ): Outcome {
   const at = now.getTime();
-  await world.store.write((tx) => noteHostProof(tx, { id: one.id, host, by, at }));
+  await world.store.write((tx) => noteHostProof(tx, { id: submission.id, host, by, at }));
   const proof = { proven_host: host, proven_by: by, proven_at: at };
-  return ok(describeHostProof(world, { one: { ...one, ...proof }, profile, now }));
+  return ok(describeHostProof(world, { submission: { ...submission, ...proof }, profile, now }));
 }
 
 const codeLifeS = 86_400;
 
-async function withMail(world: HostProofWorld, asked: Asked, due: Due): Outcome {
+async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outcome {
   const { store, sendMail, baseUrl, statusToken, linkSeal } = world;
-  const { one, profile, now } = asked;
-  const to = one.request.contact_email;
+  const { submission, profile, now } = proofCase;
+  const to = submission.request.contact_email;
   if (sendMail === null || !provesHost(to, due)) return fail({ kind: "mail_not_possible" });
-  const mailing = { id: one.id, host: due.host, at: now.getTime() };
+  const mailing = { id: submission.id, host: due.host, at: now.getTime() };
   const reserved = await store.write((tx) => noteMailed(tx, mailing));
   if (!reserved) return fail({ kind: "mail_sent_before" });
   const issued = Math.floor(now.getTime() / 1_000).toString(36);
-  const code = `${issued}.${linkSeal(one.id, due.host, issued)}`;
+  const code = `${issued}.${linkSeal(submission.id, due.host, issued)}`;
   const sent = await sendMail({
     to,
     subject: `Confirm a request for ${due.host} at ${new URL(baseUrl).host}`,
@@ -197,14 +198,14 @@ async function withMail(world: HostProofWorld, asked: Asked, due: Due): Outcome 
       baseUrl,
       host: due.host,
       profile: profile === null ? null : `${baseUrl}/nonprofits/${profile.slug}`,
-      wallet: one.request.usdc_wallet,
-      link: `${baseUrl}/onboard/status#${statusToken(one.id)}.${code}`,
+      wallet: submission.request.usdc_wallet,
+      link: `${baseUrl}/onboard/status#${statusToken(submission.id)}.${code}`,
     }),
   });
   // It counts all the same: a mail server that is slow to answer may have taken it.
   if (!sent) return fail({ kind: "mail_not_sent" });
   return ok(
-    describeHostProof(world, asked, "A link was sent to contact_email; it works for 24 hours."),
+    describeHostProof(world, proofCase, "A link was sent to contact_email; it works for 24 hours."),
   );
 }
 
@@ -227,11 +228,11 @@ const mailText = ({
     "If you know nothing of it, do not confirm it. The same page has a button that withdraws the request.",
   ].join("\n");
 
-async function withCode(world: HostProofWorld, asked: Asked, due: Due, code: string): Outcome {
-  const { one, now } = asked;
+async function withCode(world: HostProofWorld, proofCase: Case, due: Due, code: string): Outcome {
+  const { submission, now } = proofCase;
   const [issued = "", seal = ""] = code.trim().split(".");
   const ageS = now.getTime() / 1_000 - Number.parseInt(issued, 36);
-  const isOurs = digestOf(seal) === digestOf(world.linkSeal(one.id, due.host, issued));
-  const isValid = isOurs && ageS < codeLifeS && provesHost(one.request.contact_email, due);
-  return isValid ? proven(world, asked, due.host, "email") : fail({ kind: "code_not_valid" });
+  const isOurs = digestOf(seal) === digestOf(world.linkSeal(submission.id, due.host, issued));
+  const isValid = isOurs && ageS < codeLifeS && provesHost(submission.request.contact_email, due);
+  return isValid ? proven(world, proofCase, due.host, "email") : fail({ kind: "code_not_valid" });
 }

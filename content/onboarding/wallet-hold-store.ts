@@ -90,7 +90,7 @@ export const withWallet = (
 });
 
 type WalletChange = {
-  one: Onboarding;
+  submission: Onboarding;
   before: NonprofitRecord | null;
   saved: NonprofitRecord;
   outcome: OnboardingOutcome;
@@ -104,7 +104,7 @@ type WalletChange = {
  * is replaced, also by the wallet in effect: the newest request that an operator approved is what the organisation wants.
  */
 export async function changeWallet(tx: WriteTransaction, change: WalletChange): Promise<void> {
-  const { one, before, saved, by } = change;
+  const { submission, before, saved, by } = change;
   const { wallet } = change.outcome;
   if (wallet === null) return;
   const at = change.now.getTime();
@@ -115,17 +115,17 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
   const wallet_before = before?.usdc_wallet ?? null;
   if (wallet.held === null) {
     if (wallet_before === wallet.address) return;
-    const set = { submission_id: one.id, wallet_before, wallet: wallet.address };
+    const set = { submission_id: submission.id, wallet_before, wallet: wallet.address };
     await logWallet(tx, "set", set, { slug: saved.slug, by, at });
     return;
   }
   await holdWallet(tx, saved.slug, {
-    submission_id: one.id,
+    submission_id: submission.id,
     nonprofit_id: saved.id,
     wallet_before,
     wallet: wallet.address,
-    wallet_challenge: one.wallet_challenge,
-    wallet_signature: one.wallet_signature,
+    wallet_challenge: submission.wallet_challenge,
+    wallet_signature: submission.wallet_signature,
     approved_by: by,
     approved_at: at,
     effective_at: change.effectiveAt,

@@ -57,9 +57,9 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
   byKey: onboardingById,
   dueFirst: ["approved"],
 
-  refresh: async (store, { row: one, record }) => {
-    const duplicates = await findDuplicates(store, soughtFor(one.request, record));
-    return { ...one, duplicates };
+  refresh: async (store, { row: submission, record }) => {
+    const duplicates = await findDuplicates(store, soughtFor(submission.request, record));
+    return { ...submission, duplicates };
   },
 
   item: async (store, waiting, now) => {
@@ -70,19 +70,20 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
     return itemOf(waiting, outcome, await checksFor(store, waiting, outcome, now));
   },
 
-  approve: async (tx, { row: one, record }, deciding) => {
-    const value = deciding.value?.trim() || one.first_approved_value;
+  approve: async (tx, { row: submission, record }, deciding) => {
+    const value = deciding.value?.trim() || submission.first_approved_value;
     const edits = readEdits(value, { thisYear: deciding.now.getUTCFullYear() });
     if (!edits.ok) return unusable(edits.failure.message);
     const obstacle =
-      (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, edits.value));
+      (await obstacleOf(tx, submission, record)) ??
+      (await unseenDuplicate(tx, submission, edits.value));
     if (obstacle !== null) return fail({ kind: "review_conflict", message: obstacle });
-    const approving = await approvingOf(tx, { row: one, record }, edits.value, deciding.now);
+    const approving = await approvingOf(tx, { row: submission, record }, edits.value, deciding.now);
     const outcome = onboardingOutcome(record, approving);
     const setsWallet = outcome.wallet !== null && outcome.wallet.address !== record?.usdc_wallet;
     const approval = { first_approved_value: value, first_approved_held: isHeld(outcome) };
-    const first = setsWallet ? await firstOfTwo(tx, one, approval, deciding) : null;
-    return first ?? ok(await approved(tx, { row: one, record, outcome }, deciding));
+    const first = setsWallet ? await firstOfTwo(tx, submission, approval, deciding) : null;
+    return first ?? ok(await approved(tx, { row: submission, record, outcome }, deciding));
   },
 
   reject: async (tx, { row: { id, nonprofit_id } }, { reason, operator, now }) => {
@@ -93,13 +94,13 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
 });
 
 /** What makes approval impossible since the request came, as a sentence for the operator; null for nothing. */
-async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Request["record"]) {
-  if (one.type === "registration") return null;
+async function obstacleOf(tx: WriteTransaction, submission: Onboarding, record: Request["record"]) {
+  if (submission.type === "registration") return null;
   if (record === null || record.status === "withdrawn") {
     return "The profile is withdrawn. Reject this with that reason.";
   }
   const claimed = record.verified === 1 || record.status === "claimed";
-  if (one.type === "change") {
+  if (submission.type === "change") {
     return claimed
       ? null
       : "The verification of this profile was taken back since: its organisation has to claim it again. Reject this.";
@@ -116,44 +117,48 @@ async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Request
  * A new profile must not double one that came while the request waited: what the reviewer has not seen stops the approval
  * once, and is in the review then. A number that is taken stops it for good. Looked for as it was edited.
  */
-async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, edits: OnboardingEdits) {
-  if (one.type !== "registration") return null;
+async function unseenDuplicate(
+  tx: WriteTransaction,
+  submission: Onboarding,
+  edits: OnboardingEdits,
+) {
+  if (submission.type !== "registration") return null;
   // Without a country of the operator's the number is still read by that of the request.
-  const country_code = edits.country_code ?? one.request.country_code;
+  const country_code = edits.country_code ?? submission.request.country_code;
   const duplicates = await findDuplicates(
     tx,
-    soughtFor({ ...one.request, ...edits, country_code }, null),
+    soughtFor({ ...submission.request, ...edits, country_code }, null),
   );
   const taken = duplicates.find(({ reasons }) => reasons.includes("same_registration"));
   if (taken !== undefined) {
     return `The registration number is that of ${taken.slug}. Reject this, and ask to claim that profile.`;
   }
-  const seen = new Set(one.duplicates.map(({ slug }) => slug));
+  const seen = new Set(submission.duplicates.map(({ slug }) => slug));
   const unseen = duplicates.find(({ slug }) => !seen.has(slug));
   if (unseen === undefined) return null;
-  await keepDuplicates(tx, { id: one.id, duplicates });
+  await keepDuplicates(tx, { id: submission.id, duplicates });
   return `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
 }
 
 /** What is known when a request is approved now with these edits. */
 async function approvingOf(
   store: Queryable,
-  { row: one, record }: Request,
+  { row: submission, record }: Request,
   edits: OnboardingEdits,
   now: Date,
 ): Promise<Approving> {
-  const { type, request } = one;
+  const { type, request } = submission;
   const name = edits.name ?? request.name ?? "";
   const nowMs = now.getTime();
   return {
     type,
     request,
-    proof: proofOf(one),
+    proof: proofOf(submission),
     edits,
     slug: record?.slug ?? (await slugFor(store, { name, city: edits.city ?? request.city })),
     host: hostControl(
       { type, profile: record, website: { ...request, ...edits }.website },
-      one,
+      submission,
       nowMs,
     ),
     revokedBefore: record !== null && (await wasRevoked(store, record.slug)),
@@ -192,19 +197,19 @@ async function firstOfTwo(
 /** Writes all that an approval brings about: profile, wallet or its hold, and the end of the review. */
 async function approved(
   tx: WriteTransaction,
-  { row: one, record, outcome }: Request & { outcome: OnboardingOutcome },
+  { row: submission, record, outcome }: Request & { outcome: OnboardingOutcome },
   { operator: by, now, walletHoldMs }: Deciding,
 ): Promise<Partial<Decided> & Pick<Decided, "message">> {
   const nowMs = now.getTime();
   const last = record === null ? null : await newestChangeOf(tx, record.id);
   const saves = [{ before: record, after: outcome.after }];
   const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
-  if (saved === undefined) throw new Error(`nothing was saved for ${one.id}`);
+  if (saved === undefined) throw new Error(`nothing was saved for ${submission.id}`);
   const effectiveAt = nowMs + walletHoldMs;
-  await changeWallet(tx, { one, before: record, saved, outcome, by, now, effectiveAt });
+  await changeWallet(tx, { submission, before: record, saved, outcome, by, now, effectiveAt });
   const decided = { reason: null, reviewed_by: by, reviewed_at: nowMs };
   const { id: nonprofit_id } = saved;
-  await closeOnboarding(tx, { id: one.id, status: "approved", nonprofit_id, ...decided });
+  await closeOnboarding(tx, { id: submission.id, status: "approved", nonprofit_id, ...decided });
   const newest = await newestChangeOf(tx, saved.id);
   return {
     slug: saved.slug,
@@ -227,11 +232,11 @@ function messageOf({ kept, corrected, wallet }: OnboardingOutcome, effectiveAt: 
 
 async function checksFor(
   store: Queryable,
-  { row: one, record: profile }: Request,
+  { row: submission, record: profile }: Request,
   outcome: OnboardingOutcome,
   now: Date,
 ): Promise<ReviewCheck[]> {
-  const { type, request, duplicates, nonprofit_id, wallet_signature } = one;
+  const { type, request, duplicates, nonprofit_id, wallet_signature } = submission;
   const { contact_email: contactEmail, usdc_wallet: wallet } = request;
   const known = profile === null ? null : { nonprofitId: profile.id, contactEmail };
   const held = wallet === null || profile === null ? null : await heldOf(store, profile.id);
@@ -240,7 +245,7 @@ async function checksFor(
     request,
     profile,
     proven: wallet_signature !== null,
-    host: hostControl({ type, profile, website: request.website }, one, now.getTime()),
+    host: hostControl({ type, profile, website: request.website }, submission, now.getTime()),
     whyHeld: outcome.wallet?.held ?? null,
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
@@ -252,11 +257,15 @@ async function checksFor(
 }
 
 /** What is live beside what would be, and what was checked. */
-function itemOf({ row: one, record }: Request, outcome: OnboardingOutcome, checks: ReviewCheck[]) {
-  const { request, type, first_approved_by: first, first_approved_value } = one;
-  const { at, id } = placeInQueue(one);
+function itemOf(
+  { row: submission, record }: Request,
+  outcome: OnboardingOutcome,
+  checks: ReviewCheck[],
+) {
+  const { request, type, first_approved_by: first, first_approved_value } = submission;
+  const { at, id } = placeInQueue(submission);
   return {
-    key: one.id,
+    key: submission.id,
     place: `${at}.${id}`,
     name: record?.name ?? request.name,
     summary: `${summaries[type]}${first === null ? "" : ` 1 of 2 approvals, by ${first}: what you see has the edits of that one.`}`,
@@ -267,11 +276,11 @@ function itemOf({ row: one, record }: Request, outcome: OnboardingOutcome, check
       name: request.name,
       registration_number: request.registration_number,
       usdc_wallet: request.usdc_wallet,
-      wallet_proof: proofOf(one),
+      wallet_proof: proofOf(submission),
       first_approval: first === null ? null : { by: first, value: first_approved_value },
       corrects: outcome.corrected,
       stays_as_it_is: Object.fromEntries(outcome.kept.map((field) => [field, request[field]])),
-      duplicates: one.duplicates,
+      duplicates: submission.duplicates,
     },
     comparison: comparisonOf(record, outcome),
     checks,
@@ -283,7 +292,7 @@ function itemOf({ row: one, record }: Request, outcome: OnboardingOutcome, check
       current: editable(request, first_approved_value),
       choices: [],
     },
-    created_at: one.created_at,
+    created_at: submission.created_at,
   };
 }
 
