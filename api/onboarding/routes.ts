@@ -26,13 +26,10 @@ import { textIn } from "#api/http/query.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { addresses } from "#content/contract/addresses.ts";
-import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { isoTime } from "#content/contract/base/time.ts";
 import { type FormPageOf, type Said, unknownStatus } from "#content/contract/form-pages.ts";
-import { HostProofBody, type WalletChallenge } from "#content/contract/onboarding.ts";
+import { HostProofBody } from "#content/contract/onboarding.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import { fitted, idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
-import { readWallet } from "#content/giving/wallet.ts";
 import { digestOf, onboardingKeys } from "#content/onboarding/keys.ts";
 import { onboard, type OnboardFailure } from "#content/onboarding/onboard.ts";
 import {
@@ -42,7 +39,7 @@ import {
 } from "#content/onboarding/onboarding-status.ts";
 import { type HostProofWorld, proveHost } from "#content/onboarding/prove-host.ts";
 import { onboardingByToken } from "#content/onboarding/store.ts";
-import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
+import { walletChallenge } from "#content/onboarding/wallet-challenge.ts";
 import { hostProofAnswers, openHostProof, openMail } from "./host-proof.ts";
 
 /** POST /api/onboard, the challenge by which a wallet is proven, what a link to a status page asks, and the pages of both. Never cached. */
@@ -234,26 +231,3 @@ const submissionNotFound = {
   detail:
     "No request has this secret. Send all that follows # in status_url, as Authorization: Bearer <secret>.",
 };
-
-/** The text by whose signature the owner of a wallet proves control of it. Nothing is stored. */
-function walletChallenge(
-  { issuer, now }: { issuer: Issuer; now: Date },
-  address: string,
-): Result<WalletChallenge, { message: string }> {
-  const wallet = readWallet(address);
-  if (!wallet.ok) return wallet;
-  if (!wallet.value.onCurve) {
-    const message =
-      "No key belongs to this address (it may be a multisig vault), so it cannot sign. Send it without a signature.";
-    return fail({ message });
-  }
-  const { text, issuedAtMs, expiresAtMs } = challengeFor(wallet.value.address, now, issuer);
-  return ok({
-    wallet: wallet.value.address,
-    challenge: text,
-    issued_at: isoTime(issuedAtMs),
-    expires_at: isoTime(expiresAtMs),
-    message:
-      "Sign exactly this text with the wallet's key (Ed25519) and send usdc_wallet, wallet_challenge and wallet_signature (base58) to POST /api/onboard. It counts once.",
-  });
-}

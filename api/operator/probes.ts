@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
 import { bearerOf, isLocal } from "#api/http/client.ts";
@@ -14,7 +13,7 @@ import { fullBelowBytes, publisherSilentMaxS, publishWaitMaxS } from "#content/o
 import { StoreLost } from "#content/store/busy.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import { chainHealth, freeBytes } from "./health.ts";
-import type { OperatorContext } from "./operators.ts";
+import { isSameSecret, type OperatorContext } from "./operators.ts";
 
 const notOpen: Refusal = {
   status: 403,
@@ -57,16 +56,13 @@ export const probeRoutes = (
     .get(pathOf(addresses.metrics), async ({ request }) => {
       const { metricsToken } = config;
       const isOpen =
-        metricsToken === undefined ? isLocal(request) : isToken(bearerOf(request), metricsToken);
+        metricsToken === undefined
+          ? isLocal(request)
+          : isSameSecret(metricsToken, bearerOf(request));
       if (!isOpen) throw new Refused(notOpen);
       const headers = { "content-type": metrics.contentType, "cache-control": "no-store" };
       return new Response(await metrics.text(), { headers });
     });
-
-const digest = (text: string) => createHash("sha256").update(text).digest();
-
-const isToken = (given: string | null, token: string): boolean =>
-  given !== null && timingSafeEqual(digest(given), digest(token));
 
 /** A part of the directory that is not as it has to be, and why, in words for an operator. */
 export type Unready = { part: keyof Ready["parts"] | "service"; why: string };

@@ -1,6 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { signedByWallet, type Wallet } from "#content/giving/wallet.ts";
+import type { WalletChallenge } from "#content/contract/onboarding.ts";
+import { readWallet, signedByWallet, type Wallet } from "#content/giving/wallet.ts";
 
 /** How long a challenge can be signed and handed in. */
 export const challengeLifeMs = 900_000;
@@ -24,6 +25,29 @@ export function challengeFor(address: string, now: Date, issuer: Issuer) {
     issuedAtMs,
     expiresAtMs: issuedAtMs + challengeLifeMs,
   };
+}
+
+/** The text by whose signature the owner of a wallet proves control of it. Nothing is stored. */
+export function walletChallenge(
+  { issuer, now }: { issuer: Issuer; now: Date },
+  address: string,
+): Result<WalletChallenge, { message: string }> {
+  const wallet = readWallet(address);
+  if (!wallet.ok) return wallet;
+  if (!wallet.value.onCurve) {
+    const message =
+      "No key belongs to this address (it may be a multisig vault), so it cannot sign. Send it without a signature.";
+    return fail({ message });
+  }
+  const { text, issuedAtMs, expiresAtMs } = challengeFor(wallet.value.address, now, issuer);
+  return ok({
+    wallet: wallet.value.address,
+    challenge: text,
+    issued_at: isoTime(issuedAtMs),
+    expires_at: isoTime(expiresAtMs),
+    message:
+      "Sign exactly this text with the wallet's key (Ed25519) and send usdc_wallet, wallet_challenge and wallet_signature (base58) to POST /api/onboard. It counts once.",
+  });
 }
 
 export type ProofFailure = {

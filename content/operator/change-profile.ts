@@ -38,6 +38,12 @@ type Made = {
   detail?: Record<string, unknown>;
 };
 
+type Work<Answer, Failure> = (
+  tx: WriteTransaction,
+  before: NonprofitRecord,
+  now: Date,
+) => Promise<Result<Answer, Failure>>;
+
 /**
  * One change of a profile in one transaction, and the sequence of the public change that it made, null for none. Held
  * wallets that are due take effect before.
@@ -45,11 +51,7 @@ type Made = {
 export const onProfile = <Answer, Failure>(
   { store, clock }: Pick<OperatorWorld, "store" | "clock">,
   slug: string,
-  work: (
-    tx: WriteTransaction,
-    before: NonprofitRecord,
-    now: Date,
-  ) => Promise<Result<Answer, Failure>>,
+  work: Work<Answer, Failure>,
 ) =>
   store.write(async (tx) => {
     const now = clock();
@@ -67,11 +69,7 @@ export const onProfile = <Answer, Failure>(
 async function changeProfile(
   world: ProfileWorld,
   { slug, operator, reason, change }: Operated<Pick<ProfileChange, "change">>,
-  work: (
-    tx: WriteTransaction,
-    before: NonprofitRecord,
-    now: Date,
-  ) => Promise<Result<Made, ProfileFailure>>,
+  work: Work<Made, ProfileFailure>,
 ): Promise<Result<ProfileChange, ProfileFailure>> {
   const done = await onProfile(world, slug, async (tx, before, now) => {
     const made = await work(tx, before, now);

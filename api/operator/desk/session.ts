@@ -1,8 +1,8 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import type { Context } from "#api/context.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
-import { checkToken, retryAfter } from "#api/operator/operators.ts";
+import { checkToken, isSameSecret, retryAfter } from "#api/operator/operators.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
 import { html } from "#api/http/html.ts";
@@ -69,12 +69,12 @@ export async function closeSession(context: Needed, session: Session): Promise<s
 export const formToken = (context: Needed, session: Pick<Session, "id">): string =>
   createHmac("sha256", context.secrets.deskKey).update(`form ${session.id}`).digest("base64url");
 
-/** Whether a form holds the token that its session's pages hold. Compared in constant time. */
+/** Whether a form holds the token that its session's pages hold. */
 export const isFormToken = (
   context: Needed,
   session: Pick<Session, "id">,
   given: string,
-): boolean => timingSafeEqual(digestOf(given), digestOf(formToken(context, session)));
+): boolean => isSameSecret(formToken(context, session), given);
 
 /** Before anyone signed in, the form's token is bound to a cookie of its own. */
 function signInFormId(context: Needed, request: Request): string | null {
@@ -87,8 +87,6 @@ const newId = (): string => randomBytes(16).toString("base64url");
 /** A session is signed with a key made of the operator's token: anyone who takes the token away ends it. */
 const keyOf = ({ secrets }: Needed, token: string): Uint8Array =>
   createHmac("sha256", secrets.deskKey).update(`session ${token}`).digest();
-
-const digestOf = (text: string): Buffer => createHmac("sha256", "length").update(text).digest();
 
 const isSecure = ({ config }: Needed): boolean => config.baseUrl.startsWith("https:");
 /** The prefix tells browsers to take it over TLS only. */
