@@ -116,19 +116,19 @@ async function stepAt(context: Context, request: Request): Promise<CorrectionPag
 
 const readField = (name: string) => fitted(CorrectionBody.shape.field, name);
 
-type Filling = Extract<CorrectionPage, { step: "fill" }>;
+type FillStep = Extract<CorrectionPage, { step: "fill" }>;
 
-const choosing = (profile: Filling["profile"]): CorrectionPage => ({
+const choosing = (profile: FillStep["profile"]): CorrectionPage => ({
   page: "/corrections",
   step: "field",
   profile,
 });
 
 const filling = (
-  profile: Filling["profile"],
-  field: Filling["field"],
-  sent: Filling["sent"],
-): Filling => ({
+  profile: FillStep["profile"],
+  field: FillStep["field"],
+  sent: FillStep["sent"],
+): FillStep => ({
   page: "/corrections",
   step: "fill",
   profile,

@@ -17,10 +17,10 @@ import { searched } from "#api/search/routes.ts";
 import type { Address } from "#content/contract/addresses.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type {
-  Finding,
+  FindStep,
   FormPage,
   FormPageOf,
-  Said,
+  Statement,
   SentForm,
 } from "#content/contract/form-pages.ts";
 import { type RequestKind, usualDays } from "#content/correction/request-store.ts";
@@ -86,7 +86,7 @@ type Taken = { message: string; status_url: string | null };
 /** How a form is answered. */
 type FormAnswers = Drawing & {
   /** The page of the status, for a sender who gets no link. */
-  status: (said: Said) => FormPage;
+  status: (said: Statement) => FormPage;
   /** The form again, with what was sent; null where there is none to show. */
   again: (sent: SentForm) => Promise<FormPage | null>;
 };
@@ -155,7 +155,7 @@ const foundMax = 10;
 export async function foundFor(
   context: Pick<Context, "search" | "activity">,
   q: string | null,
-): Promise<Finding> {
+): Promise<FindStep> {
   if (q === null) return { step: "find", q, total: 0, found: [] };
   context.activity.count("query:search");
   const query = { ...unfiltered, q, limit: foundMax, offset: 0 };

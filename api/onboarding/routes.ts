@@ -26,7 +26,7 @@ import { textIn } from "#api/http/query.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { addresses } from "#content/contract/addresses.ts";
-import { type FormPageOf, type Said, unknownStatus } from "#content/contract/form-pages.ts";
+import { type FormPageOf, type Statement, unknownStatus } from "#content/contract/form-pages.ts";
 import { HostProofBody } from "#content/contract/onboarding.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import { fitted, idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
@@ -142,9 +142,9 @@ async function stepAt(context: Context, request: Request): Promise<FormPageOf<"/
   return filling(null, { values, wrongs: [], refusal: null });
 }
 
-type Filling = Extract<FormPageOf<"/onboard">, { step: "fill" }>;
+type FillStep = Extract<FormPageOf<"/onboard">, { step: "fill" }>;
 
-const filling = (profile: Filling["profile"], sent: Filling["sent"]): Filling => ({
+const filling = (profile: FillStep["profile"], sent: FillStep["sent"]): FillStep => ({
   page: "/onboard",
   step: "fill",
   profile,
@@ -159,7 +159,7 @@ async function pressed(
   world: HostProofWorld,
   button: string,
   { token, code }: { token: string; code: string },
-): Promise<Said | null> {
+): Promise<Statement | null> {
   if (button === "withdraw") {
     const status = await withdrawOnboarding(world, digestOf(token));
     return status?.reason === withdrawn ? { kind: "withdrawn", detail: null } : null;

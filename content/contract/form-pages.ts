@@ -13,7 +13,7 @@ export type SentForm = {
 };
 
 /** A search for the profile that a form is about: nothing was asked yet where `q` is null. */
-export type Finding = {
+export type FindStep = {
   step: "find";
   q: string | null;
   total: number;
@@ -21,10 +21,10 @@ export type Finding = {
 };
 
 /** A form about a profile. `key` tells one sending of it from another. */
-type Filling<Profile> = { step: "fill"; profile: Profile; sent: SentForm | null; key: string };
+type FillStep<Profile> = { step: "fill"; profile: Profile; sent: SentForm | null; key: string };
 
 /** What came of a link or of a button of a status page: its kind, and how the API says it in English; null where it does not. */
-export type Said = {
+export type Statement = {
   kind:
     | "unknown_link"
     | "waits_already"
@@ -43,10 +43,10 @@ export type Said = {
 };
 
 /** The status of what was sent, for anyone who has the secret of its link; null for nothing. */
-type Asking<Status> = {
+type StatusOf<Status> = {
   status: Status | null;
   secret: string;
-  said: Said | null;
+  said: Statement | null;
   /** Half of those that were decided last had waited at most so long; null for too few. */
   usualDays: number | null;
 };
@@ -56,16 +56,16 @@ export const unknownStatus = { status: null, secret: "", said: null, usualDays: 
 
 /** All that the service tells a page of a form. The site draws it: it has the words and the shape. */
 export type FormPage =
-  | ({ page: "/onboard" } & (Finding | Filling<NonprofitDetail | null>))
+  | ({ page: "/onboard" } & (FindStep | FillStep<NonprofitDetail | null>))
   | ({ page: "/corrections" } & (
-      | Finding
+      | FindStep
       | { step: "field"; profile: NonprofitDetail }
-      | (Filling<NonprofitDetail> & { field: CorrectionField })
+      | (FillStep<NonprofitDetail> & { field: CorrectionField })
     ))
   /** `code` came with a link by mail; "" for none. */
-  | ({ page: "/onboard/status"; code: string } & Asking<OnboardingStatus>)
+  | ({ page: "/onboard/status"; code: string } & StatusOf<OnboardingStatus>)
   /** `name`: of the organisation whose profile it is about. */
-  | ({ page: "/corrections/status"; name: string } & Asking<CorrectionStatus>)
+  | ({ page: "/corrections/status"; name: string } & StatusOf<CorrectionStatus>)
   /** `waitS`: seconds until it is worth trying again. `sent`: a form was sent, and the browser still has it. */
   | {
       page: "/refusal";

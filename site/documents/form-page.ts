@@ -11,8 +11,8 @@ import type { BuildInputs } from "#site/profile/profile-view.ts";
 import { type Drawing, drawn } from "./in-languages.ts";
 
 /** A page of a form, of what became of it, or of a refusal, as HTML. */
-export const drawnForm = (drawing: Drawing, asked: FormPage): Promise<string | Uint8Array> =>
-  drawn(drawing, asked.page, { view: viewOf(asked, drawing.t ?? english) });
+export const drawnForm = (drawing: Drawing, page: FormPage): Promise<string | Uint8Array> =>
+  drawn(drawing, page.page, { view: viewOf(page, drawing.t ?? english) });
 
 const unasked = { step: "find", q: null, total: 0, found: [] } as const;
 
@@ -32,10 +32,10 @@ export const emptyForms = {
   }),
 };
 
-function viewOf(asked: FormPage, t: Texts) {
-  if (asked.page === "/onboard") return onboardView(asked, t);
-  if (asked.page === "/corrections") return correctionView(asked, t);
-  if (asked.page === "/onboard/status") return onboardingStatusView(asked, t);
-  if (asked.page === "/corrections/status") return correctionStatusView(asked, t);
-  return refusalView(asked, t);
+function viewOf(page: FormPage, t: Texts) {
+  if (page.page === "/onboard") return onboardView(page, t);
+  if (page.page === "/corrections") return correctionView(page, t);
+  if (page.page === "/onboard/status") return onboardingStatusView(page, t);
+  if (page.page === "/corrections/status") return correctionStatusView(page, t);
+  return refusalView(page, t);
 }

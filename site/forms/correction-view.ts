@@ -14,15 +14,15 @@ const addressOf = (profile: string, field?: string) =>
   `${start}?${new URLSearchParams({ profile, ...(field === undefined ? {} : { field }) })}`;
 
 /** Saying that a value is wrong: the profile, then the value, then what would be right. */
-export function correctionView(asked: FormPageOf<"/corrections">, t: Texts) {
-  if (asked.step === "find") {
+export function correctionView(page: FormPageOf<"/corrections">, t: Texts) {
+  if (page.step === "find") {
     const title = t.text("correct.title");
-    return { step: "find", path: start, title, find: findView(asked, addressOf, t) } as const;
+    return { step: "find", path: start, title, find: findView(page, addressOf, t) } as const;
   }
-  const { profile } = asked;
+  const { profile } = page;
   const about = aboutOf(profile, t);
   const values = valuesOf(profile, t);
-  if (asked.step === "field") {
+  if (page.step === "field") {
     const known = new Set<string>(values.map(({ field }) => field));
     const link = (field: string) => ({
       text: fieldName(field, t),
@@ -33,12 +33,12 @@ export function correctionView(asked: FormPageOf<"/corrections">, t: Texts) {
       path: addressOf(profile.slug),
       title: t.text("correct.which"),
       about,
-      values: values.map((one) => ({ ...one, href: addressOf(profile.slug, one.field) })),
+      values: values.map((value) => ({ ...value, href: addressOf(profile.slug, value.field) })),
       empty: settableByCorrection.filter((field) => !known.has(field)).map(link),
       other: addressOf(profile.slug, "other"),
     } as const;
   }
-  const { field, sent, key } = asked;
+  const { field, sent, key } = page;
   const suggested: Partial<Record<CorrectionField, object>> = forms.suggested;
   const lines = formLines("correct", linesOf(field), {
     t,
@@ -56,7 +56,7 @@ export function correctionView(asked: FormPageOf<"/corrections">, t: Texts) {
         ? t.text("correct.other_title")
         : t.text("correct.field", { name: fieldName(field, t) }),
     about,
-    present: values.find((one) => one.field === field) ?? null,
+    present: values.find((value) => value.field === field) ?? null,
     ofRegister: isOfRegister(profile.provenance[field]?.source ?? ""),
     lines,
     faults: faultsOf(sent, lines, t),

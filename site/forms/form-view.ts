@@ -33,7 +33,7 @@ type Question = Partial<
   Record<"label" | "hint" | "kind" | "autocomplete" | "missing" | "wrong", string>
 >;
 
-type Asking = {
+type FormContext = {
   t: Texts;
   sent: SentForm | null;
   lengthMax: Readonly<Record<string, number>>;
@@ -45,15 +45,19 @@ type Asking = {
 };
 
 /** The questions of a form by their names, with what was sent and what is wrong with it. */
-export function formLines(form: "onboard" | "correct", names: readonly string[], asking: Asking) {
+export function formLines(
+  form: "onboard" | "correct",
+  names: readonly string[],
+  context: FormContext,
+) {
   const questions: Readonly<Record<string, Question>> = forms[form];
   return names.map((name) =>
-    lineOf(name, { ...questions[name], ...asking.besides?.[name] }, asking),
+    lineOf(name, { ...questions[name], ...context.besides?.[name] }, context),
   );
 }
 
-function lineOf(name: string, question: Question, asking: Asking): FormLine {
-  const { t, lengthMax, now: present, required, sent } = asking;
+function lineOf(name: string, question: Question, context: FormContext): FormLine {
+  const { t, lengthMax, now: present, required, sent } = context;
   const { label = name, hint, autocomplete = "off", kind = "text" } = question;
   const value = sent?.values[name] ?? "";
   const optional = !required.includes(name);
@@ -101,7 +105,10 @@ function countryOptions(value: string, now: string | null, t: Texts): Option[] {
     .map(({ name }) => ({ value: name, text: t.country(name) ?? name }))
     .toSorted((a, b) => inOrder(a.text, b.text));
   const text = now === null ? t.text("form.choose_country") : t.text("form.leave", { value: now });
-  return [{ value: "", text }, ...known].map((one) => ({ ...one, selected: one.value === value }));
+  return [{ value: "", text }, ...known].map((option) => ({
+    ...option,
+    selected: option.value === value,
+  }));
 }
 
 /** What is wrong with a whole form: each fault leads to its field. Empty for a form that is not refused. */
@@ -121,10 +128,10 @@ export function faultsOf(
   return [{ href: null, text: known === undefined ? t.text("form.refused") : t.word(known) }];
 }
 
-type Found = { q: string | null; total: number; found: readonly NonprofitSummary[] };
+type Matches = { q: string | null; total: number; found: readonly NonprofitSummary[] };
 
 /** The search for the profile that a form is about; `choose` makes the link to the next step. */
-export function findView({ q, total, found }: Found, choose: (slug: string) => string, t: Texts) {
+export function findView({ q, total, found }: Matches, choose: (slug: string) => string, t: Texts) {
   const nonprofits = t.text("count.nonprofits", { count: total });
   return {
     q: q ?? "",
@@ -135,12 +142,12 @@ export function findView({ q, total, found }: Found, choose: (slug: string) => s
           ? t.text("search.none_for", { q })
           : t.text("search.found_for", { nonprofits, q }),
     more: total > found.length ? `/search?${new URLSearchParams({ q: q ?? "" })}` : null,
-    entries: found.map((one) => ({
-      href: choose(one.slug),
-      profile: `/nonprofits/${one.slug}`,
-      name: one.name,
-      note: joined([placeOf(one, t), one.verified ? t.text("list.verified") : null], " · "),
-      text: clipped(one.tagline ?? one.mission ?? "", 120),
+    entries: found.map((profile) => ({
+      href: choose(profile.slug),
+      profile: `/nonprofits/${profile.slug}`,
+      name: profile.name,
+      note: joined([placeOf(profile, t), profile.verified ? t.text("list.verified") : null], " · "),
+      text: clipped(profile.tagline ?? profile.mission ?? "", 120),
     })),
   };
 }
@@ -174,7 +181,7 @@ export function valuesOf(detail: NonprofitDetail, t: Texts): PresentValue[] {
     programs: programsOf(detail, t).map(({ name }) => name),
     impact_metrics: metricsOf(detail, t).map(({ name, value }) => `${name}: ${value}`),
     registrations: detail.registrations.map(
-      (one) => `${t.word(one.type)} ${one.registration_number}`,
+      ({ type, registration_number: number }) => `${t.word(type)} ${number}`,
     ),
   };
   return correctionFields.flatMap((field) => {

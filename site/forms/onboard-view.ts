@@ -20,11 +20,11 @@ const start = "/onboard";
 const claimAddress = (slug: string) => `${start}?claim=${encodeURIComponent(slug)}`;
 
 /** Claiming or registering an organisation: found first, then the form about it. */
-export function onboardView(asked: FormPageOf<"/onboard">, t: Texts) {
-  if (asked.step === "find") {
-    const name = asked.q === null || /^[\d\s-]*$/.test(asked.q) ? {} : { q: asked.q };
+export function onboardView(page: FormPageOf<"/onboard">, t: Texts) {
+  if (page.step === "find") {
+    const name = page.q === null || /^[\d\s-]*$/.test(page.q) ? {} : { q: page.q };
     const register = `${start}?${new URLSearchParams({ register: "1", ...name })}`;
-    const find = findView(asked, claimAddress, t);
+    const find = findView(page, claimAddress, t);
     return {
       step: "find",
       path: start,
@@ -33,7 +33,7 @@ export function onboardView(asked: FormPageOf<"/onboard">, t: Texts) {
       register,
     } as const;
   }
-  const { profile, sent, key } = asked;
+  const { profile, sent, key } = page;
   const known = profile === null ? registering(t) : claiming(profile, t);
   const { required } = known;
   const lines = (names: readonly string[], now: Readonly<Record<string, string>> = {}) =>

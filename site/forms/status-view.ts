@@ -1,5 +1,5 @@
 import refusals from "#content/editorial/refusals.json";
-import type { FormPageOf, Said } from "#content/contract/form-pages.ts";
+import type { FormPageOf, Statement } from "#content/contract/form-pages.ts";
 import type { HostProof, OnboardingStatus } from "#content/contract/onboarding.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { labelOf } from "#site/profile/profile-facts.ts";
@@ -18,7 +18,7 @@ const usually = (days: number | null, t: Texts): string =>
     : t.text("status.usually", { count: Math.max(1, Math.ceil(days)) });
 
 /** What came of a button, in words. */
-const saidIn = (said: Said | null, t: Texts): string | null =>
+const saidIn = (said: Statement | null, t: Texts): string | null =>
   said === null ? null : (inEnglish(t, said.detail) ?? t.text(`told.${said.kind}`));
 
 /** What became of a claim, a registration or a change, and what happens next. */

@@ -85,6 +85,10 @@ export type Form = {
   readonly ticked: (name: string) => string[];
 };
 
+/** What was typed into a field, else what is stored. */
+export const typedText = (typed: Form | null, name: string, stored: string): string =>
+  typed?.has(name) === true ? typed.text(name) : stored;
+
 /** The lines of a field in which each stands for an entry; empty ones are none. */
 export const linesOf = (text: string): string[] =>
   text.split("\n").flatMap((line) => line.trim() || []);

@@ -8,7 +8,7 @@ import type { Result } from "#content/contract/base/result.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
-import { field, form, type Form, linesOf, reasonField } from "./forms.ts";
+import { field, form, type Form, linesOf, reasonField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, nextLink, profileLink, sent, table } from "./parts.ts";
 
@@ -107,9 +107,7 @@ export async function pickPage(
           action: placeOf(slug),
           token,
           legend: "Edit",
-          fields: pickFields((name) =>
-            typed?.has(name) === true ? typed.text(name) : stored[name],
-          ),
+          fields: pickFields((name) => typedText(typed, name, stored[name] ?? "")),
           button: "Save",
           key: "a",
         })}

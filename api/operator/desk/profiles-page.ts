@@ -11,7 +11,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
-import { field, type Form, form, linesOf, reasonField } from "./forms.ts";
+import { field, type Form, form, linesOf, reasonField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, notice, profileLink } from "./parts.ts";
 
@@ -276,11 +276,10 @@ const typedBy: Readonly<Record<FieldType, Typed>> = {
 const profileFields = (record: NonprofitRecord, sent: Form | null): Html[] =>
   fieldEntries.map(([name, { type, label = name.replaceAll("_", " "), lines: own }]) => {
     const { hint, text, lines = own } = typedBy[type];
-    const typed = sent?.has(`value.${name}`) === true;
     return field({
       name: `value.${name}`,
       label: hint === undefined ? label : `${label} (${hint})`,
-      value: typed ? sent.text(`value.${name}`) : text(record, name),
+      value: typedText(sent, `value.${name}`, text(record, name)),
       lengthMax: 10_000,
       ...(lines === undefined ? {} : { rows: lines }),
     });
@@ -292,7 +291,7 @@ const changedValues = (record: NonprofitRecord, sent: Form): Record<string, unkn
     fieldEntries.flatMap(([name, { type }]) => {
       const { text, value } = typedBy[type];
       const held = text(record, name);
-      const given = sent.has(`value.${name}`) ? sent.text(`value.${name}`) : held;
+      const given = typedText(sent, `value.${name}`, held);
       const isSame = given === held.replaceAll(/\r\n?/g, "\n").trim();
       return isSame ? [] : [[name, value(sent.text(`value.${name}`))]];
     }),

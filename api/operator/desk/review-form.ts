@@ -3,7 +3,7 @@ import { objectIn } from "#content/contract/base/json.ts";
 import { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
 import { html, type Html, type Part } from "#api/http/html.ts";
-import { field, form, type Form, linesOf, reasonField } from "./forms.ts";
+import { field, form, type Form, linesOf, reasonField, typedText } from "./forms.ts";
 
 /** The two forms of a review: approve, with what may be edited, and reject, with a reason; `sent` is shown again. */
 export function reviewForms(review: ReviewItem, token: string, sent: Form | null): Html {
@@ -71,7 +71,7 @@ function editingFields(review: ReviewItem, typed: Form | null): Part {
       field({
         name: fieldOf(name),
         label: `${name.replaceAll("_", " ")}${isList ? ", one per line" : ""}`,
-        value: typed?.has(fieldOf(name)) === true ? typed.text(fieldOf(name)) : text,
+        value: typedText(typed, fieldOf(name), text),
         ...(isList || proseMembers.has(name) ? { rows: 4 } : {}),
         lengthMax,
         key: at === 0 ? "e" : undefined,
@@ -153,7 +153,7 @@ function editedIn(given: Form, review: ReviewItem | null): string {
   const members = review === null ? null : membersOf(review);
   if (members === null) return given.text("value");
   const typed = members.map(({ name, text, isList }) => {
-    const now = given.has(fieldOf(name)) ? given.text(fieldOf(name)) : text.trim();
+    const now = typedText(given, fieldOf(name), text.trim());
     return { name, isChanged: now !== text.trim(), value: isList ? linesOf(now) : now || null };
   });
   if (!typed.some(({ isChanged }) => isChanged)) return "";
