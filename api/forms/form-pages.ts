@@ -83,7 +83,6 @@ const goTo = (path: string, request: Request): Response => {
 /** What a form is answered with that was taken: the link of its status page, null where the first sender has it. */
 type Taken = { message: string; status_url: string | null };
 
-/** How a form is answered. */
 type FormAnswers = Drawing & {
   /** The page of the status, for a sender who gets no link. */
   status: (said: Statement) => FormPage;
@@ -146,7 +145,6 @@ export async function chosenProfile(
   return profile.value;
 }
 
-/** What is typed into a form's own search. */
 export const wordsIn = (request: Request): string | null => textIn(request, "q", 400);
 
 const foundMax = 10;

@@ -58,7 +58,6 @@ import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 type Asked<Path extends string> = {
   operator: string;
   params: ParamsOf<Path>;
-  /** As the operation's schema read it. */
   query?: unknown;
   /** Not checked yet. */
   body?: unknown;
@@ -118,7 +117,6 @@ type Failure =
   | PickFailure
   | NameFailure;
 
-/** Why something was not done. */
 const refusals: FailureTable<Failure> = {
   ...hostProofAnswers,
   review_not_found: { status: 404, detail: "Nothing with this id waits for a decision." },
@@ -195,7 +193,6 @@ const pickHelp = {
   help: 'Send {"slug": "…", "recommended_for": ["donors interested in …"], "why_recommended": "…"} to add, without slug to edit.',
 };
 
-/** All that operators do. */
 export const actions = {
   countReviews: reading(operations.countReviews, async (context) => ({
     queues: await reviewQueues(context),

@@ -55,7 +55,6 @@ function announced(dataDir: string): z.infer<typeof RunningService> | null {
   }
 }
 
-/** Whether there is a process with this number. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

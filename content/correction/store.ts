@@ -6,7 +6,6 @@ import { corrections } from "#content/store/tables/enrichment.ts";
 /** What someone said is wrong, and the outcome of it. Instants in milliseconds since 1970. Private. */
 export type Correction = typeof corrections.$inferSelect;
 
-/** Stores one that waits for an operator. */
 export async function addCorrection(
   tx: WriteTransaction,
   one: Omit<Correction, "status" | "reason" | "reviewed_by" | "reviewed_at">,

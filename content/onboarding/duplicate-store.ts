@@ -167,7 +167,6 @@ async function withWords(store: Queryable, name: string, country: string): Promi
   return found;
 }
 
-/** Names of the country that fit a query for words. */
 const withAny = (store: Queryable, words: string, country: string): Promise<Named[]> =>
   named(
     store,

@@ -3,7 +3,6 @@ import type { Issuer } from "./wallet-challenge.ts";
 
 /** Secrets of a request, each of them always the same for the same id and no use for another. */
 export type ProofKeys = {
-  /** The secret of the link to its status page. */
   statusToken: (submissionId: string) => string;
   /** What stands in a file or in DNS to prove control of a host. No secret once it is there. */
   hostToken: (submissionId: string) => string;
@@ -12,7 +11,6 @@ export type ProofKeys = {
 };
 
 export type OnboardingKeys = ProofKeys & {
-  /** Makes and knows challenges. */
   issuer: Issuer;
 };
 

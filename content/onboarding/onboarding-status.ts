@@ -40,7 +40,6 @@ export async function onboardingStatus(
   };
 }
 
-/** The reason of a request that its sender withdrew. */
 export const withdrawn = "Withdrawn by its sender.";
 
 /** Takes back a request that waits, for anyone who holds its link; one that is decided stays as it is. Answers its status. */

@@ -17,7 +17,6 @@ import { type OnboardingRequest, readField } from "./read.ts";
 import type { WalletProof } from "./wallet-challenge.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 
-/** What an approval would write. */
 export type OnboardingOutcome = {
   after: NonprofitRecord;
   /** Fields that keep their value although another one was sent. */
@@ -36,7 +35,6 @@ export type Approving = {
   type: OnboardingType;
   request: OnboardingRequest;
   proof: WalletProof | null;
-  /** What the operator changed of it. */
   edits: OnboardingEdits;
   /** For a registration; of others the profile has one. */
   slug: string;

@@ -16,7 +16,6 @@ import type { Queryable, Store } from "#content/store/open.ts";
 import type { z } from "zod";
 import { digestOf, type ProofKeys } from "./keys.ts";
 
-/** Where the token of a claim is looked for. */
 const tokenPath = "/.well-known/almoner-claim.txt";
 /** Its address at the host of a website: by https unless the website itself is of http. */
 export function fileAt(website: string): URL {

@@ -19,12 +19,10 @@ export type Examined = {
   profile: NonprofitRecord | null;
   /** Whether the signature that came with it was verified when it came. */
   proven: boolean;
-  /** What the sender proved of the organisation's host. */
   host: HostControl;
   /** Why the wallet would be held after approval; null for no wallet, or one that takes effect at once. */
   whyHeld: string | null;
   duplicates: readonly Duplicate[];
-  /** Slugs of other profiles with the wallet that is asked for. */
   otherOwners: readonly string[];
   /** Requests for the same profile that wait beside this one. */
   rivals: number;

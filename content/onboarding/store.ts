@@ -24,7 +24,6 @@ type Sent =
   | "network"
   | "created_at";
 
-/** Stores a request that waits for review. */
 export async function addOnboarding(
   tx: WriteTransaction,
   one: Pick<Onboarding, Sent>,
@@ -161,7 +160,6 @@ export const profilesWithContact = async (store: Queryable, email: string): Prom
   return found.map((one) => one.slug);
 };
 
-/** Changes a request as long as it waits. */
 async function changeWaiting(tx: WriteTransaction, id: string, values: Partial<Row>) {
   await tx.db
     .update(onboarding)

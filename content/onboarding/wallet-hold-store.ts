@@ -174,7 +174,6 @@ export async function stopHeld(
   return held !== null;
 }
 
-/** The held change of a nonprofit, null for none. */
 export const heldOf = (store: Queryable, nonprofitId: number): Promise<WalletHold | null> =>
   first(store, and(eq(holds.nonprofit_id, nonprofitId), isHeld));
 

@@ -18,7 +18,6 @@ import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
 import { describeFaults, wordingFaults } from "#content/recommendation/wording-faults.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
-/** One kind of review, whatever waits in it. */
 export type ReviewQueue = ReturnType<typeof openQueue>;
 
 /** A part of a queue: at most `limit` after the place that `after` stands for; null, or no place: from the beginning. */
@@ -77,10 +76,8 @@ export type Deciding = {
   key: string;
   value: string | null;
   reason: string;
-  /** The name of who decides. */
   operator: string;
   now: Date;
-  /** How long an approved wallet waits. */
   walletHoldMs: number;
   /** How many operators must approve what sets a wallet. */
   walletApprovals: 1 | 2;
@@ -183,7 +180,6 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
   };
 }
 
-/** Whether the profile is still there. */
 export const isListed = ({ record }: { record: NonprofitRecord }): boolean =>
   record.status !== "withdrawn";
 
@@ -220,7 +216,6 @@ export const sourceGiven = passed("source", "A source was given; it has not been
 export const sourceCheck = (source_url: string | null): ReviewCheck =>
   source_url === null ? noted("source", "No source was given.") : sourceGiven;
 
-/** What an operator sees beside what an agent sent. */
 export const flagsOf = ({ agent_id, test_data }: { agent_id: string; test_data: number }) => [
   ...agentFlags(agent_id),
   ...(test_data === 1 ? ["test_data"] : []),

@@ -153,7 +153,6 @@ function hasVotes(found: Waiting<VotedField>): boolean {
   return found.row.votes.length > 0 && isListed(found);
 }
 
-/** What is shown of a field that agents voted on. */
 const votesShown = ({ nonprofit_id, field, votes }: VotedField, now: Date) => ({
   key: `${nonprofit_id}-${field}`,
   detail: {

@@ -137,7 +137,6 @@ function summaryOf({ field, suggested_value }: Correction): string {
   return `${what} ${how} ${reject}`;
 }
 
-/** The live value as text; null for none. */
 function shownValue(record: NonprofitRecord, field: CorrectionField): string | null {
   if (field === "country") return countryName(record.country_code);
   if (field === "causes") return record.causes.join(", ") || null;

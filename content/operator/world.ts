@@ -1,7 +1,6 @@
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Store } from "#content/store/open.ts";
 
-/** What the verbs of an operator work with. */
 export type OperatorWorld = {
   readonly store: Store;
   readonly clock: Clock;

@@ -80,7 +80,6 @@ const name = defineCommand({
   },
 });
 
-/** `bun run review agent`: who owns an id, and what stands by its agreement. */
 export const agents = defineCommand({
   meta: { name: "agent", description: "Binds and names agents, and lists what they made live" },
   subCommands: { submissions, bind, name },

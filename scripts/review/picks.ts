@@ -89,7 +89,6 @@ const remove = defineCommand({
   },
 });
 
-/** `bun run review pick`: what is recommended. */
 export const pick = defineCommand({
   meta: { name: "pick", description: "Lists, adds, edits and removes recommended nonprofits" },
   subCommands: { list, add, edit, remove },

@@ -88,7 +88,6 @@ const merge = defineCommand({
   },
 });
 
-/** `bun run review profile`: what the directory holds. */
 export const profile = defineCommand({
   meta: { name: "profile", description: "Withdraws, restores, edits and merges profiles" },
   subCommands: { withdraw, restore, edit, merge },

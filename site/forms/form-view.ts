@@ -9,7 +9,6 @@ import { factsOf, labelOf, metricsOf, originOf, programsOf } from "#site/profile
 
 export type Option = { value: string; text: string; selected: boolean };
 
-/** One question of a form as it is drawn. */
 export type FormLine = {
   id: string;
   name: string;
@@ -37,7 +36,6 @@ type FormContext = {
   t: Texts;
   sent: SentForm | null;
   lengthMax: Readonly<Record<string, number>>;
-  /** What the profile says of these fields. */
   now: Readonly<Record<string, string>>;
   required: readonly string[];
   /** What a form asks otherwise than its table says. */

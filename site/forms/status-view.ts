@@ -17,7 +17,6 @@ const usually = (days: number | null, t: Texts): string =>
     ? t.text("status.usually_unknown")
     : t.text("status.usually", { count: Math.max(1, Math.ceil(days)) });
 
-/** What came of a button, in words. */
 const saidIn = (said: Statement | null, t: Texts): string | null =>
   said === null ? null : (inEnglish(t, said.detail) ?? t.text(`told.${said.kind}`));
 
@@ -103,7 +102,6 @@ function walletNext(
   return state === "in_effect" || state === "replaced" ? [t.text(`status.wallet_${state}`)] : [];
 }
 
-/** When it was sent and when it was decided. */
 const dates = (
   { submitted_at, reviewed_at }: Pick<OnboardingStatus, "submitted_at" | "reviewed_at">,
   t: Texts,

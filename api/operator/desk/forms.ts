@@ -8,10 +8,8 @@ import { addressOf } from "#content/contract/base/request-address.ts";
 export const tokenField = (token: string): Html =>
   html`<input type="hidden" name="token" value="${token}" />`;
 
-/** A field of a form, with its label. */
 type Field = {
   name: string;
-  /** Its name unless given. */
   id?: string;
   label: Part;
   value?: string | undefined;
@@ -61,7 +59,6 @@ type FormShown = {
   danger?: boolean;
 };
 
-/** A form of a session's page. */
 export const form = (given: FormShown): Html => {
   const { action, token, legend, hidden = {}, fields, button, key, danger = false } = given;
   const look = danger ? html` class="danger"` : null;
@@ -85,7 +82,6 @@ export type Form = {
   readonly ticked: (name: string) => string[];
 };
 
-/** What was typed into a field, else what is stored. */
 export const typedText = (typed: Form | null, name: string, stored: string): string =>
   typed?.has(name) === true ? typed.text(name) : stored;
 

@@ -151,7 +151,6 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
   };
 }
 
-/** What recommendations led to over these days. */
 function funnel({ funnel: groups, opened_by_rank }: OperatorNumbers): Html {
   const ranks = opened_by_rank.map(
     ({ rank, opened }) => `${rank ?? "not recommended"}: ${readable(opened)}`,

@@ -105,7 +105,6 @@ const headers = {
   "x-robots-tag": "noindex, nofollow",
 } as const;
 
-/** A page of the desk. */
 export const pageAnswer = (page: Page, reader: Reader | null): Response =>
   new Response(`<!doctype html>\n${frame(page, reader).toString()}`, {
     status: page.status ?? 200,

@@ -144,7 +144,6 @@ export async function undoAgent(visit: Sent): Promise<Page> {
   return complete ? undone(visit, said) : undoPage(visit, { said: notice("good", said) });
 }
 
-/** POST /desk/undo/verification. */
 export async function undoVerification(visit: Sent): Promise<Page> {
   const { text } = visit.form;
   const unusable = "Give the slug of the nonprofit, and a reason of at most 500 characters.";

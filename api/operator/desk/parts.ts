@@ -38,7 +38,6 @@ export function sentLink(link: string): Html {
   >`;
 }
 
-/** The public profile of a nonprofit. */
 export const profileLink = (slug: string | null, name: string | null): Html =>
   slug === null
     ? html`<bdi dir="auto">${name ?? "not listed yet"}</bdi>`
@@ -146,7 +145,6 @@ const depthMax = 4;
 
 const asText = (text: string): Html => (/^https?:\/\//i.test(text) ? sentLink(text) : sent(text));
 
-/** Lines of the audit log. */
 export const auditTable = (entries: readonly AuditEntry[], caption: string): Html =>
   table({
     caption,
@@ -174,6 +172,5 @@ export const auditTable = (entries: readonly AuditEntry[], caption: string): Htm
 
 const briefMax = 300;
 
-/** The beginning of a text. */
 export const brief = (text: string, lengthMax = briefMax): string =>
   text.length > lengthMax ? `${text.slice(0, lengthMax).toWellFormed()}…` : text;

@@ -77,7 +77,6 @@ const origin = ({ origin: from, added_by }: PickItem, phase: GovernancePhase): H
   return html`${names[from]}${isDecided ? html`, by <bdi>${added_by}</bdi>` : null}`;
 };
 
-/** Where a pick is edited. */
 const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
 
 /** /desk/picks/:slug: what is said of one, to be edited or taken away. */
@@ -167,7 +166,6 @@ export async function editPickPage(visit: Sent): Promise<Page | Response> {
   return answered(edited, (shown) => pickPage(visit, shown));
 }
 
-/** POST /desk/picks/:slug/remove. */
 export async function removePickPage(visit: Sent): Promise<Page | Response> {
   const { slug = "" } = visit.params;
   const body = { reason: visit.form.text("reason") };

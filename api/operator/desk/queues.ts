@@ -51,7 +51,6 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
   };
 }
 
-/** /desk/queues. */
 export async function queuesPage({ context, request }: Visit): Promise<Page> {
   const done = textIn(request, "done");
   return {

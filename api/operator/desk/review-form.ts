@@ -105,7 +105,6 @@ function editingFields(review: ReviewItem, typed: Form | null): Part {
     ${field({ name: "value", label: "Or another value", value, lengthMax })}`;
 }
 
-/** Members that hold sentences. */
 const proseMembers: ReadonlySet<string> = new Set(["mission", "why_recommended", "description"]);
 
 /** A member of an object that can be edited, as a field of a form: a list has one entry a line. */
@@ -138,7 +137,6 @@ function memberOf([name, value]: [string, unknown]): Member {
   return { name, text: isShown ? String(value) : "", isList: false };
 }
 
-/** How a member is called in the form. */
 const fieldOf = (member: string): string => `value.${member}`;
 
 /** What approve is called with: an edited text, the value typed beside the choices, or the choice; null as it stands. */

@@ -46,7 +46,6 @@ export async function reviewPage(visit: Visit): Promise<Page> {
   };
 }
 
-/** A review with its forms. */
 function itemPage(
   { token, form: typed }: Visit,
   review: ReviewItem,
@@ -115,7 +114,6 @@ const sourceList = ({ sources }: ReviewItem): Part =>
         </ul>
         <p class="quiet">No one has opened these links: they are shown as they were sent.</p>`;
 
-/** The way on from something that is decided. */
 const onward = (id: string): Html => {
   const [kind = ""] = id.split("-", 1);
   return html`<p>

@@ -10,7 +10,6 @@ import { formOf, isOwnOrigin, tokenField } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { notice } from "./parts.ts";
 
-/** An operator who signed in to the desk. */
 export type Session = { operator: string; id: string; until: Date };
 
 type Needed = Pick<Context, "store" | "clock" | "config" | "secrets">;

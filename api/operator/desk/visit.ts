@@ -12,16 +12,13 @@ import { notice } from "./parts.ts";
 export type Visit = {
   readonly context: Context;
   readonly request: Request;
-  /** What stands in the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly session: Session;
-  /** Goes into every form of the page. */
   readonly token: string;
   /** What was typed into a form that could not be taken: the page shows it again. Null on a page that is only looked at. */
   readonly form: Form | null;
 };
 
-/** A form that an operator sent. */
 export type Sent = Visit & { readonly form: Form };
 
 /** Does something in the name of the operator who is here. */
@@ -82,7 +79,6 @@ const foreignForm = sayingPage(
   ),
 );
 
-/** What is not, or no longer, there. */
 export const notHere = (message: string): Page =>
   sayingPage("Not found", 404, html`<p>${message}</p>`);
 
