@@ -1,9 +1,9 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Store } from "#content/store/open.ts";
-import type { Staged } from "./import.ts";
 import type { ImportReport } from "./import-report.ts";
 import { type ListedProfile, listedInScopes, recordsInScopes, scopesOf } from "./import-store.ts";
 import { goneDraft, type RegisterDraft } from "./merge.ts";
+import type { Register, Staging } from "./stage-rows.ts";
 
 /** Above this share of a part of a register, and this many, absence looks like a file that is cut short or a selection. */
 const withdrawalsShareMax = 0.1;
@@ -16,30 +16,11 @@ export type Covered = {
   records: { had: number; gone: number };
 };
 
-/** The rows of a run, read and checked. */
-export type StagedRows = {
-  /** Parts of the register in which rows stand. */
-  scopes: ReadonlySet<string>;
-  put: (row: Staged & { rank: string }) => unknown;
-  has: (orgIds: readonly string[]) => boolean;
-};
-
-/** A register as far as absence goes; without parts nothing is withdrawn. */
-type Register = {
-  name: string;
-  parts?: {
-    /** Only parts have such names. */
-    fits: RegExp;
-    /** The part of a profile that an earlier version noted under the name of a file; null when it does not tell. */
-    ofProfile: (profile: ListedProfile) => string | null;
-  };
-};
-
 export type UnknownParts = { kind: "unknown_parts"; unknown: string[]; known: string[] };
 
 type Run = {
   store: Store;
-  staging: StagedRows;
+  staging: Staging;
   report: ImportReport;
   /** Names of parts with commas between, "all" for whatever the register listed, "none"; null: those in which rows stand. */
   scope: string | null;
@@ -100,11 +81,11 @@ export async function stageGone(
  */
 export function partLosingTooMuch(
   covered: readonly Covered[],
-  { lists }: { lists: boolean },
+  register: Pick<Register, "lists"> | null,
 ): { part: string; had: number; gone: number } | null {
   const losses = covered.map(({ part, nonprofits, records }) => ({
     part,
-    ...(lists ? nonprofits : records),
+    ...(register?.lists === true ? nonprofits : records),
   }));
   const isTooMuch = ({ had, gone }: { had: number; gone: number }) =>
     gone >= withdrawalsCheckedFrom && gone > had * withdrawalsShareMax;
@@ -116,11 +97,7 @@ const idOf = ({ id }: { id: number }) => id;
 const orgIdOf = ({ org_id }: { org_id: string }) => org_id;
 
 /** Whether no row names it; it is counted. */
-function isGone(
-  count: { had: number; gone: number },
-  staging: StagedRows,
-  orgIds: readonly string[],
-) {
+function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: readonly string[]) {
   const gone = !staging.has(orgIds);
   count.had += 1;
   count.gone += gone ? 1 : 0;

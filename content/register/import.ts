@@ -1,185 +1,194 @@
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Clock } from "#content/contract/base/time.ts";
-import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import { isPublicChange, type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import type { Queryable, Store } from "#content/store/open.ts";
-import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
-import { idsByOrgId, recordsWithoutProfile, saveRecordsWithoutProfile } from "./import-store.ts";
+import type { Store } from "#content/store/open.ts";
+import type { FetchedVersion } from "#content/store/tables/publishing.ts";
+import { applyRows, type Pace, registerPlanner } from "./apply-rows.ts";
 import {
-  mergedWithRegister,
-  newFromRegister,
-  recordAfter,
-  type RegisterDraft,
-  type RegisterTerms,
-} from "./merge.ts";
-import { giveSlugs } from "./slug-store.ts";
+  type Covered,
+  dayOfPart,
+  partLosingTooMuch,
+  stageGone,
+  type UnknownParts,
+} from "./gone.ts";
+import { countSkip, emptyReport, type ImportReport } from "./import-report.ts";
+import { finishImport, lastWasInterrupted, saveScopes, startImport } from "./import-store.ts";
+import { linkRegisters } from "./link-registers.ts";
+import { type RecordFile, recordPlanner, stageRecords } from "./own-records.ts";
+import {
+  type BadRow,
+  type Register,
+  type RegisterFile,
+  type StageFailure,
+  stageRows,
+  type Staging,
+} from "./stage-rows.ts";
 import { scopesRead } from "./standing-store.ts";
-
-/**
- * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of
- * its file, `payload` is JSON.
- */
-export type Staged = { key: string; scope: string; as_of: string; payload: string };
-
-/** Says how many organisations go into one transaction, and makes room for other writers between two. */
-export type Pace = {
-  size: () => number;
-  run: <Value>(work: () => Promise<Value>) => Promise<Value>;
-};
 
 export type ImportWorld = {
   store: Store;
-  report: ImportReport;
-  /** The ids of what was saved: registers are linked over them at the end. */
-  changed: number[];
   clock: Clock;
   signal: AbortSignal;
+  staging: Staging;
   pace: Pace;
+  /** Merges the segments of the search index: it is then faster to search. */
+  mergeIndex: () => Promise<void>;
+  /** Bytes that the disk under the store and the staging still takes. */
+  freeBytes: () => number;
+  /** Called with the organisations that are done, while applying and linking. */
+  onProgress: (step: "applying" | "linking", done: number, total: number) => void;
+  /** Called when all is read and checked, before anything is written, with what the run covers and would withdraw. */
+  onCovered: (report: ImportReport) => void;
+  /** Called with each malformed row, which is then left out; throws to end the import. */
+  onBad: (row: BadRow) => void;
 };
+
+/** The files of a register, or of our own records; `onBad` takes the rows that cannot be read. */
+export type ImportSource =
+  | { register: Register; read: (onBad: (row: BadRow) => void) => Iterable<RegisterFile> }
+  | { register: null; read: (onBad: (row: BadRow) => void) => Iterable<RecordFile> };
+
+export type ImportInput = {
+  source: ImportSource;
+  format: string;
+  /** Names of the files. */
+  files: string[];
+  /** All files that the register publishes, in the versions that are here now; absent for files of an operator's own. */
+  fetched?: FetchedVersion[];
+  /** Check the files and write nothing. */
+  checkOnly: boolean;
+  /** The parts of the register that the run covers, with commas between; "all", "none", or null for those of its rows. */
+  scope: string | null;
+  /** Withdraw even when much of what the run covers is absent. */
+  allowManyWithdrawals: boolean;
+};
+
+/** Unless it was interrupted while it stored nonprofits, the store is as it was. */
+export type ImportFailure =
+  | StageFailure
+  | UnknownParts
+  | { kind: "disk_too_small"; needed: number; free: number }
+  | { kind: "older"; part: string; as_of: string; read: string }
+  | { kind: "too_many_withdrawals"; part: string; gone: number; had: number }
+  /** `stored` is null before anything was written. Running the import again finishes the work. */
+  | { kind: "interrupted"; stored: number | null };
+
+/** Registers are published every month. */
+const editionDaysMax = 31;
+const dayMs = 86_400_000;
+/** The store grows by about this many times the bytes staged, and its write-ahead log by as much as this before. */
+const growth = 5;
+const logGrowth = 15;
+const logBytesMax = 80 * 2 ** 20;
+/** Merging writes the whole search index again, which a few changes are not worth. */
+const mergedFrom = 20_000;
+
+/** Reads, checks and stages the files; then, only when all is well, applies them. */
+export async function importRegister(
+  world: ImportWorld,
+  input: ImportInput,
+): Promise<Result<ImportReport, ImportFailure>> {
+  const { format, source, allowManyWithdrawals } = input;
+  const report = emptyReport(format, input.files);
+  const run = { ...world, ...input, report };
+  const staged = await stage(run);
+  if (!staged.ok) return staged;
+  if (world.signal.aborted) return fail({ kind: "interrupted", stored: null });
+
+  const shortage = diskShortage(run);
+  if (shortage !== null) return fail({ kind: "disk_too_small", ...shortage });
+
+  // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
+  const unsure = report.skipped_because.bad > 0 && !allowManyWithdrawals;
+  const { register } = source;
+  const gone: Result<Covered[], UnknownParts> =
+    register === null || unsure ? ok([]) : await stageGone(run, register);
+  if (!gone.ok) return gone;
+  const covered = gone.value;
+  report.covers = covered.map(({ part, nonprofits: { had, gone: to_withdraw } }) => ({
+    part,
+    listed: had,
+    to_withdraw,
+  }));
+  world.onCovered(report);
+
+  const older = await olderPart(run);
+  if (older !== null) return fail({ kind: "older", ...older });
+  const loss = allowManyWithdrawals ? null : partLosingTooMuch(covered, register);
+  if (loss !== null) return fail({ kind: "too_many_withdrawals", ...loss });
+  return input.checkOnly ? ok(report) : apply(run);
+}
+
+type Run = ImportWorld & ImportInput & { report: ImportReport };
+
+function stage(run: Run): Promise<Result<null, StageFailure>> {
+  const { source, report } = run;
+  const onBad = (row: BadRow) => {
+    run.onBad(row);
+    countSkip(report, "bad");
+  };
+  const context = { ...run, onBad };
+  return source.register === null
+    ? stageRecords(source.read(onBad), context)
+    : stageRows(source.register, source.read(onBad), context);
+}
+
+function diskShortage({ store, staging, freeBytes }: Run) {
+  const { bytes } = staging.size();
+  const needed = bytes * growth + Math.min(bytes * logGrowth, logBytesMax);
+  const free = freeBytes();
+  return store.embedded && free < needed ? { needed, free } : null;
+}
 
 /**
- * What one row means for the directory: a profile to save, or what a register says of an organisation without one. A new nonprofit whose slug is "" is given one as it is saved. "kept": no row of
- * the files, and nothing to save, so it is counted nowhere.
+ * A part of which a newer file was read before: what it said would be lost. A file of an operator's own bears the day of
+ * its download, so what the register publishes itself is older only when that is longer ago than an edition.
  */
-export type Outcome =
-  | Save
-  | { record: RegisterRecord }
-  | "recorded"
-  | "unchanged"
-  | "kept"
-  | SkipReason;
-
-export type Planner<Row> = {
-  /** Named in the audit log and the change feed as where a change came from. */
-  origin: string;
-  keepTimes?: boolean;
-  /** The outcome of each row, in their order. Writes nothing. */
-  plan: (store: Queryable, rows: Row[], now: Date) => Promise<Outcome[]>;
-};
-
-/** Applies rows in short transactions, as many as `next` gives for each, none at the end. Stops between two when asked to. */
-export async function applyRows<Row>(
-  { store, report, changed, clock, signal, pace }: ImportWorld,
-  { origin, keepTimes = false, plan }: Planner<Row>,
-  next: (limit: number) => Row[],
-): Promise<void> {
-  const slugsFor = giveSlugs();
-  let changing = false;
-  for (let rows = next(pace.size()); rows.length > 0 && !signal.aborted; rows = next(pace.size())) {
-    const now = clock();
-    // What does not change is found without the write lock; what may change is looked at again inside. Where most of the
-    // rows before changed, as in a first import, most of these will.
-    const looked = changing ? [] : await plan(store, rows, now);
-    const open = changing ? rows : rows.filter((_, at) => typeof looked[at] === "object");
-    for (const outcome of looked) if (typeof outcome === "string") count(report, outcome);
-    if (open.length === 0) continue;
-    const { outcomes, ids } = await pace.run(() =>
-      store.write(async (tx) => {
-        const planned = await plan(tx, open, now);
-        const saves = [...new Set(planned.filter(isSave))];
-        await saveRecordsWithoutProfile(
-          tx,
-          planned.filter(isRecord).map(({ record }) => record),
-        );
-        const unnamed = saves.flatMap(({ after }) => (after.slug === "" ? [after] : []));
-        const slugs = await slugsFor(tx, unnamed.map(nameOf));
-        for (const [at, after] of unnamed.entries()) after.slug = slugs[at] ?? "";
-        const stored = await saveNonprofits(tx, saves, { origin, now, keepTimes });
-        const others = planned.filter((outcome) => !isSave(outcome));
-        return { outcomes: [...others, ...saves], ids: stored.map(({ id }) => id) };
-      }),
-    );
-    for (const outcome of outcomes) count(report, outcome);
-    for (const id of ids) changed.push(id);
-    changing = areMostChanges(outcomes, rows.length);
+async function olderPart({ store, format, fetched, report }: Run) {
+  const scopes = (await scopesRead(store)).get(format);
+  const editionMs = fetched === undefined ? 0 : editionDaysMax * dayMs;
+  for (const [part, as_of] of Object.entries({ ...readWhole(report), ...report.as_of })) {
+    const read = scopes?.get(part) ?? as_of;
+    if (Date.parse(as_of) + editionMs < Date.parse(read)) return { part, as_of, read };
   }
+  return null;
 }
 
-const areMostChanges = (outcomes: readonly Outcome[], of: number): boolean =>
-  outcomes.filter((outcome) => typeof outcome === "object").length > of / 2;
-
-const isSave = (outcome: Outcome): outcome is Save =>
-  typeof outcome === "object" && "after" in outcome;
-const isRecord = (outcome: Outcome): outcome is { record: RegisterRecord } =>
-  typeof outcome === "object" && "record" in outcome;
-
-const nameOf = ({ name, registrations, city, region }: Save["after"]) => ({
-  slug_name: name,
-  org_id: registrations[0]?.org_id ?? "",
-  city,
-  region,
-});
-
-function count(report: ImportReport, outcome: Outcome): void {
-  if (outcome === "kept") return;
-  if (outcome === "unchanged") report.unchanged += 1;
-  else if (outcome === "recorded" || isRecord(outcome)) report.recorded += 1;
-  else if (isSave(outcome)) countSave(report, outcome);
-  else countSkip(report, outcome);
+async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
+  const { source, format, fetched, staging, report, store, clock, signal, onProgress } = run;
+  const { register } = source;
+  const wasInterrupted = await lastWasInterrupted(store, format);
+  const started = { format, files: report.files, fetched: fetched ?? null, now: clock() };
+  const id = await store.write((tx) => startImport(tx, started));
+  const { count: total } = staging.size();
+  let key = "";
+  let done = 0;
+  const nextStaged = (limit: number) => {
+    const rows = staging.after(key, limit);
+    onProgress("applying", done, total);
+    done += rows.length;
+    key = rows.at(-1)?.key ?? key;
+    return rows;
+  };
+  const planner = register === null ? recordPlanner : registerPlanner(register);
+  const saved = await applyRows(run, planner, nextStaged);
+  if (signal.aborted) return fail({ kind: "interrupted", stored: report.added + report.changed });
+  // What an interrupted run had saved is not among what this one changed.
+  const changed = wasInterrupted ? null : saved;
+  // Our own records come as their directory decided; what an operator kept apart there is in no export.
+  const links =
+    register === null
+      ? []
+      : await linkRegisters(run, changed, (at, of) => onProgress("linking", at, of));
+  report.linked = links.filter(({ waits }) => !waits).length;
+  report.links_waiting = links.length - report.linked;
+  await store.write(async (tx) => {
+    await finishImport(tx, id, report, clock());
+    await saveScopes(tx, { register: format, asOf: readWhole(report), now: clock() });
+  });
+  if (report.added + report.changed > mergedFrom) await run.mergeIndex();
+  return ok(report);
 }
 
-function countSave(report: ImportReport, save: Save): void {
-  const { before, after } = save;
-  if (before === null) report.added += 1;
-  else if (after.status === "withdrawn" && before.status !== "withdrawn") report.withdrawn += 1;
-  else if (isPublicChange(save)) report.changed += 1;
-  else report.unchanged += 1;
-  if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
-}
-
-/** What the rows of a register change in the directory and add to it. */
-export const registerPlanner = (
-  register: Pick<RegisterTerms, "register" | "lists">,
-): Planner<Staged> => ({
-  origin: `import:${register.register}`,
-  plan: async (store, rows, now) => {
-    const drafts = rows.map(({ payload }): RegisterDraft => JSON.parse(payload));
-    const orgIds = drafts.map(({ org_id }) => org_id);
-    const noProfile = drafts.filter(({ fields }) => fields === null);
-    const ids = await idsByOrgId(store, orgIds);
-    const unlisted = await recordsWithoutProfile(
-      store,
-      register.register,
-      noProfile.map(({ org_id }) => org_id),
-    );
-    const scopes = await scopesRead(store);
-    const stored = await recordsById(store, [...new Set(ids.values())]);
-    const records = new Map(stored.map((record) => [record.id, record]));
-    // Two rows may be of one nonprofit, with two registrations: they share one save.
-    const saves = new Map<number, Save & { before: NonprofitRecord }>();
-    return drafts.map((draft, at): Outcome => {
-      const { scope = "", as_of = "" } = rows[at] ?? {};
-      const terms = { ...register, scope, as_of, scopes };
-      const before = records.get(ids.get(draft.org_id) ?? 0);
-      if (before !== undefined) {
-        const save = saves.get(before.id) ?? { before, after: before };
-        const after = mergedWithRegister(save.after, draft, terms, now.getTime());
-        if (after === save.after) return isOfNoRow(draft) ? "kept" : "unchanged";
-        save.after = after;
-        saves.set(before.id, save);
-        return save;
-      }
-      return outcomeOfNew(draft, terms, unlisted.get(draft.org_id), now);
-    });
-  },
-});
-
-/** What becomes of an organisation that has no profile; `said` is what the register said of it before. */
-function outcomeOfNew(
-  draft: RegisterDraft,
-  terms: RegisterTerms,
-  said: RegisterRecord | undefined,
-  now: Date,
-): Outcome {
-  if (isOfNoRow(draft)) return "kept";
-  if (draft.fields === null && draft.record !== null) {
-    const { register, scope, as_of } = terms;
-    const record = recordAfter(said, { register, scope, as_of, ...draft.record });
-    return record === said ? "recorded" : { record };
-  }
-  if (!terms.lists) return "not_joined";
-  return { before: null, after: newFromRegister(draft, terms, now.getTime()) };
-}
-
-const isOfNoRow = ({ fields, record }: RegisterDraft): boolean =>
-  fields === null && record === null;
+/** The date of each part that was covered: what a selection does not name, it does not confirm, and does not lack. */
+const readWhole = (report: ImportReport): Record<string, string> =>
+  Object.fromEntries(report.covers.map(({ part }) => [part, dayOfPart(report, part)]));

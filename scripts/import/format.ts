@@ -5,33 +5,15 @@ import type {
   StoredRegistration,
 } from "#content/nonprofit/record.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
-import type { CauseMapping, Mapped, MappedBy } from "#content/register/cause-mapping.ts";
-import type { ListedProfile } from "#content/register/import-store.ts";
-import type { RegisterDraft } from "#content/register/merge.ts";
+import type { CauseMapping, Mapped } from "#content/register/cause-mapping.ts";
+import type { RecordDraft, Register, RowOutcome } from "#content/register/stage-rows.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 import type { SkipReason } from "#content/register/import-report.ts";
 
-/** What a register says of an organisation, in its own codes. Blank ones are left out. */
-export type RecordDraft = Pick<RegisterRecord, "org_id" | "name" | "state" | "facts">;
-
-/**
- * What a row of a file says: of an organisation that gets a profile, or of one that gets none. `rank` decides between
- * rows of one organisation: the greater one counts.
- */
-export type RowOutcome =
-  | { kind: "draft"; draft: RegisterDraft; rank: string; mapped?: MappedBy }
-  | { kind: "record"; record: RecordDraft; rank?: string }
-  | { kind: "skip"; why: SkipReason }
-  | { kind: "bad"; problem: string };
-
 /** One CSV format of a register. */
-export type CsvFormat = {
-  name: string;
+export type CsvFormat = Register & {
   /** One line for `--help`. */
   about: string;
-  /** True when the register lists organisations; false when it only adds to known ones. */
-  lists: boolean;
-  /** Of a register that lists: the parts in which it is published. A run withdraws only from parts that its rows show. */
   parts?: RegisterParts;
   /** The columns that are read; a file without one of them is refused. Alternatives: the first whose columns are there. */
   columns: readonly (readonly string[])[];
@@ -42,14 +24,9 @@ export type CsvFormat = {
   read(row: Row, mapping: CauseMapping): RowOutcome;
 };
 
-export type RegisterParts = {
-  /** The part in which a row stands, for example a state. Only parts have such names. */
+export type RegisterParts = NonNullable<Register["parts"]> & {
+  /** The part in which a row stands, for example a state. */
   ofRow: (row: Row) => string;
-  fits: RegExp;
-  /** The part of one that an earlier version noted under the name of a file; null when its profile does not tell. */
-  ofProfile: (profile: ListedProfile) => string | null;
-  /** True when an organisation has one row in the whole register: a second one means a damaged or doubled file. */
-  onceEach: boolean;
 };
 
 /** The text under each column of the format, "" when the row is short of it. */
@@ -109,7 +86,7 @@ export function dayOf(text: string): string | null {
 }
 
 /** What is wrong with the dates of a row, or null; none is after `latest`, YYYY-MM-DD and anything behind it. */
-export function dateFault(row: Row, columns: readonly string[], latest: string): string | null {
+function dateFault(row: Row, columns: readonly string[], latest: string): string | null {
   for (const column of columns) {
     const text = cell(row, column);
     // Registers write zeros for a date that they do not know.
@@ -190,4 +167,21 @@ function afterName(text: string, name: string): string {
 export function yearOf(date: string, earliest: number): number | null {
   const year = Number(/^\d{1,2}\/\d{1,2}\/(\d{4})$/.exec(date)?.[1] ?? 0);
   return year >= earliest && year <= 2100 ? year : null;
+}
+
+/** No register has a longer cell; one that does has lost a quote somewhere. */
+const cellLengthMax = 50_000;
+
+/** What a row says; one with a cell that is too long or with an impossible date is malformed. */
+export function readRow(
+  format: CsvFormat,
+  row: Row,
+  { mapping, latest }: { mapping: CauseMapping; latest: string },
+): RowOutcome {
+  for (const column in row) {
+    if ((row[column] ?? "").length > cellLengthMax)
+      return bad(`${column} has more than ${cellLengthMax} characters`);
+  }
+  const fault = dateFault(row, format.dates ?? [], latest);
+  return fault === null ? format.read(row, mapping) : bad(fault);
 }

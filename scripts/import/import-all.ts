@@ -28,10 +28,7 @@ export async function importAll(files: readonly string[], config: Config): Promi
   };
   const progress = startProgress("Rows", 0);
   async function* lines(from: string) {
-    const onBad = (problem: BadInput) => {
-      throw problem;
-    };
-    for await (const { text } of readLines(from, { onBytes: () => {}, onBad })) yield text;
+    for await (const { text } of readLines(from, () => {})) yield text;
   }
   try {
     const rows = await importTables(store, lines(file), progress.at);

@@ -2,6 +2,7 @@ import registerColumns from "#content/editorial/register-columns.json";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
 import { readableName } from "#content/register/names.ts";
 import { bmfForeign, bmfPart, bmfPlace } from "#content/register/places.ts";
+import type { RowOutcome } from "#content/register/stage-rows.ts";
 import {
   amountOf,
   bad,
@@ -12,7 +13,6 @@ import {
   monthOf,
   programsOf,
   type Row,
-  type RowOutcome,
   saidOf,
   skip,
   websiteOf,

@@ -4,13 +4,14 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
 import { type Entry, openPromise } from "yauzl";
+import type { BadRow } from "#content/register/stage-rows.ts";
 import type { CsvFormat, Row } from "./format.ts";
 
 export type ReadOptions = {
   /** Called with the bytes of the file read so far. */
   onBytes: (bytes: number) => void;
   /** A row that cannot be read. Throws to end the import, or counts it. */
-  onBad: (problem: BadInput) => void;
+  onBad: (row: BadRow) => void;
 };
 
 /** No register has a longer row, and no record of ours a longer line. Counted before anything is kept in memory. */
@@ -73,13 +74,13 @@ export async function* readCsv(
       try {
         // An open quote swallowed all rows after it: that is no single row to leave out.
         if (error.code === "CSV_QUOTE_NOT_CLOSED") throw described(error);
-        options.onBad(described(error));
+        options.onBad({ file, line: lineOf(error, readTo), problem: explain(error) });
       } catch (stop) {
         refused ??= stop;
       }
     },
   });
-  const bytes = await bytesOf(file, options);
+  const bytes = await bytesOf(file, options.onBytes);
   let line = 1;
   bytes.on("error", (error) => parser.destroy(new BadInput(file, line, brokenFile(error))));
   const ended = () => parser.info.records + parser.info.empty_lines + skippedRows;
@@ -122,9 +123,9 @@ function boundRecords(bytes: Readable, ended: () => number, stop: () => void): v
 /** The lines of a text file, gzipped or not, counted from 1; empty ones are left out. Throws BadInput for one that is too long. */
 export async function* readLines(
   file: string,
-  options: ReadOptions,
+  onBytes: ReadOptions["onBytes"],
 ): AsyncGenerator<{ text: string; line: number }> {
-  const bytes = await bytesOf(file, options);
+  const bytes = await bytesOf(file, onBytes);
   let line = 1;
   let pieces: Buffer[] = [];
   let size = 0;
@@ -158,7 +159,7 @@ export async function* readLines(
   if (last.text.trim() !== "") yield last;
 }
 
-async function bytesOf(file: string, { onBytes }: ReadOptions): Promise<Readable> {
+async function bytesOf(file: string, onBytes: ReadOptions["onBytes"]): Promise<Readable> {
   const opened = await open(file).catch((error: Error) => {
     throw new BadInput(file, null, `cannot be read (${error.message})`);
   });

@@ -192,6 +192,7 @@ const verbs: readonly string[] = [
   "content/onboarding/onboarding-status.ts",
   "content/onboarding/prove-host.ts",
   "content/recommendation/draft-recommendation.ts",
+  "content/register/apply-rows.ts",
   "content/register/gone.ts",
   "content/register/import.ts",
   "content/register/link-registers.ts",

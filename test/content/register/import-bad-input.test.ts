@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { emptyRecord, type NonprofitRecord } from "#content/nonprofit/record.ts";
 import { BadInput } from "#scripts/import/read-file.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
@@ -12,6 +13,10 @@ afterEach(() => importing.close());
 
 const good = readFileSync(registerFile("eo_aa.csv"), "utf8");
 const [header = "", first = "", second = ""] = good.split("\n");
+
+/** A line of our own records. */
+const record = (fields: Partial<NonprofitRecord>): string =>
+  JSON.stringify({ ...emptyRecord, id: 1, slug: "well", name: "Well", ...fields });
 
 /** What the import says of a file; fails the test when it is taken in. */
 async function refusal(format: string, file: string): Promise<string> {
@@ -115,6 +120,10 @@ describe("refused with file and line, the store as it was:", () => {
   test.each([
     ["no JSON", "{\n", /line 1: this is not JSON/],
     ["another shape", '{"id":1}\n', /line 1: slug/],
+    ["there twice", `${record({})}\n${record({ id: 2 })}`, /line 2: id 2, slug well or an org-id/],
+    ["of a link that is none", record({ website: "ftp://x.org" }), /line 1: website: send an http/],
+    ["too long", record({ mission: "a".repeat(20_001) }), /mission: at most 20000 characters/],
+    ["not plain text", record({ city: "Os\u200Blo" }), /city: holds the character/],
   ])("a record that is %s", async (_, content, message) => {
     expect(await refusal("ndjson", importing.file("x.ndjson", content))).toMatch(message);
   });
@@ -190,6 +199,9 @@ test("an import that is stopped while reading writes nothing; run again, it does
     onProgress: () => stopping.abort(),
   });
   expect(await outcome(stopped)).toContain("nothing was written");
+  const records = importing.file("x.ndjson", record({}));
+  const again = importing.run("ndjson", [records], { signal: stopping.signal });
+  expect(await outcome(again)).toContain("nothing was written");
   expect(await importing.slugs()).toEqual([]);
   expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ added: 7 });
 });

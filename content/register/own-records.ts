@@ -1,26 +1,29 @@
+import { ok, type Result } from "#content/contract/base/result.ts";
 import { RecordLine, mergedWithLine, recordOfLine } from "#content/nonprofit/record-line.ts";
+import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
-import { idsBySlug } from "#content/nonprofit/record-store.ts";
-import { idsByOrgId, knownIds } from "#content/register/import-store.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import type { Outcome, Planner, Staged } from "#content/register/import.ts";
-import { BadInput, readLines } from "./read-file.ts";
-import type { StageOptions, Staging } from "./staging.ts";
+import type { Outcome, Planner } from "./apply-rows.ts";
+import { idsByOrgId, knownIds } from "./import-store.ts";
+import type { StageContext, Staging } from "./stage-rows.ts";
 
-/** Reads and checks lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
+/** A file of our own records: one a line, as JSON. */
+export type RecordFile = { name: string; lines: AsyncIterable<{ text: string; line: number }> };
+
+/** Checks and stages lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
 export async function stageRecords(
-  files: readonly string[],
-  { staging, report, options, signal }: StageOptions,
-): Promise<void> {
-  for (const file of files) {
-    for await (const { text, line } of readLines(file, options)) {
-      if (signal.aborted) return;
+  files: Iterable<RecordFile>,
+  { staging, report, signal, onBad }: Omit<StageContext, "clock">,
+): Promise<Result<null, never>> {
+  for (const { name: file, lines } of files) {
+    for await (const { text, line } of lines) {
+      if (signal.aborted) return ok(null);
       report.rows += 1;
       const problem = stageLine(text, staging);
-      if (problem !== null) options.onBad(new BadInput(file, line, problem));
+      if (problem !== null) onBad({ file, line, problem });
     }
   }
+  return ok(null);
 }
 
 /** Stages one line; answers what is wrong with it, or null. */
@@ -45,14 +48,10 @@ function stageLine(text: string, staging: Staging): string | null {
   ];
   if (staging.has([keyOf(id), ...marks]))
     return `id ${id}, slug ${slug} or an org-id of it came before`;
-  for (const key of marks) staging.put({ key, rank: "", scope: "", as_of: "", payload: "" });
-  staging.put({
-    key: keyOf(id),
-    rank: "",
-    scope: "",
-    as_of: "",
-    payload: JSON.stringify(parsed.data),
-  });
+  const put = (key: string, payload: string) =>
+    staging.put({ key, rank: "", scope: "", as_of: "", payload });
+  for (const mark of marks) put(mark, "");
+  put(keyOf(id), JSON.stringify(parsed.data));
   return null;
 }
 
@@ -88,7 +87,7 @@ const keyOf = (id: number): string => String(id).padStart(16, "0");
  * What staged records change and add, in the order of their ids: in an empty store they make the same directory. A record
  * is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over.
  */
-export const recordPlanner: Planner<Staged> = {
+export const recordPlanner: Planner = {
   origin: "import:ndjson",
   keepTimes: true,
   plan: async (store, rows) => {

@@ -1,0 +1,181 @@
+import type { Clock } from "#content/contract/base/time.ts";
+import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { isPublicChange, type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
+import { idsByOrgId, recordsWithoutProfile, saveRecordsWithoutProfile } from "./import-store.ts";
+import {
+  mergedWithRegister,
+  newFromRegister,
+  recordAfter,
+  type RegisterDraft,
+  type RegisterTerms,
+} from "./merge.ts";
+import { giveSlugs } from "./slug-store.ts";
+import type { Register, Staged } from "./stage-rows.ts";
+import { scopesRead } from "./standing-store.ts";
+
+/** Says how many organisations go into one transaction, and makes room for other writers between two. */
+export type Pace = {
+  size: () => number;
+  run: <Value>(work: () => Promise<Value>) => Promise<Value>;
+};
+
+type ApplyWorld = {
+  store: Store;
+  report: ImportReport;
+  clock: Clock;
+  signal: AbortSignal;
+  pace: Pace;
+};
+
+/**
+ * What one row means for the directory: a profile to save, or what a register says of an organisation without one. A new nonprofit whose slug is "" is given one as it is saved. "kept": no row of
+ * the files, and nothing to save, so it is counted nowhere.
+ */
+export type Outcome =
+  | Save
+  | { record: RegisterRecord }
+  | "recorded"
+  | "unchanged"
+  | "kept"
+  | SkipReason;
+
+export type Planner = {
+  /** Named in the audit log and the change feed as where a change came from. */
+  origin: string;
+  keepTimes?: boolean;
+  /** The outcome of each row, in their order. Writes nothing. */
+  plan: (store: Queryable, rows: Staged[], now: Date) => Promise<Outcome[]>;
+};
+
+/**
+ * Applies rows in short transactions, as many as `next` gives for each, none at the end. Stops between two when asked to.
+ * Answers the ids of what was saved.
+ */
+export async function applyRows(
+  { store, report, clock, signal, pace }: ApplyWorld,
+  { origin, keepTimes = false, plan }: Planner,
+  next: (limit: number) => Staged[],
+): Promise<number[]> {
+  const slugsFor = giveSlugs();
+  const changed: number[] = [];
+  let changing = false;
+  for (let rows = next(pace.size()); rows.length > 0 && !signal.aborted; rows = next(pace.size())) {
+    const now = clock();
+    // What does not change is found without the write lock; what may change is looked at again inside. Where most of the
+    // rows before changed, as in a first import, most of these will.
+    const looked = changing ? [] : await plan(store, rows, now);
+    const open = changing ? rows : rows.filter((_, at) => typeof looked[at] === "object");
+    for (const outcome of looked) if (typeof outcome === "string") count(report, outcome);
+    if (open.length === 0) continue;
+    const { outcomes, ids } = await pace.run(() =>
+      store.write(async (tx) => {
+        const planned = await plan(tx, open, now);
+        const saves = [...new Set(planned.filter(isSave))];
+        await saveRecordsWithoutProfile(
+          tx,
+          planned.filter(isRecord).map(({ record }) => record),
+        );
+        const unnamed = saves.flatMap(({ after }) => (after.slug === "" ? [after] : []));
+        const slugs = await slugsFor(tx, unnamed.map(nameOf));
+        for (const [at, after] of unnamed.entries()) after.slug = slugs[at] ?? "";
+        const stored = await saveNonprofits(tx, saves, { origin, now, keepTimes });
+        const others = planned.filter((outcome) => !isSave(outcome));
+        return { outcomes: [...others, ...saves], ids: stored.map(({ id }) => id) };
+      }),
+    );
+    for (const outcome of outcomes) count(report, outcome);
+    for (const id of ids) changed.push(id);
+    changing = areMostChanges(outcomes, rows.length);
+  }
+  return changed;
+}
+
+const areMostChanges = (outcomes: readonly Outcome[], of: number): boolean =>
+  outcomes.filter((outcome) => typeof outcome === "object").length > of / 2;
+
+const isSave = (outcome: Outcome): outcome is Save =>
+  typeof outcome === "object" && "after" in outcome;
+const isRecord = (outcome: Outcome): outcome is { record: RegisterRecord } =>
+  typeof outcome === "object" && "record" in outcome;
+
+const nameOf = ({ name, registrations, city, region }: Save["after"]) => ({
+  slug_name: name,
+  org_id: registrations[0]?.org_id ?? "",
+  city,
+  region,
+});
+
+function count(report: ImportReport, outcome: Outcome): void {
+  if (outcome === "kept") return;
+  if (outcome === "unchanged") report.unchanged += 1;
+  else if (outcome === "recorded" || isRecord(outcome)) report.recorded += 1;
+  else if (isSave(outcome)) countSave(report, outcome);
+  else countSkip(report, outcome);
+}
+
+function countSave(report: ImportReport, save: Save): void {
+  const { before, after } = save;
+  if (before === null) report.added += 1;
+  else if (after.status === "withdrawn" && before.status !== "withdrawn") report.withdrawn += 1;
+  else if (isPublicChange(save)) report.changed += 1;
+  else report.unchanged += 1;
+  if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
+}
+
+/** What the rows of a register change in the directory and add to it. */
+export const registerPlanner = ({ name: register, lists }: Register): Planner => ({
+  origin: `import:${register}`,
+  plan: async (store, rows, now) => {
+    const drafts = rows.map(({ payload }): RegisterDraft => JSON.parse(payload));
+    const orgIds = drafts.map(({ org_id }) => org_id);
+    const noProfile = drafts.filter(({ fields }) => fields === null);
+    const ids = await idsByOrgId(store, orgIds);
+    const unlisted = await recordsWithoutProfile(
+      store,
+      register,
+      noProfile.map(({ org_id }) => org_id),
+    );
+    const scopes = await scopesRead(store);
+    const stored = await recordsById(store, [...new Set(ids.values())]);
+    const records = new Map(stored.map((record) => [record.id, record]));
+    // Two rows may be of one nonprofit, with two registrations: they share one save.
+    const saves = new Map<number, Save & { before: NonprofitRecord }>();
+    return drafts.map((draft, at): Outcome => {
+      const { scope = "", as_of = "" } = rows[at] ?? {};
+      const terms = { register, lists, scope, as_of, scopes };
+      const before = records.get(ids.get(draft.org_id) ?? 0);
+      if (before !== undefined) {
+        const save = saves.get(before.id) ?? { before, after: before };
+        const after = mergedWithRegister(save.after, draft, terms, now.getTime());
+        if (after === save.after) return isOfNoRow(draft) ? "kept" : "unchanged";
+        save.after = after;
+        saves.set(before.id, save);
+        return save;
+      }
+      return outcomeOfNew(draft, terms, unlisted.get(draft.org_id), now);
+    });
+  },
+});
+
+/** What becomes of an organisation that has no profile; `said` is what the register said of it before. */
+function outcomeOfNew(
+  draft: RegisterDraft,
+  terms: RegisterTerms,
+  said: RegisterRecord | undefined,
+  now: Date,
+): Outcome {
+  if (isOfNoRow(draft)) return "kept";
+  if (draft.fields === null && draft.record !== null) {
+    const { register, scope, as_of } = terms;
+    const record = recordAfter(said, { register, scope, as_of, ...draft.record });
+    return record === said ? "recorded" : { record };
+  }
+  if (!terms.lists) return "not_joined";
+  return { before: null, after: newFromRegister(draft, terms, now.getTime()) };
+}
+
+const isOfNoRow = ({ fields, record }: RegisterDraft): boolean =>
+  fields === null && record === null;

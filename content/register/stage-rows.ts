@@ -1,0 +1,147 @@
+import type { Clock } from "#content/contract/base/time.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import type { MappedBy } from "./cause-mapping.ts";
+import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
+import type { ListedProfile } from "./import-store.ts";
+import type { RegisterDraft } from "./merge.ts";
+
+/** A register as an import knows it. */
+export type Register = {
+  name: string;
+  /** True when the register lists organisations; false when it only adds to known ones. */
+  lists: boolean;
+  /** Of a register that lists: the parts in which it is published. A run withdraws only from parts that its rows show. */
+  parts?: {
+    /** Only parts have such names. */
+    fits: RegExp;
+    /** The part of one that an earlier version noted under the name of a file; null when its profile does not tell. */
+    ofProfile: (profile: ListedProfile) => string | null;
+    /** True when an organisation has one row in the whole register: a second one means a damaged or doubled file. */
+    onceEach: boolean;
+  };
+};
+
+/** What a register says of an organisation, in its own codes. Blank ones are left out. */
+export type RecordDraft = Pick<RegisterRecord, "org_id" | "name" | "state" | "facts">;
+
+/**
+ * What a row of a file says: of an organisation that gets a profile, or of one that gets none. `rank` decides between
+ * rows of one organisation: the greater one counts.
+ */
+export type RowOutcome =
+  | { kind: "draft"; draft: RegisterDraft; rank: string; mapped?: MappedBy }
+  | { kind: "record"; record: RecordDraft; rank?: string }
+  | { kind: "skip"; why: SkipReason }
+  | { kind: "bad"; problem: string };
+
+type RegisterRow = { line: number; part: string; outcome: RowOutcome };
+
+/** A file of a register: the day of what it says, YYYY-MM-DD, and its rows, each with the part in which it stands. */
+export type RegisterFile = { name: string; day: string; rows: AsyncIterable<RegisterRow> };
+
+/** A row that cannot be taken in. */
+export type BadRow = { file: string; line: number | null; problem: string };
+
+/**
+ * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of
+ * its file, `payload` is JSON.
+ */
+export type Staged = { key: string; scope: string; as_of: string; payload: string };
+
+/** Where rows wait until all of them are read and checked: memory stays small, and the store untouched. */
+export type Staging = {
+  /** Parts of the register in which rows stand, staged or not. */
+  scopes: Set<string>;
+  /**
+   * Stages the row, unless one of greater rank is there already, or any one where there may be one only. Answers where an
+   * earlier one was read, null for none.
+   */
+  put: (
+    row: Staged & { rank: string },
+    options?: { readAt?: string; once?: boolean },
+  ) => string | null;
+  /** The next rows in the order of their keys, without those that have no payload. */
+  after: (key: string, limit: number) => Staged[];
+  /** Whether one of these keys is staged. */
+  has: (keys: readonly string[]) => boolean;
+  /** How many rows there are, and how many bytes they take. */
+  size: () => { count: number; bytes: number };
+};
+
+/** Where rows go as they are read, and who hears of them. */
+export type StageContext = {
+  staging: Staging;
+  report: ImportReport;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Leaves the row out, or ends the import. */
+  onBad: (row: BadRow) => void;
+};
+
+export type StageFailure =
+  | { kind: "not_yet"; file: string; as_of: string }
+  | { kind: "no_rows"; file: string };
+
+const dayMs = 86_400_000;
+
+/**
+ * Stages the rows of a register's files. Of several rows of one organisation the newest counts (the later one, where rows
+ * bear no date); where it may have one only, a second one is malformed.
+ */
+export async function stageRows(
+  { parts }: Register,
+  files: Iterable<RegisterFile>,
+  { staging, report, clock, signal, onBad }: StageContext,
+): Promise<Result<null, StageFailure>> {
+  // Where the file was made it may be the next day already.
+  const tomorrow = new Date(clock().getTime() + dayMs).toISOString().slice(0, 10);
+  const once = parts?.onceEach ?? false;
+  for (const { name: file, day, rows } of files) {
+    if (day > tomorrow) return fail({ kind: "not_yet", file, as_of: day });
+    const rowsBefore = report.rows;
+    for await (const row of rows) {
+      if (signal.aborted) return ok(null);
+      report.rows += 1;
+      const problem = stageRow(row, { file, day, once }, { staging, report });
+      if (problem !== null) onBad({ file, line: row.line, problem });
+    }
+    if (report.rows === rowsBefore) return fail({ kind: "no_rows", file });
+  }
+  return ok(null);
+}
+
+/** Stages one row, or counts why not; answers what is wrong with it, or null. */
+function stageRow(
+  { line, part: scope, outcome }: RegisterRow,
+  { file, day, once }: { file: string; day: string; once: boolean },
+  { staging, report }: Pick<StageContext, "staging" | "report">,
+): string | null {
+  if (outcome.kind === "bad") return outcome.problem;
+  staging.scopes.add(scope);
+  if (outcome.kind === "skip") {
+    countSkip(report, outcome.why);
+    return null;
+  }
+  const as_of = report.as_of[scope] ?? "";
+  if (day > as_of) report.as_of[scope] = day;
+  const { draft, rank, mapped } = draftOf(outcome);
+  const earlier = staging.put(
+    { key: draft.org_id, rank, scope, as_of: day, payload: JSON.stringify(draft) },
+    { readAt: `line ${line} of ${file}`, once },
+  );
+  if (earlier !== null && once) return `${draft.org_id} stands on ${earlier} already`;
+  if (earlier !== null) countSkip(report, "duplicate");
+  else if (mapped !== undefined) report.causes_by[mapped] += 1;
+  return null;
+}
+
+type Drafted = Extract<RowOutcome, { kind: "draft" }>;
+
+/** A record without a profile is staged as a draft that fills nothing. */
+function draftOf(outcome: Drafted | Extract<RowOutcome, { kind: "record" }>): Drafted {
+  if (outcome.kind === "draft") return outcome;
+  const { record, rank = "" } = outcome;
+  const draft = { org_id: record.org_id, fields: null, source_url: null, record };
+  return { kind: "draft", draft, rank };
+}
