@@ -1,5 +1,5 @@
 import { join, resolve, sep } from "node:path";
-import type { z } from "zod";
+import { z } from "zod";
 import { settings } from "./settings/settings.ts";
 
 type Raw = z.infer<typeof settings>;
@@ -184,17 +184,23 @@ function headerOf(line: string | undefined): Record<string, string> {
 }
 
 const explain = ({ path, message }: z.core.$ZodIssue): string => {
-  const name = String(path[0] ?? "");
-  const field = settings.shape[name as keyof typeof settings.shape];
-  return `${name}: ${message}. It is: ${field?.description ?? "a setting"}.`;
+  const setting = describeConfig().find(({ name }) => name === path[0]);
+  const described = setting && `${setting.meaning} (default: ${setting.fallback})`;
+  return `${String(path[0] ?? "")}: ${message}. It is: ${described ?? "a setting"}.`;
 };
 
 /** Every setting with its meaning and default. A test compares docs/settings.md with it. */
 export const describeConfig = (): { name: string; meaning: string; fallback: string }[] =>
   Object.entries(settings.shape).map(([name, shape]) => {
-    const { meaning, fallback } = shape.meta() as { meaning: string; fallback: string };
-    return { name, meaning, fallback };
+    const { description = "", fallback } = shape.meta() ?? {};
+    return { name, meaning: description, fallback: String(fallback ?? defaultOf(shape)) };
   });
+
+function defaultOf(shape: z.ZodType): string {
+  const hasDefault = shape instanceof z.ZodDefault || shape instanceof z.ZodPrefault;
+  const value = hasDefault ? String(shape.def.defaultValue) : "none";
+  return /[a-z* ]/.test(value) && value !== "none" ? `\`${value}\`` : value;
+}
 
 /** Names that look like ours but are no setting: most likely a slip of the pen. */
 export const unknownSettings = (env: Readonly<Record<string, string | undefined>>): string[] =>

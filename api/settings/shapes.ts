@@ -2,18 +2,6 @@ import { Cron } from "croner";
 import { z } from "zod";
 import { donationMax, microUsdcFrom } from "#content/contract/base/money.ts";
 
-/** A setting with its meaning; `fallback` is what stands in its place where its own default does not say it. */
-export const described = <Shape extends z.ZodType>(
-  meaning: string,
-  shape: Shape,
-  fallback = defaultOf(shape),
-) => shape.describe(`${meaning} (default: ${fallback})`).meta({ meaning, fallback });
-
-function defaultOf(shape: z.ZodType): string {
-  const value = shape instanceof z.ZodDefault ? String(shape.def.defaultValue) : "none";
-  return /[a-z* ]/.test(value) && value !== "none" ? `\`${value}\`` : value;
-}
-
 /** Any text, or none. */
 export const anyText = z.string().optional();
 
@@ -37,29 +25,45 @@ export const whole = (min: number, max: number, fallback: number) =>
     .default(fallback);
 
 /** An amount of USDC, in millionths. */
-export const usdc = z.string().transform((text, context) => {
-  const amount = microUsdcFrom(text);
-  if (amount !== null && amount <= donationMax) return amount;
-  context.addIssue({ code: "custom", message: "send USDC as a plain decimal number, like 0.25" });
-  return z.NEVER;
-});
+export const usdc = (fallback: string) =>
+  z
+    .string()
+    .transform((text, context) => {
+      const amount = microUsdcFrom(text);
+      if (amount !== null && amount <= donationMax) return amount;
+      const message = "send USDC as a plain decimal number, like 0.25";
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    })
+    .prefault(fallback);
 
 /** One of these words. */
-export const choice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `send one of ${values.join(", ")}` });
 
-/** Five or six fields, in UTC, that name at least one instant to come. */
-export const schedule = z.string().refine(
-  (text) => {
-    if (text === "off") return true;
-    try {
-      return new Cron(text, { timezone: "UTC" }).nextRun() !== null;
-    } catch {
-      return false;
-    }
-  },
-  { error: "send a cron expression like `0 3 * * *`, or off" },
-);
+export const choice = <const Values extends readonly [string, ...string[]]>(
+  values: Values,
+  fallback: Values[number],
+) => oneOf(values).default(fallback as never);
+
+export const onOrOff = (fallback: "on" | "off") => choice(["on", "off"], fallback);
+
+/** Five or six fields, in UTC, that name at least one instant to come; or off. */
+export const schedule = (fallback: string) =>
+  z
+    .string()
+    .refine(
+      (text) => {
+        if (text === "off") return true;
+        try {
+          return new Cron(text, { timezone: "UTC" }).nextRun() !== null;
+        } catch {
+          return false;
+        }
+      },
+      { error: "send a cron expression like `0 3 * * *`, or off" },
+    )
+    .default(fallback);
 
 /** Scheme, host and port of a URL. */
 export const origin = z
