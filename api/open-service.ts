@@ -4,7 +4,7 @@ import { untrustedProxy } from "#content/operation/health.ts";
 import { chainAudit } from "#content/operation/audit-chain-store.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/giving/store.ts";
-import { every } from "#content/runtime/every.ts";
+import { every } from "#content/runtime/timing.ts";
 import { StoreLost } from "#content/store/busy.ts";
 import { openStore, servingStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";

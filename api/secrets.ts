@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join, sep } from "node:path";
-import { closeToOthers, privateFolder } from "#content/runtime/private-files.ts";
+import { closeToOthers, privateFolder } from "#content/runtime/files.ts";
 import { hasSigned, noteSigningKeys, signingKeys } from "#content/feed/store.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { type Store, storeAddress } from "#content/store/open.ts";

@@ -2,7 +2,7 @@ import { defineCommand, type ParsedArgs } from "citty";
 import { openLog } from "#api/log.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
-import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { isDamaged } from "#content/runtime/files.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
 import {
   dropDamagedManifest,

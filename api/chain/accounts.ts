@@ -2,7 +2,7 @@ import { ComputeBudgetProgram, PublicKey } from "@solana/web3.js";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { ok, type Result } from "#content/contract/base/result.ts";
-import { singleFlight } from "#content/runtime/single-flight.ts";
+import { singleFlight } from "#content/runtime/concurrency.ts";
 import { askFor, type Rpc } from "./rpc.ts";
 import type { ChainUnclear } from "#content/giving/chain.ts";
 

@@ -14,8 +14,7 @@ import {
 } from "./rpc.ts";
 import { canExist, findLanded, lookups } from "./lookups.ts";
 import { openSponsor, readPayment, send, simulate } from "./payment.ts";
-import { singleFlight } from "#content/runtime/single-flight.ts";
-
+import { singleFlight } from "#content/runtime/concurrency.ts";
 import { openTokenAccounts } from "./accounts.ts";
 import type { ChainUnclear, NotSponsored, Payment } from "#content/giving/chain.ts";
 

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { addresses } from "#content/contract/addresses.ts";
 import type { Context } from "#api/context.ts";
-import { batcher } from "#content/runtime/batcher.ts";
+import { batcher } from "#content/runtime/concurrency.ts";
 import { formOf, type PageForm, readCacheControl } from "#api/http/headers.ts";
 import { noPages, refusalOf, refuse } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";

@@ -6,7 +6,7 @@ import type { Clock } from "#content/contract/base/time.ts";
 import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { GivingWorld } from "#content/giving/world.ts";
-import { every } from "#content/runtime/every.ts";
+import { every } from "#content/runtime/timing.ts";
 import { settleDonations, sweepDonations } from "#content/giving/sweep.ts";
 
 /** Throws BadSetting when invented nonprofits would be offered for real money. */

@@ -1,7 +1,7 @@
 import { ValidationError } from "elysia";
 import { type Log, requestIdOf } from "#api/log.ts";
 import { problemTitles, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
-import { atMostEvery } from "#content/runtime/at-most-every.ts";
+import { atMostEvery } from "#content/runtime/timing.ts";
 import { isStoreAway, isStoreDamage, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
 /** What a client reads when a request is refused. `code` is our stable name of the failure. */

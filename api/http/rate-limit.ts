@@ -2,9 +2,9 @@ import type { Config } from "#api/config.ts";
 import { type LimitName, type Room, writeLimits } from "#content/contract/addresses.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
-import { atMostEvery } from "#content/runtime/at-most-every.ts";
-import { isDamaged, openDisposable, setAside } from "#content/runtime/disposable-file.ts";
-import { batcher } from "#content/runtime/batcher.ts";
+import { atMostEvery } from "#content/runtime/timing.ts";
+import { isDamaged, openDisposable, setAside } from "#content/runtime/files.ts";
+import { batcher } from "#content/runtime/concurrency.ts";
 import { keyedHash, networkHash, networkOf } from "./client.ts";
 import {
   type Allowance,

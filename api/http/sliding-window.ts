@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
+import { closeToOthers, privateFile } from "#content/runtime/files.ts";
 import { bootId, machineUptimeMs } from "#content/runtime/machine-uptime.ts";
 
 /** This many in this long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */

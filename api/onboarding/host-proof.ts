@@ -3,7 +3,7 @@ import type { Context } from "#api/context.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import type { SendMail, HostProofWorld, HostProofFailure } from "#content/onboarding/prove-host.ts";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { within } from "#content/runtime/timing.ts";
 import { openHostLook } from "./look-at-host.ts";
 
 /** What proofs are made with in a service. */

@@ -2,7 +2,7 @@ import { contactAddress, inUrl, isAbsent, openResolver } from "#api/http/resolve
 import type { Config } from "#api/config.ts";
 import { bareHost } from "#content/onboarding/host-proof.ts";
 import { AnswerRefused, boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { within } from "#content/runtime/timing.ts";
 import {
   type HostLook,
   type Look,

@@ -32,7 +32,7 @@ import {
 } from "#content/recommendation/follow-through-store.ts";
 import { funnelOf } from "#content/recommendation/funnel.ts";
 import { newestFetches } from "#content/register/import-store.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { within } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";
 
 const hourMs = 3_600_000;

@@ -6,7 +6,7 @@ import helps from "#content/editorial/metrics.json";
 import type { OperatorHealth } from "#content/contract/operator.ts";
 import { type Counted, countDurations, durationBuckets } from "#content/runtime/durations.ts";
 import { operatorHealth } from "./health.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { within } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";
 import type { Readiness, Unready } from "./probes.ts";
 import { reviewQueues } from "#content/operator/review-queues.ts";

@@ -11,7 +11,7 @@ import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { fullBelowBytes, publisherSilentMaxS, publishWaitMaxS } from "#content/operation/health.ts";
 import { StoreLost } from "#content/store/busy.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { within } from "#content/runtime/timing.ts";
 import { chainHealth, freeBytes } from "./health.ts";
 import { isSameSecret, type OperatorContext } from "./operators.ts";
 

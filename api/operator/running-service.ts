@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { every } from "#content/runtime/every.ts";
+import { every } from "#content/runtime/timing.ts";
 
 const RunningService = z.object({ pid: z.int().positive(), url: z.url() });
 

@@ -12,7 +12,7 @@ import {
   unknownSignature,
 } from "#content/contract/donation.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { within } from "#content/runtime/timing.ts";
 import { referenceOf, solanaPayLink, writeMemo } from "./memo.ts";
 import { explorerUrl } from "./network.ts";
 import type { Donation, DonateTarget, DonationTotals } from "./store.ts";

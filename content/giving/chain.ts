@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed } from "#content/contract/transfer.ts";
 import type { PaymentFacts } from "./payment-checks.ts";
-import { type Deadline, deadlineIn, within } from "#content/runtime/with-timeout.ts";
+import { type Deadline, deadlineIn, within } from "#content/runtime/timing.ts";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */

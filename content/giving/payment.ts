@@ -1,8 +1,8 @@
 import { notTakenReasons } from "#content/contract/donation-problems.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { singleFlight } from "#content/runtime/single-flight.ts";
-import { type Deadline, within } from "#content/runtime/with-timeout.ts";
+import { singleFlight } from "#content/runtime/concurrency.ts";
+import { type Deadline, within } from "#content/runtime/timing.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { isSound, judgePayment, type PaymentDue } from "./payment-checks.ts";
 import {

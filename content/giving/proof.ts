@@ -25,7 +25,7 @@ import {
 import type { GivingWorld } from "./world.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { type ChainUnclear, chainDeadline, beforeDeadline } from "./chain.ts";
-import type { Deadline } from "#content/runtime/with-timeout.ts";
+import type { Deadline } from "#content/runtime/timing.ts";
 
 export type ProofFailure =
   | { kind: Refusal | "not_watched" | "signature_not_found"; tx_signature: string }

@@ -3,7 +3,7 @@ import type { Queryable, Store } from "#content/store/open.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import { type PaymentFacts, priorityFeeLamportsMax } from "./payment-checks.ts";
 import type { Clock } from "#content/contract/base/time.ts";
-import { singleFlight } from "#content/runtime/single-flight.ts";
+import { singleFlight } from "#content/runtime/concurrency.ts";
 import type { Chain } from "./chain.ts";
 
 /** Lamports that the sponsor may spend in 24 hours: on all, on one donor, on gifts to one nonprofit. */

@@ -1,5 +1,5 @@
 import { offeredCaip2Of } from "./network.ts";
-import { batcher } from "#content/runtime/batcher.ts";
+import { batcher } from "#content/runtime/concurrency.ts";
 import type { MemoSeal } from "./memo.ts";
 import { LRUCache } from "lru-cache";
 import { type DonateTarget, donateTargets } from "./store.ts";

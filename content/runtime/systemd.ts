@@ -1,4 +1,4 @@
-import { every } from "./every.ts";
+import { every } from "./timing.ts";
 
 /**
  * Tells systemd, where it started this process (NOTIFY_SOCKET), that the service is ready, and then at half of WatchdogSec

@@ -1,4 +1,4 @@
-import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { isDamaged } from "#content/runtime/files.ts";
 import { retry } from "#content/runtime/retry.ts";
 
 /** Another process held the store's write lock for longer than the caller would wait. Nothing was written. */

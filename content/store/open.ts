@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Client, createClient, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
-import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
+import { closeToOthers, privateFile } from "#content/runtime/files.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { fetchWithin, retryWhileBusy, StoreBusy } from "./busy.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";

@@ -1,5 +1,6 @@
-import { commit } from "#content/runtime/commit.ts";
 import { version } from "#content/contract/base/version.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** Version and commit of the code that runs; without the commit where that is not known. */
 export function software(): { version: string; commit?: string } {
@@ -12,3 +13,25 @@ export function softwareVersion(): string {
   const { version: number, commit: known } = software();
   return known === undefined ? number : `${number} (${known})`;
 }
+
+const commitLength = 12;
+
+/** The commit of the code in a folder, in 12 letters: that of its clone or of its `git archive`. Null where neither tells. */
+export function commitOf(folder: string): string | null {
+  const archived = readFileSync(join(folder, "content/runtime/commit.txt"), "utf8");
+  if (/^[0-9a-f]{40}/.test(archived)) return archived.slice(0, commitLength);
+  try {
+    // Named, the repository is neither that of a folder above nor refused because another user owns it.
+    const repository = `--git-dir=${join(folder, ".git")}`;
+    const { success, stdout } = Bun.spawnSync(["git", repository, "rev-parse", "HEAD"]);
+    return success ? stdout.toString().slice(0, commitLength) : null;
+  } catch {
+    return null; // Git is not installed.
+  }
+}
+
+let known: string | null | undefined;
+
+/** The commit of the code that runs, as it was when it was first asked for: the files may be replaced meanwhile. */
+export const commit = (): string | null =>
+  known === undefined ? (known = commitOf(join(import.meta.dirname, "../.."))) : known;

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:f
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { openRests } from "#content/runtime/rests.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { CopyFacts } from "#content/store/file-work.ts";
 import {
@@ -222,4 +221,18 @@ function bucketPlace(target: ObjectStore): BackupPlace {
     removeUnfinished: (now) => dropUnfinished((name) => isLeft(name, now)),
   };
   return place;
+}
+
+/** How much longer than its work long work rests. */
+const restsPerWork = 3;
+/** What took longer waited for something else, a bucket for example. */
+const restMaxMs = 100;
+
+/** Long work rests at each call, for longer than it has worked since the last one but a tenth of a second at most: those beside it come first. */
+export function openRests(): () => Promise<void> {
+  let sinceMs = performance.now();
+  return async () => {
+    await Bun.sleep(Math.min((performance.now() - sinceMs) * restsPerWork, restMaxMs));
+    sinceMs = performance.now();
+  };
 }

@@ -2,11 +2,8 @@ import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { constants, createZstdCompress } from "node:zlib";
-import { openRests } from "#content/runtime/rests.ts";
-import { checkCopy, copyStore } from "#content/store/file-work.ts";
-import { unpackStore } from "./bring-back.ts";
-import { openKeys, sealKeys, type Keys } from "./keys.ts";
 import {
+  openRests,
   type BackupManifest,
   type BackupPart,
   type BackupPlace,
@@ -14,6 +11,9 @@ import {
   nameAt,
   writeManifest,
 } from "./place.ts";
+import { checkCopy, copyStore } from "#content/store/file-work.ts";
+import { unpackStore } from "./bring-back.ts";
+import { openKeys, sealKeys, type Keys } from "./keys.ts";
 
 export type BackupOptions = {
   place: BackupPlace;

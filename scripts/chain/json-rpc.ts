@@ -1,6 +1,6 @@
 import bs58 from "bs58";
 import { z } from "zod";
-import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { isDamaged } from "#content/runtime/files.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { openSponsor } from "#api/chain/payment.ts";
 import type { Config } from "#api/config.ts";
 import { sponsorKeyOf } from "#api/secrets.ts";
-import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { isDamaged } from "#content/runtime/files.ts";
 import { explainStart } from "#content/runtime/start-error.ts";
 import { configOrExit, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { Chaos } from "./chaos.ts";

@@ -22,7 +22,7 @@ import {
   verifyAudit,
 } from "#content/operation/audit-chain-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
-import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { isDamaged } from "#content/runtime/files.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
 import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";

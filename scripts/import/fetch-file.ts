@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from "node
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { retry } from "#content/runtime/retry.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { within } from "#content/runtime/timing.ts";
 
 /** What a server calls the version of a file that it sent. */
 export const Version = z.object({

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import registers from "#content/editorial/registers.json";
-import { every } from "#content/runtime/every.ts";
+import { every } from "#content/runtime/timing.ts";
 import { openLease } from "#content/operation/lease-store.ts";
 import { lastFetched, noteFetch } from "#content/register/import-store.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";

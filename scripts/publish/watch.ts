@@ -1,7 +1,6 @@
 import { Cron } from "croner";
 import type { Logger } from "pino";
-import { every } from "#content/runtime/every.ts";
-import { within } from "#content/runtime/with-timeout.ts";
+import { every, within } from "#content/runtime/timing.ts";
 import type { Config } from "#api/config.ts";
 import { isJsonLog } from "#api/log.ts";
 import { isoDay } from "#content/contract/base/time.ts";

@@ -4,7 +4,7 @@ import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
 import type { Context } from "#api/context.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
-import { atMostEvery } from "#content/runtime/at-most-every.ts";
+import { atMostEvery } from "#content/runtime/timing.ts";
 import { openListIndex } from "#content/find/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { everyPath } from "#content/runtime/every-path.ts";
+import { everyPath } from "#content/runtime/files.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { prune, sweepBlobs } from "#site/bundle/garbage-collection.ts";
 import { bundleExists, openManifest } from "#site/bundle/manifest.ts";

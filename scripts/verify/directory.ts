@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { feedPaths, type ManifestEntry } from "#content/contract/feed.ts";
-import { everyPath } from "#content/runtime/every-path.ts";
+import { everyPath } from "#content/runtime/files.ts";
 import { retry } from "#content/runtime/retry.ts";
 import {
   eachEntry,

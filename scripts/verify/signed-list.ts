@@ -9,7 +9,7 @@ import {
   type ShardReference,
 } from "#content/contract/feed.ts";
 import { keyIdOf, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
-import { eachAtMost } from "#content/runtime/each-at-most.ts";
+import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
 import { shardNames, shardOf } from "#site/bundle/signed-list.ts";
 import { jsonOf, keysIn, keysNamed, readBytes, textOf, Unproven } from "./source.ts";

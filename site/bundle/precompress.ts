@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { everyPath } from "#content/runtime/every-path.ts";
+import { everyPath } from "#content/runtime/files.ts";
 import { type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
 
 const compressFromBytes = 1_024;

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { isDamaged } from "#content/runtime/files.ts";
 import { msSinceMoment } from "#content/runtime/machine-uptime.ts";
 import { codeOf, digestOf, openBlobs } from "#site/bundle/blobs.ts";
 import { type ManifestFile, manifestPath, openManifest } from "#site/bundle/manifest.ts";

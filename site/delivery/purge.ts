@@ -1,5 +1,5 @@
 import { fetchPlain } from "#content/runtime/plain-fetch.ts";
-import { eachAtMost } from "#content/runtime/each-at-most.ts";
+import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/context.ts";

@@ -1,4 +1,4 @@
-import { eachAtMost } from "#content/runtime/each-at-most.ts";
+import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { type Blobs, codeOf } from "#site/bundle/blobs.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/context.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { eachAtMost } from "#content/runtime/each-at-most.ts";
+import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { type IndexTask, makeIndexes } from "#site/search/make-indexes.ts";

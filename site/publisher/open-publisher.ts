@@ -5,7 +5,7 @@ import { feedPaths } from "#content/contract/feed.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { openListIndex } from "#content/find/list-index.ts";
-import { openDisposable, setAside } from "#content/runtime/disposable-file.ts";
+import { openDisposable, setAside } from "#content/runtime/files.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { holdsSample, sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";

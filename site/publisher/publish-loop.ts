@@ -1,4 +1,4 @@
-import { isDamaged } from "#content/runtime/disposable-file.ts";
+import { isDamaged } from "#content/runtime/files.ts";
 import { codeOf, digestOf } from "#site/bundle/blobs.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";

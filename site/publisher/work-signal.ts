@@ -1,4 +1,4 @@
-import { within } from "#content/runtime/with-timeout.ts";
+import { within } from "#content/runtime/timing.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { PublisherContext } from "./context.ts";
 

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { digestOfFiles } from "#content/runtime/digest-of-files.ts";
-import { everyPath } from "#content/runtime/every-path.ts";
+import { digestOfFiles, everyPath } from "#content/runtime/files.ts";
 
 const compileWaitMs = 120_000;
 

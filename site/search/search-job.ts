@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { digestOfFiles } from "#content/runtime/digest-of-files.ts";
+import { digestOfFiles } from "#content/runtime/files.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
 import { publishInSlices, publishRelease } from "#site/bundle/export-release.ts";

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openWindows } from "#api/http/sliding-window.ts";
 import { announceService } from "#api/operator/running-service.ts";
-import { closeToOthers } from "#content/runtime/private-files.ts";
+import { closeToOthers } from "#content/runtime/files.ts";
 import { openStore } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aDirectory } from "#test/support/publisher.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { everyPath } from "#content/runtime/every-path.ts";
+import { everyPath } from "#content/runtime/files.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 
 const profiles = 41_000;

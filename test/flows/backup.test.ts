@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { findEpoch } from "#content/feed/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { lastBackup } from "#content/operation/backup-store.ts";
-import { everyPath } from "#content/runtime/every-path.ts";
+import { everyPath } from "#content/runtime/files.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { exportTables } from "#content/store/move.ts";
 import { checkCopy, copyStore } from "#content/store/file-work.ts";

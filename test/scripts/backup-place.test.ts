@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { everyPath } from "#content/runtime/every-path.ts";
+import { everyPath } from "#content/runtime/files.ts";
 import { nameAt, openPlace, writeManifest } from "#scripts/backup/place.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
 

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { openLimits } from "#api/http/rate-limit.ts";
 import { openSecrets } from "#api/secrets.ts";
-import { everyPath } from "#content/runtime/every-path.ts";
+import { everyPath } from "#content/runtime/files.ts";
 import { chainFiles } from "#scripts/chain/installed.ts";
 import { openJournal } from "#scripts/chain/journal.ts";
 import { examine } from "#scripts/doctor/examine.ts";

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commitOf } from "#content/runtime/commit.ts";
+import { commitOf } from "#content/store/software.ts";
 import { runProgram } from "#test/support/processes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "almoner-commit-"));

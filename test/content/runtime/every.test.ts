@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { every } from "#content/runtime/every.ts";
+import { every } from "#content/runtime/timing.ts";
 
 const everyMs = 1;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { singleFlight } from "#content/runtime/single-flight.ts";
+import { singleFlight } from "#content/runtime/concurrency.ts";
 
 const place = {};
 

@@ -34,3 +34,38 @@ export function batcher<Question, Answer>(
     flush,
   };
 }
+
+const flights = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+/** Does work once for all calls under one key of an object that come while it runs: a thousand calls are one. */
+export function singleFlight<Value>(
+  of: object,
+  key: string,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const running = flights.get(of) ?? new Map<string, Promise<unknown>>();
+  flights.set(of, running);
+  const known = running.get(key);
+  if (known !== undefined) return known as Promise<Value>;
+  const call = work().finally(() => running.delete(key));
+  running.set(key, call);
+  return call;
+}
+
+/** Does work on each item, at most `limit` at a time. When work throws, no further item is begun. */
+export async function eachAtMost<Item>(
+  limit: number,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const rest = iteratedOnce(items);
+  const next = async () => {
+    for await (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: limit }, next));
+}
+
+/** Each item is given to one of those who iterate over it. */
+async function* iteratedOnce<Item>(items: Iterable<Item> | AsyncIterable<Item>) {
+  yield* items;
+}

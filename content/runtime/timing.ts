@@ -1,5 +1,3 @@
-import { within } from "./with-timeout.ts";
-
 export type EveryOptions = {
   /** Pause between the end of one run and the begin of the next. */
   everyMs: number;
@@ -39,5 +37,31 @@ export function every(
       stopping.resolve();
       await within(running, stopWaitMs);
     },
+  };
+}
+
+/** What a promise gives within a time, null when it takes longer. What it gives later is no one's. */
+export function within<Value>(promise: Promise<Value>, ms: number): Promise<Value | null> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(() => late.resolve(null), ms);
+  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
+}
+
+/** How much longer something may take. */
+export type Deadline = { leftMs: () => number };
+
+export function deadlineIn(ms: number): Deadline {
+  const endMs = performance.now() + ms;
+  return { leftMs: () => Math.max(0, endMs - performance.now()) };
+}
+
+/** Answers true at the first call, and again at the first one after each `everyMs`: for log lines that would repeat. */
+export function atMostEvery(everyMs: number): () => boolean {
+  let lastMs = -Infinity;
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - lastMs < everyMs) return false;
+    lastMs = nowMs;
+    return true;
   };
 }
