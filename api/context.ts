@@ -2,7 +2,7 @@ import type { Browse, FoundList } from "#content/find/browse-store.ts";
 import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import type { CountSearch, SearchPage } from "#content/find/search.ts";
-import type { Curation } from "#content/recommendation/candidate-store.ts";
+import type { Curated } from "#content/recommendation/curation-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
@@ -31,14 +31,6 @@ export type SearchEngine = {
   /** Narrows, counts and sorts the directory, as of now. */
   browse: Browse["page"];
   close(): Promise<void>;
-};
-
-/** The recommended profiles in memory: `openCurated`. */
-export type Curated = {
-  /** What is recommended now: a change of such a profile is in it at once, picks and donations within 5 s. */
-  current: () => Promise<Curation>;
-  /** Reads the picks again next time: this process changed them. */
-  lookAgain: () => void;
 };
 
 /** How far publishing is. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { systemClock } from "#content/contract/base/time.ts";
 import { untrustedProxy } from "#content/operation/health.ts";
-import { chainAudit } from "#content/operation/audit-chain-store.ts";
+import { chainAudit } from "#content/operation/audit-store.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/giving/store.ts";
 import { every } from "#content/runtime/timing.ts";
@@ -11,8 +11,7 @@ import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
-import { openCurated } from "./recommendation/curated.ts";
-import { openDonationChain, refuseSample } from "./giving/start-giving.ts";
+import { openCurated } from "#content/recommendation/curation-store.ts";
 import { openResponseCache } from "./http/response-cache.ts";
 import { openLog } from "./log.ts";
 import type { Context } from "./context.ts";
@@ -24,7 +23,7 @@ import { isUsed, openSecrets } from "./secrets.ts";
 import { eraseOldContacts } from "#content/correction/erase-contacts.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { expireWaiting } from "#content/operator/review-queues.ts";
-import { startSweep } from "#api/giving/start-giving.ts";
+import { startSweep, openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 
 export type Service = {
   app: App;

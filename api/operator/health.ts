@@ -29,8 +29,8 @@ import {
 import {
   openedByRank,
   recommendationFunnel,
+  funnelOf,
 } from "#content/recommendation/follow-through-store.ts";
-import { funnelOf } from "#content/recommendation/funnel.ts";
 import { newestFetches } from "#content/register/import-store.ts";
 import { within } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";

@@ -6,7 +6,7 @@ import { type ListItem, listItemsById } from "#content/nonprofit/list-store.ts";
 import { idsBySlug } from "#content/nonprofit/record-store.ts";
 import type { Asked } from "#content/reconciliation/asked.ts";
 import { certain, featureNames, type Match, ranked } from "#content/reconciliation/match.ts";
-import { type } from "#content/reconciliation/properties.ts";
+import { type } from "#content/reconciliation/manifest.ts";
 import { knownByOrgId } from "#content/register/standing-store.ts";
 
 type Searching = Pick<Context, "store" | "search">;

@@ -22,8 +22,13 @@ import { fold } from "#content/nonprofit/text.ts";
 import { idsBySlug, recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { type Asked, askedBy, askedByDraft } from "#content/reconciliation/asked.ts";
-import { draftManifest, manifest } from "#content/reconciliation/manifest.ts";
-import { cellsOf, properties, type } from "#content/reconciliation/properties.ts";
+import {
+  draftManifest,
+  manifest,
+  cellsOf,
+  properties,
+  type,
+} from "#content/reconciliation/manifest.ts";
 import { readTable, writtenTable } from "#content/reconciliation/table.ts";
 import { previewPage } from "./preview.ts";
 import { reconcile, reconcileMany, suggested } from "./reconcile.ts";

@@ -112,7 +112,7 @@ export const intentLengthMax = 160;
 export const intentsMax = 10;
 export const reasonLengthMax = 600;
 
-/** One profile picked by hand. Sentences stay restrained: content/recommendation/wording-faults.ts checks them where they are loaded. */
+/** One profile picked by hand. Sentences stay restrained: content/recommendation/pick-text.ts checks them where they are loaded. */
 const StarterPick = z.strictObject({
   slug: z.string().min(1),
   recommended_for: z

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, lt } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, lt, asc, gt, isNotNull, isNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
@@ -7,7 +7,7 @@ import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
-import { chainedHead, hashOfEntry } from "./audit-chain-store.ts";
+import { createHash } from "node:crypto";
 
 const { hash: _hash, previous_hash: _previous, ...entryColumns } = getTableColumns(auditLog);
 
@@ -111,3 +111,202 @@ export async function logOperator(
 }
 
 type NewEntry = typeof auditLog.$inferInsert;
+
+/** An entry of the log as it is hashed: `detail` is the text that is stored. */
+type HashedEntry = {
+  id: number;
+  operator: string;
+  action: string;
+  subject: string;
+  detail: string;
+  happened_at: number;
+};
+
+const hashedColumns = {
+  id: auditLog.id,
+  operator: auditLog.operator,
+  action: auditLog.action,
+  subject: auditLog.subject,
+  detail: sql<string>`${auditLog.detail}`,
+  happened_at: auditLog.happened_at,
+};
+
+/**
+ * SHA-256, in hexadecimal, of the JSON array of these members in this order: one text for one entry. `previous` is the
+ * hash of the entry before, "" for the first.
+ */
+export const hashOfEntry = (
+  previous: string,
+  { id, operator, action, subject, detail, happened_at }: HashedEntry,
+): string =>
+  createHash("sha256")
+    .update(JSON.stringify([previous, id, operator, action, subject, detail, happened_at]))
+    .digest("hex");
+
+const entriesPerRead = 1_000;
+
+/** The highest id that was ever given: higher than the newest entry's when somebody took entries out at the end. */
+const highestId = sql<number>`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit_log'), 0)`;
+
+/** The newest entry's id and hash, 0 and "" for an empty log. Chains entries of older versions first, which have none. */
+async function chainedHead(tx: WriteTransaction): Promise<{ id: number; hash: string }> {
+  const [newest] = await tx.db
+    .select({ id: highestId, hash: auditLog.hash })
+    .from(auditLog)
+    .orderBy(desc(auditLog.id))
+    .limit(1);
+  if (newest === undefined) return { id: 0, hash: "" };
+  return { id: newest.id, hash: newest.hash ?? (await chainOlder(tx)) };
+}
+
+/** Chains what is not chained yet, at the end of the log; answers the hash of the newest entry. */
+async function chainOlder(tx: WriteTransaction): Promise<string> {
+  const [chained] = await tx.db
+    .select({ id: auditLog.id, hash: auditLog.hash })
+    .from(auditLog)
+    .where(sql`${auditLog.hash} IS NOT NULL`)
+    .orderBy(desc(auditLog.id))
+    .limit(1);
+  let hash = chained?.hash ?? "";
+  for await (const entry of entriesAfter(tx, chained?.id ?? 0)) {
+    const previous_hash = hash;
+    hash = hashOfEntry(previous_hash, entry);
+    await tx.db
+      .update(auditLog)
+      .set({ previous_hash, hash })
+      .where(and(eq(auditLog.id, entry.id), isNull(auditLog.hash)));
+  }
+  return hash;
+}
+
+async function* entriesAfter(store: Queryable, after: number) {
+  for (let last = after; ;) {
+    const entries = await store.db
+      .select({ ...hashedColumns, previous_hash: auditLog.previous_hash, hash: auditLog.hash })
+      .from(auditLog)
+      .where(gt(auditLog.id, last))
+      .orderBy(asc(auditLog.id))
+      .limit(entriesPerRead);
+    yield* entries;
+    if (entries.length < entriesPerRead) return;
+    last = entries.at(-1)?.id ?? last;
+  }
+}
+
+/** The newest entry on a day, as it is published: a reader who keeps a copy knows what the log was then. */
+export const AuditHead = z.object({
+  day: z.string(),
+  /** The id of the newest entry, which is their number too. */
+  entries: z.int().min(1),
+  hash: z.string(),
+  /** Detached JWS over `signedTextOf` this head. */
+  jws: z.string(),
+});
+export type AuditHead = z.infer<typeof AuditHead>;
+
+/** GET /changes/audit.json. */
+export const AuditHeads = z.object({ heads: z.array(AuditHead) });
+export type AuditHeads = z.infer<typeof AuditHeads>;
+
+/** The fact of the store under which the published heads are kept, as JSON of AuditHeads. */
+export const auditHeadsFact = "audit_heads";
+
+/** What a head's signature is over. */
+export const signedTextOf = ({ day, entries, hash }: Omit<AuditHead, "jws">): string =>
+  JSON.stringify([day, entries, hash]);
+
+export type AuditFault = { id: number; problem: string };
+
+const headsKept = 400;
+
+/** Chains entries of older versions once, for those who start to work with a store that may be one. */
+export async function chainAudit(store: Store): Promise<void> {
+  const loose = await store.db.$count(auditLog, isNull(auditLog.hash));
+  if (loose > 0) await store.write(chainedHead);
+}
+
+/** The published heads with that of this day, as JSON of AuditHeads; those of the last 400 days with a head are kept. */
+export async function headsWithDay(
+  tx: WriteTransaction,
+  {
+    day,
+    before,
+    sign,
+  }: { day: string; before: string | null; sign: (text: string) => Promise<string> },
+): Promise<string> {
+  const { heads } = before === null ? { heads: [] } : AuditHeads.parse(JSON.parse(before));
+  const { id: entries, hash } = await chainedHead(tx);
+  const head = { day, entries, hash };
+  // The head of a day that was published once stays.
+  const isNew = entries > 0 && !heads.some((one) => one.day === day);
+  const added = isNew ? [{ ...head, jws: await sign(signedTextOf(head)) }] : [];
+  const kept = [...heads, ...added].slice(-headsKept);
+  return JSON.stringify({ heads: kept } satisfies AuditHeads);
+}
+
+/** Whether the log is in a chain, that of an older version is not before the service chains it. */
+export const isChained = async (store: Queryable): Promise<boolean> =>
+  (await store.db.$count(auditLog)) === 0 ||
+  (await store.db.$count(auditLog, isNotNull(auditLog.hash))) > 0;
+
+const triggers = ["changed", "shortened", "replaced"].map((end) => `audit_log_is_not_${end}`);
+
+/** Which triggers that keep the log as it is are gone. In SQL: drizzle knows no table of tables. */
+export async function missingTriggers(store: Queryable): Promise<string[]> {
+  const { rows } = await store.raw.execute(
+    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit_log' AND sql LIKE '%RAISE(ABORT%'",
+  );
+  const there = new Set(rows.map(({ name }) => name));
+  return triggers.filter((name) => !there.has(name));
+}
+
+/** The first entry of before this time (milliseconds since 1970) behind those that heads cover; null for none. */
+export async function uncovered(
+  store: Queryable,
+  { heads, beforeMs }: { heads: readonly AuditHead[]; beforeMs: number },
+): Promise<number | null> {
+  const covered = Math.max(0, ...heads.map(({ entries }) => entries));
+  const [entry] = await store.db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(and(gt(auditLog.id, covered), lt(auditLog.happened_at, beforeMs)))
+    .orderBy(asc(auditLog.id))
+    .limit(1);
+  return entry?.id ?? null;
+}
+
+const faultsMax = 100;
+
+/**
+ * Reads the whole log and says where it is not as it was written: an entry that was changed, one that is missing, one
+ * that does not follow the one before, and one that differs from a head that was published. At most 100 faults.
+ */
+export async function verifyAudit(store: Queryable, heads: readonly AuditHead[]) {
+  const faults: AuditFault[] = [];
+  const expected = Map.groupBy(heads, ({ entries }) => entries);
+  let [id, hash] = [0, ""];
+  for await (const entry of entriesAfter(store, 0)) {
+    const problem = faultOf(entry, { id, hash });
+    if (problem !== null) faults.push({ id: entry.id, problem });
+    [id, hash] = [entry.id, entry.hash ?? ""];
+    for (const head of expected.get(id) ?? []) {
+      if (head.hash !== hash) faults.push({ id, problem: `differs from the head of ${head.day}` });
+    }
+    expected.delete(id);
+    if (faults.length >= faultsMax) return { entries: id, hash, faults };
+  }
+  const [given] = await store.db.select({ id: highestId }).from(sql`(SELECT 1)`);
+  const last = Math.max(given?.id ?? 0, ...expected.keys());
+  if (last > id) faults.push({ id: last, problem: `is missing, with all after entry ${id}` });
+  return { entries: id, hash, faults };
+}
+
+function faultOf(
+  entry: HashedEntry & { previous_hash: string | null; hash: string | null },
+  before: { id: number; hash: string },
+): string | null {
+  if (entry.id !== before.id + 1) return `follows entry ${before.id}: those between are missing`;
+  if (entry.hash === null) return "is not in the chain";
+  if (entry.previous_hash !== before.hash) return "does not follow the entry before";
+  return entry.hash === hashOfEntry(entry.previous_hash, entry) ? null : "was changed";
+}

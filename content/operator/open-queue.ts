@@ -15,7 +15,7 @@ import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
-import { describeFaults, wordingFaults } from "#content/recommendation/wording-faults.ts";
+import { describeFaults, wordingFaults } from "#content/recommendation/pick-text.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
 export type ReviewQueue = ReturnType<typeof openQueue>;

@@ -12,8 +12,11 @@ import {
   waitingDraftCount,
 } from "#content/recommendation/draft-store.ts";
 import { isInFile, pickOf, setPick, type StoredPick } from "#content/recommendation/pick-store.ts";
-import { checkPickText, type PickText } from "#content/recommendation/pick-text.ts";
-import { sensitiveClaims } from "#content/recommendation/wording-faults.ts";
+import {
+  checkPickText,
+  type PickText,
+  sensitiveClaims,
+} from "#content/recommendation/pick-text.ts";
 import {
   flagsOf,
   isListed,

@@ -8,6 +8,8 @@ import {
   recommendationFollowThroughs,
   recommendationLog,
 } from "#content/store/tables/recommendations.ts";
+import { micro, usdcNumber } from "#content/contract/base/money.ts";
+import type { FunnelGroup } from "#content/contract/operator.ts";
 
 /** Source: spec, "Limits", follow-through window. Exactly this long after counts, too. */
 export const followThroughWindowMs = 60_000;
@@ -217,4 +219,30 @@ export async function oldestCall(store: Queryable): Promise<number | null> {
     .orderBy(asc(recommendationLog.id))
     .limit(1);
   return oldest?.called_at ?? null;
+}
+
+/** Calls and what followed them: all, then by phase, intent and cause, those with most calls first. */
+export const funnelOf = (rows: readonly FunnelRow[]): FunnelGroup[] => [
+  sumOf("all", "", rows),
+  ...(["phase", "intent", "cause"] as const).flatMap((by) =>
+    [...Map.groupBy(rows, (row) => String(row[by]))]
+      .map(([value, same]) => sumOf(by, value, same))
+      .sort((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1)),
+  ),
+];
+
+function sumOf(by: FunnelGroup["by"], value: string, rows: readonly FunnelRow[]): FunnelGroup {
+  const sum = (name: "calls" | "answered" | "profile" | "donate" | "donation") =>
+    rows.reduce((all, row) => all + row[name], 0);
+  const given = rows.reduce((all, row) => all + row.given_micro_usdc, 0n);
+  return {
+    by,
+    value,
+    calls: sum("calls"),
+    answered: sum("answered"),
+    profile: sum("profile"),
+    donate: sum("donate"),
+    donation: sum("donation"),
+    given_usdc: usdcNumber(micro(given)),
+  };
 }

@@ -20,7 +20,7 @@ import {
   auditHeadsFact,
   isChained,
   verifyAudit,
-} from "#content/operation/audit-chain-store.ts";
+} from "#content/operation/audit-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { isDamaged } from "#content/runtime/files.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";

@@ -9,7 +9,7 @@ import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { needsTotals } from "#content/enrichment/needs-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { auditHeadsFact, headsWithDay } from "#content/operation/audit-chain-store.ts";
+import { auditHeadsFact, headsWithDay } from "#content/operation/audit-store.ts";
 import type { Signer } from "#content/feed/signing-keys.ts";
 import { checkpointCounters } from "#content/operation/activity-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";

@@ -22,7 +22,7 @@ import {
   signedTextOf,
   uncovered,
   verifyAudit,
-} from "#content/operation/audit-chain-store.ts";
+} from "#content/operation/audit-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { configOrExit, openExistingStore, stopWith } from "#scripts/support/config.ts";

@@ -3,7 +3,7 @@ import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { causeList } from "#content/nonprofit/list-store.ts";
-import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
+import { auditHeadsFact } from "#content/operation/audit-store.ts";
 import { directoryFact, storedCounters } from "#content/operation/directory-facts-store.ts";
 import { chartIds, chartsOf, csvOf } from "#content/statistics/charts.ts";
 import { directoryStats, storedCharts } from "#content/statistics/charts-store.ts";

@@ -5,15 +5,16 @@ import { join } from "node:path";
 import { loadSecrets } from "#api/secrets.ts";
 import { readConfig } from "#api/config.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
-import { logOperator, readAudit } from "#content/operation/audit-store.ts";
 import {
+  logOperator,
+  readAudit,
   AuditHeads,
   auditHeadsFact,
   chainAudit,
   hashOfEntry,
   headsWithDay,
   verifyAudit,
-} from "#content/operation/audit-chain-store.ts";
+} from "#content/operation/audit-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { turnDay } from "#scripts/publish/watch.ts";

@@ -3,8 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getTableColumns, getTableName } from "drizzle-orm";
-import { verifyAudit } from "#content/operation/audit-chain-store.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
+import { verifyAudit, logOperator } from "#content/operation/audit-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { exportTables, importTables, tables } from "#content/store/move.ts";
 import { openStore, type Store } from "#content/store/open.ts";

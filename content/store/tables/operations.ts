@@ -19,7 +19,7 @@ export const auditLog = sqliteTable(
     detail: text({ mode: "json" }).notNull().default({}).$type<Record<string, unknown>>(),
     happened_at: integer().notNull(),
     previous_hash: text(), // Of the entry before, "" for the first. Null until an entry of an older version is chained.
-    hash: text(), // Over this entry and `previous_hash`: see content/operation/audit-chain-store.ts.
+    hash: text(), // Over this entry and `previous_hash`: see content/operation/audit-store.ts.
   },
   (a) => [
     index("audit_log_by_subject").on(a.subject, a.id),

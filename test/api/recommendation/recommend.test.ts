@@ -2,7 +2,7 @@ import { noFilters } from "#content/contract/browse.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { wordingFaults } from "#content/recommendation/wording-faults.ts";
+import { wordingFaults } from "#content/recommendation/pick-text.ts";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
@@ -232,7 +232,7 @@ test("a service whose operator's file claims too much does not start, and names 
     const exports = { default: ${JSON.stringify({ picks })} };
     const file = (build) => build.onLoad({ filter: /starter-set\\.json$/ }, () => ({ loader: "object", exports }));
     Bun.plugin({ name: "another file", setup: (build) => void file(build) });
-    const { openCurated } = await import("#api/recommendation/curated.ts");
+    const { openCurated } = await import("#content/recommendation/curation-store.ts");
     openCurated(null, { listen: () => {} }, 1);
   `;
   const cwd = join(import.meta.dirname, "../../..");

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { checkPickText } from "#content/recommendation/pick-text.ts";
+import { checkPickText, sensitiveClaims } from "#content/recommendation/pick-text.ts";
 import { readDraft } from "#content/recommendation/draft.ts";
-import { sensitiveClaims } from "#content/recommendation/wording-faults.ts";
 import { fitted } from "#content/contract/problem.ts";
 import { DraftBody, draftExample } from "#content/contract/recommendation.ts";
 

@@ -6,7 +6,7 @@ import {
   describeFaults,
   sensitiveClaims,
   wordingFaults,
-} from "#content/recommendation/wording-faults.ts";
+} from "#content/recommendation/pick-text.ts";
 
 const phrasesIn = (text: string) => wordingFaults(text).map(({ phrase }) => phrase);
 

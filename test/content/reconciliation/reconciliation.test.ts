@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { askedByDraft } from "#content/reconciliation/asked.ts";
 import { ranked } from "#content/reconciliation/match.ts";
-import { cellsOf, properties } from "#content/reconciliation/properties.ts";
-import { draftManifest, manifest } from "#content/reconciliation/manifest.ts";
+import { cellsOf, properties, draftManifest, manifest } from "#content/reconciliation/manifest.ts";
 import { batchFitting, readTable, tableText, writtenTable } from "#content/reconciliation/table.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { aNonprofit } from "#test/support/records.ts";

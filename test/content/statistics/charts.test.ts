@@ -4,7 +4,7 @@ import { chartsOf, csvOf, drawn, partInWords, shownCell } from "#content/statist
 import { languages } from "#content/language/languages.ts";
 import { english } from "#content/language/texts.ts";
 import { spread, tickName } from "#content/statistics/draw.ts";
-import { fromFirst, growthOf, monthsTo, percent } from "#content/statistics/months.ts";
+import { fromFirst, growthOf, monthsTo, percent } from "#content/statistics/charts-store.ts";
 
 const some: Charts = {
   as_of: "2026-03-09",
