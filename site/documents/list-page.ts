@@ -1,5 +1,5 @@
 import { entriesPerPage, noFilters, staticPagesMax } from "#content/contract/browse.ts";
-import { listLimit, type NonprofitSummary } from "#content/contract/nonprofit.ts";
+import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/contract/browse.ts";
@@ -14,6 +14,7 @@ import { listMarkdown, listPageView } from "#site/lists/list-view.ts";
 import { english } from "#content/language/texts.ts";
 import { historyView } from "#site/profile/history-view.ts";
 import { organisationView } from "#site/profile/organisation-view.ts";
+import { listParts, pageAddress, pageSizeOf, staticPages } from "#site/parts/list-address.ts";
 import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import {
@@ -32,25 +33,6 @@ import { listedFields, touches } from "./staleness.ts";
 
 /** Pages of a list count from 1. */
 export const listPageKey = (list: string, page: number): DocumentKey => `list-page ${list} ${page}`;
-
-/** The kind of a list and what it lists: "country:KE" → { kind: "country", value: "KE" }. */
-function listParts(list: string): { kind: string; value: string } {
-  const [kind = "", value = ""] = list.split(":");
-  return { kind, value };
-}
-
-/** Where a page of a list lies, without a leading slash: "causes/health", "causes/health-2". See docs/decisions/0192. */
-export function pageAddress(list: string, page: number): string {
-  const { kind, value } = listParts(list);
-  const first = kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
-  return page === 1 ? first : `${first}-${page}`;
-}
-
-/** Items on a page of this list; of the whole one, in JSON, the default limit of GET /api/nonprofits. */
-const pageSizeOf = (list: string): number => (list === "all" ? listLimit.default : entriesPerPage);
-/** How many pages of this list are in the bundle when so many stand in it. */
-export const staticPages = (list: string, count: number): number =>
-  Math.min(staticPagesMax, Math.max(1, Math.ceil(count / pageSizeOf(list))));
 
 const itemsPerBatch = 1_000;
 

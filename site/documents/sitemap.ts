@@ -1,5 +1,6 @@
 import causes from "#content/editorial/causes.json";
 import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
+import { pageAddress, staticPages } from "#site/parts/list-address.ts";
 import {
   type DocumentKey,
   type DocumentKind,
@@ -9,7 +10,6 @@ import {
   single,
   type Source,
 } from "./document.ts";
-import { pageAddress, staticPages } from "./list-page.ts";
 import { movesLists, profileIn } from "./staleness.ts";
 
 /** Nonprofits, by id, in one sitemap file. A chunk of profiles is smaller than it may be, so that a change rewrites less. */

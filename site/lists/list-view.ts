@@ -10,7 +10,6 @@ import {
   type Filters,
   type ListSort,
   listSorts,
-  staticPagesMax,
 } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/contract/browse.ts";
@@ -20,6 +19,7 @@ import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/face
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { type FacetGroup, facetGroup } from "./facet-links.ts";
+import { listPath, withParams } from "#site/parts/list-address.ts";
 import { pictureOf } from "#site/parts/page-picture.ts";
 import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, joined, placesInLine } from "#site/parts/words.ts";
@@ -130,9 +130,6 @@ function subjectOf({ cause, country }: Filters, t: Texts) {
   return { name: t.country(code) ?? country, kicker, intro: null };
 }
 
-const withParams = (path: string, params: URLSearchParams): string =>
-  params.size === 0 ? path : `${path}?${params.toString()}`;
-
 function jsonPath(list: Pick<ListPage, "filters" | "sort" | "page">): string {
   const params = browseParams(list);
   if (list.page > 1) {
@@ -141,24 +138,6 @@ function jsonPath(list: Pick<ListPage, "filters" | "sort" | "page">): string {
   }
   return withParams("/api/nonprofits", params);
 }
-
-/** Where a page of a list is: the foremost pages of causes and countries are files, the service makes all others. */
-export function listPath(list: Pick<ListPage, "filters" | "sort">, page: number): string {
-  const params = browseParams(list);
-  const [only] = [...params];
-  const root = params.size === 1 && only !== undefined ? folders[only[0]]?.(only[1]) : undefined;
-  if (root !== undefined && page <= staticPagesMax) return page === 1 ? root : `${root}-${page}`;
-  if (page > 1) params.set("page", String(page));
-  return withParams("/browse", params);
-}
-
-const folders: Readonly<Record<string, (value: string) => string | undefined>> = {
-  cause: (id) => (causeIntros.has(id) ? `/causes/${id}` : undefined),
-  country: (asked) => {
-    const code = countryCode(asked);
-    return code === null ? undefined : `/countries/${code.toLowerCase()}`;
-  },
-};
 
 const linksMax = 9;
 

@@ -16,6 +16,7 @@ import {
   namedFacets,
   pageNumbers,
 } from "./list-view.ts";
+import { withParams } from "#site/parts/list-address.ts";
 import { clipped } from "#site/parts/words.ts";
 
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
@@ -146,5 +147,5 @@ function searchPath({ q = "", literal = "", page = 1, ...filters }: SearchAsked)
     ...(literal === "" ? [] : [["literal", literal]]),
     ...(page > 1 ? [["page", String(page)]] : []),
   ]);
-  return params.size === 0 ? "/search" : `/search?${params.toString()}`;
+  return withParams("/search", params);
 }

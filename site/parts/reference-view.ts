@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withParams } from "./list-address.ts";
 
 const Parameter = z.object({
   name: z.string(),
@@ -84,7 +85,7 @@ function exampleOf(
       where === "query" && required ? [[name, String(example ?? "…")]] : [],
     ),
   );
-  const url = `${base}${filled}${query.size === 0 ? "" : `?${query.toString()}`}`;
+  const url = withParams(base + filled, query);
   const body = requestBody?.content["application/json"]?.example;
   if (method === "get" || body === undefined) return `curl "${url}"`;
   const sent = JSON.stringify(body, null, 2).replaceAll("'", "’");

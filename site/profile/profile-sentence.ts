@@ -3,7 +3,7 @@ import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { listPath } from "#site/lists/list-view.ts";
+import { listPath } from "#site/parts/list-address.ts";
 import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, isolated } from "#site/parts/words.ts";
 import { standingsOf } from "./profile-standing.ts";

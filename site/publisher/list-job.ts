@@ -12,9 +12,10 @@ import {
   snapshotPartKey,
   snapshotPartOf,
 } from "#site/documents/feed.ts";
-import { listPageKey, pageAddress, staticPages } from "#site/documents/list-page.ts";
+import { listPageKey } from "#site/documents/list-page.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { staleStanding, standingFolder } from "#site/documents/standing.ts";
+import { pageAddress, staticPages } from "#site/parts/list-address.ts";
 import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
 import { runProfileJob } from "./profile-job.ts";
 

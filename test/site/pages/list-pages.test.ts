@@ -5,7 +5,8 @@ import { NonprofitList } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { drawn } from "#site/documents/in-languages.ts";
 import { listPage } from "#site/documents/list-page.ts";
-import { type ListPage, listPageView, listPath, pageNumbers } from "#site/lists/list-view.ts";
+import { type ListPage, listPageView, pageNumbers } from "#site/lists/list-view.ts";
+import { listPath } from "#site/parts/list-address.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import { sitemap } from "#site/documents/sitemap.ts";
 import {

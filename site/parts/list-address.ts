@@ -1,0 +1,51 @@
+import {
+  browseParams,
+  type BrowseQuery,
+  entriesPerPage,
+  staticPagesMax,
+} from "#content/contract/browse.ts";
+import { causeIds } from "#content/contract/cause.ts";
+import { listLimit } from "#content/contract/nonprofit.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
+
+/** The kind of a list and what it lists: "country:KE" → { kind: "country", value: "KE" }. */
+export function listParts(list: string): { kind: string; value: string } {
+  const [kind = "", value = ""] = list.split(":");
+  return { kind, value };
+}
+
+/** Items on a page of this list; of the whole one, in JSON, the default limit of GET /api/nonprofits. */
+export const pageSizeOf = (list: string): number =>
+  list === "all" ? listLimit.default : entriesPerPage;
+/** How many pages of this list are in the bundle when so many stand in it. */
+export const staticPages = (list: string, count: number): number =>
+  Math.min(staticPagesMax, Math.max(1, Math.ceil(count / pageSizeOf(list))));
+
+/** Where a page of a list lies, without a leading slash: "causes/health", "causes/health-2". See docs/decisions/0192. */
+export function pageAddress(list: string, page: number): string {
+  const { kind, value } = listParts(list);
+  const first = kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
+  return page === 1 ? first : `${first}-${page}`;
+}
+
+/** Where a page of a list is: the foremost pages of causes and countries are files, the service makes all others. */
+export function listPath(list: Pick<BrowseQuery, "filters" | "sort">, page: number): string {
+  const params = browseParams(list);
+  const [only] = [...params];
+  const whole = params.size === 1 && only !== undefined ? wholeLists[only[0]]?.(only[1]) : null;
+  if (typeof whole === "string" && page <= staticPagesMax) return `/${pageAddress(whole, page)}`;
+  if (page > 1) params.set("page", String(page));
+  return withParams("/browse", params);
+}
+
+/** The list that a single filter leaves, where the bundle has it. */
+const wholeLists: Readonly<Record<string, (value: string) => string | null>> = {
+  cause: (id) => (causeIds.includes(id) ? `cause:${id}` : null),
+  country: (asked) => {
+    const code = countryCode(asked);
+    return code === null ? null : `country:${code}`;
+  },
+};
+
+export const withParams = (path: string, params: URLSearchParams): string =>
+  params.size === 0 ? path : `${path}?${params.toString()}`;
