@@ -18,7 +18,6 @@ import { english, type Texts } from "#content/language/texts.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
-import { type FacetGroup, facetGroup } from "./facet-links.ts";
 import { listPath, withParams } from "#site/parts/list-address.ts";
 import { pictureOf } from "#site/parts/page-picture.ts";
 import { countryInSentence } from "#content/language/country-in-sentence.ts";
@@ -75,7 +74,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     order: t.text(`order.${sort}_text`),
     start: from + 1,
     chips,
-    ...(facets === null ? notNarrowed : narrowingOf(list, facets, { isFile: !narrowed, t })),
+    ...(facets === null ? notNarrowed : waysToNarrow(list, facets, { isFile: !narrowed, t })),
     page,
     ...pagerOf(list),
     entries: items.map((item) => entryOf({ ...item, country: item.country_code }, t)),
@@ -85,15 +84,16 @@ export function listPageView(list: ListPage, t: Texts = english) {
 /** By what the list can be narrowed and sorted; the states of the United States stand on a map. */
 type Shown = { isFile: boolean; t: Texts };
 
-function narrowingOf(list: ListPage, counts: FacetCounts, { isFile, t }: Shown) {
+function waysToNarrow(list: ListPage, counts: FacetCounts, { isFile, t }: Shown) {
   const facets = namedFacets(counts, t);
   const isOnMap = isUnitedStates(list.filters);
+  const byRegion = narrowingOf(list, "region");
   return {
     groups: linkedFacets.flatMap((facet) =>
       isOnMap && facet === "region" ? [] : groupOf(list, facets, facet, t),
     ),
     sorts: list.total < 2 ? [] : sortsOf(list, t),
-    states: isOnMap ? facets.region.map((value) => linkOf(list, "region", value)) : [],
+    states: isOnMap ? facets.region.map((value) => linkOf("region", value, byRegion)) : [],
     form: formOf(list, facets, { isFile, t }),
   };
 }
@@ -174,31 +174,64 @@ export function namedFacets(counts: FacetCounts, t: Texts): Facets {
   return Object.fromEntries(named) as Facets;
 }
 
+/** One value by which a list can be narrowed: how many it would leave, and where that list is. `chosen` leads back. */
+export type FacetLink = { text: string; count: number; href: string; chosen: boolean };
+
+/** Values of one kind, the most frequent first. */
+export type FacetGroup = { label: string; links: readonly FacetLink[] };
+
+/** Values that stand as links; a form has the others. */
+const textMax = 48;
+const facetLinksMax = 8;
+
+type Value = { value: string; name: string; count: number };
+/** What a list is narrowed by of one facet, and where it is with another value, or with none. */
+type Narrowing = { asked: string | null; hrefWith: (value: string | null) => string };
+
+/** The list narrowed by a value of a facet, or no longer narrowed by it. */
+function linkOf(facet: FacetName, { value, name, count }: Value, by: Narrowing): FacetLink {
+  const chosen = by.asked !== null && isSameValue(facet, by.asked, value);
+  return { text: name, count, chosen, href: by.hrefWith(chosen ? null : value) };
+}
+
+/**
+ * A group of the values that tell most: those that are chosen, then the most frequent. None where no value would leave
+ * fewer than the `total` of now.
+ */
+export function facetGroup(
+  facet: FacetName,
+  values: readonly Value[],
+  { total, ...by }: Narrowing & { total: number },
+  t: Texts,
+): FacetGroup[] {
+  const { asked } = by;
+  const isChosen = ({ value }: Value) => asked !== null && isSameValue(facet, asked, value);
+  const chosen = values.filter(isChosen);
+  const others = values.filter((value) => !isChosen(value));
+  if (chosen.length === 0 && others.every(({ count }) => count === total)) return [];
+  const links = [...chosen, ...others].slice(0, facetLinksMax).map((value) => {
+    const link = linkOf(facet, value, by);
+    return { ...link, text: clipped(link.text, textMax) };
+  });
+  return [{ label: t.text(`facet.${facet}`), links }];
+}
+
 /** Facets of which the foremost values are links beside the list. */
 export const linkedFacets = ["cause", "country", "region", "accepts"] as const;
 
 const isUnitedStates = ({ country, region }: Filters): boolean =>
   country !== null && countryCode(country) === "US" && region === null;
 
-/** The list narrowed by a value of a facet, or no longer narrowed by it. */
-function linkOf({ filters, sort }: ListPage, facet: FacetName, value: Facets[FacetName][number]) {
-  const chosen = isSameValue(facet, filters[facet] ?? "", value.value);
-  const narrowed = { ...filters, [facet]: chosen ? null : value.value };
-  const href = listPath({ filters: narrowed, sort }, 1);
-  return { text: value.name, count: value.count, chosen, href };
-}
+const narrowingOf = ({ filters, sort }: ListPage, facet: FacetName): Narrowing => ({
+  asked: filters[facet],
+  hrefWith: (value) => listPath({ filters: { ...filters, [facet]: value }, sort }, 1),
+});
 
 /** None where the list is about this facet: a file tells no numbers of other lists. */
 function groupOf(list: ListPage, facets: Facets, facet: FacetName, t: Texts): FacetGroup[] {
-  const asked = list.filters[facet];
-  const isSubject = asked !== null && !listPath(list, 1).includes("?");
-  if (isSubject) return [];
-  const isChosen = (value: string) => asked !== null && isSameValue(facet, asked, value);
-  return facetGroup(t.text(`facet.${facet}`), facets[facet], {
-    total: list.total,
-    isChosen,
-    linkOf: (value) => linkOf(list, facet, value),
-  });
+  const isSubject = list.filters[facet] !== null && !listPath(list, 1).includes("?");
+  const by = { ...narrowingOf(list, facet), total: list.total };
+  return isSubject ? [] : facetGroup(facet, facets[facet], by, t);
 }
 
 const sortsOf = (list: ListPage, t: Texts) =>
@@ -264,7 +297,7 @@ export const optionsHtml = (options: readonly Option[]): string =>
     )
     .join("");
 
-export const isSameValue = (facet: FacetName, asked: string, value: string): boolean =>
+const isSameValue = (facet: FacetName, asked: string, value: string): boolean =>
   facet === "country" ? countryCode(asked) === value : fold(asked) === fold(value);
 
 /**

@@ -6,12 +6,12 @@ import {
 } from "#content/contract/search.ts";
 import { type FacetCounts, givenFilters } from "#content/contract/browse.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import { type FacetGroup, facetGroup } from "./facet-links.ts";
 import {
   type Entry,
   entryOf,
+  type FacetGroup,
+  facetGroup,
   filterText,
-  isSameValue,
   linkedFacets,
   namedFacets,
   pageNumbers,
@@ -109,16 +109,9 @@ function groupsOf(asked: SearchAsked, { facets, total }: Found, t: Texts): Facet
   if (facets === undefined || facets === null) return [];
   const named = namedFacets(facets, t);
   return linkedFacets.flatMap((facet) => {
-    const isChosen = (value: string) => isSameValue(facet, asked[facet] ?? "", value);
-    return facetGroup(t.text(`facet.${facet}`), named[facet], {
-      total,
-      isChosen,
-      linkOf: ({ value, name: text, count }) => {
-        const chosen = isChosen(value);
-        const href = searchPath({ ...asked, [facet]: chosen ? undefined : value, page: 1 });
-        return { text, count, chosen, href };
-      },
-    });
+    const hrefWith = (value: string | null) =>
+      searchPath({ ...asked, [facet]: value ?? undefined, page: 1 });
+    return facetGroup(facet, named[facet], { asked: asked[facet] ?? null, total, hrefWith }, t);
   });
 }
 
