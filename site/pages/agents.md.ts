@@ -1,7 +1,6 @@
 import { unknownSignature } from "#content/contract/donation.ts";
 import guide from "#content/editorial/guides/agents.md?raw";
-import { endpoint } from "#site/documents/endpoint.ts";
-import { filled } from "#site/parts/discovery-text.ts";
+import { endpoint, filled } from "#site/documents/endpoint.ts";
 import { markdownLine } from "#site/parts/markdown.ts";
 
 /** Fields that never go live by agreement: an example in one of them does no harm however often it is sent. */

@@ -1,6 +1,5 @@
 import guide from "#content/editorial/guides/llms.md?raw";
-import { endpoint } from "#site/documents/endpoint.ts";
-import { filled } from "#site/parts/discovery-text.ts";
+import { endpoint, filled } from "#site/documents/endpoint.ts";
 import { grouped } from "#site/parts/words.ts";
 
 /** What the directory is, for models. */

@@ -1,6 +1,5 @@
 import guide from "#content/editorial/guides/verify-receipt.md?raw";
-import { endpoint } from "#site/documents/endpoint.ts";
-import { filled } from "#site/parts/discovery-text.ts";
+import { endpoint, filled } from "#site/documents/endpoint.ts";
 
 /** How to check a receipt with nothing but the receipt and the directory's key. */
 export const GET = endpoint<"/verify-receipt.md">(({ baseUrl }) =>

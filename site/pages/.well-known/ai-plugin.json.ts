@@ -1,6 +1,5 @@
 import { answerBytes } from "#content/contract/base/json.ts";
-import { endpoint } from "#site/documents/endpoint.ts";
-import { purpose } from "#site/parts/discovery-text.ts";
+import { endpoint, purpose } from "#site/documents/endpoint.ts";
 
 /** The plugin manifest of the contract. */
 export const GET = endpoint<"/.well-known/ai-plugin.json">(({ baseUrl }) =>

@@ -1,7 +1,6 @@
 import { answerBytes } from "#content/contract/base/json.ts";
 import { version } from "#content/contract/base/version.ts";
-import { endpoint } from "#site/documents/endpoint.ts";
-import { purpose } from "#site/parts/discovery-text.ts";
+import { endpoint, purpose } from "#site/documents/endpoint.ts";
 
 /** What scanners look for to find an MCP server without asking it. */
 export const GET = endpoint<"/.well-known/mcp.json">(({ baseUrl, tools }) =>
