@@ -1,5 +1,5 @@
 import causes from "#content/editorial/causes.json";
-import { pictureOf } from "#site/parts/page-picture.ts";
+import { pictureOf } from "#site/parts/page-head.ts";
 import { drawPicture } from "#site/pictures/picture.ts";
 import { oneByOne, type Source } from "./document.ts";
 

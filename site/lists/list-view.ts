@@ -19,7 +19,7 @@ import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/face
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { listPath, withParams } from "#site/parts/list-address.ts";
-import { pictureOf } from "#site/parts/page-picture.ts";
+import { pictureOf } from "#site/parts/page-head.ts";
 import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, joined, placesInLine } from "#site/parts/words.ts";
 

@@ -61,14 +61,3 @@ export function paragraphs(text: string | null): string[] {
   if (!text.includes("\n")) return [text];
   return text.split(/\n\s*\n/).filter((part) => part.trim() !== "");
 }
-
-const brackets: Record<string, string> = { "<": "‹", ">": "›" };
-
-/**
- * At most `lengthMax` characters of a text for an attribute of the head. Angle brackets are harmless there, but what
- * reads pages by searching for tags may not know it.
- */
-export function metaText(text: string, lengthMax: number): string {
-  const short = clipped(text, lengthMax);
-  return /[<>]/.test(short) ? short.replaceAll(/[<>]/g, (one) => brackets[one] ?? "") : short;
-}

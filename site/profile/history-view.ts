@@ -3,7 +3,8 @@ import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { linkHtml } from "./profile-html.ts";
 import { fieldName, sourceName } from "./profile-facts.ts";
-import { metaText, quoted } from "#site/parts/words.ts";
+import { metaText } from "#site/parts/page-head.ts";
+import { quoted } from "#site/parts/words.ts";
 
 /** The history of a profile as its page shows it. */
 export type HistoryView = ReturnType<typeof historyView>;

@@ -3,7 +3,7 @@ import type { Network } from "#content/giving/network.ts";
 import { stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { Fact, originsOf } from "./profile-facts.ts";
-import { scriptJson } from "#site/parts/json-ld.ts";
+import { scriptJson } from "#site/parts/page-head.ts";
 
 /**
  * The schema.org view of a profile: the organisation, and as what is said of it this directory's own record and those of

@@ -18,8 +18,8 @@ import {
 import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
 import { nearbyOf, sentenceOf } from "./profile-sentence.ts";
 import { standingLine } from "./profile-standing.ts";
-import { pictureOf } from "#site/parts/page-picture.ts";
-import { metaText, paragraphs, placesInLine } from "#site/parts/words.ts";
+import { metaText, pictureOf } from "#site/parts/page-head.ts";
+import { paragraphs, placesInLine } from "#site/parts/words.ts";
 
 /** A profile as its page shows it. */
 export type ProfileView = ReturnType<typeof profileView>;

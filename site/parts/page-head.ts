@@ -1,0 +1,40 @@
+import { causeIds } from "#content/contract/cause.ts";
+import { clipped } from "./words.ts";
+
+/** Not of two letters: edge servers take such a folder for a language. */
+const picturesFolder = "pictures";
+export const sitePicture = `${picturesFolder}/home.png`;
+
+/**
+ * Where the picture lies that other sites show of a page, without a leading slash: that of its cause, else the site's. See
+ * docs/decisions/0197.
+ */
+export const pictureOf = (cause: string | null | undefined): string =>
+  causeIds.some((id) => id === cause) ? `${picturesFolder}/causes/${cause}.png` : sitePicture;
+
+const escapes: Record<string, string> = {
+  "<": "\\u003c",
+  ">": "\\u003e",
+  "&": "\\u0026",
+  "\u2028": "\\u2028",
+  "\u2029": "\\u2029",
+};
+
+/** A value as JSON that can stand in a script element: no text in it can end the element or be taken for markup. */
+export const scriptJson = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? "");
+
+/** The schema.org view of a page that is no profile. */
+export const pageJsonLd = (type: string, url: string, name: string, description: string): string =>
+  scriptJson({ "@context": "https://schema.org", "@type": type, name, url, description });
+
+const brackets: Record<string, string> = { "<": "‹", ">": "›" };
+
+/**
+ * At most `lengthMax` characters of a text for an attribute of the head. Angle brackets are harmless there, but what
+ * reads pages by searching for tags may not know it.
+ */
+export function metaText(text: string, lengthMax: number): string {
+  const short = clipped(text, lengthMax);
+  return /[<>]/.test(short) ? short.replaceAll(/[<>]/g, (one) => brackets[one] ?? "") : short;
+}
