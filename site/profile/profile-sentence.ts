@@ -1,12 +1,15 @@
 import { noFilters } from "#content/contract/browse.ts";
+import type { Standing } from "#content/contract/standing.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { registerById } from "#content/nonprofit/register-facts.ts";
+import { schemeOf } from "#content/register/org-id.ts";
+import { type Judgement, type ScopesRead, standingOf } from "#content/register/standing.ts";
 import { listPath } from "#site/parts/list-address.ts";
 import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, isolated } from "#site/parts/words.ts";
-import { standingsOf } from "./profile-standing.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 
@@ -22,7 +25,7 @@ export function sentenceOf(
 ): string {
   const open = detail.status === "withdrawn" ? [] : detail.register_facts.filter(isListed);
   const isRevoked = standingsOf(record).some(({ value }) => value === "revoked");
-  const standing = standingOf(detail, open, isRevoked);
+  const standing = standingClause(detail, open, isRevoked);
   const gifts = giftsOf(open);
   const count = detail.beneficiaries_per_year;
   const subject = whatAndWhere(detail, t);
@@ -54,14 +57,14 @@ const isListed = ({ state }: RegisterFacts): boolean =>
   state === "registered" || state === "reinstated";
 
 /** What is said of an organisation's standing, with the year where one is known. */
-type Standing = { key: "revoked" | "exempt" | "charity" | "founded"; year: string | null };
+type StandingClause = { key: "revoked" | "exempt" | "charity" | "founded"; year: string | null };
 
 /** "tax-exempt since 1994", "registered charity since 1990", what a revocation says, or else when it was founded. */
-function standingOf(
+function standingClause(
   { register_facts, founded_year }: NonprofitDetail,
   open: readonly RegisterFacts[],
   isRevoked: boolean,
-): Standing | null {
+): StandingClause | null {
   const revoked = register_facts.find(({ state }) => state === "revoked");
   if (isRevoked && revoked !== undefined)
     return { key: "revoked", year: yearOf(revoked, "revoked") };
@@ -82,9 +85,9 @@ const standingKeys = {
   exempt: ["sentence.exempt", "sentence.exempt_since"],
   charity: ["sentence.charity", "sentence.charity_since"],
   founded: ["sentence.founded_in", "sentence.founded_in"],
-} as const satisfies Record<Standing["key"], readonly [TextKey, TextKey]>;
+} as const satisfies Record<StandingClause["key"], readonly [TextKey, TextKey]>;
 
-function standingWords(what: string, { key, year }: Standing, t: Texts): string {
+function standingWords(what: string, { key, year }: StandingClause, t: Texts): string {
   const [without, dated] = standingKeys[key];
   return year === null ? t.text(without, { what }) : t.text(dated, { what, year });
 }
@@ -104,6 +107,49 @@ function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
   if (words.startsWith("Not")) return "sentence.not_deductible";
   return words.includes("by treaty") ? "sentence.by_treaty" : "sentence.deductible";
 }
+
+/** A file that says the same as before makes no page stale; one that lists who was revoked is in the record: merge.ts. */
+const notAsked: ScopesRead = new Map();
+
+/** Where an organisation stands, once for each of its numbers that a register speaks of. */
+export const standingsOf = ({
+  register_records,
+}: Pick<NonprofitRecord, "register_records">): Judgement<Standing>[] =>
+  [...Map.groupBy(register_records, ({ org_id }) => org_id)].map(([orgId, records]) =>
+    standingOf(records, notAsked, schemeOf(orgId)),
+  );
+
+const standingTexts = {
+  registered: "standing.registered",
+  revoked: "standing.revoked",
+  reinstated: "standing.reinstated",
+  removed: "standing.removed",
+  "not listed": "standing.gone",
+  unknown: "standing.unknown",
+} as const satisfies Record<Standing, TextKey>;
+
+/** "registered (IRS Business Master File, as of 14 April 2026)", and whether that speaks for the organisation. */
+export function standingLine(record: NonprofitRecord, t: Texts = english) {
+  const statements = standingsOf(record).flatMap(({ value, by }) => {
+    const register = registerById(by?.register ?? "")?.name;
+    if (by === null || register === undefined) return [];
+    const text = t.text(standingTexts[value], {
+      register: t.word(register),
+      date: t.date(by.as_of),
+    });
+    return [{ text, good: value === "registered" || value === "reinstated" }];
+  });
+  if (statements.length === 0) {
+    const key = isOfSample(record) ? "standing.sample" : "standing.unknown";
+    return { text: t.text(key), tone: "unknown" as const };
+  }
+  const tone: "good" | "bad" = statements.every(({ good }) => good) ? "good" : "bad";
+  return { text: statements.map(({ text }) => text).join("; "), tone };
+}
+
+/** Whether the organisation is one of the invented ones of a sample directory. */
+const isOfSample = ({ registrations }: Pick<NonprofitRecord, "registrations">): boolean =>
+  registrations.some(({ org_id }) => org_id?.startsWith("XS-SAMPLE-"));
 
 /** A list that a nonprofit stands in among its like. */
 export type Nearby = { name: string; href: string };

@@ -16,8 +16,7 @@ import {
   whyWithdrawn,
 } from "./profile-facts.ts";
 import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
-import { nearbyOf, sentenceOf } from "./profile-sentence.ts";
-import { standingLine } from "./profile-standing.ts";
+import { nearbyOf, sentenceOf, standingLine } from "./profile-sentence.ts";
 import { metaText, pictureOf } from "#site/parts/page-head.ts";
 import { paragraphs, placesInLine } from "#site/parts/words.ts";
 

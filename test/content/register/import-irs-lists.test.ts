@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { publicFacts } from "#content/nonprofit/register-facts.ts";
 import { idsByOrgId } from "#content/register/import-store.ts";
-import { standingsOf } from "#site/profile/profile-standing.ts";
+import { standingsOf } from "#site/profile/profile-sentence.ts";
 import { readOrgId } from "#content/register/org-id.ts";
 import { organisationAnswer } from "#content/register/standing.ts";
 import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import es from "#content/editorial/texts/es.json";
 import { openTexts } from "#content/language/texts.ts";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
-import { standingLine } from "#site/profile/profile-standing.ts";
+import { standingLine } from "#site/profile/profile-sentence.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const said = (
