@@ -5,7 +5,7 @@ import { freshCacheControl, type PageForm } from "#api/http/headers.ts";
 import { languages } from "#content/language/languages.ts";
 import { english } from "#content/language/texts.ts";
 import { drawnForm } from "#site/documents/form-page.ts";
-import { type Drawing, drawn as drawnPage } from "#site/documents/in-languages.ts";
+import { type Drawing, drawn as drawnPage } from "#site/documents/document.ts";
 import {
   drawnHistory,
   drawnList,

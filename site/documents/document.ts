@@ -1,11 +1,13 @@
 import type { ListIndex } from "#content/find/list-index.ts";
+import { addressesWhere } from "#content/language/address-pattern.ts";
+import { languages } from "#content/language/languages.ts";
+import { english, type Texts } from "#content/language/texts.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import type { PageLocals } from "./page-locals.ts";
 import type { BuildInputs } from "#site/profile/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
-import { drawn, languagesOf } from "./in-languages.ts";
 import { pageMarkdown } from "./page-markdown.ts";
 
 /**
@@ -17,15 +19,17 @@ export type DocumentKey = string;
 /** One file of the bundle; its path has no leading slash. A body of null says that the path must not exist. */
 export type BundleFile = { path: string; body: string | Uint8Array | null };
 
+/** What a page is drawn with. */
+export type Drawing = BuildInputs & { readonly renderer: Renderer };
+
 /**
  * What a document is made of: a pure function of the store and the code, of the origin in absolute URLs, and of the
  * network of donations.
  */
-export type Source = BuildInputs & {
+export type Source = Drawing & {
   readonly store: Store;
   /** Where nonprofits stand in lists: as the store has it, or later than the changes that are being published. */
   readonly lists: ListIndex;
-  readonly renderer: Renderer;
 };
 
 /** How one kind of document is found and rendered. */
@@ -58,6 +62,44 @@ export async function fileOf<Page extends keyof PageLocals>(
 ): Promise<BundleFile> {
   return { path, body: await drawn(source, page, loaded) };
 }
+
+/** The languages that a page, named by its file under site/pages, is there in, English first; what is no page is English. */
+const languagesOf = (page: string): readonly Texts[] =>
+  page.includes(".") ? [english] : [...languages.values()];
+
+/** A page as HTML in the language of `t`, named by its file under site/pages; `own` is what it shows. */
+export async function drawn(
+  { renderer, baseUrl, network, isSample = false, t = english }: Drawing,
+  page: string,
+  own: object,
+): Promise<string | Uint8Array> {
+  const locals = { baseUrl, network, isSample, t, languages: languagesOf(page), ...own };
+  const html = await renderer.render(page, locals);
+  return t === english ? html : withLinksIn(t, new TextDecoder().decode(html));
+}
+
+/**
+ * Links and forms of a page lead to pages of its language; a link that names a language stays. What is sent to the service
+ * says in which language its sender reads.
+ */
+const withLinksIn = (t: Texts, html: string): string => {
+  const links = new HTMLRewriter();
+  const lead = (selector: string, attribute: string, otherwise: (address: string) => string) =>
+    links.on(selector, {
+      element: (found) => {
+        const address = found.getAttribute(attribute) ?? "";
+        const [, path = "", rest = ""] = /^([^?#]*)(.*)$/.exec(address) ?? [];
+        const isPage = !notForReaders.test(path) && !path.includes(".");
+        found.setAttribute(attribute, isPage ? t.path(path) + rest : otherwise(address));
+      },
+    });
+  lead('a[href^="/"]:not([hreflang])', "href", (address) => address);
+  lead('form[action^="/"]', "action", (address) => `${address}?language=${t.language}`);
+  return links.transform(html);
+};
+
+/** Addresses of programs and operators. */
+const notForReaders = addressesWhere((form) => form.for !== "people" && form.from !== "file");
 
 /** "/causes" → "causes.html", "/llms.txt" → "llms.txt". */
 function pathOf(page: string): string {

@@ -8,7 +8,7 @@ import {
   refusalView,
 } from "#site/forms/status-view.ts";
 import type { BuildInputs } from "#site/profile/profile-view.ts";
-import { type Drawing, drawn } from "./in-languages.ts";
+import { type Drawing, drawn } from "./document.ts";
 
 /** A page of a form, of what became of it, or of a refusal, as HTML. */
 export const drawnForm = (drawing: Drawing, page: FormPage): Promise<string | Uint8Array> =>

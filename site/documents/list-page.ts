@@ -26,8 +26,9 @@ import {
   partsOf,
   type Source,
   textOf,
+  type Drawing,
+  drawn,
 } from "./document.ts";
-import { type Drawing, drawn } from "./in-languages.ts";
 import { pageMarkdown } from "./page-markdown.ts";
 import { listedFields, touches } from "./staleness.ts";
 

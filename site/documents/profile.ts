@@ -22,8 +22,9 @@ import {
   fileOf,
   partsOf,
   type Source,
+  type Drawing,
+  drawn,
 } from "./document.ts";
-import { type Drawing, drawn } from "./in-languages.ts";
 import { profileIn } from "./staleness.ts";
 
 const batchSize = 1_000;

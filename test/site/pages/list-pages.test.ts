@@ -3,7 +3,7 @@ import { load } from "cheerio";
 import { noFilters } from "#content/contract/browse.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { drawn } from "#site/documents/in-languages.ts";
+import { drawn } from "#site/documents/document.ts";
 import { listPage } from "#site/documents/list-page.ts";
 import { type ListPage, listPageView, pageNumbers } from "#site/lists/list-view.ts";
 import { listPath } from "#site/parts/list-address.ts";
