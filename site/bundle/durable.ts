@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { bootId } from "#content/runtime/machine-uptime.ts";
 import { digestOf } from "./blobs.ts";
-import type { BundleContext } from "./context.ts";
+import type { BundleContext } from "./release.ts";
 
 /** More new files than these are brought onto the disk with everything else that is there, at once. */
 const blobsPerRoundMax = 2_000;

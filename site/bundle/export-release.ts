@@ -1,6 +1,5 @@
-import type { BundleContext } from "./context.ts";
 import type { Manifest } from "./manifest.ts";
-import { type Committed, commitRelease, type ReleaseDraft } from "./release.ts";
+import { type Committed, commitRelease, type ReleaseDraft, type BundleContext } from "./release.ts";
 
 type ExportContext = Pick<BundleContext, "manifest" | "exported" | "blobs">;
 

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { BundleContext } from "./context.ts";
+import type { BundleContext } from "./release.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** How long hashed assets of older releases stay. */

@@ -1,7 +1,19 @@
 import { feedPaths } from "#content/contract/feed.ts";
 import type { BundleFile, DocumentKey } from "#site/documents/document.ts";
-import type { BundleContext } from "./context.ts";
+import type { Clock } from "#content/contract/base/time.ts";
+import type { Blobs } from "./blobs.ts";
+import type { ExportFolder } from "./export-folder.ts";
 import type { Manifest, NewFile, PublisherState, Release } from "./manifest.ts";
+
+/** A bundle and what is needed to change it. */
+export type BundleContext = {
+  readonly manifest: Manifest;
+  readonly blobs: Blobs;
+  /** The bundle as a plain folder, for any web server. */
+  readonly exported: ExportFolder;
+  readonly clock: Clock;
+  readonly log: (event: string, detail?: Record<string, unknown>) => void;
+};
 
 /** What a release changes. */
 export type ReleaseDraft = {

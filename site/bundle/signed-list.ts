@@ -9,7 +9,7 @@ import {
   type ManifestShard,
   type ShardReference,
 } from "#content/contract/feed.ts";
-import type { BundleContext } from "./context.ts";
+import type { BundleContext } from "./release.ts";
 import { digestOf } from "./blobs.ts";
 import type { Manifest, NewFile } from "./manifest.ts";
 

@@ -2,7 +2,7 @@ import { fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
-import type { BundleContext } from "#site/bundle/context.ts";
+import type { BundleContext } from "#site/bundle/release.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";
 import { headersOf, missingKey, urlPathsOf } from "./http-headers.ts";
 

@@ -1,7 +1,7 @@
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { type Blobs, codeOf } from "#site/bundle/blobs.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
-import type { BundleContext } from "#site/bundle/context.ts";
+import type { BundleContext } from "#site/bundle/release.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";
 import { headersOf, urlPathsOf } from "./http-headers.ts";
 import { type PurgeConfig, purgeRelease } from "./purge.ts";

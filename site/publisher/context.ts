@@ -1,6 +1,6 @@
 import type { UnissuedList } from "#site/bundle/signed-list.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
-import type { BundleContext } from "#site/bundle/context.ts";
+import type { BundleContext } from "#site/bundle/release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
 import type { IndexTask, MadeIndexes } from "#site/search/make-indexes.ts";

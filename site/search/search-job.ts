@@ -2,10 +2,9 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { digestOfFiles } from "#content/runtime/files.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
-import type { BundleContext } from "#site/bundle/context.ts";
 import { publishInSlices, publishRelease } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
-import { type Committed, storeFiles } from "#site/bundle/release.ts";
+import { type Committed, storeFiles, type BundleContext } from "#site/bundle/release.ts";
 import { lunrHead } from "#site/documents/lunr.ts";
 import type { IndexTask, MadeIndexes } from "./make-indexes.ts";
 
