@@ -45,7 +45,6 @@ const chartFiles = kindOfOne("chart-files", {
     })),
 });
 
-export const needsPath = "api/needs-enrichment.json";
 const needsKey = "help-wanted";
 
 /** Fields that may move a nonprofit in the list of those that want help, though it keeps its place elsewhere. */

@@ -26,6 +26,8 @@ export const profileIn = (change: Change): number | null =>
 /** Fields that an item of a list shows: only these make a list page stale when nothing moved. */
 export const listedFields: ReadonlySet<string> = new Set([...summaryColumns, "causes", "status"]);
 
+/** The published list of profiles that want help. */
+export const needsPath = "api/needs-enrichment.json";
 /** Fields that help-wanted shows or sorts by, beside the moves in its list. */
 export const needsFields: ReadonlySet<string> = new Set([
   ...listedFields,

@@ -1,11 +1,10 @@
 import { publishRelease } from "#site/bundle/export-release.ts";
 import type { Needs } from "#content/contract/enrichment-answers.ts";
 import { type Change, changesAfter, markOf } from "#content/nonprofit/changes-store.ts";
-import { needsPath } from "#site/documents/answers.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { noteFailures, type ReleaseDraft, storeFiles } from "#site/bundle/release.ts";
 import type { PublisherContext } from "./context.ts";
-import { listedFields, staleAtOnce, touches } from "#site/documents/staleness.ts";
+import { listedFields, needsPath, staleAtOnce, touches } from "#site/documents/staleness.ts";
 
 /** A single change must not queue behind a big batch. */
 const changesPerReleaseMax = 25;
