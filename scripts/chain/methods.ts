@@ -32,7 +32,7 @@ type Client =
   | "x402";
 
 /** Every method of the local chain, and who calls it: one that nobody calls goes. */
-export const clientsOf = {
+const clientsOf = {
   getAccountInfo: ["service", "x402"],
   getBalance: ["service", "web3.js"],
   getBlockHeight: ["web3.js"],

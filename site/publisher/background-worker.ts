@@ -28,7 +28,7 @@ const script = join(import.meta.dirname, "background-worker-entry.ts");
  * Does slow tasks in a process of its own, one after the other. The process is started by the first task and ends when
  * none came for a minute. A task whose process died is refused; the next starts another.
  */
-export function openWorker(
+function openWorker(
   settings: WorkerSettings,
   options: Pick<ChildOptions<WorkerMessage>, "runtimeOptions" | "nice"> = {},
 ): Worker {

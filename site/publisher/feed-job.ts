@@ -210,7 +210,7 @@ function feedState(newest: Newest, joined: Joined, epoch: string): string {
 const compress = promisify(gzip);
 
 /** The parts of the snapshot as they are published, in order, and a digest that tells whether any has changed. */
-export function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: string } {
+function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: string } {
   const folder = feedPaths.snapshotPart("{n}").split("{n}")[0] ?? "";
   const parts = manifest
     .under(folder)

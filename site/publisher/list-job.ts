@@ -47,7 +47,7 @@ export async function runListJob(context: PublisherContext): Promise<number | nu
 type MakingParts = Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">;
 
 /** Changes read at once; the list job takes at most this many in one go. */
-export const listChangesMax = 20_000;
+const listChangesMax = 20_000;
 /** Documents of one kind that are rendered together, with one query per table. */
 const keysPerBatch = 20;
 

@@ -63,7 +63,7 @@ export const publisherFolders = (dataDir: string) => ({
 });
 
 /** What an operator reads of a file that is made again from the store. */
-export const damagedMessage =
+const damagedMessage =
   "a damaged file was moved away (.damaged); what it held is made again from the store";
 
 type Folders = ReturnType<typeof publisherFolders>;

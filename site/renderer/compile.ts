@@ -88,7 +88,7 @@ async function moveInto(folder: string, compiled: string): Promise<void> {
 }
 
 /** Written last into a compiled folder: a folder without it is not complete. */
-export const compiledMark = "compiled.json";
+const compiledMark = "compiled.json";
 
 /** The module that renders, inside a compiled folder. */
 export const compiledEntry = "server/entry.mjs";

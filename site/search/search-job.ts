@@ -122,7 +122,7 @@ function listFile(
 }
 
 /** Path of the list of all indexes for programs, without a leading slash. */
-export const lunrListPath = "search/index.json";
+const lunrListPath = "search/index.json";
 
 const headBytesMax = 200;
 
@@ -130,7 +130,7 @@ const headBytesMax = 200;
  * The list of all lunr files: which cause and part, where, how many documents and bytes. Depends on those files alone,
  * and reads no more than the beginning of each.
  */
-export function lunrList({ pathOf }: Pick<Blobs, "pathOf">, files: readonly NewFile[]): string {
+function lunrList({ pathOf }: Pick<Blobs, "pathOf">, files: readonly NewFile[]): string {
   const shards = files.flatMap(({ path, digest, size }) => {
     const head = lunrHead(startOf(pathOf(digest)));
     if (head === null) return [];
