@@ -76,11 +76,15 @@ export type Method = (ledger: Ledger, params: readonly unknown[]) => unknown;
 /** A method from the form of its params and what it answers to them. */
 export const method =
   <Params>(shape: z.ZodType<Params>, run: (ledger: Ledger, params: Params) => unknown): Method =>
-  (ledger, params) => {
-    const given = shape.safeParse(params);
-    if (given.success) return run(ledger, given.data);
-    throw new RpcError(codes.invalidParams, `Invalid params: ${z.prettifyError(given.error)}`);
-  };
+  (ledger, params) =>
+    run(ledger, paramsIn(shape, params));
+
+/** Params in their form; throws RpcError. */
+export function paramsIn<Params>(shape: z.ZodType<Params>, params: readonly unknown[]): Params {
+  const given = shape.safeParse(params);
+  if (given.success) return given.data;
+  throw new RpcError(codes.invalidParams, `Invalid params: ${z.prettifyError(given.error)}`);
+}
 
 const base58 = (bytes: number, lengthMax: number) =>
   z

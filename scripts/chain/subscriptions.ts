@@ -8,6 +8,7 @@ import {
   commitmentIn,
   inContext,
   Options,
+  paramsIn,
   RpcError,
   Signature,
   unknownMethod,
@@ -36,13 +37,13 @@ export function signatureSubscriptions(ledger: Ledger): WebSocketHandler<Watch> 
 
   function answer({ waiting }: Watch, { method, params }: Call): number | boolean {
     if (method === "signatureSubscribe") {
-      const [signature] = read(SubscribeParams, params);
+      const [signature] = paramsIn(SubscribeParams, params);
       if (waiting.size >= subscriptionsMax) throw refusal("Too many subscriptions");
       waiting.set(++subscribed, { signature, commitment: commitmentIn(params) });
       return subscribed;
     }
     if (method !== "signatureUnsubscribe") throw unknownMethod();
-    const [subscription] = read(UnsubscribeParams, params);
+    const [subscription] = paramsIn(UnsubscribeParams, params);
     if (!waiting.delete(subscription)) throw refusal("Invalid subscription id.");
     return true;
   }
@@ -72,9 +73,3 @@ export function signatureSubscriptions(ledger: Ledger): WebSocketHandler<Watch> 
 }
 
 const refusal = (why: string) => new RpcError(codes.invalidParams, why);
-
-function read<Params>(shape: z.ZodType<Params>, params: readonly unknown[]): Params {
-  const given = shape.safeParse(params);
-  if (given.success) return given.data;
-  throw refusal(`Invalid params: ${z.prettifyError(given.error)}`);
-}
