@@ -5,9 +5,8 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
-import { addressesOf, compareCopy } from "./verify/directory.ts";
+import { addressesOf, compareCopy, type ListPins, type SignedList } from "./verify/directory.ts";
 import { checkReceipt, type ReceiptPins } from "./verify/receipt.ts";
-import type { ListPins, SignedList } from "./verify/signed-list.ts";
 import { isUrl, Unproven } from "./verify/source.ts";
 
 const args = {

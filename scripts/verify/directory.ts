@@ -1,17 +1,141 @@
 import { createHash } from "node:crypto";
-import { createReadStream, lstatSync } from "node:fs";
+import { createReadStream, lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { feedPaths, type ManifestEntry } from "#content/contract/feed.ts";
+import {
+  BundleManifest,
+  feedPaths,
+  isManifestPath,
+  type ManifestEntry,
+  ManifestShard,
+  type ShardReference,
+} from "#content/contract/feed.ts";
+import { keyIdOf, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
+import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { everyPath } from "#content/runtime/files.ts";
 import { retry } from "#content/runtime/retry.ts";
-import {
-  eachEntry,
-  type ListPins,
-  type ReadFile,
-  readList,
-  type SignedList,
-} from "./signed-list.ts";
-import { readBytes, Unproven, unreadable } from "./source.ts";
+import { digestOf } from "#site/bundle/blobs.ts";
+import { shardNames, shardOf } from "#site/bundle/signed-list.ts";
+import { jsonOf, keysIn, keysNamed, readBytes, textOf, Unproven, unreadable } from "./source.ts";
+
+/** Reads a file of a published directory by its path; none beyond `bytesMax` is read. */
+type ReadFile = (path: string, bytesMax: number) => Promise<Uint8Array>;
+
+/** What a list is measured by: the key that has to have signed it, and a copy (or its list) that was taken before. */
+export type ListPins = { key: string | undefined; after: string | undefined; now: Date };
+
+const smallBytesMax = 65_536;
+const listBytesMax = 1_048_576;
+/** 400,000 files in a shard: a hundred million profiles. */
+const shardBytesMax = 64 * 2 ** 20;
+
+/** A list with the key that signed it; `pinned`: not merely by what the directory says of itself. */
+export type SignedList = { manifest: BundleManifest; key: PublicKey; pinned: boolean };
+
+/** Reads the list of a directory. Refuses one of another key, an older one, and one that expired or cannot be followed. */
+async function readList(read: ReadFile, pins: ListPins): Promise<SignedList> {
+  const list = await readClaim(read);
+  const older = pins.after === undefined ? null : await readClaim(olderIn(pins.after));
+  const keys =
+    pins.key === undefined
+      ? await keysIn(textOf(await read(feedPaths.keys, smallBytesMax)))
+      : await keysNamed(pins.key);
+  // A key that is named may be newer than the one that signed the older list.
+  const kid = pins.key === undefined && older !== null ? older.kid : list.kid;
+  const key = keys.find((each) => each.kid === kid);
+  if (key === undefined || !(await isSigned(list, key))) {
+    const words = `REFUSED: the list of files names the key ${list.kid}, and is not signed by the one expected. If the directory has a new key, ask its operator for the key's id, and name the key by --key.`;
+    throw new Unproven("not_signed_by", 1, words, { signed_by: list.kid });
+  }
+  if (older !== null) await refuseOlder(list, older, key);
+  refuseOdd(list.manifest, pins.now);
+  return { manifest: list.manifest, key, pinned: pins.key !== undefined || older !== null };
+}
+
+const olderIn = (after: string): ReadFile => {
+  const isCopy = statSync(after, { throwIfNoEntry: false })?.isDirectory() === true;
+  const path = isCopy ? join(after, feedPaths.manifest) : after;
+  return (file, bytesMax) =>
+    readBytes(file === feedPaths.manifest ? path : `${path}.jws`, bytesMax);
+};
+
+type Claim = { signature: string; bytes: Uint8Array; kid: string; manifest: BundleManifest };
+
+/** A list and its signature as they were read; nothing is proven yet. */
+async function readClaim(read: ReadFile): Promise<Claim> {
+  const signature = textOf(await read(feedPaths.signature, smallBytesMax));
+  const bytes = await read(feedPaths.manifest, listBytesMax);
+  const manifest = BundleManifest.safeParse(jsonOf(textOf(bytes)));
+  const kid = keyIdOf(signature);
+  if (manifest.success && kid !== null) return { signature, bytes, kid, manifest: manifest.data };
+  throw new Unproven("no_directory", 2, "This is no signed list of a directory's files.");
+}
+
+const isSigned = async ({ signature, bytes }: Claim, key: PublicKey): Promise<boolean> =>
+  (await verifyDetached(signature, bytes, key)).ok;
+
+async function refuseOlder({ manifest }: Claim, older: Claim, key: PublicKey): Promise<void> {
+  if (older.kid === key.kid && !(await isSigned(older, key))) {
+    throw new Unproven(
+      "damaged",
+      2,
+      "--after: the older list is damaged: its key did not sign it.",
+    );
+  }
+  const [sequence, taken] = [manifest.issue.sequence, older.manifest.issue.sequence];
+  if (sequence >= taken) return;
+  const words = `REFUSED: the list of files (${sequence}) is older than the one before (${taken}): somebody may be showing an old state. A directory that was restored from a backup issues a newer list within a day.`;
+  throw new Unproven("rolled_back", 1, words, { sequence, taken });
+}
+
+function refuseOdd({ issue: { expires_at }, files, bytes, shards }: BundleManifest, now: Date) {
+  if (Date.parse(expires_at) < now.getTime()) {
+    const words = `REFUSED: the list of files expired at ${expires_at}: the directory's publisher stands still, or somebody holds newer lists back. Check that this machine's clock is right, and ask the directory's operator.`;
+    throw new Unproven("expired", 1, words, { expires_at });
+  }
+  const sumOf = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
+  const adds = sumOf("files") === files && sumOf("bytes") === bytes;
+  if (!adds) throw badList("its parts do not add up to its totals");
+  const isPlain = shards.every(
+    ({ path, size }, at) => path === feedPaths.shard(shardNames[at] ?? "") && size <= shardBytesMax,
+  );
+  if (!isPlain) throw badList("one of its parts has another name or size");
+}
+
+/** Works on every file that a list vouches for, but the list's own: a few shards at a time, in each one by one. */
+const eachEntry = (
+  read: ReadFile,
+  { manifest }: SignedList,
+  work: (entry: ManifestEntry) => Promise<void> | void,
+): Promise<void> =>
+  eachAtMost(8, manifest.shards, async (shard) => {
+    const bytes = await read(shard.path, shard.size);
+    if (digestOf(bytes) !== shard.sha256) {
+      const words = `REFUSED: ${shard.path} is not what the signed list says. Either the directory changed while it was read, then fetch and check again, or somebody altered it.`;
+      throw new Unproven("altered", 1, words, { path: shard.path });
+    }
+    for (const entry of entriesOf(bytes, shard)) await work(entry);
+  });
+
+/** The files of a shard; refuses one that names a path that leads elsewhere, or that is another's. */
+function entriesOf(bytes: Uint8Array, { path: own, ...totals }: ShardReference): ManifestEntry[] {
+  const shard = ManifestShard.safeParse(jsonOf(textOf(bytes)));
+  if (!shard.success) {
+    const [issue] = shard.error.issues;
+    throw badList(`${own}: ${issue?.path.join(".")}: ${issue?.message}`);
+  }
+  const { files } = shard.data;
+  const isStray = (path: string) => isManifestPath(path) || feedPaths.shard(shardOf(path)) !== own;
+  const stray = files.find(({ path }) => isStray(path));
+  if (stray !== undefined) throw badList(`${own} lists ${JSON.stringify(stray.path)}`);
+  const sum = files.reduce((total, { size }) => total + size, 0);
+  if (files.length === totals.files && sum === totals.bytes) return files;
+  throw badList(`${own} differs from its totals`);
+}
+
+const badList = (reason: string) =>
+  new Unproven("bad_list", 1, `REFUSED: the signed list cannot be followed: ${reason}.`, {
+    reason,
+  });
 
 /** The list's own files, which it cannot list. They come last: a copy's list is then no older than its files. */
 const ownPaths = ({ manifest }: SignedList): string[] => [
