@@ -70,10 +70,6 @@ export function rounded(value: number): number {
   return Math.floor(value / scale) * scale;
 }
 
-/** A number as readers write it: 12,400. */
-export const grouped = (value: number): string =>
-  String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
-
 /**
  * A valid Solana address for one organisation of the sample, the same in every run. Its secret key can be computed by
  * anyone who reads this line: it is for devnet and the local chain, never for money.

@@ -2,7 +2,8 @@ import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import countries from "#content/editorial/countries.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import causes from "./causes.json";
-import { grouped, paidFromUsd, rounded } from "./numbers.ts";
+import { grouped } from "#site/parts/words.ts";
+import { paidFromUsd, rounded } from "./numbers.ts";
 import { type Outline, wordsOf } from "./outline.ts";
 import type { Random } from "./random.ts";
 import sentences from "./sentences.json";
@@ -131,7 +132,7 @@ const ratio = (random: Random, unit: string): number =>
 export type Slots = Readonly<Record<string, string | null | (() => string)>>;
 
 /** The text with its slots filled, or null when one of them is absent. Values may hold slots of their own, one deep. */
-export function fill(source: string, values: Slots): string | null {
+function fill(source: string, values: Slots): string | null {
   let isWhole = true;
   const filled = source.replaceAll(/\{(\w+)\}/g, (_, slot: string) => {
     const key = slot.charAt(0).toLowerCase() + slot.slice(1);
@@ -146,7 +147,7 @@ export function fill(source: string, values: Slots): string | null {
 }
 
 /** The items by turns, over and over. */
-export function byTurns(items: readonly string[]): () => string {
+function byTurns(items: readonly string[]): () => string {
   let turn = 0;
   return () => items[turn++ % items.length] ?? "";
 }
