@@ -14,7 +14,7 @@ import type { CountryCount } from "#content/nonprofit/list-store.ts";
 import type { PageLanguages } from "#content/language/texts.ts";
 import type { BuildInputs, DonateView, ProfileView } from "#site/profile/profile-view.ts";
 import type { ListPageView, Recommended } from "#site/lists/list-view.ts";
-import type { ReferenceRoom } from "#site/parts/reference-view.ts";
+import type { referenceView } from "#site/parts/reference-view.ts";
 import type { HistoryView } from "#site/profile/history-view.ts";
 import type { organisationView } from "#site/profile/organisation-view.ts";
 import type { correctionView } from "#site/forms/correction-view.ts";
@@ -62,7 +62,7 @@ export type PageLocals = {
   "/about": { contact: string | null };
   "/privacy": { contact: string | null };
   "/data": Nothing;
-  "/developers": { rooms: ReferenceRoom[] };
+  "/developers": { rooms: ReturnType<typeof referenceView> };
   "/404": Nothing;
   "/refusal": { view: ReturnType<typeof refusalView> };
 

@@ -28,21 +28,8 @@ const methods = ["get", "post"] as const;
 /** What only operators may do is described in docs/desk.md and by OpenAPI. */
 const leftOut = "Operator";
 
-/** One kind of operations, such as "Directory". */
-export type ReferenceRoom = { name: string; operations: ReferenceOperation[] };
-type ReferenceOperation = {
-  id: string;
-  method: string;
-  path: string;
-  summary: string;
-  paragraphs: string[];
-  parameters: { name: string; description: string; required: boolean }[];
-  /** A command that calls it. */
-  example: string;
-};
-
-/** The OpenAPI description as a page for people: the same operations in the same order, each with a command to try. */
-export function referenceView(document: object): ReferenceRoom[] {
+/** The OpenAPI description as a page for people: rooms with the same operations in the same order, each with a command to try. */
+export function referenceView(document: object) {
   const { servers, paths } = Description.parse(document);
   const base = servers[0]?.url ?? "";
   const all = Object.entries(paths).flatMap(([path, item]) =>
