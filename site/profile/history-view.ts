@@ -2,7 +2,7 @@ import type { FoundHistory, History } from "#content/contract/enrichment-answers
 import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { linkHtml } from "./profile-html.ts";
-import { fieldName, sourceName } from "./profile-facts.ts";
+import { fieldName, labelOf, sourceName } from "./profile-facts.ts";
 import { metaText } from "#site/parts/page-head.ts";
 import { quoted } from "#site/parts/words.ts";
 
@@ -33,7 +33,7 @@ export function historyView({ name, history, contested, gifts }: FoundHistory, t
             date: dayOf(newest.changed_at),
           }),
     contested: contested.map(({ field, values }) => ({
-      field: heading(field, t),
+      field: labelOf(field, t),
       sides: values.map(({ value, agents }) => ({
         value: shownValue(field, value, t),
         who:
@@ -61,11 +61,6 @@ export function historyView({ name, history, contested, gifts }: FoundHistory, t
   };
 }
 
-const heading = (field: string, t: Texts): string => {
-  const words = fieldName(field, t);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
-
 const numbers: ReadonlySet<string> = new Set(["beneficiaries_per_year", "annual_budget_usd"]);
 const shownValue = (field: string, value: string, t: Texts): string =>
   numbers.has(field) ? t.number(Number(value)) : value;
@@ -90,7 +85,7 @@ function changeOf(
     who: whoOf(by, origin, t),
     why: reason === undefined ? null : t.text("history.because", { reason: quoted(reason) }),
     values: values.map(({ field, old, new: next }) => ({
-      field: heading(field, t),
+      field: labelOf(field, t),
       old: old === null ? null : shownValue(field, old, t),
       new: next === null ? null : shownValue(field, next, t),
     })),
