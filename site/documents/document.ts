@@ -4,11 +4,10 @@ import { languages } from "#content/language/languages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
-import { markdownPathOf } from "#site/parts/markdown.ts";
+import { markdownPathOf, pageMarkdown } from "#site/parts/markdown.ts";
 import type { PageLocals } from "./page-locals.ts";
 import type { BuildInputs } from "#site/profile/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
-import { pageMarkdown } from "./page-markdown.ts";
 
 /**
  * A document is what is rendered and goes stale as a whole: its key is its kind and what tells it from its like, for

@@ -15,7 +15,7 @@ import { english } from "#content/language/texts.ts";
 import { historyView } from "#site/profile/history-view.ts";
 import { organisationView } from "#site/profile/organisation-view.ts";
 import { listParts, pageAddress, pageSizeOf, staticPages } from "#site/parts/list-address.ts";
-import { enclosed, markdownPathOf } from "#site/parts/markdown.ts";
+import { enclosed, markdownPathOf, pageMarkdown } from "#site/parts/markdown.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import {
   type BundleFile,
@@ -29,7 +29,6 @@ import {
   type Drawing,
   drawn,
 } from "./document.ts";
-import { pageMarkdown } from "./page-markdown.ts";
 import { listedFields, touches } from "./staleness.ts";
 
 /** Pages of a list count from 1. */
