@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 import type { Logger } from "pino";
-import { every, within } from "#content/runtime/timing.ts";
+import { every, type EveryOptions, within } from "#content/runtime/timing.ts";
 import type { Config } from "#api/config.ts";
 import { isJsonLog } from "#api/log.ts";
 import { isoDay } from "#content/contract/base/time.ts";
@@ -69,9 +69,7 @@ export async function watch(
   context.manifest.setState({ pid: process.pid });
   const { held_at } = context.manifest.state();
   if (held_at > 0) log.warn(heldMessage(held_at));
-  const days = await keepDays(context, publisher.signer, (error) =>
-    log.warn({ err: error }, "the day's facts could not be stored yet"),
-  );
+  const days = await keepDays(publisher, log);
   const charts = await keepChartsCounted(context, log);
   const following = followerOf(publisher, config, bucket, stopping.signal);
   try {
@@ -94,11 +92,7 @@ export async function watch(
     await within(following.idle(), lastWordMs);
   } finally {
     schedule?.stop();
-    await imports.stop();
-    await upkeep.stop();
-    await days.stop();
-    await charts.stop();
-    await heartbeat.stop();
+    for (const running of [imports, upkeep, days, charts, heartbeat]) await running.stop();
     publisher.close();
     // The channel to the service that started this process would keep it alive.
     if (process.connected) process.disconnect?.();
@@ -168,46 +162,36 @@ function scheduleOf({ rebuildSchedule }: Config, run: () => void, log: Logger): 
   return new Cron(rebuildSchedule, { timezone: "UTC", catch: onError }, run);
 }
 
-const lookEveryMs = 30_000;
-
-/**
- * Writes what pages show by the day: the publication day, the counters and the head of the audit log as of its beginning,
- * and what agents did as it is. Each is a row of the store, so that a bundle stays a function of the store. Looks at once, then
- * every 30 s.
- */
-async function keepDays(
-  { source: { store }, clock }: Pick<PublisherContext, "source" | "clock">,
-  signer: Signer,
-  onTrouble: (error: unknown) => void,
-): Promise<{ stop(): Promise<void> }> {
+/** Does work at once, and again every so often. */
+async function startEvery(work: () => Promise<unknown>, options: EveryOptions) {
   const first = Promise.withResolvers<void>();
-  const look = async () => {
-    try {
-      await turnDay(store, signer, clock());
-      await keepAgentAnswers(store, clock());
-    } finally {
-      first.resolve();
-    }
-  };
-  const looking = every(look, { everyMs: lookEveryMs, onFailure: onTrouble });
-  await first.promise;
-  return looking;
-}
-
-const chartsEveryMs = 15 * 60_000;
-
-/** Counts what the charts show before anything is built, and again every quarter of an hour. */
-async function keepChartsCounted(
-  { source: { store }, clock }: Pick<PublisherContext, "source" | "clock">,
-  log: Logger,
-): Promise<{ stop(): Promise<void> }> {
-  const first = Promise.withResolvers<void>();
-  const keep = () => keepCharts(store, clock()).finally(first.resolve);
-  const onFailure = (error: unknown) => log.error({ err: error }, "the charts are not counted");
-  const keeping = every(keep, { everyMs: chartsEveryMs, onFailure });
+  const keeping = every(() => work().finally(first.resolve), options);
   await first.promise;
   return keeping;
 }
+
+/**
+ * Writes what pages show by the day: the publication day, the counters and the head of the audit log as of its beginning,
+ * and what agents did as it is. Each is a row of the store, so that a bundle stays a function of the store.
+ */
+const keepDays = ({ context: { source, clock }, signer }: Publisher, log: Logger) =>
+  startEvery(
+    async () => {
+      await turnDay(source.store, signer, clock());
+      await keepAgentAnswers(source.store, clock());
+    },
+    {
+      everyMs: 30_000,
+      onFailure: (error) => log.warn({ err: error }, "the day's facts could not be stored yet"),
+    },
+  );
+
+/** Counts what the charts show before anything is built, and again every quarter of an hour. */
+const keepChartsCounted = ({ source: { store }, clock }: PublisherContext, log: Logger) =>
+  startEvery(() => keepCharts(store, clock()), {
+    everyMs: 15 * 60_000,
+    onFailure: (error) => log.error({ err: error }, "the charts are not counted"),
+  });
 
 /** Does nothing while the stored day is today. */
 export async function turnDay(store: Store, signer: Signer, now: Date): Promise<void> {
