@@ -4,7 +4,6 @@ import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import { translationCodes } from "#content/language/languages.ts";
 import { addressesWhere } from "#content/language/address-pattern.ts";
-import { prefersMarkdown } from "./prefers-markdown.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import { LRUCache } from "lru-cache";
@@ -16,6 +15,7 @@ import {
   encodeFile,
   inPlaceOfPage,
   type Shown,
+  prefersMarkdown,
 } from "./encoded-file.ts";
 
 export type BundleServer = ReturnType<typeof createBundleServer>;

@@ -118,3 +118,34 @@ function compress({ init, etag }: Shown, whole: Bytes, encoding: Encoding): Show
   const body = new Blob([new Uint8Array(packed[encoding](whole))]);
   return { body, etag: own, init: { status: 200, headers } };
 }
+
+const markdownPreferences = new LRUCache<string, boolean>({
+  ...weighed<boolean>(100_000),
+  memoMethod: (accept) => namesMarkdown(accept),
+});
+
+/**
+ * Whether a client wants markdown where a page is to be had in both forms: it names text/markdown, and ranks it no lower
+ * than text/html. What browsers send never does. Source: RFC 9110, "Accept"; site/delivery/edge/nginx/http.conf says the same.
+ */
+export const prefersMarkdown = (accept: string | null): boolean =>
+  accept !== null && markdownPreferences.memo(accept);
+
+/** More types than any client names. */
+const typesMax = 50;
+
+function namesMarkdown(accept: string): boolean {
+  const qualities = new Map<string, number>();
+  for (const part of accept.toLowerCase().split(",", typesMax)) {
+    const [type = "", ...parameters] = part.split(";").map((text) => text.trim());
+    if (!qualities.has(type)) qualities.set(type, qualityOf(parameters));
+  }
+  const markdown = qualities.get("text/markdown") ?? 0;
+  const page = ["text/html", "text/*", "*/*"].find((type) => qualities.has(type));
+  return markdown > 0 && markdown >= (qualities.get(page ?? "") ?? 0);
+}
+
+function qualityOf(parameters: readonly string[]): number {
+  const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+  return quality === undefined ? 1 : Number(quality) || 0;
+}
