@@ -1,5 +1,4 @@
-import { endpoint } from "#site/documents/endpoint.ts";
-import { sitemapXml } from "#site/parts/sitemap-xml.ts";
+import { endpoint, sitemapXml } from "#site/documents/endpoint.ts";
 
 export const GET = endpoint<"/sitemaps/[chunk].xml">(({ baseUrl, profiles }) =>
   sitemapXml(

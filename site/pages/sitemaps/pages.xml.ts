@@ -1,5 +1,4 @@
-import { endpoint } from "#site/documents/endpoint.ts";
-import { sitemapXml } from "#site/parts/sitemap-xml.ts";
+import { endpoint, sitemapXml } from "#site/documents/endpoint.ts";
 
 /** Source: sitemaps.org. */
 const urlsMax = 50_000;
