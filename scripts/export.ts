@@ -1,6 +1,6 @@
 import { createWriteStream, renameSync, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { defineCommand } from "citty";
+import { defineCommand, type ParsedArgs } from "citty";
 import type { Transaction } from "@libsql/client";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import { recordLine } from "#content/nonprofit/record-line.ts";
@@ -50,14 +50,8 @@ const command = defineCommand({
   },
 });
 
-type Asked = {
-  out?: string | undefined;
-  all?: boolean | undefined;
-  "with-contact-emails"?: boolean | undefined;
-};
-
 /** The records, or every row. */
-async function exportRows(config: Config, asked: Asked): Promise<void> {
+async function exportRows(config: Config, asked: ParsedArgs<typeof args>): Promise<void> {
   using store = await openExistingStore(config);
   const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;
   const out =

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { defineCommand } from "citty";
+import { defineCommand, type ParsedArgs } from "citty";
 import { openLog } from "#api/log.ts";
 import type { Config } from "#api/config.ts";
 import { missingSecrets, signingKeyFile } from "#api/secrets.ts";
@@ -79,14 +79,14 @@ const command = defineCommand({
   },
 });
 
-type Given = { "without-keys"?: boolean | undefined; "same-feed"?: boolean | undefined };
+type Asked = ParsedArgs<typeof args>;
 
-async function bringOne(place: BackupPlace, name: string, config: Config, given: Given) {
+async function bringOne(place: BackupPlace, name: string, config: Config, asked: Asked) {
   const manifest = await manifestOf(place, name);
-  const keys = await keysOf(place, manifest, config, given["without-keys"] === true);
+  const keys = await keysOf(place, manifest, config, asked["without-keys"] === true);
   console.error(`Restoring ${name} from ${place.name} …`);
   const { dataDir, databaseUrl } = config;
-  const sameFeed = given["same-feed"] === true;
+  const sameFeed = asked["same-feed"] === true;
   const options = { dataDir, databaseUrl, keys, sameFeed, now: systemClock() };
   return { manifest, keys, epoch: await bringBack(place, manifest, options) };
 }
@@ -127,8 +127,6 @@ function refuseUsed({ dataDir, databaseUrl }: Config, ownKeys: boolean): void {
     );
   }
 }
-
-type Asked = { from?: string | undefined; name?: string | undefined };
 
 /** The backup that is meant, and where it lies. */
 async function find(asked: Asked, config: Config): Promise<{ place: BackupPlace; name: string }> {
