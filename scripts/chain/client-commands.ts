@@ -140,16 +140,11 @@ function linkOrExit(link: string | undefined): Partial<PayLink> {
   return readPayLink(link) ?? stopWith(message, 2);
 }
 
-/** What a Solana Pay transfer request asks for. Source: Solana Pay, Transfer Request. */
-export type PayLink = {
-  to: string;
-  amount: string | undefined;
-  memo: string | undefined;
-  references: string[];
-};
+/** What a Solana Pay transfer request asks for. */
+export type PayLink = NonNullable<ReturnType<typeof readPayLink>>;
 
-/** Reads one; null for any other text. */
-export function readPayLink(text: string): PayLink | null {
+/** Reads a Solana Pay transfer request; null for any other text. Source: Solana Pay, Transfer Request. */
+export function readPayLink(text: string) {
   if (!text.startsWith("solana:") || !URL.canParse(text)) return null;
   const { pathname: to, searchParams } = new URL(text);
   if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(to)) return null;
