@@ -7,7 +7,6 @@ import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { atMostEvery } from "#content/runtime/timing.ts";
 import { openListIndex } from "#content/find/list-index.ts";
 import type { Store } from "#content/store/open.ts";
-import { documentKinds } from "#site/documents/kinds.ts";
 import type { BundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { createFirstPages, type FirstPages } from "#site/delivery/before-first-release.ts";
@@ -71,8 +70,6 @@ async function openFirstPages(config: Config, store: Store): Promise<FirstPages>
   const renderer = await openCompiled(config);
   const { baseUrl, network } = config;
   const isSample = await holdsSample(store);
-  return createFirstPages(
-    { store, lists: openListIndex(store), renderer, baseUrl, network, isSample },
-    documentKinds,
-  );
+  const lists = openListIndex(store);
+  return createFirstPages({ store, lists, renderer, baseUrl, network, isSample });
 }

@@ -1,14 +1,13 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { discovery } from "#site/documents/discovery.ts";
-import { assetsKey } from "#site/documents/kinds.ts";
+import { assetsKey, documentKinds } from "#site/documents/kinds.ts";
 import { listPageKey } from "#site/documents/list-page.ts";
 import { page as pagesOfOne, pageKey } from "#site/documents/pages.ts";
 import { profileKey } from "#site/documents/profile.ts";
 import {
   type BundleFile,
   type DocumentKey,
-  type DocumentKind,
   renderKeys,
   type Source,
 } from "#site/documents/document.ts";
@@ -25,7 +24,7 @@ const retryAfterSeconds = "5";
 /**
  * Renders what is asked for: profiles, causes, countries and pages of their own. Null for what only a release holds.
  */
-export function createFirstPages(source: Source, kinds: readonly DocumentKind[]): FirstPages {
+export function createFirstPages(source: Source): FirstPages {
   return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
     const { path: pathname, hasQuery } = addressOf(request);
@@ -34,7 +33,7 @@ export function createFirstPages(source: Source, kinds: readonly DocumentKind[])
     const path = markdown === null ? pathname : `/${markdown}`;
     const key = await keyFor(source, path);
     if (key === null || asksService(pathname, hasQuery)) return null;
-    const { files, failed } = await renderKeys([key], kinds, source);
+    const { files, failed } = await renderKeys([key], documentKinds, source);
     if (failed.length > 0) return unavailable();
     const wanted = filePathsFor(path);
     const file = files.find(({ path: at, body }) => body !== null && wanted.includes(at));

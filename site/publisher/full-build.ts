@@ -2,7 +2,7 @@ import { closeFeedFiles } from "#content/feed/store.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
 import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
-import type { DocumentKey, DocumentKind } from "#site/documents/document.ts";
+import type { DocumentKey } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
 import { renderInWorkers } from "./background-worker.ts";
 import type { PublisherContext } from "./context.ts";
@@ -15,8 +15,6 @@ export type BuildOptions = {
   onProgress?: (documents: number) => void;
   /** Gives the build up. */
   signal?: AbortSignal | undefined;
-  /** Only these documents, for measuring them; the bundle is not complete then. */
-  kinds?: readonly DocumentKind[];
   /** Leaves the feed and the signed list to the next run of their job: then `differing` tells of all others. */
   feedLater?: boolean;
 };
@@ -43,7 +41,6 @@ export async function buildBundle(
   { context, feedJob, searchJob }: Jobs,
   options: BuildOptions,
 ): Promise<FullBuildOutcome> {
-  if (options.kinds !== undefined) return buildDocuments(context, options);
   // What merely lags behind, search indexes and the snapshot, must not count as a difference.
   if (context.manifest.state().current_release > 0) {
     searchJob.lookAgain();
@@ -77,9 +74,9 @@ export async function buildBundle(
  */
 async function buildDocuments(
   context: PublisherContext,
-  { processes = 2, onProgress, signal, kinds = context.kinds }: BuildOptions,
+  { processes = 2, onProgress, signal }: BuildOptions,
 ): Promise<FullBuildOutcome> {
-  const { manifest, source, exported, clock, inputsDigest } = context;
+  const { manifest, source, kinds, exported, clock, inputsDigest } = context;
   const startedAt = clock().getTime();
   const asOf = await newestSequence(source.store);
   const mark = await changeMark(source.store, asOf);

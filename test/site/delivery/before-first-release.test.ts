@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { documentKinds } from "#site/documents/kinds.ts";
 import { createFirstPages, type FirstPages } from "#site/delivery/before-first-release.ts";
 import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -8,7 +7,7 @@ let site: TestSite;
 let pages: FirstPages;
 beforeAll(async () => {
   site = await aSite([aRichNonprofit({ slug: "wells" }), aNonprofit({ slug: "no-wallet" })]);
-  pages = createFirstPages(site, documentKinds);
+  pages = createFirstPages(site);
 });
 afterAll(() => site.close());
 
