@@ -73,11 +73,8 @@ function* showing({ manifest, exported, blobs }: ExportContext) {
 }
 
 /** Paths that releases after this one changed, in the order in which they are shown. */
-function changedPaths({ db, removedSince }: Manifest, release: number): string[] {
-  const changed = db
-    .query<{ path: string }, [number]>("SELECT path FROM files WHERE release > ?")
-    .all(release)
-    .map(({ path }) => path);
+function changedPaths({ paths, removedSince }: Manifest, release: number): string[] {
+  const changed = paths("SELECT path FROM files WHERE release > ?", release);
   return [...changed.sort((a, b) => exportRank(a) - exportRank(b)), ...removedSince(release)];
 }
 

@@ -102,10 +102,11 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     `SELECT path, digest, size, as_of FROM files
      WHERE path > ? AND path < ? AND doomed_at IS NULL ORDER BY path`,
   );
-  const removing = db.query<{ path: string }, [number]>(
-    `SELECT DISTINCT path FROM history
-     WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
-  );
+  const paths = (sql: string, ...values: (string | number)[]): string[] =>
+    db
+      .query<{ path: string }, (string | number)[]>(sql)
+      .all(...values)
+      .map(({ path }) => path);
   const stating = db.query<{ name: string; value: string | number }, []>(
     "SELECT name, value FROM state",
   );
@@ -124,8 +125,15 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     find: (path: string): ManifestFile | null => finding.get(path),
     /** The oldest release whose notes are kept; 0 for none. */
     oldestRelease: (): number => oldest.get()?.id ?? 0,
+    /** The paths that a query selects. */
+    paths,
     /** Paths that releases after this one removed. */
-    removedSince: (release: number): string[] => removing.all(release).map(({ path }) => path),
+    removedSince: (release: number): string[] =>
+      paths(
+        `SELECT DISTINCT path FROM history
+         WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
+        release,
+      ),
     /** The files whose paths begin so (a folder is named with its slash) and that are not about to go, by path. */
     under: (start: string): HeldFile[] => {
       const after = String.fromCodePoint((start.codePointAt(start.length - 1) ?? 0) + 1);

@@ -122,25 +122,21 @@ const writtenByOthers = [
   "search/index.json",
 ];
 
-function vanished({ db }: Manifest, { batch, asOf }: NextRelease): string[] {
+function vanished(manifest: Manifest, { batch, asOf }: NextRelease): string[] {
   const kept = [...writtenByOthers, assetsFolder];
-  return db
-    .query<{ path: string }, [number, number]>(
-      `SELECT path FROM files
-       WHERE as_of <= ?2 AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
-    )
-    .all(batch, asOf)
-    .map(({ path }) => path)
-    .filter((path) => !kept.some((start) => path.startsWith(start)));
+  const unnamed = manifest.paths(
+    `SELECT path FROM files
+     WHERE as_of <= ?2 AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
+    ...[batch, asOf],
+  );
+  return unnamed.filter((path) => !kept.some((start) => path.startsWith(start)));
 }
 
-const stillThere = ({ db }: Manifest, { removed = [], asOf }: NextRelease): string[] =>
-  db
-    .query<{ path: string }, [string, number]>(
-      "SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?)) AND as_of <= ?",
-    )
-    .all(JSON.stringify(removed), asOf)
-    .map(({ path }) => path);
+const stillThere = (manifest: Manifest, { removed = [], asOf }: NextRelease): string[] =>
+  manifest.paths(
+    "SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?)) AND as_of <= ?",
+    ...[JSON.stringify(removed), asOf],
+  );
 
 /** Answers how many files changed. */
 function replaceFiles(

@@ -121,21 +121,16 @@ export function startPurger(manifest: Manifest, config: PurgeConfig): FollowingW
  * such a server may fetch an old file again meanwhile: so what was purged too early is purged once more.
  */
 async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> {
-  const { db } = manifest;
   const state = manifest.state();
   const { current_release, exported_release } = state;
   const { purged_release: purged = 0, purged_in_folder: inFolder = 0 } = state;
   // Every path that a release touched has a note of what it held before.
-  const changed = db
-    .query<{ path: string }, [number, number, number, number]>(
-      `SELECT DISTINCT path FROM history
-       WHERE (release > ?1 AND release <= ?2) OR (release > ?3 AND release <= ?4)`,
-    )
-    .all(purged, current_release, inFolder, Math.min(exported_release, purged));
-  await purgeRelease(
-    changed.map(({ path }) => path),
-    config,
+  const changed = manifest.paths(
+    `SELECT DISTINCT path FROM history
+     WHERE (release > ?1 AND release <= ?2) OR (release > ?3 AND release <= ?4)`,
+    ...[purged, current_release, inFolder, Math.min(exported_release, purged)],
   );
+  await purgeRelease(changed, config);
   manifest.setState({
     purged_release: current_release,
     purged_in_folder: Math.max(inFolder, Math.min(exported_release, current_release)),

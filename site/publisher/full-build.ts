@@ -159,14 +159,10 @@ function noteFindings({ manifest, clock }: PublisherContext, found: BuildFinding
 export type BuildFindings = { differing: string[]; repaired: string[] };
 
 /** What the newest full build found. */
-export function buildFindings({ db }: PublisherContext["manifest"]): BuildFindings {
-  const paths = (table: keyof BuildFindings) =>
-    db
-      .query<{ path: string }, []>(`SELECT path FROM ${table} ORDER BY path`)
-      .all()
-      .map(({ path }) => path);
-  return { differing: paths("differing"), repaired: paths("repaired") };
-}
+export const buildFindings = ({ paths }: PublisherContext["manifest"]): BuildFindings => ({
+  differing: paths("SELECT path FROM differing ORDER BY path"),
+  repaired: paths("SELECT path FROM repaired ORDER BY path"),
+});
 
 /** More than these are published faster by rendering everything again. */
 const changesMax = 1_000;
