@@ -96,30 +96,25 @@ function bytesUnder(folder: string): number {
 async function pruneBundle(config: Config, log: Logger): Promise<boolean> {
   const { bundle, blobs } = publisherFolders(config.dataDir);
   if (!bundleExists(bundle)) return true;
-  const lock = lockOf(bundle);
+  using lock = lockOf(bundle);
   if (lock === null) return false;
-  const manifest = openManifest(bundle);
-  try {
-    const exported = await openWebExport(config.publicDir, config);
-    const context = {
-      manifest,
-      exported,
-      blobs: openBlobs(blobs),
-      clock: systemClock,
-      log: (event: string, detail = {}) => log.info(detail, event),
-    };
-    // A rollback may go back to any release that is there.
-    if (manifest.state().held_at === 0) while (prune(context, config.releasesKept));
-    await sweepBlobs(context);
-    manifest.db.run("VACUUM");
-    return true;
-  } finally {
-    manifest.close();
-    lock.release();
-  }
+  using manifest = openManifest(bundle);
+  const exported = await openWebExport(config.publicDir, config);
+  const context = {
+    manifest,
+    exported,
+    blobs: openBlobs(blobs),
+    clock: systemClock,
+    log: (event: string, detail = {}) => log.info(detail, event),
+  };
+  // A rollback may go back to any release that is there.
+  if (manifest.state().held_at === 0) while (prune(context, config.releasesKept));
+  await sweepBlobs(context);
+  manifest.db.run("VACUUM");
+  return true;
 }
 
-function lockOf(bundle: string): { release(): void } | null {
+function lockOf(bundle: string): Disposable | null {
   try {
     return takePublisherLock(bundle);
   } catch (error) {

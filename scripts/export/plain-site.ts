@@ -25,37 +25,33 @@ export function exportPlainSite({
   if (!bundleExists(bundle)) throw new Error("Nothing was published from this data folder yet.");
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new Error(`${folder} is not empty. Name an empty folder, or one that does not exist.`);
-  const manifest = openManifest(bundle, { readonly: true });
+  using manifest = openManifest(bundle, { readonly: true });
   const blobs = openBlobs(blobFolder);
-  try {
-    const digests = new Map(
-      manifest.db
-        .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files")
-        .all()
-        .filter(({ path }) => !ofService(path))
-        .map(({ path, digest }) => [path, digest]),
-    );
-    const links = new HTMLRewriter().on(".giving", {
-      element: (box) => void box.setAttribute("data-directory", baseUrl),
+  const digests = new Map(
+    manifest.db
+      .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files")
+      .all()
+      .filter(({ path }) => !ofService(path))
+      .map(({ path, digest }) => [path, digest]),
+  );
+  const links = new HTMLRewriter().on(".giving", {
+    element: (box) => void box.setAttribute("data-directory", baseUrl),
+  });
+  for (const attribute of ["href", "action"]) {
+    links.on(`[${attribute}^="/"]`, {
+      element: (found) => {
+        const address = plainAddress(found.getAttribute(attribute) ?? "", digests, baseUrl);
+        found.setAttribute(attribute, address);
+      },
     });
-    for (const attribute of ["href", "action"]) {
-      links.on(`[${attribute}^="/"]`, {
-        element: (found) => {
-          const address = plainAddress(found.getAttribute(attribute) ?? "", digests, baseUrl);
-          found.setAttribute(attribute, address);
-        },
-      });
-    }
-    for (const [path, digest] of digests) {
-      const target = join(folder, plainPath(path));
-      mkdirSync(dirname(target), { recursive: true });
-      if (!path.endsWith(".html")) copyFileSync(blobs.pathOf(digest), target);
-      else writeFileSync(target, links.transform(blobs.read(digest).toString()));
-    }
-    return digests.size;
-  } finally {
-    manifest.close();
   }
+  for (const [path, digest] of digests) {
+    const target = join(folder, plainPath(path));
+    mkdirSync(dirname(target), { recursive: true });
+    if (!path.endsWith(".html")) copyFileSync(blobs.pathOf(digest), target);
+    else writeFileSync(target, links.transform(blobs.read(digest).toString()));
+  }
+  return digests.size;
 }
 
 /** Pages that do nothing without the service: links lead to its own. */

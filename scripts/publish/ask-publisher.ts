@@ -81,12 +81,8 @@ async function untilResident(manifest: Manifest): Promise<void> {
 }
 
 async function newestChange(config: Config): Promise<number> {
-  const store = await openExistingStore(config, { migrated: true });
-  try {
-    return await newestSequence(store);
-  } finally {
-    store.close();
-  }
+  using store = await openExistingStore(config, { migrated: true });
+  return await newestSequence(store);
 }
 
 /** Leaves a request for the running publisher, unless it has one. */

@@ -88,18 +88,14 @@ function examples(paths: readonly string[]): string {
  */
 async function waitingOf(config: Config, { fast_sequence, slow_sequence }: PublisherState) {
   try {
-    const store = await openExistingStore(config, { migrated: true });
-    try {
-      const newest = await newestSequence(store);
-      const since = await firstChangeAfter(store, Math.min(fast_sequence, slow_sequence));
-      return {
-        profiles: Math.max(0, newest - fast_sequence),
-        lists: Math.max(0, newest - slow_sequence),
-        oldest_s: since === null ? null : Math.max(0, Math.round((Date.now() - since) / 1_000)),
-      };
-    } finally {
-      store.close();
-    }
+    using store = await openExistingStore(config, { migrated: true });
+    const newest = await newestSequence(store);
+    const since = await firstChangeAfter(store, Math.min(fast_sequence, slow_sequence));
+    return {
+      profiles: Math.max(0, newest - fast_sequence),
+      lists: Math.max(0, newest - slow_sequence),
+      oldest_s: since === null ? null : Math.max(0, Math.round((Date.now() - since) / 1_000)),
+    };
   } catch {
     return null;
   }

@@ -45,29 +45,25 @@ export async function bringToBucket(
   const signal = stopSignal();
   const target = targetOrExit(asked.to, config, signal);
   const { bundle, blobs } = publisherFolders(config.dataDir);
-  const manifest = openManifest(bundle);
+  using manifest = openManifest(bundle);
   const shown: { progress?: Progress } = {};
-  try {
-    const { touched, ...outcome } = await uploadRelease({
-      manifest,
-      blobs: openBlobs(blobs),
-      target,
-      extensionless: asked.extensionless,
-      onProgress: (done, total) => {
-        shown.progress ??= startProgress("Uploading files", total);
-        shown.progress.at(done);
-      },
-      signal,
-      now: systemClock(),
-    });
-    shown.progress?.end();
-    await purgeRelease(touched, purgeConfigOf(config, log));
-    if (asked.json) console.log(JSON.stringify({ target: target.name, ...outcome }));
-    else show(asked.to, outcome);
-    return outcome.release > 0;
-  } finally {
-    manifest.close();
-  }
+  const { touched, ...outcome } = await uploadRelease({
+    manifest,
+    blobs: openBlobs(blobs),
+    target,
+    extensionless: asked.extensionless,
+    onProgress: (done, total) => {
+      shown.progress ??= startProgress("Uploading files", total);
+      shown.progress.at(done);
+    },
+    signal,
+    now: systemClock(),
+  });
+  shown.progress?.end();
+  await purgeRelease(touched, purgeConfigOf(config, log));
+  if (asked.json) console.log(JSON.stringify({ target: target.name, ...outcome }));
+  else show(asked.to, outcome);
+  return outcome.release > 0;
 }
 
 type Shown = Omit<Awaited<ReturnType<typeof uploadRelease>>, "touched">;

@@ -142,6 +142,7 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     /** Copies the log into the file as far as no reader needs it: tens of milliseconds on a busy disk. */
     checkpoint: () => db.run("PRAGMA wal_checkpoint(PASSIVE)"),
     close: () => db.close(),
+    [Symbol.dispose]: () => db.close(),
   };
 }
 

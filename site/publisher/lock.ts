@@ -13,6 +13,9 @@ export class PublisherBusy extends Error {
   override name = "PublisherBusy";
 }
 
+/** The place of the one publisher. */
+type PublisherLock = Disposable & { release(): void };
+
 /**
  * Takes the one publisher's place in a folder; throws PublisherBusy when it is taken. The place is an open exclusive
  * transaction, so the system frees it when the process ends, however it ends.
@@ -20,12 +23,12 @@ export class PublisherBusy extends Error {
 export function takePublisherLock(
   folder: string,
   onDamaged: (path: string) => void = () => {},
-): { release(): void } {
+): PublisherLock {
   const path = join(folder, "publisher.lock");
   return openDisposable(path, () => lockFile(path), onDamaged);
 }
 
-function lockFile(path: string): { release(): void } {
+function lockFile(path: string): PublisherLock {
   const db = new Database(path, { create: true });
   try {
     db.run("PRAGMA busy_timeout = 0");
@@ -35,7 +38,8 @@ function lockFile(path: string): { release(): void } {
     if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
     throw new PublisherBusy("another process is publishing into this folder", { cause: error });
   }
-  return { release: () => db.close() };
+  const release = () => db.close();
+  return { release, [Symbol.dispose]: release };
 }
 
 const everyMs = 5_000;
