@@ -41,7 +41,8 @@ export async function writeHashed(
   return { digest: hasher.digest("hex"), size };
 }
 
-export const digestOf = (body: Uint8Array): string => Bun.CryptoHasher.hash("sha256", body, "hex");
+export const digestOf = (body: Uint8Array | string): string =>
+  Bun.CryptoHasher.hash("sha256", body, "hex");
 
 /**
  * Opens (and makes) the blob folder. With `exclusive`, for a full build into a folder no one reads yet, content is

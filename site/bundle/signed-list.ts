@@ -27,7 +27,7 @@ export const shardNames = Array.from({ length: 256 }, (_, at) => at.toString(16)
 const encoder = new TextEncoder();
 
 /** The shard that lists a path: the first byte of its SHA-256. */
-export const shardOf = (path: string): string => digestOf(encoder.encode(path)).slice(0, 2);
+export const shardOf = (path: string): string => digestOf(path).slice(0, 2);
 
 /**
  * Lists every file of the bundle with its SHA-256, in 256 shards and a list of these. Only shards with changed paths

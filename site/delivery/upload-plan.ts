@@ -1,3 +1,4 @@
+import { digestOf } from "#site/bundle/blobs.ts";
 import { exportRank } from "#site/bundle/export-release.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import { headerRulesText } from "./http-headers.ts";
@@ -20,7 +21,7 @@ const deletions = 100;
 export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
   const { db } = manifest;
   for (const statement of tables) db.run(statement);
-  const rules = Bun.CryptoHasher.hash("sha256", headerRulesText, "hex").slice(0, 16);
+  const rules = digestOf(headerRulesText).slice(0, 16);
   const planning = db.prepare<null, [number, string, string | null]>(
     "INSERT INTO temp.upload_plan (stage, path, digest) VALUES (?, ?, ?)",
   );

@@ -100,7 +100,7 @@ async function publishFeed(
   deletePending(context);
   const keySet = keySetOf(signer, await signingKeys(context.source.store));
   const draft = await context.background.draftFeed({ full, joining, keySet });
-  const digest = digestOf(encoder.encode(JSON.stringify(draft.root)));
+  const digest = digestOf(JSON.stringify(draft.root));
   const issue = await issueList(context.source.store, { digest, now: context.clock() });
   const root = issuedRoot(draft.root, issue, validMs);
   const signature = `${await signer.sign(encoder.encode(root))}\n`;
@@ -217,7 +217,7 @@ function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: string }
     .map((file) => ({ file, number: Number.parseInt(file.path.slice(folder.length), 10) }))
     .sort((a, b) => a.number - b.number)
     .map(({ file }) => file);
-  return { parts, digest: digestOf(encoder.encode(parts.map(({ digest }) => digest).join("\n"))) };
+  return { parts, digest: digestOf(parts.map(({ digest }) => digest).join("\n")) };
 }
 
 /**

@@ -113,9 +113,7 @@ export async function openPublisher(settings: PublisherSettings) {
     background: apart ? workApart(workers) : workHere(made),
     exported: await openWebExport(settings.publicDir ?? folders.exported, { precompress }),
     clock: systemClock,
-    inputsDigest: digestOf(
-      new TextEncoder().encode(`${renderer.digest}\0${baseUrl}\0${network}\0${isSample}`),
-    ),
+    inputsDigest: digestOf(`${renderer.digest}\0${baseUrl}\0${network}\0${isSample}`),
     log: settings.log,
   };
   try {

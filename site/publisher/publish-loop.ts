@@ -139,7 +139,8 @@ export async function runPublishLoop(
           times.searchAfterMs = performance.now() + followingGapMs;
         },
         (error) => {
-          log("search indexes could not be made; trying again later", reasonOf(error));
+          const reason = error instanceof Error ? error.message : "unknown";
+          log("search indexes could not be made; trying again later", { error: reason });
           times.searchAfterMs = performance.now() + afterFailedFollowingMs;
           searchNoticed = true;
         },
@@ -170,10 +171,6 @@ export async function runPublishLoop(
   await Promise.all(running.values());
   if (damage !== null) throw damage;
 }
-
-const reasonOf = (error: unknown) => ({
-  error: error instanceof Error ? error.message : "unknown",
-});
 
 /** Logs why publishing fails: the same reason once a minute, however often it is tried again. */
 function failureTeller({ log }: PublisherContext): (error: unknown) => void {
