@@ -12,13 +12,17 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { everyPath } from "#content/runtime/files.ts";
 import { type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
 
-const compressFromBytes = 1_024;
+/** Shorter files hardly shrink. */
+export const compressFromBytes = 1_024;
 const compressible = /\.(html|json|xml|txt|md|csv|yaml|css|m?js|svg)$/;
 const sibling = /^(.+)\.(br|gz)$/;
 
-/** Quality 5 costs about 0.1 ms a page; 11 costs 6.5 ms for a few per cent. */
-const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
-const gzipOptions = { level: 6 };
+/** Brotli of quality 5 costs about 0.1 ms a page; 11 costs 6.5 ms for a few per cent. */
+export const compressors = {
+  br: (whole: Uint8Array) =>
+    brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: (whole: Uint8Array) => gzipSync(whole, { level: 6 }),
+};
 
 /**
  * Opens the folder that web servers show. With `precompress` its files have `.br` and `.gz` siblings; those that an
@@ -74,8 +78,8 @@ function renewSiblings(folder: string, path: string): boolean {
   removeSiblings(folder, path);
   const content = readFileSync(`${folder}/${path}`);
   if (content.length < compressFromBytes) return false;
-  placeSibling(folder, `${path}.br`, brotliCompressSync(content, brotliOptions));
-  placeSibling(folder, `${path}.gz`, gzipSync(content, gzipOptions));
+  placeSibling(folder, `${path}.br`, compressors.br(content));
+  placeSibling(folder, `${path}.gz`, compressors.gzip(content));
   return true;
 }
 

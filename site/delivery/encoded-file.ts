@@ -1,9 +1,9 @@
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { acceptsEncoding } from "#content/contract/base/accept-encoding.ts";
 import { headersOf } from "./http-headers.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
+import { compressFromBytes, compressors } from "#site/bundle/precompress.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -26,7 +26,6 @@ export type EncodedFile = {
   shownTo(request: Request): Shown;
 };
 
-const compressFromBytes = 1_024;
 /** What is larger is sent from the disk as it is. */
 export const cachedBodyBytesMax = 512 * 1024;
 const compressible = /^(text\/|application\/(json|linkset\+json|ld\+json|xml|yaml|javascript))|svg/;
@@ -89,7 +88,7 @@ export function inPlaceOfPage(shown: Shown, path: string): Shown {
 
 export const negotiatedCacheControl = "private, max-age=60";
 
-type Encoding = "br" | "gzip";
+type Encoding = keyof typeof compressors;
 
 /** Clients send the same few headers again and again. */
 const encodings = new LRUCache<string, Encoding | "identity">({
@@ -104,18 +103,12 @@ function encodingFor(accepted: string | null): Encoding | null {
   return encoding === "identity" ? null : encoding;
 }
 
-/** Once per content: brotli of quality 5 costs about 0.1 ms a page. */
-const packed: Record<Encoding, (whole: Bytes) => Uint8Array> = {
-  br: (whole) => brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-  gzip: (whole) => gzipSync(whole, { level: 6 }),
-};
-
 function compress({ init, etag }: Shown, whole: Bytes, encoding: Encoding): Shown {
   const own = `${etag.slice(0, -1)}-${encoding}"`;
   const headers = new Headers(init.headers);
   headers.set("content-encoding", encoding);
   headers.set("etag", own);
-  const body = new Blob([new Uint8Array(packed[encoding](whole))]);
+  const body = new Blob([new Uint8Array(compressors[encoding](whole))]);
   return { body, etag: own, init: { status: 200, headers } };
 }
 
