@@ -193,59 +193,42 @@ function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
   return `${pageAddress(list, page)}.html`;
 }
 
+type DrawnPage = Promise<string | Uint8Array>;
+type Form = { markdown: boolean };
+
 /** The page of a search: `answer` is what the service answers to a program that asks the same. */
-export async function drawnSearch(
+export function drawnSearch(
   drawing: Drawing,
   asked: SearchAsked,
   answer: Parameters<typeof searchView>[1],
-  { markdown }: { markdown: boolean },
-): Promise<string | Uint8Array> {
+  form: Form,
+): DrawnPage {
   const view = searchView(asked, answer, drawing.t);
-  if (markdown) return listMarkdown(view, drawing.baseUrl);
-  return drawn(drawing, "/search", { view, answered: true });
+  return listInForm(drawing, "/search", { view, answered: true }, form);
 }
+
+/** A page of a list that is in no bundle, as its pages are: `found` is what the service found. */
+export const drawnList = (drawing: Drawing, found: FoundList, form: Form): DrawnPage =>
+  listInForm(drawing, "/browse", { view: listPageView(found, drawing.t) }, form);
+
+/** A page of entries, or its entries as markdown. */
+const listInForm = async (
+  drawing: Drawing,
+  page: string,
+  own: { view: Parameters<typeof listMarkdown>[0]; answered?: boolean },
+  { markdown }: Form,
+): DrawnPage => (markdown ? listMarkdown(own.view, drawing.baseUrl) : drawn(drawing, page, own));
 
 /** The history of a profile as a page. */
-export const drawnHistory = (
-  drawing: Drawing,
-  found: FoundHistory,
-  form: { markdown: boolean },
-): Promise<string | Uint8Array> =>
-  inForm(
-    drawing,
-    drawn(drawing, "/history/[slug]", { view: historyView(found, drawing.t ?? english) }),
-    form,
-  );
+export const drawnHistory = (drawing: Drawing, found: FoundHistory, form: Form): DrawnPage =>
+  inForm(drawing, "/history/[slug]", historyView(found, drawing.t ?? english), form);
 
 /** What registers say of an organisation without a profile, as a page. */
-export const drawnOrganisation = (
-  drawing: Drawing,
-  known: Organisation,
-  form: { markdown: boolean },
-): Promise<string | Uint8Array> =>
-  inForm(
-    drawing,
-    drawn(drawing, "/organisations/[id]", { view: organisationView(known, drawing.t ?? english) }),
-    form,
-  );
+export const drawnOrganisation = (drawing: Drawing, known: Organisation, form: Form): DrawnPage =>
+  inForm(drawing, "/organisations/[id]", organisationView(known, drawing.t ?? english), form);
 
 /** A page as it is, or read into markdown. */
-async function inForm(
-  { baseUrl }: Pick<Drawing, "baseUrl">,
-  drawing: Promise<string | Uint8Array>,
-  { markdown }: { markdown: boolean },
-): Promise<string | Uint8Array> {
-  const page = await drawing;
-  return markdown ? enclosed([pageMarkdown(textOf(page), baseUrl)], []) : page;
-}
-
-/** A page of a list that is in no bundle, as its pages are, or in markdown: `found` is what the service found. */
-export async function drawnList(
-  drawing: Drawing,
-  found: FoundList,
-  { markdown }: { markdown: boolean },
-): Promise<string | Uint8Array> {
-  const view = listPageView(found, drawing.t);
-  if (markdown) return listMarkdown(view, drawing.baseUrl);
-  return drawn(drawing, "/browse", { view });
+async function inForm(drawing: Drawing, page: string, view: object, form: Form): DrawnPage {
+  const html = await drawn(drawing, page, { view });
+  return form.markdown ? enclosed([pageMarkdown(textOf(html), drawing.baseUrl)], []) : html;
 }
