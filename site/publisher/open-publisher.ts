@@ -116,11 +116,14 @@ export async function openPublisher(settings: PublisherSettings) {
     inputsDigest: digestOf(`${renderer.digest}\0${baseUrl}\0${network}\0${isSample}`),
     log: settings.log,
   };
+  const close = (): void => {
+    for (const open of [context.background, context.manifest, store]) open.close();
+    lock.release();
+  };
   try {
     repair(context, folders);
   } catch (error) {
-    for (const open of [context.background, context.manifest, store]) open.close();
-    lock.release();
+    close();
     throw error;
   }
   await detectRestoredStore(context);
@@ -144,12 +147,7 @@ export async function openPublisher(settings: PublisherSettings) {
     tidy: ({ first }: { first: boolean }): Promise<void> => tidy(context, { first, precompress }),
     /** Whether there is no release yet, or the site, the base URL or the network is another than the release's. */
     isOutdated: (): boolean => context.manifest.state().inputs_digest !== context.inputsDigest,
-    close: (): void => {
-      context.background.close();
-      context.manifest.close();
-      store.close();
-      lock.release();
-    },
+    close,
   };
 }
 
