@@ -124,15 +124,13 @@ export async function damagedSites({ dataDir }: Config): Promise<string[]> {
   const folders = names
     .filter((name) => /^[0-9a-f]{16}$/.test(name))
     .map((name) => join(compiled, name));
-  const whole = await Promise.all(
-    folders.map((folder) =>
-      readCompiled(folder).then(
-        () => true,
-        () => false,
-      ),
+  const damaged = folders.map((folder) =>
+    readCompiled(folder).then(
+      () => [],
+      () => [folder],
     ),
   );
-  return folders.filter((_, at) => !whole[at]);
+  return (await Promise.all(damaged)).flat();
 }
 
 /** Blobs of the current release and files of the plain folder whose bytes are not those that the manifest names. */
