@@ -50,7 +50,6 @@ const command = defineCommand({
   },
 });
 
-/** The records, or every row. */
 async function exportRows(config: Config, asked: ParsedArgs<typeof args>): Promise<void> {
   using store = await openExistingStore(config);
   const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;

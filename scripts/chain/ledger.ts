@@ -123,7 +123,6 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
         .filter((landed) => isSeen(landed, commitment)),
     account: svm.account,
     rentFor: svm.rentFor,
-    /** How many transactions there are. */
     count: () => journal.newest().n,
   };
 }

@@ -35,7 +35,6 @@ export function openLocalChain(options: LocalChainOptions = {}) {
   });
   return {
     ledger,
-    /** The switch for troubles. */
     chaos,
     /** Gives away SOL and USDC; answers the signature. */
     give: (wish: Wish) => give(ledger, wish),

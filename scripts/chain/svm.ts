@@ -44,9 +44,7 @@ function openSvm() {
         bs58.decode(address),
         new Account(lamports, data, bs58.decode(owner), false, 0n),
       ),
-    /** Runs a transaction of any version. */
     run: (bytes: Uint8Array): Outcome => outcomeOf(svm.sendVersionedTransaction(bytes)),
-    /** Runs it without a trace. */
     simulate: (bytes: Uint8Array): Outcome => {
       const ran = svm.simulateVersionedTransaction(bytes);
       return outcomeOf(ran instanceof FailedTransactionMetadata ? ran : ran.meta());

@@ -88,7 +88,6 @@ export async function drainOnce(
 
 type Failure = { key: string; error: string };
 
-/** Documents that could not be rendered, and why. */
 export const failuresOf = ({ db }: Manifest): Failure[] =>
   db.query<Failure, []>("SELECT key, error FROM failures").all();
 

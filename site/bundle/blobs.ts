@@ -87,7 +87,6 @@ export function openBlobs(folder: string, { exclusive = false, onDamaged }: Blob
     read: (digest: string): Buffer => readFileSync(pathOf(digest)),
     has: (digest: string): boolean => existsSync(pathOf(digest)),
     remove: (digest: string): void => rmSync(pathOf(digest), { force: true }),
-    /** Removes everything. */
     clear: (): void => {
       rmSync(folder, { recursive: true, force: true });
       makeFolders(folder);

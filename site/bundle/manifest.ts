@@ -125,7 +125,6 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     find: (path: string): ManifestFile | null => finding.get(path),
     /** The oldest release whose notes are kept; 0 for none. */
     oldestRelease: (): number => oldest.get()?.id ?? 0,
-    /** The paths that a query selects. */
     paths,
     /** Paths that releases after this one removed. */
     removedSince: (release: number): string[] =>

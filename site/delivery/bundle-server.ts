@@ -35,7 +35,6 @@ const ofService = addressesWhere(({ from }) => from !== "file");
 const languageOf = (path: string): string => languagePrefix.exec(path)?.[0] ?? "";
 const languagePrefix = new RegExp(`^/(?:${translationCodes})(?=/)`);
 
-/** What is cached in memory. */
 const cachedBytesMax = 64 * 1024 * 1024;
 const headersBytes = 1_024;
 

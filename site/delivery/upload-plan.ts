@@ -53,7 +53,6 @@ export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
   return {
     release,
     total: stages.reduce((sum, { files }) => sum + files, 0),
-    /** In the order in which they are brought. */
     stages: stages.map(({ stage }) => stage),
     files: function* (stage: number): Generator<PlannedFile> {
       let batch = reading.all(stage, "", batchMax);
@@ -61,7 +60,6 @@ export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
         yield* batch;
       }
     },
-    /** Notes that the target has this content. */
     remember: (path: string, digest: string, now: Date) =>
       void remembering.run(target, path, digest, rules, now.getTime()),
     forget: (path: string) => void forgetting.run(target, path),

@@ -101,7 +101,6 @@ export function openS3Target(
   });
 }
 
-/** Null without keys. */
 function clientOf({ region, accessKeyId, secretAccessKey, sessionToken }: S3Access) {
   if (accessKeyId === undefined || secretAccessKey === undefined) return null;
   const keys = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };

@@ -41,7 +41,6 @@ export type ListPage = {
   facets: FacetCounts | null;
 };
 
-/** What the page of a list shows, in words. */
 export function listPageView(list: ListPage, t: Texts = english) {
   const { filters, sort, page, total, items, facets } = list;
   const { name, kicker, intro } = subjectOf(filters, t);
@@ -99,7 +98,6 @@ function waysToNarrow(list: ListPage, counts: FacetCounts, { isFile, t }: Shown)
 }
 const notNarrowed = { groups: [], sorts: [], states: [], form: null };
 
-/** Links to other pages of the list. */
 function pagerOf(list: ListPage) {
   const { page, total, facets } = list;
   const pageCount = Math.max(1, Math.ceil(total / entriesPerPage));
@@ -150,13 +148,11 @@ export function pageNumbers(page: number, pageCount: number): number[] {
   return [1, ...between.filter((number) => number < pageCount), pageCount];
 }
 
-/** The value of a facet in words. */
 const valueName = (facet: FacetName, value: string, t: Texts): string =>
   facet === "country"
     ? (t.country(countryCode(value)) ?? value)
     : t.word(facetValueName(facet, value));
 
-/** A filter in words that stand alone. */
 export function filterText(filter: FilterName, value: string, t: Texts): string {
   if (filter === "ghd_aligned") return t.text("facet.ghd_aligned");
   const name = valueName(filter, value, t);
@@ -322,7 +318,6 @@ export function entryOf(
     gives: false,
   };
 }
-/** An entry of a list, or of the results of a search. */
 export type Entry = ReturnType<typeof entryOf>;
 
 /**

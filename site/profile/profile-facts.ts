@@ -146,7 +146,6 @@ export const labelOf = (field: string, t: Texts = english): string => {
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 
-/** A source for people. */
 export const sourceName = (source: string, t: Texts = english): string => t.named("source", source);
 
 /** Where a value comes from, in words. */
@@ -158,7 +157,6 @@ export type Origin = {
   day: string;
 };
 
-/** Puts in words where a value comes from. */
 export function originOf(from: FieldProvenance, t: Texts = english): Origin {
   const { source, source_url, rule, agents, corroborations: count = 0, applied_at } = from;
   const name = rule === undefined ? sourceName(source, t) : derivedFrom(source, rule, t);

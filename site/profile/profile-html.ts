@@ -84,7 +84,6 @@ export const originsHtml = (origins: readonly FieldsOrigin[], slug: string, t: T
   return `<ul class="origins plain">${rows.join("")}</ul>`;
 };
 
-/** A link to another site. */
 export const linkHtml = (href: string, text: string): string =>
   `<a href="${escaped(href)}" rel="nofollow noopener">${escaped(text)}</a>`;
 

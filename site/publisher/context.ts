@@ -44,7 +44,6 @@ export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed"> & {
   close: () => void;
 };
 
-/** The outcome of one batch of documents. */
 export type RenderedBatch = {
   keys: number;
   files: NewFile[];
