@@ -14,6 +14,7 @@ import { chainFiles } from "#scripts/chain/installed.ts";
 import { openExistingStore } from "#scripts/support/config.ts";
 import {
   bundleExists,
+  isFileDamaged,
   isManifestDamaged,
   manifestPath,
   openManifest,
@@ -26,7 +27,6 @@ import {
   damagedFiles,
   damagedSites,
   foreignPaths,
-  isFileDamaged,
   isOurs,
   privatePaths,
   serviceFaults,

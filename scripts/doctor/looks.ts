@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import {
   accessSync,
   constants,
@@ -22,7 +21,6 @@ import {
   verifyAudit,
 } from "#content/operation/audit-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
-import { isDamaged } from "#content/runtime/files.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
 import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
@@ -97,19 +95,6 @@ export async function auditFaults(store: Store): Promise<string[]> {
   const { heads } = AuditHeads.parse(JSON.parse(stored ?? '{"heads":[]}'));
   const { faults } = await verifyAudit(store, heads);
   return faults.map(({ id, problem }) => `Entry ${id} of the audit log ${problem}.`);
-}
-
-/** Whether SQLite finds damage in a file. One that is missing has none, and one that is held is in order. */
-export function isFileDamaged(path: string): boolean {
-  if (!existsSync(path)) return false;
-  try {
-    using db = new Database(path, { readonly: true });
-    return (
-      db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check !== "ok"
-    );
-  } catch (error) {
-    return isDamaged(error);
-  }
 }
 
 /** What is made again when it is damaged. */

@@ -150,14 +150,20 @@ export const manifestPath = (folder: string): string => join(folder, "manifest.d
 /** Whether a publisher ever worked in this folder. */
 export const bundleExists = (folder: string): boolean => existsSync(manifestPath(folder));
 
-/** Whether SQLite finds damage in the file. Reads all of it: seconds in a directory of a million. */
-export function isManifestDamaged(folder: string): boolean {
-  const checking = "PRAGMA quick_check(1)";
+/** Whether SQLite finds damage in the manifest. */
+export const isManifestDamaged = (folder: string): boolean => isFileDamaged(manifestPath(folder));
+
+/**
+ * Whether SQLite finds damage in a file. One that is missing has none, and one that is held is in order. Reads all of it:
+ * seconds for the manifest of a directory of a million.
+ */
+export function isFileDamaged(path: string): boolean {
+  if (!existsSync(path)) return false;
   try {
-    const { db, close } = openManifest(folder, { readonly: true });
-    const found = db.query<{ quick_check: string }, []>(checking).get();
-    close();
-    return found?.quick_check !== "ok";
+    using db = new Database(path, { readonly: true });
+    return (
+      db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check !== "ok"
+    );
   } catch (error) {
     return isDamaged(error);
   }
