@@ -4,14 +4,7 @@ export type Step = {
   /** Where the intent stands then. Refused or lapsed, it waits again once it is named again; settled, it stays so. */
   next: "waiting" | "settled" | "refused" | "lapsed";
   /** What a request for it answers. Only "pay_again" may ask for another payment: by this one no money moves. */
-  answer:
-    | "recorded"
-    | "pending"
-    | "chain_unclear"
-    | "refused"
-    | "pay_again"
-    | "signature_not_found"
-    | "nonprofit_not_found";
+  answer: string;
   /** What never landed cost the sponsor nothing; what failed on chain did. */
   neverLanded?: true;
 };
@@ -43,24 +36,22 @@ export const steps = {
   nonprofit_gone: { next: "refused", answer: "nonprofit_not_found" },
 } as const satisfies Record<ProofRefusal["kind"], Step> & Record<string, Step>;
 
-type Steps = typeof steps;
-
 /** What is seen of an intent. */
-type Sighting = keyof Steps;
+type Sighting = keyof typeof steps;
 
-/** The sightings with one of these next states, or one of these answers. */
-type With<Column extends "next" | "answer", Value extends Step[Column]> = {
-  [S in Sighting]: Steps[S][Column] extends Value ? S : never;
+/** The sightings after which it stands so. */
+type Before<Next extends Step["next"]> = {
+  [S in Sighting]: (typeof steps)[S]["next"] extends Next ? S : never;
 }[Sighting];
 
 /** What is seen of an intent that has ended. */
-export type Ending = Exclude<Sighting, With<"next", "waiting">>;
+export type Ending = Before<"settled" | "refused" | "lapsed">;
 
-/** What is seen of a transaction that is no gift. */
-export type Refusal = With<"answer", "refused">;
+/** What is seen of a transaction that may yet be a gift. */
+export type Doubt = Before<"waiting">;
 
-/** What is seen of a transaction that may yet be one. */
-export type Doubt = With<"next", "waiting">;
+/** What is seen of a transaction that is none. */
+export type Refusal = Exclude<Before<"refused">, "payment_fails" | "nonprofit_gone">;
 
 export const isRefusal = (sighting: Refusal | Doubt): sighting is Refusal =>
   steps[sighting].next === "refused";
