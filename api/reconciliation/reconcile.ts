@@ -4,8 +4,13 @@ import { type SearchQuery, unfiltered } from "#content/contract/search.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { type ListItem, listItemsById } from "#content/nonprofit/list-store.ts";
 import { idsBySlug } from "#content/nonprofit/record-store.ts";
-import type { Asked } from "#content/reconciliation/asked.ts";
-import { certain, featureNames, type Match, ranked } from "#content/reconciliation/match.ts";
+import {
+  type Lookup,
+  certain,
+  featureNames,
+  type Match,
+  ranked,
+} from "#content/reconciliation/match.ts";
 import { type } from "#content/reconciliation/manifest.ts";
 import { knownByOrgId } from "#content/register/standing-store.ts";
 
@@ -20,9 +25,12 @@ const atOnce = 4;
  * The candidates for each query, best first. A register number or an id decides alone; else the directory's search finds
  * candidates for the name, and where none of them is a match, it is asked once more: in the city, or anywhere.
  */
-export async function reconcile(context: Searching, all: readonly Asked[]): Promise<Candidate[][]> {
+export async function reconcile(
+  context: Searching,
+  all: readonly Lookup[],
+): Promise<Candidate[][]> {
   const found = await namedByNumber(context, all);
-  const rank = async (open: readonly Asked[], queryOf: (one: Asked) => Partial<SearchQuery>) => {
+  const rank = async (open: readonly Lookup[], queryOf: (one: Lookup) => Partial<SearchQuery>) => {
     const pages = await inTurns(open, (one) =>
       context.search.page({ ...anything, ...queryOf(one) }),
     );
@@ -36,7 +44,7 @@ export async function reconcile(context: Searching, all: readonly Asked[]): Prom
       found.set(one, isNumber ? [certain(only)] : ranked(one, candidates));
     }
   };
-  const isOpen = (one: Asked) => one.name !== "" && found.get(one)?.[0]?.match !== true;
+  const isOpen = (one: Lookup) => one.name !== "" && found.get(one)?.[0]?.match !== true;
   await rank(all.filter(isOpen), ({ name, places: { country = [] } }) => {
     const known = country.length === 1 && countryCode(country[0] ?? "") !== null;
     return { q: name, country: known ? (country[0] ?? null) : null, enough: 1 };
@@ -55,18 +63,18 @@ export async function reconcile(context: Searching, all: readonly Asked[]): Prom
 const anything: SearchQuery = { ...unfiltered, q: null, limit: lookedAt, offset: 0 };
 
 /** Those whose register number or slug was given. */
-async function namedByNumber({ store }: Searching, all: readonly Asked[]) {
+async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
   const orgIds = [...new Set(all.flatMap((one) => one.orgIds))];
   const known = orgIds.length === 0 ? [] : await knownByOrgId(store, orgIds);
   const slugOf = new Map(orgIds.map((orgId, at) => [orgId, known[at]?.profile?.slug]));
-  const slugsOf = ({ orgIds: own, ids }: Asked) => [
+  const slugsOf = ({ orgIds: own, ids }: Lookup) => [
     ...own.flatMap((id) => slugOf.get(id) ?? []),
     ...ids,
   ];
   const slugs = all.flatMap(slugsOf);
   const idOf = slugs.length === 0 ? new Map<string, number>() : await idsBySlug(store, slugs);
   const items = await listItemsById(store, [...idOf.values()]);
-  const found = new Map<Asked, Match<ListItem>[]>();
+  const found = new Map<Lookup, Match<ListItem>[]>();
   for (const one of all) {
     const [slug] = slugsOf(one).filter((each) => idOf.has(each));
     const item = items.get(idOf.get(slug ?? "") ?? 0);
@@ -127,7 +135,7 @@ export async function suggested(
 }
 
 /** The same for more than one batch, one batch after the other. */
-export async function reconcileMany(context: Searching, all: readonly Asked[]) {
+export async function reconcileMany(context: Searching, all: readonly Lookup[]) {
   const found: Candidate[][] = [];
   for (let at = 0; at < all.length; at += batchMax)
     found.push(...(await reconcile(context, all.slice(at, at + batchMax))));

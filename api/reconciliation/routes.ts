@@ -21,7 +21,7 @@ import {
 import { fold } from "#content/nonprofit/text.ts";
 import { idsBySlug, recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { type Asked, askedBy, askedByDraft } from "#content/reconciliation/asked.ts";
+import { type Lookup, lookupOf, lookupOfDraft } from "#content/reconciliation/match.ts";
 import {
   draftManifest,
   manifest,
@@ -41,25 +41,25 @@ export const reconciliationRoutes = (context: Needed) => {
   const { baseUrl } = context.config;
   const [own, ofDraft] = [manifest(baseUrl), draftManifest(baseUrl)];
   /** Counts what names cost; the request itself was counted as a read before. */
-  const count = async (request: Request, asked: readonly Asked[]) => {
+  const count = async (request: Request, lookups: readonly Lookup[]) => {
     activity.count("query:search");
-    const letters = asked.reduce((sum, { name }) => sum + name.length, 0);
-    const reads = Math.max(asked.length / perRead.names, letters / perRead.letters);
+    const letters = lookups.reduce((sum, { name }) => sum + name.length, 0);
+    const reads = Math.max(lookups.length / perRead.names, letters / perRead.letters);
     for (let more = 1; more < reads; more++) {
       const allowance = await context.limits.request("read", request);
       if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
     }
   };
-  const answerBatch = async (request: Request, asked: readonly Asked[]) => {
-    await count(request, asked);
-    return reconcile(context, asked);
+  const answerBatch = async (request: Request, lookups: readonly Lookup[]) => {
+    await count(request, lookups);
+    return reconcile(context, lookups);
   };
   const answerForm = async (request: Request, { queries = "", extend = "" }: Form) => {
     if (extend !== "") return keyedRows(await extended(context, readExtend(extend)));
     const batch = readBatch(queries);
     const found = await answerBatch(
       request,
-      batch.map(([, query]) => askedBy(query)),
+      batch.map(([, query]) => lookupOf(query)),
     );
     // Entries, not members that are set: a key may be __proto__.
     return Object.fromEntries(batch.map(([key], at) => [key, { result: found[at] ?? [] }]));
@@ -83,7 +83,7 @@ export const reconciliationRoutes = (context: Needed) => {
     .post(
       pathOf(operations.matchNames),
       async ({ request, body: { queries } }) => {
-        const found = await answerBatch(request, queries.map(askedByDraft));
+        const found = await answerBatch(request, queries.map(lookupOfDraft));
         return { results: found.map((candidates) => ({ candidates })) };
       },
       schemaOf(operations.matchNames),
@@ -132,9 +132,9 @@ export const reconciliationRoutes = (context: Needed) => {
           const detail = english.text(`table.${read.failure}`, { most: tableRowsMax });
           return problem({ status: 400, code: "invalid_table", detail });
         }
-        const asked = read.value.queries.map((query) => askedBy(Query.parse(query)));
-        await count(request, asked);
-        const best = (await reconcileMany(context, asked)).map(([first]) => first);
+        const lookups = read.value.queries.map((query) => lookupOf(Query.parse(query)));
+        await count(request, lookups);
+        const best = (await reconcileMany(context, lookups)).map(([first]) => first);
         const orgIds = await orgIdsBySlug(
           context,
           best.flatMap((one) => one?.id ?? []),

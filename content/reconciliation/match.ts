@@ -5,6 +5,8 @@ import { fold } from "#content/nonprofit/text.ts";
 import { tellingText } from "#content/find/understand.ts";
 import words from "#content/editorial/near-name-words.json";
 import { editDistance } from "#content/find/near-words.ts";
+import type { DraftQuery, Query } from "#content/contract/reconciliation.ts";
+import { readOrgId } from "#content/register/org-id.ts";
 
 export const places = ["country", "region", "city"] as const;
 export type Place = (typeof places)[number];
@@ -137,3 +139,63 @@ function areFormsOther(own: readonly string[], others: readonly string[]): boole
 
 const formsIn = (some: readonly string[]) =>
   new Set(some.flatMap((word) => formOf.get(word) ?? []));
+
+/** One query of whatever version, understood. */
+export type Lookup = Wanted & {
+  /** Slugs, any of which is the one. */
+  ids: string[];
+  /** Numbers of registers, in org-id form; any of them is the one's. */
+  orgIds: string[];
+  /** Places that a candidate must have. */
+  required: Place[];
+  limit: number;
+};
+
+type Condition = { of: string; values: string[]; required?: boolean };
+
+/** A query of version 0.2. A name that is written like a slug may be one. */
+export const lookupOf = ({ query = "", properties, limit }: Query): Lookup =>
+  lookup(
+    [
+      { of: "name", values: [query] },
+      ...properties.map(({ pid, v }) => ({ of: pid, values: textsOf(v) })),
+    ],
+    limit,
+  );
+
+/** A query of 1.0-draft. */
+export const lookupOfDraft = ({ conditions, limit }: DraftQuery): Lookup =>
+  lookup(
+    conditions.map(({ matchType, propertyId = "", propertyValue, required }) => ({
+      of: matchType === "property" ? propertyId : matchType,
+      values: textsOf(propertyValue),
+      required,
+    })),
+    limit,
+  );
+
+const slugLike = /^[a-z0-9]+(?:-[a-z0-9]+)+$/;
+
+function lookup(conditions: readonly Condition[], limit: number): Lookup {
+  const textsFor = (of: string) =>
+    conditions
+      .flatMap((one) => (one.of === of ? one.values.map((text) => text.trim()) : []))
+      .filter(Boolean);
+  const [name = ""] = textsFor("name");
+  const country = countryCode(textsFor("country")[0] ?? "") ?? "";
+  return {
+    name,
+    ids: [...textsFor("id"), ...(slugLike.test(name) ? [name] : [])],
+    orgIds: textsFor("org_id").flatMap((text) => {
+      const read = readOrgId(text, country);
+      return read.ok ? [read.value.org_id] : [];
+    }),
+    places: Object.fromEntries(places.map((place) => [place, textsFor(place)])),
+    required: places.filter((place) => conditions.some((one) => one.of === place && one.required)),
+    limit,
+  };
+}
+
+type Value = string | number | boolean | { id: string };
+const textsOf = (value: Value | Value[]): string[] =>
+  [value].flat().map((one) => (typeof one === "object" ? one.id : String(one)));

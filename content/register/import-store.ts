@@ -1,8 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne } from "drizzle-orm";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
-import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { recordColumns } from "#content/nonprofit/save.ts";
+import { recordColumns, saveDirectoryFact } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues, insertMany } from "#content/store/query.ts";
 import {
@@ -12,15 +11,7 @@ import {
   registrations,
 } from "#content/store/tables/nonprofits.ts";
 import { type FetchedVersion, imports } from "#content/store/tables/publishing.ts";
-
-/** What an import did. Withdrawn and restored are counted beside added, changed and unchanged. */
-export type ImportCounts = {
-  added: number;
-  changed: number;
-  unchanged: number;
-  withdrawn: number;
-  skipped: number;
-};
+import type { ImportReport } from "./import-report.ts";
 
 /** The nonprofits that have these org-ids. Index: registrations_org_id. */
 export async function idsByOrgId(
@@ -206,7 +197,7 @@ export async function lastWasInterrupted(store: Queryable, format: string): Prom
 export async function finishImport(
   tx: WriteTransaction,
   id: number,
-  { added, changed, unchanged, withdrawn, skipped }: ImportCounts,
+  { added, changed, unchanged, withdrawn, skipped }: ImportReport,
   now: Date,
 ): Promise<void> {
   const counts = { added, changed, unchanged, withdrawn, skipped };

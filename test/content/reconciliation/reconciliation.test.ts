@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { askedByDraft } from "#content/reconciliation/asked.ts";
-import { ranked } from "#content/reconciliation/match.ts";
+import { lookupOfDraft, ranked } from "#content/reconciliation/match.ts";
 import { cellsOf, properties, draftManifest, manifest } from "#content/reconciliation/manifest.ts";
 import { batchFitting, readTable, tableText, writtenTable } from "#content/reconciliation/table.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
@@ -68,7 +67,7 @@ describe("a name", () => {
 
 test("a query of the draft is read by its conditions", () => {
   const value = { required: false, matchQuantifier: "any" as const };
-  const asked = askedByDraft({
+  const lookup = lookupOfDraft({
     limit: 3,
     conditions: [
       { ...value, matchType: "name", propertyValue: " Smith " },
@@ -84,7 +83,7 @@ test("a query of the draft is read by its conditions", () => {
       { ...value, matchType: "property", propertyValue: true },
     ],
   });
-  expect(asked).toEqual({
+  expect(lookup).toEqual({
     name: "Smith",
     ids: ["smith-trust", "7"],
     orgIds: ["US-EIN-990305781"],
