@@ -45,13 +45,15 @@ const may = "Fri, 08 May 2026 04:00:00 GMT";
 const june = "Fri, 12 Jun 2026 10:00:00 GMT";
 const first = { etag: '"1"', "last-modified": may };
 
-const patience = { stallMs: 150, triesMax: 4, firstWaitMs: 1 };
+const patience = { stallMs: 30_000, triesMax: 4, firstWaitMs: 1 };
 
 /** Fetches a file of the server into the folder of the test; answers its text, or how it failed. */
 async function fetched(answers: Answer[], options: Partial<FetchOptions> = {}): Promise<string> {
   server.answers = answers.map((answer) => () => answer);
   const signal = new AbortController().signal;
-  const all = { folder: folder(), before: null, signal, ...patience, ...options };
+  // A busy machine is slow as well: only a server that stalls is waited for so shortly.
+  const stalls = answers.some(({ after }) => after === "stall") ? { stallMs: 150 } : {};
+  const all = { folder: folder(), before: null, signal, ...patience, ...stalls, ...options };
   try {
     const { file } = await fetchFile(`${server.origin}/pub/eo1.csv`, all);
     return file === null ? "unchanged" : readFileSync(file, "utf8");
