@@ -29,14 +29,20 @@ const command = defineCommand({
     },
   },
   run: async ({ args }) => {
-    const asked = steps.filter(({ name }) => args.only === undefined || args.only === name);
+    const chosen = steps.filter(({ name }) => args.only === undefined || args.only === name);
+    if (args.only !== undefined && args.only !== "tests" && chosen.length === 0) {
+      console.error(`--only takes one of: ${steps.map(({ name }) => name).join(", ")}, tests`);
+      process.exit(2);
+    }
     // Beside the tests, which leave a core idle where they wait.
-    const failing = runSteps(asked);
-    if (args.only !== undefined && args.only !== "tests") process.exit(await failing);
+    const failing = runSteps(chosen);
+    if (args.only !== undefined && args.only !== "tests") process.exit((await failing).length);
     const tests = await runTests();
+    const failedSteps = await failing;
+    for (const name of failedSteps) console.log(`FAILED ${name}: see above`);
     // Steps count as tests: a run is green only when all of it is.
-    const failed = tests.failed + (await failing);
-    const passed = tests.passed + asked.length - (await failing);
+    const failed = tests.failed + failedSteps.length;
+    const passed = tests.passed + chosen.length - failedSteps.length;
     console.log(
       `${passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ""}`,
     );
@@ -48,10 +54,10 @@ const toolPath = (name: string) =>
   new URL(`../node_modules/.bin/${name}`, import.meta.url).pathname;
 const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: "1", NO_COLOR: "1" };
 
-/** Runs steps one after another, and says how many failed. */
-async function runSteps(asked: typeof steps): Promise<number> {
-  let failed = 0;
-  for (const step of asked) if (!(await runStep(step))) failed++;
+/** Runs steps one after another; answers the names of those that failed. */
+async function runSteps(chosen: typeof steps): Promise<string[]> {
+  const failed: string[] = [];
+  for (const step of chosen) if (!(await runStep(step))) failed.push(step.name);
   return failed;
 }
 
