@@ -7,12 +7,18 @@ import journal from "#content/store/migrations/meta/_journal.json";
 const root = join(import.meta.dirname, "../..");
 
 const Versions = z.record(z.string(), z.string()).default({});
-const Package = z.object({ dependencies: Versions, devDependencies: Versions });
+const Package = z.object({
+  dependencies: Versions,
+  devDependencies: Versions,
+  overrides: z.record(z.string(), Versions).default({}),
+});
 const Lock = z.object({
   packages: z.record(
     z.string(),
     z.object({
+      name: z.string().optional(),
       resolved: z.string().optional(),
+      dependencies: Versions,
       libc: z.array(z.string()).optional(),
       optionalDependencies: Versions,
     }),
@@ -54,11 +60,32 @@ describe.each(["", "test/clients/"])("packages of ./%s", (folder) => {
 // Without it npm installs the packages of both C libraries, 10 MB of which nobody needs.
 test("libSQL's packages for Linux name their C library in the lock file", async () => {
   const { packages } = Lock.parse(await read("package-lock.json"));
-  const silent = Object.entries(packages).flatMap(([path, { libc }]) =>
-    path.startsWith("node_modules/@libsql/linux-") && libc === undefined ? [path] : [],
+  const linux = Object.entries(packages).filter(([path]) => path.includes("@libsql/linux-"));
+  const wrong = linux.filter(
+    ([path, { libc }]) => libc?.join() !== (path.includes("-musl") ? "musl" : "glibc"),
   );
-  expect(silent).toEqual([]);
+  expect(linux.length).toBeGreaterThan(2);
+  expect(wrong).toEqual([]);
 });
+
+test("no package finds an empty one in place of another that it needs, unless package.json says so", async () => {
+  const { packages } = Lock.parse(await read("package-lock.json"));
+  const { overrides } = Package.parse(await read("package.json"));
+  const emptied = new Set(Object.values(overrides).flatMap((group) => Object.keys(group)));
+  const links = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
+    Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => {
+      const place = placesOf(name, path).find((one) => one in packages) ?? "";
+      const isEmpty = packages[place]?.name === "empty-npm-package";
+      return isEmpty ? [{ from: path.split("node_modules/").at(-1) ?? "", name }] : [];
+    }),
+  );
+  expect(links.length).toBeGreaterThan(10);
+  const unnamed = links.filter(({ from, name }) => !(name in (overrides[from] ?? {})));
+  expect(unnamed.filter(({ name }) => !isBinding(name) || !emptied.has(name))).toEqual([]);
+});
+
+/** What a package needs on platforms that have none of its own bindings stands with the package above it. */
+const isBinding = (name: string): boolean => name.endsWith("-wasm32-wasi");
 
 test("the code knows the version of package.json", async () => {
   expect(await read("package.json")).toMatchObject({ version });
