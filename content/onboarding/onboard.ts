@@ -12,8 +12,8 @@ import type { Clock } from "#content/contract/base/time.ts";
 import { readWallet } from "#content/giving/wallet.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { findDuplicates, type Sought } from "./duplicate-store.ts";
+import { placeGivenUp } from "./places.ts";
 import { type OnboardingRequest, onboardingType, readOnboarding } from "./read.ts";
 import {
   addOnboarding,
@@ -23,7 +23,6 @@ import {
   onboardingById,
   pendingTwin,
   waitingForProfile,
-  type WaitingRequest,
 } from "./store.ts";
 import { checkProof, type ProofFailure, type WalletProof } from "./wallet-challenge.ts";
 import { describeHostProof, type ProofContext } from "./prove-host.ts";
@@ -171,29 +170,6 @@ async function makeRoom(
 ): Promise<void> {
   const givenUp = placeGivenUp(await waitingForProfile(tx, nonprofitId), network);
   if (givenUp !== null) await giveUpPlace(tx, givenUp, now.getTime());
-}
-
-/** So many requests wait for one profile, 5 of them from one network. */
-const waitingForProfileMax = 50;
-
-/**
- * The request that gives up its place to one more from this network; null where there is room. It is the oldest of the
- * network's own where that has its share, else of the network that has most: a newcomer is never refused. A request
- * whose sender has proven a host, or that one operator has approved, is not counted and never gives way.
- */
-export function placeGivenUp(
-  waiting: readonly WaitingRequest[],
-  network: string | null,
-): string | null {
-  const unproven = waiting
-    .filter((one) => one.proven_host === null && one.first_approved_by === null)
-    .toSorted((a, b) => a.created_at - b.created_at);
-  const byNetwork = Map.groupBy(unproven, (one) => one.network);
-  const own = byNetwork.get(network) ?? [];
-  if (own.length >= waitingOfNetworkMax) return own[0]?.id ?? null;
-  if (unproven.length < waitingForProfileMax) return null;
-  const [most] = [...byNetwork.values()].toSorted((a, b) => b.length - a.length);
-  return most?.[0]?.id ?? null;
 }
 
 /** The listing that is claimed; null for a registration. */

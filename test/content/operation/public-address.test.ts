@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isPublicAddress } from "#api/http/resolve.ts";
+import { isPublicAddress } from "#content/operation/public-address.ts";
 
 test.each([
   "93.184.216.34",
