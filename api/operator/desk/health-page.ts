@@ -13,7 +13,7 @@ import { storedCharts } from "#content/statistics/charts-store.ts";
 import { Html, html, type Part } from "#api/http/html.ts";
 import type { Visit } from "./visit.ts";
 import type { Page } from "./layout.ts";
-import { instant, linkList, notice, table } from "./parts.ts";
+import { instant, linkList, notice, table } from "./elements.ts";
 
 /** /desk/health: what an operator looks at first. */
 export async function healthPage({ context }: Visit): Promise<Page> {

@@ -6,7 +6,7 @@ import { type Html, html } from "#api/http/html.ts";
 import { perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 import { field, form, reasonField } from "./forms.ts";
 import type { Page } from "./layout.ts";
-import { auditTable, nextLink, notice } from "./parts.ts";
+import { auditTable, nextLink, notice } from "./elements.ts";
 
 const rowsPerPage = 100;
 

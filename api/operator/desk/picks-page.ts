@@ -10,7 +10,7 @@ import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 import { field, form, type Form, linesOf, reasonField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
-import { instant, nextLink, profileLink, sent, table } from "./parts.ts";
+import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
 
 const rowsPerPage = 50;
 

@@ -13,7 +13,7 @@ import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 import { field, type Form, form, linesOf, reasonField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
-import { instant, notice, profileLink } from "./parts.ts";
+import { instant, notice, profileLink } from "./elements.ts";
 
 const placeOf = (slug: string): string => `/desk/profiles/${encodeURIComponent(slug)}`;
 

@@ -22,7 +22,7 @@ import { chartsOfDays, warningsNotice } from "./health-page.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 import { reasonField, tokenField } from "./forms.ts";
 import type { Page } from "./layout.ts";
-import { auditTable, brief, flagList, instant, nextLink, notice, table } from "./parts.ts";
+import { auditTable, brief, flagList, instant, nextLink, notice, table } from "./elements.ts";
 
 const rowsPerPage = 50;
 const recentEntries = 100;

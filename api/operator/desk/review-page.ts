@@ -22,7 +22,7 @@ import {
   sent,
   sentLink,
   table,
-} from "./parts.ts";
+} from "./elements.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
 export async function reviewPage(visit: Visit): Promise<Page> {

@@ -10,7 +10,8 @@ import { decideQueuePage, overviewPage, queuePage, queuesPage } from "./queues.t
 import { checkPage, decidePage, nextPage, reviewPage } from "./review-page.ts";
 import { closeSession, signIn, signInPage } from "./session.ts";
 import { notHere, onForm, onSignIn, onVisit, type Sent, type Visit, type Work } from "./visit.ts";
-import { fileAnswer, keysPage, redirect, style } from "./layout.ts";
+import { keysPage } from "./keys-page.ts";
+import { fileAnswer, redirect, style } from "./layout.ts";
 
 const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk": overviewPage,

@@ -8,7 +8,7 @@ import { endSession, isEnded } from "#content/operation/session-store.ts";
 import { html } from "#api/http/html.ts";
 import { formOf, isOwnOrigin, tokenField } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
-import { notice } from "./parts.ts";
+import { notice } from "./elements.ts";
 
 export type Session = { operator: string; id: string; until: Date };
 

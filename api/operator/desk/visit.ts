@@ -6,7 +6,7 @@ import { type Part, html } from "#api/http/html.ts";
 import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./session.ts";
 import { type Form, formOf, isOwnOrigin } from "./forms.ts";
 import { type Page, pageAnswer } from "./layout.ts";
-import { notice } from "./parts.ts";
+import { notice } from "./elements.ts";
 
 /** An operator's request for a page of the desk. */
 export type Visit = {
