@@ -79,9 +79,9 @@ const command = defineCommand({
   },
 });
 
-type Asked = ParsedArgs<typeof args>;
+type RestoreArgs = ParsedArgs<typeof args>;
 
-async function bringOne(place: BackupPlace, name: string, config: Config, asked: Asked) {
+async function bringOne(place: BackupPlace, name: string, config: Config, asked: RestoreArgs) {
   const manifest = await manifestOf(place, name);
   const keys = await keysOf(place, manifest, config, asked["without-keys"] === true);
   console.error(`Restoring ${name} from ${place.name} …`);
@@ -129,7 +129,10 @@ function refuseUsed({ dataDir, databaseUrl }: Config, ownKeys: boolean): void {
 }
 
 /** The backup that is meant, and where it lies. */
-async function find(asked: Asked, config: Config): Promise<{ place: BackupPlace; name: string }> {
+async function find(
+  asked: RestoreArgs,
+  config: Config,
+): Promise<{ place: BackupPlace; name: string }> {
   const from = asked.from ?? config.backup.to;
   const isOne = existsSync(join(from, "manifest.json"));
   const place = openPlace(isOne ? dirname(resolve(from)) : from, config.s3);

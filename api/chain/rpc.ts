@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { networks } from "#content/giving/network.ts";
 import { countDurations } from "#content/runtime/durations.ts";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 import type { ChainUnclear } from "#content/giving/chain.ts";
 
 /** What an answer is worth: a value, or nothing but a reason to ask again. */
@@ -224,7 +224,7 @@ async function firstOf<Value>(open: Map<Promise<Reading<Value>>, Endpoint>, wait
     endpoint,
     reading: await promise,
   }));
-  const first = await within(Promise.race(ending), waitMs);
+  const first = await withTimeout(Promise.race(ending), waitMs);
   if (first !== null) open.delete(first.promise);
   return first;
 }

@@ -86,7 +86,7 @@ export const correctionRoutes = (context: Context) => {
             const profile = await profileNamed(context, slug);
             if (!profile.ok) return null;
             const read = readField(field);
-            return read.ok ? filling(profile.value, read.value, sent) : choosing(profile.value);
+            return read.ok ? fillStep(profile.value, read.value, sent) : fieldStep(profile.value);
           },
         },
       );
@@ -107,9 +107,9 @@ async function stepAt(context: Context, request: Request): Promise<CorrectionPag
     return { page: "/corrections", ...(await foundFor(context, wordsIn(request))) };
   }
   const field = textIn(request, "field");
-  if (field === null) return choosing(profile);
+  if (field === null) return fieldStep(profile);
   const read = readField(field);
-  if (read.ok) return filling(profile, read.value, null);
+  if (read.ok) return fillStep(profile, read.value, null);
   const detail = read.failure[0]?.message ?? "No field has this name.";
   throw new Refused({ status: 400, code: "invalid_parameter", detail });
 }
@@ -118,13 +118,13 @@ const readField = (name: string) => fitted(CorrectionBody.shape.field, name);
 
 type FillStep = Extract<CorrectionPage, { step: "fill" }>;
 
-const choosing = (profile: FillStep["profile"]): CorrectionPage => ({
+const fieldStep = (profile: FillStep["profile"]): CorrectionPage => ({
   page: "/corrections",
   step: "field",
   profile,
 });
 
-const filling = (
+const fillStep = (
   profile: FillStep["profile"],
   field: FillStep["field"],
   sent: FillStep["sent"],

@@ -81,7 +81,7 @@ const goTo = (path: string, request: Request): Response => {
 };
 
 /** What a form is answered with that was taken: the link of its status page, null where the first sender has it. */
-type Taken = { message: string; status_url: string | null };
+type Accepted = { message: string; status_url: string | null };
 
 type FormAnswers = Drawing & {
   /** The page of the status, for a sender who gets no link. */
@@ -96,11 +96,11 @@ type FormAnswers = Drawing & {
  * what is wrong, and all that was typed.
  */
 export async function answerSender<Failure extends { kind: string }>(
-  outcome: Result<Taken, Failure>,
+  outcome: Result<Accepted, Failure>,
   failures: FailureTable<Failure>,
   { request, values }: { request: Request; values: Values },
   { draw, status, again }: FormAnswers,
-): Promise<Response | Taken> {
+): Promise<Response | Accepted> {
   if (!isSentByForm(request)) return outcome.ok ? outcome.value : refuse(failures, outcome.failure);
   const form = formOf(request);
   if (outcome.ok) {

@@ -3,7 +3,7 @@ import type { Context } from "#api/context.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import type { SendMail, HostProofWorld, HostProofFailure } from "#content/onboarding/prove-host.ts";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 import { openHostLook } from "./look-at-host.ts";
 
 /** What proofs are made with in a service. */
@@ -41,7 +41,10 @@ export function openMail(
     const { createTransport } = await import("nodemailer");
     const transport = createTransport({ url: mail.url, ...limits });
     try {
-      const sent = await within(transport.sendMail({ from: mail.from, ...message }), mailWaitMs);
+      const sent = await withTimeout(
+        transport.sendMail({ from: mail.from, ...message }),
+        mailWaitMs,
+      );
       return sent !== null;
     } catch (error) {
       onFailure(error);

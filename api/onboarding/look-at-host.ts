@@ -2,7 +2,7 @@ import { contactAddress, inUrl, isAbsent, openResolver } from "#api/http/resolve
 import type { Config } from "#api/config.ts";
 import { bareHost } from "#content/onboarding/host-proof.ts";
 import { AnswerRefused, boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 import {
   type HostLook,
   type Look,
@@ -32,8 +32,8 @@ export const openHostLook =
     const late: Look = { kind: "unclear", said: `did not come within ${waitMs / 1_000} s` };
     const asking = { config, ca, resolver, signal, token };
     const [file, record] = await Promise.all([
-      within(lookAtFile(asking, fileAt(website)), waitMs),
-      within(lookAtRecord(asking, host), waitMs),
+      withTimeout(lookAtFile(asking, fileAt(website)), waitMs),
+      withTimeout(lookAtRecord(asking, host), waitMs),
     ]).finally(() => {
       checking -= 1;
       resolver.cancel();

@@ -66,7 +66,7 @@ export const onboardRoutes = (context: Context) => {
         if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
       }
       const { token, code: mailed } = secretsIn(secret);
-      const said = await pressed(proving, button, { token, code });
+      const said = await pressButton(proving, button, { token, code });
       const status = await onboardingStatus(verb, digestOf(token));
       return { ...unknownStatusPage, status, secret: token, code: code || mailed, said };
     },
@@ -90,9 +90,9 @@ export const onboardRoutes = (context: Context) => {
           draw: context.draw,
           status: (said) => ({ ...unknownStatusPage, said }),
           again: async (sent) => {
-            if (claim_slug === "") return filling(null, sent);
+            if (claim_slug === "") return fillStep(null, sent);
             const profile = await profileNamed(context, claim_slug);
-            return profile.ok ? filling(profile.value, sent) : null;
+            return profile.ok ? fillStep(profile.value, sent) : null;
           },
         },
       );
@@ -134,17 +134,17 @@ export const onboardRoutes = (context: Context) => {
 async function stepAt(context: Context, request: Request): Promise<FormPageOf<"/onboard">> {
   const q = wordsIn(request);
   const profile = await chosenProfile(context, request, "claim");
-  if (profile !== null) return filling(profile, null);
+  if (profile !== null) return fillStep(profile, null);
   if (textIn(request, "register") === null) {
     return { page: "/onboard", ...(await foundFor(context, q)) };
   }
   const values: Record<string, string> = q === null ? {} : { name: q };
-  return filling(null, { values, wrongs: [], refusal: null });
+  return fillStep(null, { values, wrongs: [], refusal: null });
 }
 
 type FillStep = Extract<FormPageOf<"/onboard">, { step: "fill" }>;
 
-const filling = (profile: FillStep["profile"], sent: FillStep["sent"]): FillStep => ({
+const fillStep = (profile: FillStep["profile"], sent: FillStep["sent"]): FillStep => ({
   page: "/onboard",
   step: "fill",
   profile,
@@ -155,7 +155,7 @@ const filling = (profile: FillStep["profile"], sent: FillStep["sent"]): FillStep
 const unknownStatusPage = { page: "/onboard/status", code: "", ...unknownStatus } as const;
 
 /** Does what a button of the status page says, and answers what came of it; null for none. */
-async function pressed(
+async function pressButton(
   world: HostProofWorld,
   button: string,
   { token, code }: { token: string; code: string },

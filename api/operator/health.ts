@@ -32,7 +32,7 @@ import {
   funnelOf,
 } from "#content/recommendation/follow-through-store.ts";
 import { newestFetches } from "#content/register/import-store.ts";
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";
 
 const hourMs = 3_600_000;
@@ -134,7 +134,7 @@ async function sponsorHealth(
   now: number,
 ): Promise<OperatorHealth["sponsor"]> {
   if (chain === null || chain.sponsor === null) return null;
-  const answer = await within(chain.balanceOf(chain.sponsor), chainWaitMs);
+  const answer = await withTimeout(chain.balanceOf(chain.sponsor), chainWaitMs);
   const balance = answer?.ok === true ? answer.value : null;
   const noDonor = { donor: null, nonprofit_id: 0 };
   const { day: spent } = await sponsoredSince(store, now - dayMs, noDonor);

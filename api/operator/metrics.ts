@@ -6,7 +6,7 @@ import helps from "#content/editorial/metrics.json";
 import type { OperatorHealth } from "#content/contract/operator.ts";
 import { type Counted, countDurations, durationBuckets } from "#content/runtime/durations.ts";
 import { operatorHealth } from "./health.ts";
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";
 import type { Readiness, Unready } from "./probes.ts";
 import { reviewQueues } from "#content/operator/review-queues.ts";
@@ -173,7 +173,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
     contentType: registry.contentType,
     text: async (): Promise<string> => {
       // The first is not kept waiting for a chain that is away: it has the counters alone.
-      known = (await within(facts.forceFetch("all"), factsWaitMs)) ?? known;
+      known = (await withTimeout(facts.forceFetch("all"), factsWaitMs)) ?? known;
       return registry.metrics();
     },
   };

@@ -11,7 +11,7 @@ import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { fullBelowBytes, publisherSilentMaxS, publishWaitMaxS } from "#content/operation/health.ts";
 import { StoreLost } from "#content/store/busy.ts";
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 import { chainHealth, freeBytes } from "./health.ts";
 import { isSameSecret, type OperatorContext } from "./operators.ts";
 
@@ -111,7 +111,7 @@ function storeMisplaced({ store }: OperatorContext): Unready | null {
 }
 
 async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
-  const answered = within(newestSequence(context.store), storeWaitMs);
+  const answered = withTimeout(newestSequence(context.store), storeWaitMs);
   const newest = await answered.catch((error: unknown) => error);
   if (typeof newest === "number") {
     const why = await publisherTrouble(context).catch(() => "the store does not tell what waits");

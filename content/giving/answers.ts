@@ -12,7 +12,7 @@ import {
   unknownSignature,
 } from "#content/contract/donation.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 import { referenceOf, solanaPayLink, writeMemo } from "./memo.ts";
 import { explorerUrl } from "./network.ts";
 import type { Donation, DonateTarget, DonationTotals } from "./store.ts";
@@ -142,7 +142,9 @@ async function extraOf(
   const sponsor = isOffered ? chain.sponsor : null;
   const feePayer = payer ?? sponsor;
   const answer =
-    feePayer === null ? null : await within(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);
+    feePayer === null
+      ? null
+      : await withTimeout(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);
   // A payment into an account that is not there fails before it is sent: then no money has moved either.
   const hasAccount = answer?.ok !== true || answer.value;
   return {

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed } from "#content/contract/transfer.ts";
 import type { PaymentFacts } from "./payment-checks.ts";
-import { type Deadline, deadlineIn, within } from "#content/runtime/timing.ts";
+import { type Deadline, deadlineIn, withTimeout } from "#content/runtime/timing.ts";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
@@ -76,7 +76,7 @@ export async function beforeDeadline<Value, Failure>(
   { leftMs }: Deadline,
   call: Promise<Result<Value, Failure>>,
 ): Promise<Result<Value, Failure | ChainUnclear>> {
-  const answer = await within(call, leftMs());
+  const answer = await withTimeout(call, leftMs());
   return answer ?? fail({ kind: "chain_unclear", why: "the chain took too long" });
 }
 

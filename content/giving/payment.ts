@@ -2,7 +2,7 @@ import { notTakenReasons } from "#content/contract/donation-problems.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
-import { type Deadline, within } from "#content/runtime/timing.ts";
+import { type Deadline, withTimeout } from "#content/runtime/timing.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { isSound, judgePayment, type PaymentDue } from "./payment-checks.ts";
 import {
@@ -298,7 +298,7 @@ async function waitUntilLanded(
   let pauseMs: number = lookEveryMs.first;
   for (let waitedMs = 0; waitedMs < landWaitMs; waitedMs += pauseMs) {
     const lookMs = Math.max(deadline.leftMs(), lookMsMin);
-    const landed = await within(world.chain.landed(proof.txSignature), lookMs);
+    const landed = await withTimeout(world.chain.landed(proof.txSignature), lookMs);
     if (landed?.ok === true && landed.value !== null) {
       return recordLanded(world, proof, landed.value);
     }

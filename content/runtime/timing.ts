@@ -18,7 +18,7 @@ export function every(
   let failing = false;
   const stopping = Promise.withResolvers<void>();
   const loop = async () => {
-    if (firstAfterMs > 0) await within(stopping.promise, firstAfterMs);
+    if (firstAfterMs > 0) await withTimeout(stopping.promise, firstAfterMs);
     while (!stopped) {
       try {
         await work();
@@ -27,7 +27,7 @@ export function every(
         if (!failing) onFailure(error);
         failing = true;
       }
-      await within(stopping.promise, everyMs);
+      await withTimeout(stopping.promise, everyMs);
     }
   };
   const running = loop();
@@ -35,13 +35,13 @@ export function every(
     stop: async () => {
       stopped = true;
       stopping.resolve();
-      await within(running, stopWaitMs);
+      await withTimeout(running, stopWaitMs);
     },
   };
 }
 
 /** What a promise gives within a time, null when it takes longer. What it gives later is no one's. */
-export function within<Value>(promise: Promise<Value>, ms: number): Promise<Value | null> {
+export function withTimeout<Value>(promise: Promise<Value>, ms: number): Promise<Value | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), ms);
   return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
@@ -63,5 +63,18 @@ export function atMostEvery(everyMs: number): () => boolean {
     if (nowMs - lastMs < everyMs) return false;
     lastMs = nowMs;
     return true;
+  };
+}
+
+const pausePerWork = 3;
+/** What took longer waited for something else, a bucket for example. */
+const pauseMaxMs = 100;
+
+/** A pause for long work, so that those beside it come first: at each call, three times as long as it has worked since the last one, at most 100 ms. */
+export function openThrottle(): () => Promise<void> {
+  let sinceMs = performance.now();
+  return async () => {
+    await Bun.sleep(Math.min((performance.now() - sinceMs) * pausePerWork, pauseMaxMs));
+    sinceMs = performance.now();
   };
 }

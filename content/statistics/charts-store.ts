@@ -35,7 +35,7 @@ export async function storedCharts(store: Queryable): Promise<Charts> {
 }
 
 /** Counts anew what the charts show, and keeps it for all pages. Does nothing when it is as before. */
-export async function keepCharts(store: Store, now: Date): Promise<void> {
+export async function storeCharts(store: Store, now: Date): Promise<void> {
   const value = JSON.stringify(await countCharts(store, isoDay(now.getTime())));
   if ((await directoryFact(store, chartsFact)) === value) return;
   await store.write((tx) => saveDirectoryFact(tx, { name: chartsFact, value, now }));

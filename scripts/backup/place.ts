@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { openThrottle } from "#content/runtime/timing.ts";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -130,7 +131,7 @@ const sliceBytes = 256 * 1_024;
 /** Writes a new file that is on the disk afterwards, slice by slice, and rests in between: others come first. */
 async function writeGently(path: string, body: Bytes): Promise<void> {
   await using file = await open(path, "wx", 0o600);
-  const rest = openRests();
+  const rest = openThrottle();
   try {
     for (let at = 0; at < body.length; at += sliceBytes) {
       await file.appendFile(body.subarray(at, at + sliceBytes));
@@ -221,18 +222,4 @@ function bucketPlace(target: ObjectStore): BackupPlace {
     removeUnfinished: (now) => dropUnfinished((name) => isLeft(name, now)),
   };
   return place;
-}
-
-/** How much longer than its work long work rests. */
-const restsPerWork = 3;
-/** What took longer waited for something else, a bucket for example. */
-const restMaxMs = 100;
-
-/** Long work rests at each call, for longer than it has worked since the last one but a tenth of a second at most: those beside it come first. */
-export function openRests(): () => Promise<void> {
-  let sinceMs = performance.now();
-  return async () => {
-    await Bun.sleep(Math.min((performance.now() - sinceMs) * restsPerWork, restMaxMs));
-    sinceMs = performance.now();
-  };
 }

@@ -1,9 +1,9 @@
 import { createReadStream, mkdtempSync, rmSync } from "node:fs";
+import { openThrottle } from "#content/runtime/timing.ts";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { constants, createZstdCompress } from "node:zlib";
 import {
-  openRests,
   type BackupManifest,
   type BackupPart,
   type BackupPlace,
@@ -82,7 +82,7 @@ export async function takeBackup(options: BackupOptions): Promise<BackupOutcome>
 async function makeBackup(options: BackupOptions): Promise<BackupManifest> {
   const { onStep, now, place, software, partBytes = partBytesDefault } = options;
   const name = nameAt(now);
-  const rest = openRests();
+  const rest = openThrottle();
   const workFolder = mkdtempSync(join(options.dataDir, "backup-work-"));
   try {
     onStep("Copying the store");

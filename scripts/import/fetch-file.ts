@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from "node
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { retry } from "#content/runtime/retry.ts";
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 
 /** What a server calls the version of a file that it sent. */
 export const Version = z.object({
@@ -170,7 +170,7 @@ async function asLongAsAsked({ headers }: Response, signal: AbortSignal): Promis
   const waitMs = Number(headers.get("retry-after") ?? 0) * 1_000;
   if (!(waitMs > 0)) return;
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-  await within(ended, Math.min(waitMs, waitMaxMs));
+  await withTimeout(ended, Math.min(waitMs, waitMaxMs));
 }
 
 function headersFor(before: Version | null, started: (Started & { size: number }) | null) {

@@ -1,10 +1,10 @@
 import { Cron } from "croner";
 import type { Logger } from "pino";
-import { every, type EveryOptions, within } from "#content/runtime/timing.ts";
+import { every, type EveryOptions, withTimeout } from "#content/runtime/timing.ts";
 import type { Config } from "#api/config.ts";
 import { isJsonLog } from "#api/log.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import { keepCharts } from "#content/statistics/charts-store.ts";
+import { storeCharts } from "#content/statistics/charts-store.ts";
 import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { needsTotals } from "#content/enrichment/needs-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
@@ -70,7 +70,7 @@ export async function watch(
   const { held_at } = context.manifest.state();
   if (held_at > 0) log.warn(heldMessage(held_at));
   const days = await keepDays(publisher, log);
-  const charts = await keepChartsCounted(context, log);
+  const charts = await startStoringCharts(context, log);
   const following = followerOf(publisher, config, bucket, stopping.signal);
   try {
     if (publisher.isOutdated() && context.manifest.state().held_at === 0) {
@@ -89,7 +89,7 @@ export async function watch(
       buildAll,
       onRelease: () => following.notice(),
     });
-    await within(following.idle(), lastWordMs);
+    await withTimeout(following.idle(), lastWordMs);
   } finally {
     schedule?.stop();
     for (const running of [imports, upkeep, days, charts, heartbeat]) await running.stop();
@@ -187,8 +187,8 @@ const keepDays = ({ context: { source, clock }, signer }: Publisher, log: Logger
   );
 
 /** Counts what the charts show before anything is built, and again every quarter of an hour. */
-const keepChartsCounted = ({ source: { store }, clock }: PublisherContext, log: Logger) =>
-  startEvery(() => keepCharts(store, clock()), {
+const startStoringCharts = ({ source: { store }, clock }: PublisherContext, log: Logger) =>
+  startEvery(() => storeCharts(store, clock()), {
     everyMs: 15 * 60_000,
     onFailure: (error) => log.error({ err: error }, "the charts are not counted"),
   });

@@ -11,7 +11,7 @@ import {
   pageLimit,
   reasonOf,
   show,
-  slug,
+  slugArgument,
 } from "../support/operator-api.ts";
 
 const words = {
@@ -37,7 +37,7 @@ const list = defineCommand({
     const query = { limit: limitOf(args.limit), after: args.after };
     await show(args, operations.listPicks, { query }, ({ picks, in_file, next }) => [
       ...(picks.length === 0 ? ["The store has no recommendations."] : picks.map(printed)),
-      ...in_file.map((of) => `${of}  (content/editorial/starter-set.json)`),
+      ...in_file.map((slug) => `${slug}  (content/editorial/starter-set.json)`),
       ...(next === null ? [] : [`More: --after ${next}`]),
     ]);
   },
@@ -45,7 +45,7 @@ const list = defineCommand({
 
 const add = defineCommand({
   meta: { name: "add", description: "Recommends a nonprofit" },
-  args: { slug, ...words, operator, json },
+  args: { slug: slugArgument, ...words, operator, json },
   run: async ({ args }) => {
     const { recommended_for = [], why_recommended = "", causes } = wordsOf(args);
     if (recommended_for.length === 0) stopWith("--for: give the donor intents.", 2);
@@ -61,7 +61,7 @@ const edit = defineCommand({
     description:
       "Changes what is said of a recommended nonprofit; what you leave out stays as it is",
   },
-  args: { slug, ...words, operator, json },
+  args: { slug: slugArgument, ...words, operator, json },
   run: async ({ args }) => {
     const body = wordsOf(args);
     if (Object.values(body).every((one) => one === undefined)) {
@@ -78,7 +78,7 @@ const remove = defineCommand({
     description: "Stops recommending a nonprofit; agents cannot restore it by agreement",
   },
   args: {
-    slug,
+    slug: slugArgument,
     reason: { type: "string", description: "Why (required)" },
     operator,
     json,
@@ -95,15 +95,9 @@ export const pick = defineCommand({
 });
 
 /** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
-const printed = ({
-  slug: of,
-  origin,
-  added_by,
-  recommended_for,
-  why_recommended,
-}: PickItem): string =>
+const printed = ({ slug, origin, added_by, recommended_for, why_recommended }: PickItem): string =>
   [
-    `${of}  by ${origin}${added_by === "" ? "" : ` (${JSON.stringify(added_by)})`}`,
+    `${slug}  by ${origin}${added_by === "" ? "" : ` (${JSON.stringify(added_by)})`}`,
     ...recommended_for.map((intent) => `  for ${JSON.stringify(intent)}`),
     `  ${JSON.stringify(why_recommended)}`,
     "",

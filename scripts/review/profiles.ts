@@ -9,12 +9,12 @@ import {
   operator,
   reason,
   reasonOf,
-  slug,
+  slugArgument,
 } from "../support/operator-api.ts";
 
 const withdraw = defineCommand({
   meta: { name: "withdraw", description: "Takes a profile out of all lists; its address stays" },
-  args: { slug, reason, operator, json },
+  args: { slug: slugArgument, reason, operator, json },
   run: async ({ args }) => {
     const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason) } };
     await change(args, args.slug, operations.withdrawProfile, asked);
@@ -26,7 +26,7 @@ const restore = defineCommand({
     name: "restore",
     description: "Brings a withdrawn profile back, whether an operator or a register withdrew it",
   },
-  args: { slug, reason, operator, json },
+  args: { slug: slugArgument, reason, operator, json },
   run: async ({ args }) => {
     const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason) } };
     await change(args, args.slug, operations.restoreProfile, asked);
@@ -38,7 +38,7 @@ const fields = ProfileEdit.shape.values.shape;
 const edit = defineCommand({
   meta: { name: "edit", description: "Sets or empties one field of a profile" },
   args: {
-    slug,
+    slug: slugArgument,
     field: { type: "string", description: `One of ${Object.keys(fields).join(", ")} (required)` },
     value: {
       type: "string",
@@ -74,7 +74,7 @@ const merge = defineCommand({
     description: "Withdraws a profile in favour of another, which gets what it lacks",
   },
   args: {
-    slug,
+    slug: slugArgument,
     into: { type: "string", description: "Slug of the profile that stays (required)" },
     reason,
     operator,

@@ -156,7 +156,7 @@ export const operator = {
 } as const;
 
 export const reason = { type: "string", description: "Why, for the audit log (required)" } as const;
-export const slug = {
+export const slugArgument = {
   type: "positional",
   required: true,
   description: "Slug of the nonprofit",

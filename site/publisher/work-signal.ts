@@ -1,4 +1,4 @@
-import { within } from "#content/runtime/timing.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { PublisherContext } from "./context.ts";
 
@@ -40,7 +40,7 @@ export function openWorkSignal(
     const rung = Promise.withResolvers<void>();
     ring = rung.resolve;
     if (noticed || woken) ring();
-    return within(rung.promise, ms);
+    return withTimeout(rung.promise, ms);
   };
   return {
     /** Says that something was written. Returns at once. */

@@ -3,7 +3,7 @@ import { Stats } from "#content/contract/stats.ts";
 import { recordDonation } from "#content/giving/store.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { countCharts, keepCharts, storedCharts } from "#content/statistics/charts-store.ts";
+import { countCharts, storeCharts, storedCharts } from "#content/statistics/charts-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -49,7 +49,7 @@ test("charts are counted from the rows, kept, and answered as they were kept", a
   await store.raw.execute(
     "INSERT INTO directory_facts VALUES ('donation_network', 'here', 0) ON CONFLICT DO UPDATE SET value = 'here'",
   );
-  await keepCharts(store, clock());
+  await storeCharts(store, clock());
   const after = await storedCharts(store);
   expect(after).toEqual(await countCharts(store, after.as_of));
   expect(after.decisions.at(-1)).toEqual({ month, applied: 2, rejected: 1 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { keepCharts } from "#content/statistics/charts-store.ts";
+import { storeCharts } from "#content/statistics/charts-store.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { openHousekeeping } from "#site/publisher/housekeeping.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
   directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
   ({ context } = directory.publisher);
   // As the publisher does when it starts: without it the charts would be counted anew by each build.
-  await keepCharts(context.source.store, new Date());
+  await storeCharts(context.source.store, new Date());
   await directory.publisher.buildAll({ processes: 1 });
 }, 240_000);
 afterAll(() => directory.close());
