@@ -19,7 +19,8 @@ import type { BuildInputs } from "#site/profile/profile-view.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
-import { negotiatedCacheControl, prefersMarkdown } from "#site/delivery/encoded-file.ts";
+import { prefersMarkdown } from "#site/delivery/content-negotiation.ts";
+import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 
 /** `headersAs`: the file of the bundle whose headers the page has: it is kept and purged with it, or as long as `cacheControl` says. */

@@ -14,7 +14,7 @@ import {
 import { asksService } from "./bundle-server.ts";
 import { filePathsFor, givingProfileOf, headersOf, urlPathsOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
-import { prefersMarkdown } from "./encoded-file.ts";
+import { prefersMarkdown } from "./content-negotiation.ts";
 
 /** Answers from the renderer while the first release is being written. */
 export type FirstPages = (request: Request) => Promise<Response | null>;

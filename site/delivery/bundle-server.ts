@@ -15,8 +15,8 @@ import {
   encodeFile,
   inPlaceOfPage,
   type Shown,
-  prefersMarkdown,
 } from "./encoded-file.ts";
+import { prefersMarkdown } from "./content-negotiation.ts";
 
 export type BundleServer = ReturnType<typeof createBundleServer>;
 

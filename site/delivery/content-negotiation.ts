@@ -1,0 +1,50 @@
+import { LRUCache } from "lru-cache";
+import { acceptsEncoding } from "#content/contract/base/accept-encoding.ts";
+import { weighed } from "#content/runtime/cache-weight.ts";
+import type { compressors } from "#site/bundle/precompress.ts";
+
+export type Encoding = keyof typeof compressors;
+
+/** Clients send the same few headers again and again. */
+const encodings = new LRUCache<string, Encoding | "identity">({
+  ...weighed<Encoding | "identity">(100_000),
+  memoMethod: (accepted) =>
+    (["br", "gzip"] as const).find((one) => acceptsEncoding(accepted, one)) ?? "identity",
+});
+
+/** The smaller form that a client understands; null for none. */
+export function encodingFor(accepted: string | null): Encoding | null {
+  const encoding = accepted === null ? "identity" : encodings.memo(accepted);
+  return encoding === "identity" ? null : encoding;
+}
+
+const markdownPreferences = new LRUCache<string, boolean>({
+  ...weighed<boolean>(100_000),
+  memoMethod: (accept) => namesMarkdown(accept),
+});
+
+/**
+ * Whether a client wants markdown where a page is to be had in both forms: it names text/markdown, and ranks it no lower
+ * than text/html. What browsers send never does. Source: RFC 9110, "Accept"; site/delivery/edge/nginx/http.conf says the same.
+ */
+export const prefersMarkdown = (accept: string | null): boolean =>
+  accept !== null && markdownPreferences.memo(accept);
+
+/** More types than any client names. */
+const typesMax = 50;
+
+function namesMarkdown(accept: string): boolean {
+  const qualities = new Map<string, number>();
+  for (const part of accept.toLowerCase().split(",", typesMax)) {
+    const [type = "", ...parameters] = part.split(";").map((text) => text.trim());
+    if (!qualities.has(type)) qualities.set(type, qualityOf(parameters));
+  }
+  const markdown = qualities.get("text/markdown") ?? 0;
+  const page = ["text/html", "text/*", "*/*"].find((type) => qualities.has(type));
+  return markdown > 0 && markdown >= (qualities.get(page ?? "") ?? 0);
+}
+
+function qualityOf(parameters: readonly string[]): number {
+  const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+  return quality === undefined ? 1 : Number(quality) || 0;
+}
