@@ -1,4 +1,5 @@
-import { endpoint, sitemapXml } from "#site/documents/endpoint.ts";
+import { endpoint } from "#site/documents/endpoint.ts";
+import { sitemapXml } from "#site/parts/sitemap-xml.ts";
 
 export const GET = endpoint<"/sitemap.xml">(({ baseUrl, chunks }) =>
   sitemapXml("sitemapindex", [
