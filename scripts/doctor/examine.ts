@@ -7,6 +7,7 @@ import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { freeBytesMin } from "#content/operation/health.ts";
 import { setAside, closeToOthers } from "#content/runtime/files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
+import { isFileDamaged } from "#content/store/file-damage.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { missingInSchema } from "#content/store/schema.ts";
 import { pendingMigrations } from "#content/store/upgrade.ts";
@@ -14,7 +15,6 @@ import { chainFiles } from "#scripts/chain/installed.ts";
 import { openExistingStore } from "#scripts/support/config.ts";
 import {
   bundleExists,
-  isFileDamaged,
   isManifestDamaged,
   manifestPath,
   openManifest,

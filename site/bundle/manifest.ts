@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { isDamaged } from "#content/runtime/files.ts";
+import { isFileDamaged } from "#content/store/file-damage.ts";
 
 /** A file that shall be in the bundle. */
 export type NewFile = { path: string; digest: string; size: number };
@@ -152,22 +152,6 @@ export const bundleExists = (folder: string): boolean => existsSync(manifestPath
 
 /** Whether SQLite finds damage in the manifest. */
 export const isManifestDamaged = (folder: string): boolean => isFileDamaged(manifestPath(folder));
-
-/**
- * Whether SQLite finds damage in a file. One that is missing has none, and one that is held is in order. Reads all of it:
- * seconds for the manifest of a directory of a million.
- */
-export function isFileDamaged(path: string): boolean {
-  if (!existsSync(path)) return false;
-  try {
-    using db = new Database(path, { readonly: true });
-    return (
-      db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check !== "ok"
-    );
-  } catch (error) {
-    return isDamaged(error);
-  }
-}
 
 const tables = [
   `CREATE TABLE IF NOT EXISTS files (
