@@ -73,8 +73,8 @@ function* showing({ manifest, exported, blobs }: ExportContext) {
 }
 
 /** Paths that releases after this one changed, in the order in which they are shown. */
-function changedPaths({ paths, removedSince }: Manifest, release: number): string[] {
-  const changed = paths("SELECT path FROM files WHERE release > ?", release);
+function changedPaths({ selectPaths, removedSince }: Manifest, release: number): string[] {
+  const changed = selectPaths("SELECT path FROM files WHERE release > ?", [release]);
   return [...changed.sort((a, b) => exportRank(a) - exportRank(b)), ...removedSince(release)];
 }
 

@@ -102,7 +102,8 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     `SELECT path, digest, size, as_of FROM files
      WHERE path > ? AND path < ? AND doomed_at IS NULL ORDER BY path`,
   );
-  const paths = (sql: string, ...values: (string | number)[]): string[] =>
+  /** The column `path` of each row that a query of the manifest gives. */
+  const selectPaths = (sql: string, values: readonly (string | number)[] = []): string[] =>
     db
       .query<{ path: string }, (string | number)[]>(sql)
       .all(...values)
@@ -125,13 +126,13 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     find: (path: string): ManifestFile | null => finding.get(path),
     /** The oldest release whose notes are kept; 0 for none. */
     oldestRelease: (): number => oldest.get()?.id ?? 0,
-    paths,
+    selectPaths,
     /** Paths that releases after this one removed. */
     removedSince: (release: number): string[] =>
-      paths(
+      selectPaths(
         `SELECT DISTINCT path FROM history
          WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
-        release,
+        [release],
       ),
     /** The files whose paths begin so (a folder is named with its slash) and that are not about to go, by path. */
     under: (start: string): HeldFile[] => {

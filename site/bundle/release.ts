@@ -124,18 +124,18 @@ const writtenByOthers = [
 
 function vanished(manifest: Manifest, { batch, asOf }: NextRelease): string[] {
   const kept = [...writtenByOthers, assetsFolder];
-  const unnamed = manifest.paths(
+  const unnamed = manifest.selectPaths(
     `SELECT path FROM files
      WHERE as_of <= ?2 AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
-    ...[batch, asOf],
+    [batch, asOf],
   );
   return unnamed.filter((path) => !kept.some((start) => path.startsWith(start)));
 }
 
 const stillThere = (manifest: Manifest, { removed = [], asOf }: NextRelease): string[] =>
-  manifest.paths(
+  manifest.selectPaths(
     "SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?)) AND as_of <= ?",
-    ...[JSON.stringify(removed), asOf],
+    [JSON.stringify(removed), asOf],
   );
 
 /** Answers how many files changed. */

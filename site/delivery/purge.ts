@@ -125,10 +125,10 @@ async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> 
   const { current_release, exported_release } = state;
   const { purged_release: purged = 0, purged_in_folder: inFolder = 0 } = state;
   // Every path that a release touched has a note of what it held before.
-  const changed = manifest.paths(
+  const changed = manifest.selectPaths(
     `SELECT DISTINCT path FROM history
      WHERE (release > ?1 AND release <= ?2) OR (release > ?3 AND release <= ?4)`,
-    ...[purged, current_release, inFolder, Math.min(exported_release, purged)],
+    [purged, current_release, inFolder, Math.min(exported_release, purged)],
   );
   await purgeRelease(changed, config);
   manifest.setState({

@@ -159,9 +159,9 @@ function noteFindings({ manifest, clock }: PublisherContext, found: BuildFinding
 export type BuildFindings = { differing: string[]; repaired: string[] };
 
 /** What the newest full build found. */
-export const buildFindings = ({ paths }: PublisherContext["manifest"]): BuildFindings => ({
-  differing: paths("SELECT path FROM differing ORDER BY path"),
-  repaired: paths("SELECT path FROM repaired ORDER BY path"),
+export const buildFindings = ({ selectPaths }: PublisherContext["manifest"]): BuildFindings => ({
+  differing: selectPaths("SELECT path FROM differing ORDER BY path"),
+  repaired: selectPaths("SELECT path FROM repaired ORDER BY path"),
 });
 
 /** More than these are published faster by rendering everything again. */
