@@ -13,7 +13,7 @@ import {
   drawnSearch,
 } from "#site/documents/list-page.ts";
 import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
-import { listPath } from "#site/parts/list-address.ts";
+import { listPath } from "#site/parts/address.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import type { BuildInputs } from "#site/profile/profile-view.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";

@@ -14,7 +14,7 @@ import { listMarkdown, listPageView } from "#site/lists/list-view.ts";
 import { english } from "#content/language/texts.ts";
 import { historyView } from "#site/profile/history-view.ts";
 import { organisationView } from "#site/profile/organisation-view.ts";
-import { listParts, pageAddress, pageSizeOf, staticPages } from "#site/parts/list-address.ts";
+import { listParts, pageAddress, pageSizeOf, staticPages } from "#site/parts/address.ts";
 import { enclosed, markdownPathOf, pageMarkdown } from "#site/parts/markdown.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import {

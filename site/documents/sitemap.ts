@@ -1,6 +1,6 @@
 import causes from "#content/editorial/causes.json";
 import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
-import { pageAddress, staticPages } from "#site/parts/list-address.ts";
+import { pageAddress, staticPages } from "#site/parts/address.ts";
 import {
   type DocumentKey,
   type DocumentKind,

@@ -18,7 +18,7 @@ import { english, type Texts } from "#content/language/texts.ts";
 import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
-import { listPath, withParams } from "#site/parts/list-address.ts";
+import { listPath, withParams } from "#site/parts/address.ts";
 import { pictureOf } from "#site/parts/page-head.ts";
 import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, joined, placesInLine } from "#site/parts/words.ts";

@@ -16,7 +16,7 @@ import {
   namedFacets,
   pageNumbers,
 } from "./list-view.ts";
-import { withParams } from "#site/parts/list-address.ts";
+import { withParams } from "#site/parts/address.ts";
 import { clipped } from "#site/parts/words.ts";
 
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */

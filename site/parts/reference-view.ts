@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { withParams } from "./list-address.ts";
+import { withParams } from "./address.ts";
 
 const Parameter = z.object({
   name: z.string(),

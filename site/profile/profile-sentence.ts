@@ -7,7 +7,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { registerById } from "#content/nonprofit/register-facts.ts";
 import { schemeOf } from "#content/register/org-id.ts";
 import { type Judgement, type ScopesRead, standingOf } from "#content/register/standing.ts";
-import { listPath } from "#site/parts/list-address.ts";
+import { listPath } from "#site/parts/address.ts";
 import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, isolated } from "#site/parts/words.ts";
 

@@ -15,7 +15,7 @@ import {
 import { listPageKey } from "#site/documents/list-page.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { staleStanding, standingFolder } from "#site/documents/standing.ts";
-import { pageAddress, staticPages } from "#site/parts/list-address.ts";
+import { pageAddress, staticPages } from "#site/parts/address.ts";
 import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
 import { runProfileJob } from "./profile-job.ts";
 

@@ -6,7 +6,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { drawn } from "#site/documents/document.ts";
 import { listPage } from "#site/documents/list-page.ts";
 import { type ListPage, listPageView, pageNumbers } from "#site/lists/list-view.ts";
-import { listPath } from "#site/parts/list-address.ts";
+import { listPath } from "#site/parts/address.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import { sitemap } from "#site/documents/sitemap.ts";
 import {
