@@ -47,7 +47,7 @@ export function openDrawing(
   const drawn = async (
     { language, accept, acceptEncoding }: PageForm,
     { headersAs, cacheControl, status = 200 }: Answering,
-    draw: (from: Drawing, form: { markdown: boolean }) => Promise<string | Uint8Array>,
+    draw: (from: Drawing, format: { markdown: boolean }) => Promise<string | Uint8Array>,
   ) => {
     const markdown = prefersMarkdown(accept) ? markdownPathOf(headersAs) : null;
     const isMarkdown = markdown !== null;
@@ -71,22 +71,22 @@ export function openDrawing(
   return {
     list: (found, asked) => {
       const [path = ""] = listPath(found, found.page).split("?");
-      return drawn(asked, { headersAs: `${path.slice(1)}.html` }, (from, form) =>
-        drawnList(from, found, form),
+      return drawn(asked, { headersAs: `${path.slice(1)}.html` }, (from, format) =>
+        drawnList(from, found, format),
       );
     },
     search: (query, answer, asked) =>
-      drawn(asked, { headersAs: "search.html" }, (from, form) =>
-        drawnSearch(from, query, answer, form),
+      drawn(asked, { headersAs: "search.html" }, (from, format) =>
+        drawnSearch(from, query, answer, format),
       ),
     organisation: (known, asked) =>
-      drawn(asked, { headersAs: "browse.html" }, (from, form) =>
-        drawnOrganisation(from, known, form),
+      drawn(asked, { headersAs: "browse.html" }, (from, format) =>
+        drawnOrganisation(from, known, format),
       ),
     history: (found, asked) => {
       const headersAs = `nonprofits/${found.history.slug}.html`;
-      return drawn(asked, { headersAs, cacheControl: freshCacheControl }, (from, form) =>
-        drawnHistory(from, found, form),
+      return drawn(asked, { headersAs, cacheControl: freshCacheControl }, (from, format) =>
+        drawnHistory(from, found, format),
       );
     },
     profile: (record, form) =>

@@ -193,42 +193,61 @@ function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
   return `${pageAddress(list, page)}.html`;
 }
 
-type DrawnPage = Promise<string | Uint8Array>;
-type Form = { markdown: boolean };
+type DrawnPage = string | Uint8Array;
+/** A page is had as HTML or as markdown. */
+type PageFormat = { markdown: boolean };
 
 /** The page of a search: `answer` is what the service answers to a program that asks the same. */
 export function drawnSearch(
   drawing: Drawing,
   asked: SearchAsked,
   answer: Parameters<typeof searchView>[1],
-  form: Form,
-): DrawnPage {
+  format: PageFormat,
+): Promise<DrawnPage> {
   const view = searchView(asked, answer, drawing.t);
-  return listInForm(drawing, "/search", { view, answered: true }, form);
+  return listInFormat(drawing, "/search", { view, answered: true }, format);
 }
 
 /** A page of a list that is in no bundle, as its pages are: `found` is what the service found. */
-export const drawnList = (drawing: Drawing, found: FoundList, form: Form): DrawnPage =>
-  listInForm(drawing, "/browse", { view: listPageView(found, drawing.t) }, form);
+export const drawnList = (
+  drawing: Drawing,
+  found: FoundList,
+  format: PageFormat,
+): Promise<DrawnPage> =>
+  listInFormat(drawing, "/browse", { view: listPageView(found, drawing.t) }, format);
 
 /** A page of entries, or its entries as markdown. */
-const listInForm = async (
+const listInFormat = async (
   drawing: Drawing,
   page: string,
   own: { view: Parameters<typeof listMarkdown>[0]; answered?: boolean },
-  { markdown }: Form,
-): DrawnPage => (markdown ? listMarkdown(own.view, drawing.baseUrl) : drawn(drawing, page, own));
+  { markdown }: PageFormat,
+): Promise<DrawnPage> =>
+  markdown ? listMarkdown(own.view, drawing.baseUrl) : drawn(drawing, page, own);
 
 /** The history of a profile as a page. */
-export const drawnHistory = (drawing: Drawing, found: FoundHistory, form: Form): DrawnPage =>
-  inForm(drawing, "/history/[slug]", historyView(found, drawing.t ?? english), form);
+export const drawnHistory = (
+  drawing: Drawing,
+  found: FoundHistory,
+  format: PageFormat,
+): Promise<DrawnPage> =>
+  inFormat(drawing, "/history/[slug]", historyView(found, drawing.t ?? english), format);
 
 /** What registers say of an organisation without a profile, as a page. */
-export const drawnOrganisation = (drawing: Drawing, known: Organisation, form: Form): DrawnPage =>
-  inForm(drawing, "/organisations/[id]", organisationView(known, drawing.t ?? english), form);
+export const drawnOrganisation = (
+  drawing: Drawing,
+  known: Organisation,
+  format: PageFormat,
+): Promise<DrawnPage> =>
+  inFormat(drawing, "/organisations/[id]", organisationView(known, drawing.t ?? english), format);
 
 /** A page as it is, or read into markdown. */
-async function inForm(drawing: Drawing, page: string, view: object, form: Form): DrawnPage {
+async function inFormat(
+  drawing: Drawing,
+  page: string,
+  view: object,
+  format: PageFormat,
+): Promise<DrawnPage> {
   const html = await drawn(drawing, page, { view });
-  return form.markdown ? enclosed([pageMarkdown(textOf(html), drawing.baseUrl)], []) : html;
+  return format.markdown ? enclosed([pageMarkdown(textOf(html), drawing.baseUrl)], []) : html;
 }
