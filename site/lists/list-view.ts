@@ -182,11 +182,11 @@ const facetLinksMax = 8;
 
 type Value = { value: string; name: string; count: number };
 /** What a list is narrowed by of one facet, and where it is with another value, or with none. */
-type Narrowing = { asked: string | null; hrefWith: (value: string | null) => string };
+type Narrowing = { current: string | null; hrefWith: (value: string | null) => string };
 
 /** The list narrowed by a value of a facet, or no longer narrowed by it. */
 function linkOf(facet: FacetName, { value, name, count }: Value, by: Narrowing): FacetLink {
-  const chosen = by.asked !== null && isSameValue(facet, by.asked, value);
+  const chosen = by.current !== null && isSameValue(facet, by.current, value);
   return { text: name, count, chosen, href: by.hrefWith(chosen ? null : value) };
 }
 
@@ -200,8 +200,8 @@ export function facetGroup(
   { total, ...by }: Narrowing & { total: number },
   t: Texts,
 ): FacetGroup[] {
-  const { asked } = by;
-  const isChosen = ({ value }: Value) => asked !== null && isSameValue(facet, asked, value);
+  const { current } = by;
+  const isChosen = ({ value }: Value) => current !== null && isSameValue(facet, current, value);
   const chosen = values.filter(isChosen);
   const others = values.filter((value) => !isChosen(value));
   if (chosen.length === 0 && others.every(({ count }) => count === total)) return [];
@@ -219,7 +219,7 @@ const isUnitedStates = ({ country, region }: Filters): boolean =>
   country !== null && countryCode(country) === "US" && region === null;
 
 const narrowingOf = ({ filters, sort }: ListPage, facet: FacetName): Narrowing => ({
-  asked: filters[facet],
+  current: filters[facet],
   hrefWith: (value) => listPath({ filters: { ...filters, [facet]: value }, sort }, 1),
 });
 
@@ -253,17 +253,17 @@ function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: Show
     fields: facetNames
       .filter((facet) => fixed.every(([name]) => name !== facet))
       .map((facet) => {
-        const asked = filters[facet];
+        const current = filters[facet];
         const known = facets[facet].map(({ value, name, count }) => ({
           value,
           text: `${name} (${t.number(count)})`,
-          selected: asked !== null && isSameValue(facet, asked, value),
+          selected: current !== null && isSameValue(facet, current, value),
         }));
         // What no one matches is shown as it was asked for.
         const missing =
-          asked === null || known.some(({ selected }) => selected)
+          current === null || known.some(({ selected }) => selected)
             ? []
-            : [{ value: asked, text: valueName(facet, asked, t), selected: true }];
+            : [{ value: current, text: valueName(facet, current, t), selected: true }];
         return {
           name: facet,
           label: t.text(`facet.${facet}`),
@@ -293,8 +293,8 @@ export const optionsHtml = (options: readonly Option[]): string =>
     )
     .join("");
 
-const isSameValue = (facet: FacetName, asked: string, value: string): boolean =>
-  facet === "country" ? countryCode(asked) === value : fold(asked) === fold(value);
+const isSameValue = (facet: FacetName, current: string, value: string): boolean =>
+  facet === "country" ? countryCode(current) === value : fold(current) === fold(value);
 
 /**
  * An entry of a list, in words; what is too long for one is cut, for the profile has it whole. `country` is its code or

@@ -111,7 +111,7 @@ function groupsOf(asked: SearchAsked, { facets, total }: Found, t: Texts): Facet
   return linkedFacets.flatMap((facet) => {
     const hrefWith = (value: string | null) =>
       searchPath({ ...asked, [facet]: value ?? undefined, page: 1 });
-    return facetGroup(facet, named[facet], { asked: asked[facet] ?? null, total, hrefWith }, t);
+    return facetGroup(facet, named[facet], { current: asked[facet] ?? null, total, hrefWith }, t);
   });
 }
 
