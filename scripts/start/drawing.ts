@@ -15,7 +15,7 @@ import {
 import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
 import { listPath } from "#site/parts/address.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
-import type { BuildInputs } from "#site/profile/profile-view.ts";
+import type { BuildInputs } from "#site/parts/page-context.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";

@@ -11,8 +11,8 @@ import type { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit
 import type { Stats } from "#content/contract/stats.ts";
 import type { DrawnChart } from "#content/statistics/charts.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
-import type { PageLanguages } from "#content/language/texts.ts";
-import type { BuildInputs, DonateView, ProfileView } from "#site/profile/profile-view.ts";
+import type { PageContext } from "#site/parts/page-context.ts";
+import type { DonateView, ProfileView } from "#site/profile/profile-view.ts";
 import type { ListPageView, Recommended } from "#site/lists/list-view.ts";
 import type { referenceView } from "#site/parts/reference-view.ts";
 import type { HistoryView } from "#site/profile/history-view.ts";
@@ -103,6 +103,4 @@ export type PageLocals = {
 };
 
 /** All that a page or an endpoint is handed. */
-export type LocalsOf<Page extends keyof PageLocals> = BuildInputs &
-  PageLanguages &
-  PageLocals[Page];
+export type LocalsOf<Page extends keyof PageLocals> = PageContext & PageLocals[Page];

@@ -1,4 +1,3 @@
-import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/giving/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
@@ -17,6 +16,7 @@ import {
 } from "./profile-facts.ts";
 import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
 import { nearbyOf, sentenceOf, standingLine } from "./profile-sentence.ts";
+import type { BuildInputs } from "#site/parts/page-context.ts";
 import { metaText, pictureOf } from "#site/parts/page-head.ts";
 import { paragraphs, placesInLine } from "#site/parts/words.ts";
 
@@ -218,15 +218,3 @@ function taxWords({ register_facts, country }: NonprofitDetail, t: Texts): strin
     place === null ? t.text("tax.unsaid") : t.text("tax.unsaid_in", { country: place });
   return [t.text("tax.record"), ...(said.length > 0 ? said : [unsaid])];
 }
-
-/** What pages depend on beside the store and the code. */
-export type BuildInputs = {
-  /** Origin in absolute URLs, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Pages that show a wallet say plainly when no real money moves there. */
-  readonly network: DonationNetwork;
-  /** Whether the directory holds invented nonprofits, which every page then says; absent: it does not. */
-  readonly isSample?: boolean;
-  /** The language of what is made; absent: English. */
-  readonly t?: Texts;
-};
