@@ -74,7 +74,8 @@ const isDoubtful = ({ unknown }: Absence) => unknown < unknownsNeeded;
 /**
  * What the sweep does about what is absent: the first that holds; when none does, the intent lapses. A blockhash is good for
  * about 90 s, and a node that lags may say otherwise of one just made. A named signature is followed for a quarter of an
- * hour, because nodes can be behind: the eighth answer comes before the wait of who asks for it ends.
+ * hour, because nodes can be behind. Its answers are counted from the first look, so that the eighth comes before the wait of
+ * who asks for it ends; those on a payment or a watch only once it should have landed.
  */
 const absences = {
   payment: {

@@ -234,7 +234,7 @@ async function send(
   if (!tried.ok) {
     const refused = await notSent(world, proof, deadline, tried.failure);
     // Another process may have saved it meanwhile, with a node that knows more.
-    const isElsewhere = isRefusal(refused) && (await isSaved(world, proof));
+    const isElsewhere = isNotTaken(refused) && (await isSaved(world, proof));
     return isElsewhere ? waitForSender(world, proof, deadline) : refused;
   }
   const claimed = await claim(world, proof, payment);
@@ -244,7 +244,7 @@ async function send(
   const sent = await beforeDeadline(deadline, world.chain.send(payment));
   if (sent.ok) return waitUntilLanded(world, proof, deadline);
   const refused = await notSent(world, proof, deadline, sent.failure);
-  if (isRefusal(refused)) await close(world, proof);
+  if (isNotTaken(refused)) await close(world, proof);
   return refused;
 }
 
@@ -257,14 +257,14 @@ const payerOf = ({ transfer }: SignedPayment): string | null => transfer?.author
 const sponsoredSource = ({ chain }: GivingWorld, payment: SignedPayment): string | null =>
   payment.fee_payer === chain.sponsor ? (payment.transfer?.source ?? null) : null;
 
-const isRefusal = (outcome: Outcome): boolean =>
+const isNotTaken = (outcome: Outcome): boolean =>
   !outcome.ok && outcome.failure.kind === "payment_not_taken";
 
 const isSaved = async ({ store }: GivingWorld, { target, txSignature }: Proof): Promise<boolean> =>
   isBroadcasting(await intentOf(store, target.id, txSignature));
 
 /** How an intent ends whose only sender heard that it cannot land. */
-const refusal = "payment_fails" satisfies Ending;
+const refusedByChain = "payment_fails" satisfies Ending;
 
 async function waitForSender(
   world: GivingWorld,
@@ -274,7 +274,7 @@ async function waitForSender(
   const waited = await waitUntilLanded(world, proof, deadline);
   if (!waited.ok || waited.value.kind === "recorded") return waited;
   const intent = await intentOf(world.store, proof.target.id, proof.txSignature);
-  return intent?.outcome === refusal ? notTaken(refusal) : waited;
+  return intent?.outcome === refusedByChain ? notTaken(refusedByChain) : waited;
 }
 
 /** The chain would not take it. The donor may have broadcast it alone: then money has moved after all. */
@@ -287,7 +287,9 @@ async function notSent(
   if (failure.kind === "chain_unclear") return unclear(proof, failure.why);
   const onChain = await beforeDeadline(deadline, isOnChain(world.chain, proof.txSignature));
   if (!onChain.ok) return unclear(proof, onChain.failure.why);
-  return onChain.value ? waitUntilLanded(world, proof, deadline) : notTaken(refusal, failure.why);
+  return onChain.value
+    ? waitUntilLanded(world, proof, deadline)
+    : notTaken(refusedByChain, failure.why);
 }
 
 async function waitUntilLanded(
@@ -340,7 +342,7 @@ function claim(
 /** It was saved, and then the chain refused it before taking it: there is nothing left to wait for. */
 const close = ({ store }: GivingWorld, { target, txSignature }: Proof): Promise<void> =>
   batchedWrite(store, (tx) =>
-    closeIntent(tx, { nonprofit_id: target.id, proof: txSignature }, refusal),
+    closeIntent(tx, { nonprofit_id: target.id, proof: txSignature }, refusedByChain),
   );
 
 const notTaken = (

@@ -83,6 +83,7 @@ async function takeStep(
   if (sighting === "absent" && isLost(intent, waitedMs)) {
     return fail({ kind: steps.lapsed.answer, tx_signature });
   }
+  // Asking again while it waits must not put the sweep off.
   const isWatched = intent?.status === "waiting" || (await saveProof(world, proof));
   if (steps[sighting].answer === "chain_unclear") {
     return fail({ kind: "chain_unclear", why, tx_signature });

@@ -59,7 +59,10 @@ export async function sponsoredSince(
   return spent ?? { day: 0, donor: 0, nonprofit: 0, pair: 0 };
 }
 
-/** Why the sponsor does not pay a fee: it has paid as much in 24 hours as it may, or that of such a gift from this donor. */
+/**
+ * Why the sponsor does not pay a fee. `sponsor_budget`: it has paid as much in the last 24 hours as it may;
+ * `sponsored_today`: it paid the fee of a gift from this donor to this nonprofit in that time.
+ */
 export type NotPaid = "sponsor_budget" | "sponsored_today";
 
 /** Why the sponsor does not pay the fee of a gift, in lamports; null when it does. */

@@ -70,10 +70,12 @@ async function followUnknown(world: GivingWorld, intent: DonationIntent): Promis
   const { payment, blockhash } = intent;
   const absence = absenceOf(world, intent);
   if (payment === null || blockhash === null) {
+    // Also a payment whose bytes are gone: nothing is left to send, so it is followed like a signature that was named.
     const action = actionOn("proof", absence);
     if (action === "wait") return "waiting";
     return (await recordIfLanded(world, intent)) ?? act(world, intent, action);
   }
+  // As if it could no longer land: of one so young no node needs to be asked.
   if (actionOn("payment", absence) === "resend") return act(world, intent, "resend");
   const valid = await world.chain.stillValid(blockhash);
   if (!valid.ok) return "unclear";
