@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import bs58 from "bs58";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
-import { donate } from "#content/giving/donate.ts";
+import { donate, type DonateCall } from "#content/giving/donate.ts";
 import { type SweepCounts, sweepDonations } from "#content/giving/sweep.ts";
-import { isAnyDue } from "#content/giving/intent-store.ts";
+import { closeIntent, isAnyDue } from "#content/giving/intent-store.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
 import { donationDefault } from "#content/contract/base/money.ts";
 import {
   type DonationStatus,
@@ -41,15 +42,21 @@ async function sweepFor(seconds: number, context = nextProcess()): Promise<Sweep
   return all;
 }
 
-type Row = { kind: string; status: string; outcome: string | null; payment: string | null };
+type Row = {
+  kind: string;
+  status: string;
+  outcome: string | null;
+  payment: string | null;
+  sponsored_lamports: number | null;
+};
 const intents = async (): Promise<Row[]> =>
   (await at.service.store.raw.execute("SELECT * FROM donation_intents ORDER BY id")).rows as never;
 const donationCount = async () =>
   ((await (await at.service.get("/api/donations/well")).json()) as { donation_count: number })
     .donation_count;
 
-const sponsored = (demand: PaymentRequirements) =>
-  at.chain.donor().pay({
+const sponsored = (demand: PaymentRequirements, usdc = "1000") =>
+  at.chain.donor({ usdc }).pay({
     to: demand.recipient,
     usdc: String(demand.amount),
     memo: demand.memo,
@@ -64,29 +71,21 @@ async function handInAndStop(context: {
   const { chain, store } = at.service.context;
   const dying = donatingOn(context.chain?.(chain) ?? chain, context.store?.(store) ?? store);
   const payment = sponsored(await at.demand(`${path}?amount=3`));
-  const request = dying(payment.bytes);
+  const request = dying(inHeader(payment));
   await Promise.race([request, Bun.sleep(400)]);
   return payment;
 }
 
 function donatingOn(chain: OpenChain, store: Store) {
   const context = givingWorld({ ...at.service.context, chain, store });
-  return (bytes: Uint8Array) =>
-    donate(context, {
-      slug: "well",
-      amount: donationDefault,
-      payer: null,
-      network: "n",
-      proof: {
-        kind: "payment",
-        payment: {
-          scheme: "exact",
-          network: chain.caip2,
-          transaction: Buffer.from(bytes).toString("base64"),
-        },
-      },
-    });
+  return (proof: DonateCall["proof"]) =>
+    donate(context, { slug: "well", amount: donationDefault, payer: null, network: "n", proof });
 }
+
+const inHeader = ({ base64 }: { base64: string }) => ({
+  kind: "payment" as const,
+  payment: { scheme: "exact", network: at.service.context.chain.caip2, transaction: base64 },
+});
 
 describe("a process that stops while it settles a payment loses nothing", () => {
   test("before the payment was kept: the chain never saw it, and nothing is owed", async () => {
@@ -155,6 +154,7 @@ describe("a payment that never lands", () => {
   test("lapses once its blockhash cannot land any more; then no money has moved, and 402 says so", async () => {
     const chain = at.service.context.chain;
     const payment = await handInAndStop({ chain: (real) => ({ ...real, send: () => never() }) });
+    expect(await intents()).toMatchObject([{ sponsored_lamports: expect.any(Number) }]);
     // Every attempt of the sweep is lost on its way.
     await sweepFor(
       400,
@@ -163,7 +163,9 @@ describe("a payment that never lands", () => {
         chain: { ...chain, send: () => Promise.resolve({ ok: true, value: null }) },
       }),
     );
-    expect(await intents()).toMatchObject([{ status: "lapsed", payment: null }]);
+    expect(await intents()).toMatchObject([
+      { status: "lapsed", payment: null, sponsored_lamports: null },
+    ]);
     const response = await at.send(path, paymentHeader(payment.bytes, 2, chain.caip2));
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
       402,
@@ -185,6 +187,34 @@ describe("a payment that never lands", () => {
     await sweepFor(200);
     expect(await intents()).toMatchObject([{ status: "lapsed" }]);
   }, 240_000);
+});
+
+describe("the fee of a payment that the sponsor signed", () => {
+  test("stays spent when it failed on chain", async () => {
+    const payment = sponsored(await at.demand(`${path}?amount=3`), "1");
+    const { chain, store } = at.service.context;
+    const simulate = () => Promise.resolve(ok(null));
+    const send: OpenChain["send"] = (signed) => {
+      at.chain.land(signed);
+      return Promise.resolve(ok(null));
+    };
+    const outcome = await donatingOn({ ...chain, simulate, send }, store)(inHeader(payment));
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: "failed_on_chain" } });
+    expect(await intents()).toMatchObject([
+      { outcome: "failed_on_chain", sponsored_lamports: expect.any(Number) },
+    ]);
+  });
+
+  test("is free again when the chain did not take it", async () => {
+    const payment = sponsored(await at.demand(`${path}?amount=3`));
+    const { chain, store } = at.service.context;
+    const send = () => Promise.resolve(fail({ kind: "payment_fails" as const, why: "no" }));
+    const outcome = await donatingOn({ ...chain, send }, store)(inHeader(payment));
+    expect(outcome).toMatchObject({ ok: true, value: { kind: "demanded" } });
+    expect(await intents()).toMatchObject([
+      { status: "refused", outcome: "payment_fails", sponsored_lamports: null },
+    ]);
+  });
 });
 
 test("made-up proofs do not keep payments waiting", async () => {
@@ -291,6 +321,37 @@ describe("a donor who named a signature once and left", () => {
     await sweepFor(10);
     expect(await intents()).toMatchObject([{ status: "waiting" }]);
   }, 240_000);
+
+  test("hears 503 with its own reason while the chain does not say when it landed", async () => {
+    const signature = at.paid({ ...(await at.demand()), memo: "mine" });
+    const { chain, store } = at.service.context;
+    const landed: OpenChain["landed"] = async (...named) => {
+      const answer = await chain.landed(...named);
+      return answer.ok && answer.value !== null
+        ? ok({ ...answer.value, block_time: null })
+        : answer;
+    };
+    const proof = { kind: "signature" as const, tx_signature: signature };
+    expect(await donatingOn({ ...chain, landed }, store)(proof)).toEqual(
+      fail({
+        kind: "chain_unclear",
+        why: "the chain does not say when it was",
+        tx_signature: signature,
+      }),
+    );
+    expect(await intents()).toMatchObject([{ status: "waiting", outcome: null }]);
+    expect((await sweepFor(30)).recorded).toBe(1);
+  });
+
+  test("hears what it was after it had lapsed, and that it lapsed stays noted", async () => {
+    const payment = at.chain.donor().pay({ to: at.wallet, usdc: "0.5" });
+    const named = { nonprofit_id: 1, proof: payment.signature };
+    expect((await at.prove(path, payment.signature)).status).toBe(202);
+    await at.service.store.write((tx) => closeIntent(tx, named, "lapsed"));
+    at.chain.land(payment);
+    expect((await (await at.prove(path, payment.signature)).json()).code).toBe("underpaid");
+    expect(await intents()).toMatchObject([{ status: "lapsed", outcome: "lapsed" }]);
+  });
 
   test("a transfer that is proven late counts from when it was first named", async () => {
     const signature = at.paid({ ...(await at.demand()), memo: "mine" });
