@@ -1,39 +1,39 @@
+import { unknownSignature } from "#content/contract/donation.ts";
 import type { ProofRefusal } from "./payment-checks.ts";
 
 export type Step = {
   /** Where the intent stands then. Refused or lapsed, it waits again once it is named again; settled, it stays so. */
   next: "waiting" | "settled" | "refused" | "lapsed";
-  /** What a request for it answers. Only "pay_again" may ask for another payment: by this one no money moves. */
-  answer: string;
   /** What never landed cost the sponsor nothing; what failed on chain did. */
   neverLanded?: true;
 };
 
 /**
- * What becomes of an intent that waits, a payment, a proof or a watch, by what is seen of it. A request and the sweep take
- * the same steps. Of an intent that was refused or has lapsed, the store has what was seen as its outcome.
+ * Where an intent, a payment, a proof or a watch, stands after what a request or the sweep saw of it. Of one that was
+ * refused or has lapsed, the store has what was seen as its outcome. What a request answers is decided in payment.ts and
+ * proof.ts.
  */
 export const steps = {
   // The chain shows a gift, or what may yet be one.
-  gift: { next: "settled", answer: "recorded" },
-  not_confirmed: { next: "waiting", answer: "pending" },
-  age_unknown: { next: "waiting", answer: "chain_unclear" },
+  gift: { next: "settled" },
+  not_confirmed: { next: "waiting" },
+  age_unknown: { next: "waiting" },
   // The chain shows what is no gift to this nonprofit: money has moved, or was lost on the way.
-  failed_on_chain: { next: "refused", answer: "refused" },
-  wrong_token: { next: "refused", answer: "refused" },
-  wrong_recipient: { next: "refused", answer: "refused" },
-  foreign_memo: { next: "refused", answer: "refused" },
-  self_donation: { next: "refused", answer: "refused" },
-  too_old: { next: "refused", answer: "refused" },
-  underpaid: { next: "refused", answer: "refused" },
-  recorded_elsewhere: { next: "refused", answer: "refused" },
+  failed_on_chain: { next: "refused" },
+  wrong_token: { next: "refused" },
+  wrong_recipient: { next: "refused" },
+  foreign_memo: { next: "refused" },
+  self_donation: { next: "refused" },
+  too_old: { next: "refused" },
+  underpaid: { next: "refused" },
+  recorded_elsewhere: { next: "refused" },
   // The chain shows nothing.
-  chain_unclear: { next: "waiting", answer: "chain_unclear" },
-  absent: { next: "waiting", answer: "pending" },
-  payment_fails: { next: "refused", answer: "pay_again", neverLanded: true },
-  lapsed: { next: "lapsed", answer: "signature_not_found", neverLanded: true },
+  chain_unclear: { next: "waiting" },
+  absent: { next: "waiting" },
+  payment_fails: { next: "refused", neverLanded: true },
+  lapsed: { next: "lapsed", neverLanded: true },
   // No one looks at the chain any more.
-  nonprofit_gone: { next: "refused", answer: "nonprofit_not_found" },
+  nonprofit_gone: { next: "refused" },
 } as const satisfies Record<ProofRefusal["kind"], Step> & Record<string, Step>;
 
 /** What is seen of an intent. */
@@ -57,7 +57,7 @@ export const isRefusal = (sighting: Refusal | Doubt): sighting is Refusal =>
   steps[sighting].next === "refused";
 
 /** Nodes lag, and lose their history: this many clear answers must say that a transaction is not there. */
-export const unknownsNeeded = 8;
+const unknownsNeeded = 8;
 
 /** What is known of an intent whose transaction the chain clearly does not show. */
 export type Absence = {
@@ -69,7 +69,14 @@ export type Absence = {
   canLand: boolean;
 };
 
-const isDoubtful = ({ unknown }: Absence) => unknown < unknownsNeeded;
+const isDoubtful = ({ unknown }: Pick<Absence, "unknown">) => unknown < unknownsNeeded;
+
+/**
+ * Whether who asks for a signature hears that it can no longer land, though the sweep still looks: it did not find it again
+ * and again, as a single answer of a node that is behind ends no wait.
+ */
+export const isLost = (absence: Pick<Absence, "ageMs" | "unknown">): boolean =>
+  absence.ageMs >= unknownSignature.waitMs && !isDoubtful(absence);
 
 /**
  * What the sweep does about what is absent: the first that holds; when none does, the intent lapses. A blockhash is good for

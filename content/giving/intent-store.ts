@@ -152,7 +152,6 @@ export async function closeIntent(
   sighting: Ending,
 ): Promise<void> {
   const { next: status, neverLanded }: Step = steps[sighting];
-  // What never landed cost the sponsor nothing; what failed on chain did.
   const freed = neverLanded === true ? { sponsored_lamports: null } : {};
   const outcome = status === "settled" ? null : sighting;
   await tx.db

@@ -1,4 +1,3 @@
-import { unknownSignature } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { type Pending, pendingAnswer, recordedGift, type RecordedGift } from "./answers.ts";
@@ -12,7 +11,7 @@ import {
   type NewIntent,
   saveIntent,
 } from "./intent-store.ts";
-import { type Doubt, isRefusal, type Refusal, steps, unknownsNeeded } from "./intent-states.ts";
+import { type Doubt, isLost, isRefusal, type Refusal } from "./intent-states.ts";
 import { referenceOf } from "./memo.ts";
 import { micro } from "#content/contract/base/money.ts";
 import {
@@ -80,12 +79,12 @@ async function takeStep(
     return fail({ kind: sighting, tx_signature });
   }
   const waitedMs = intent === null ? 0 : world.clock().getTime() - intent.created_at;
-  if (sighting === "absent" && isLost(intent, waitedMs)) {
-    return fail({ kind: steps.lapsed.answer, tx_signature });
+  if (sighting === "absent" && isGivenUp(intent, waitedMs)) {
+    return fail({ kind: "signature_not_found", tx_signature });
   }
   // Asking again while it waits must not put the sweep off.
   const isWatched = intent?.status === "waiting" || (await saveProof(world, proof));
-  if (steps[sighting].answer === "chain_unclear") {
+  if (isUnclear(sighting)) {
     return fail({ kind: "chain_unclear", why, tx_signature });
   }
   return isWatched
@@ -93,15 +92,13 @@ async function takeStep(
     : fail({ kind: "not_watched", tx_signature });
 }
 
-/**
- * Whether who asks hears that it can no longer land, though the sweep still looks: it did not find it again and again, as a
- * single answer of a node that is behind ends no wait. What we broadcast ourselves ends by the sweep alone.
- */
-const isLost = (intent: DonationIntent | null, waitedMs: number): boolean =>
-  intent !== null &&
-  !isBroadcasting(intent) &&
-  waitedMs >= unknownSignature.waitMs &&
-  intent.unknown >= unknownsNeeded;
+/** Whether the chain has not said enough to answer that it is on its way. */
+const isUnclear = (sighting: Doubt): boolean =>
+  sighting === "chain_unclear" || sighting === "age_unknown";
+
+/** What we broadcast ourselves ends by the sweep alone. */
+const isGivenUp = (intent: DonationIntent | null, ageMs: number): boolean =>
+  intent !== null && !isBroadcasting(intent) && isLost({ ageMs, unknown: intent.unknown });
 
 /** The donation that this transaction is recorded as for this nonprofit, null when it is not. */
 export async function recordedBefore(
@@ -136,7 +133,8 @@ export async function recordLanded(
   // What is no gift to this nonprofit may be one to another.
   const isOther = isRefusal(kind) && (await donationsOf(world.store, txSignature)).length > 0;
   const sighting = isOther ? "recorded_elsewhere" : kind;
-  return takeStep(world, proof, sighting, "the chain does not say when it was");
+  const why = sighting === "age_unknown" ? "the chain does not say when it was" : "";
+  return takeStep(world, proof, sighting, why);
 }
 
 /** More than anyone pays by mistake: others could name a reference only to hide a transfer. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Action, actionOn, type Step, steps } from "#content/giving/intent-states.ts";
+import { unknownSignature } from "#content/contract/donation.ts";
+import { type Action, actionOn, isLost, type Step, steps } from "#content/giving/intent-states.ts";
 
 test("an intent stands where the table says, and only what never landed cost the sponsor nothing", () => {
   const expected: Record<keyof typeof steps, [next: Step["next"], neverLanded?: true]> = {
@@ -60,6 +61,15 @@ const table: Record<Parameters<typeof actionOn>[0], Row[]> = {
     [2 * hourMs, 8, false, "lapse"],
   ],
 };
+
+test.each([
+  [unknownSignature.waitMs - 1, 8, false],
+  [unknownSignature.waitMs, 7, false],
+  [unknownSignature.waitMs, 8, true],
+])("whether who asks hears after %i ms and %i such answers that it is lost: %p", (...row) => {
+  const [ageMs, unknown, lost] = row;
+  expect(isLost({ ageMs, unknown })).toBe(lost);
+});
 
 describe.each(Object.entries(table))("an absent %s", (kind, rows) => {
   test.each(rows)("of %i ms, with %i such answers (can land: %p): %s", (...row) => {
