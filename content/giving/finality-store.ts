@@ -3,6 +3,7 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { donationIntents as intents, donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { micro } from "#content/contract/base/money.ts";
+import { type Ending, steps } from "./intent-states.ts";
 import { saveIntent } from "./intent-store.ts";
 import { type Donation, tellOfDonations, updateDonations } from "./store.ts";
 
@@ -68,10 +69,11 @@ export async function voidDonation(
       and(eq(donations.id, id), isNull(donations.voided_at), eq(donations.commitment, "confirmed")),
     );
   if (rowsAffected === 0) return false;
+  const ending = "voided" satisfies Ending;
   const proofs = [tx_signature, ...(memo === null ? [] : [memo])];
   await tx.db
     .update(intents)
-    .set({ status: "lapsed", outcome: "voided" })
+    .set({ status: steps[ending].next, outcome: ending })
     .where(and(eq(intents.nonprofit_id, nonprofit_id), inArray(intents.proof, proofs)));
   const waiting = { kind: "proof", proof: tx_signature, amount_micro_usdc: micro(0n) } as const;
   await saveIntent(tx, { ...waiting, nonprofit_id, recipient, now, check_at: at });

@@ -2,7 +2,7 @@ import { unknownSignature } from "#content/contract/donation.ts";
 import type { ProofRefusal } from "./payment-checks.ts";
 
 export type Step = {
-  /** Where the intent stands then. Refused or lapsed, it waits again once it is named again; settled, it stays so. */
+  /** Where the intent stands then. Refused or lapsed, it waits again once it is named again; settled, it stays so unless its gift is voided. */
   next: "waiting" | "settled" | "refused" | "lapsed";
   /** What never landed cost the sponsor nothing; what failed on chain did. */
   neverLanded?: true;
@@ -32,6 +32,8 @@ export const steps = {
   absent: { next: "waiting" },
   payment_fails: { next: "refused", neverLanded: true },
   lapsed: { next: "lapsed", neverLanded: true },
+  // The chain holds the gift that was recorded no more.
+  voided: { next: "lapsed" },
   // No one looks at the chain any more.
   nonprofit_gone: { next: "refused" },
 } as const satisfies Record<ProofRefusal["kind"], Step> & Record<string, Step>;

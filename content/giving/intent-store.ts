@@ -186,7 +186,7 @@ const isOver = (now: Date) =>
     lt(intents.check_at, now.getTime() - lapsedKeptMs),
     ne(intents.kind, "payment"),
     // A voided gift says so.
-    eq(intents.outcome, "lapsed"),
+    eq(intents.outcome, "lapsed" satisfies Ending),
   );
 
 /** Whether the sweep has anything to look at or to delete. Index: donation_intents_by_check. */

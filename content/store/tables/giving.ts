@@ -72,7 +72,7 @@ export const donationIntents = sqliteTable(
     sponsored_donor: text(), // Who gives what the sponsor pays the fee of.
     sponsored_source: text(), // Token account that pays while the sponsor's fee is at stake: only one payment at a time.
     status: text({ enum: ["waiting", "settled", "refused", "lapsed"] }).notNull(),
-    outcome: text(), // Why it was refused.
+    outcome: text(), // What was seen at its end; null while it waits and once it is settled.
     checks: integer().notNull().default(0),
     unknown: integer().notNull().default(0), // Clear answers that it is not there, since it could have been.
     check_at: integer().notNull(), // The sweep looks again then.

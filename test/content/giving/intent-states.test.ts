@@ -19,6 +19,7 @@ test("an intent stands where the table says, and only what never landed cost the
     absent: ["waiting"],
     payment_fails: ["refused", true],
     lapsed: ["lapsed", true],
+    voided: ["lapsed"],
     nonprofit_gone: ["refused"],
   };
   const written = Object.entries(steps).map(([sighting, { next, neverLanded }]: [string, Step]) => [
