@@ -86,6 +86,7 @@ async function followUnknown(world: GivingWorld, intent: DonationIntent): Promis
 /** A transfer by its memo, no matter who made it. */
 async function followMemo(world: GivingWorld, intent: DonationIntent): Promise<Outcome> {
   const target = await donateTargetById(world.store, intent.nonprofit_id, world.clock());
+  // Not refused, as a payment or a proof is: what lapsed keeps its room for an hour only, and anyone can make up a watch.
   if (target === null) return act(world, intent, "lapse");
   const gift = await recordByMemo(world, target, intent.proof);
   if (!gift.ok) return "unclear";
