@@ -105,7 +105,7 @@ const command = defineCommand({
       };
       const report = fetches
         ? await fetchAndImport({ ...request, origin: config.registerOrigin })
-        : await runImport({ ...request, files });
+        : await runImport({ ...request, files, fetched: null });
       progress.end();
       console.log(asked.json === true ? JSON.stringify(report) : reportInWords(report));
     } catch (error) {

@@ -52,8 +52,8 @@ export type ImportInput = {
   format: string;
   /** Names of the files. */
   files: string[];
-  /** All files that the register publishes, in the versions that are here now; absent for files of an operator's own. */
-  fetched?: FetchedVersion[];
+  /** All files that the register publishes, in the versions that are here now; null for files of an operator's own. */
+  fetched: FetchedVersion[] | null;
   /** Check the files and write nothing. */
   checkOnly: boolean;
   /** The parts of the register that the run covers, with commas between; "all", "none", or null for those of its rows. */
@@ -145,7 +145,7 @@ function diskShortage({ store, staging, freeBytes }: Run) {
  */
 async function olderPart({ store, format, fetched, report }: Run) {
   const scopes = (await scopesRead(store)).get(format);
-  const editionMs = fetched === undefined ? 0 : editionDaysMax * dayMs;
+  const editionMs = fetched === null ? 0 : editionDaysMax * dayMs;
   for (const [part, as_of] of Object.entries({ ...readWhole(report), ...report.as_of })) {
     const read = scopes?.get(part) ?? as_of;
     if (Date.parse(as_of) + editionMs < Date.parse(read)) return { part, as_of, read };
@@ -157,7 +157,7 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
   const { source, format, fetched, staging, report, store, clock, signal, onProgress } = run;
   const { register } = source;
   const wasInterrupted = await lastWasInterrupted(store, format);
-  const started = { format, files: report.files, fetched: fetched ?? null, now: clock() };
+  const started = { format, files: report.files, fetched, now: clock() };
   const id = await store.write((tx) => startImport(tx, started));
   const { count: total } = staging.size();
   let key = "";

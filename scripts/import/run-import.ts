@@ -25,8 +25,10 @@ import { BadInput, fileDay, fileSize, readCsv, readLines, type ReadOptions } fro
 import { openStaging } from "./staging.ts";
 import { ukcat } from "./ukcat.ts";
 
-export type ImportRequest = Omit<ImportInput, "source"> &
+export type ImportRequest = Omit<ImportInput, "source" | "files"> &
   Pick<ImportWorld, "store" | "clock" | "signal" | "onCovered"> & {
+    /** Paths. */
+    files: string[];
     dataDir: string;
     skipBad: boolean;
     /** YYYY-MM-DD, the date of what the files say; null: when each file was last changed. */
@@ -49,11 +51,14 @@ export class Interrupted extends Error {
 /** Imports files. Throws BadInput (the store is as it was) or Interrupted. */
 export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const startedMs = performance.now();
-  const { store, dataDir, files, skipBad, onSkipped } = request;
+  const { store, clock, signal, dataDir, files, skipBad, onSkipped } = request;
+  const { format, fetched, checkOnly, scope, allowManyWithdrawals } = request;
   const staging = openStaging(dataDir);
   try {
     const world: ImportWorld = {
-      ...request,
+      store,
+      clock,
+      signal,
       staging,
       pace: startPace(),
       mergeIndex: () => mergeIndex(store),
@@ -61,14 +66,23 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
         const { bavail, bsize } = statfsSync(dataDir);
         return bavail * bsize;
       },
+      onProgress: request.onProgress,
+      onCovered: request.onCovered,
       onBad: ({ file, line, problem }) => {
         const bad = new BadInput(file, line, problem);
         if (!skipBad) throw bad;
         onSkipped(bad.message);
       },
     };
-    const names = files.map((file) => basename(file));
-    const input = { ...request, files: names, source: sourceOf(request) };
+    const input: ImportInput = {
+      source: sourceOf(request),
+      format,
+      files: files.map((file) => basename(file)),
+      fetched,
+      checkOnly,
+      scope,
+      allowManyWithdrawals,
+    };
     const imported = await importRegister(world, input);
     if (!imported.ok) throw errorOf(imported.failure, request);
     imported.value.seconds = (performance.now() - startedMs) / 1_000;

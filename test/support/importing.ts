@@ -34,7 +34,7 @@ export type TestImporting = {
 export const importRequest = (
   { store, dataDir }: Pick<TestImporting, "store" | "dataDir">,
   format: string,
-): Omit<ImportRequest, "files"> => ({
+): Omit<ImportRequest, "files" | "fetched"> => ({
   store,
   dataDir,
   format,
@@ -65,6 +65,7 @@ export async function anImporting(): Promise<TestImporting> {
       runImport({
         ...importRequest({ store, dataDir }, format),
         files: files.map((name) => (name.includes("/") ? name : registerFile(name))),
+        fetched: null,
         asOf: "2026-05-12",
         ...parts,
       }),
