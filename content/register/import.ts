@@ -10,7 +10,7 @@ import {
   stageGone,
   type UnknownParts,
 } from "./gone.ts";
-import { countSkip, emptyReport, type ImportReport } from "./import-report.ts";
+import { emptyReport, type ImportReport } from "./import-report.ts";
 import { finishImport, lastWasInterrupted, saveScopes, startImport } from "./import-store.ts";
 import { linkRegisters } from "./link-registers.ts";
 import { type RecordFile, recordPlanner, stageRecords } from "./own-records.ts";
@@ -38,14 +38,14 @@ export type ImportWorld = {
   onProgress: (step: "applying" | "linking", done: number, total: number) => void;
   /** Called when all is read and checked, before anything is written, with what the run covers and would withdraw. */
   onCovered: (report: ImportReport) => void;
-  /** Called with each malformed row, which is then left out; throws to end the import. */
-  onBad: (row: BadRow) => void;
+  /** Called with each malformed row that is left out. */
+  onSkipped: (row: BadRow) => void;
 };
 
-/** The files of a register, or of our own records; `onBad` takes the rows that cannot be read. */
+/** The files of a register, or of our own records. */
 export type ImportSource =
-  | { register: Register; read: (onBad: (row: BadRow) => void) => Iterable<RegisterFile> }
-  | { register: null; read: (onBad: (row: BadRow) => void) => Iterable<RecordFile> };
+  | { register: Register; read: () => Iterable<RegisterFile> }
+  | { register: null; read: () => Iterable<RecordFile> };
 
 export type ImportInput = {
   source: ImportSource;
@@ -54,6 +54,8 @@ export type ImportInput = {
   files: string[];
   /** All files that the register publishes, in the versions that are here now; null for files of an operator's own. */
   fetched: FetchedVersion[] | null;
+  /** Count and leave out malformed rows; else the first one ends the import. */
+  skipBad: boolean;
   /** Check the files and write nothing. */
   checkOnly: boolean;
   /** The parts of the register that the run covers, with commas between; "all", "none", or null for those of its rows. */
@@ -121,15 +123,10 @@ export async function importRegister(
 type Run = ImportWorld & ImportInput & { report: ImportReport };
 
 function stage(run: Run): Promise<Result<null, StageFailure>> {
-  const { source, report } = run;
-  const onBad = (row: BadRow) => {
-    run.onBad(row);
-    countSkip(report, "bad");
-  };
-  const context = { ...run, onBad };
+  const { source } = run;
   return source.register === null
-    ? stageRecords(source.read(onBad), context)
-    : stageRows(source.register, source.read(onBad), context);
+    ? stageRecords(source.read(), run)
+    : stageRows(source.register, source.read(), run);
 }
 
 function diskShortage({ store, staging, freeBytes }: Run) {

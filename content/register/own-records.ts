@@ -5,7 +5,7 @@ import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 import type { Outcome, Planner } from "./apply-rows.ts";
 import { idsByOrgId, knownIds } from "./import-store.ts";
-import type { StageContext, Staging } from "./stage-rows.ts";
+import { skipOrRefuse, type StageContext, type StageFailure, type Staging } from "./stage-rows.ts";
 
 /** A file of our own records: one a line, as JSON. */
 export type RecordFile = { name: string; lines: AsyncIterable<{ text: string; line: number }> };
@@ -13,14 +13,17 @@ export type RecordFile = { name: string; lines: AsyncIterable<{ text: string; li
 /** Checks and stages lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
 export async function stageRecords(
   files: Iterable<RecordFile>,
-  { staging, report, signal, onBad }: Omit<StageContext, "clock">,
-): Promise<Result<null, never>> {
+  context: Omit<StageContext, "clock">,
+): Promise<Result<null, StageFailure>> {
+  const { staging, report, signal } = context;
   for (const { name: file, lines } of files) {
     for await (const { text, line } of lines) {
       if (signal.aborted) return ok(null);
       report.rows += 1;
       const problem = stageLine(text, staging);
-      if (problem !== null) onBad({ file, line, problem });
+      if (problem === null) continue;
+      const skipped = skipOrRefuse({ file, line, problem }, context);
+      if (!skipped.ok) return skipped;
     }
   }
   return ok(null);

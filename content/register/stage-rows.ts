@@ -37,11 +37,18 @@ export type RowOutcome =
 
 type RegisterRow = { line: number; part: string; outcome: RowOutcome };
 
+/** A row whose cells cannot be told apart. */
+export type UnreadableRow = { line: number; problem: string };
+
 /** A file of a register: the day of what it says, YYYY-MM-DD, and its rows, each with the part in which it stands. */
-export type RegisterFile = { name: string; day: string; rows: AsyncIterable<RegisterRow> };
+export type RegisterFile = {
+  name: string;
+  day: string;
+  rows: AsyncIterable<RegisterRow | UnreadableRow>;
+};
 
 /** A row that cannot be taken in. */
-export type BadRow = { file: string; line: number | null; problem: string };
+export type BadRow = { file: string; line: number; problem: string };
 
 /**
  * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of
@@ -69,17 +76,20 @@ export type Staging = {
   size: () => { count: number; bytes: number };
 };
 
-/** Where rows go as they are read, and who hears of them. */
+/** Where rows go as they are read. */
 export type StageContext = {
   staging: Staging;
   report: ImportReport;
   clock: Clock;
   signal: AbortSignal;
-  /** Leaves the row out, or ends the import. */
-  onBad: (row: BadRow) => void;
+  /** Count and leave out malformed rows; else the first one ends the import. */
+  skipBad: boolean;
+  /** Called with each malformed row that is left out. */
+  onSkipped: (row: BadRow) => void;
 };
 
 export type StageFailure =
+  | ({ kind: "bad_row" } & BadRow)
   | { kind: "not_yet"; file: string; as_of: string }
   | { kind: "no_rows"; file: string };
 
@@ -92,8 +102,9 @@ const dayMs = 86_400_000;
 export async function stageRows(
   { parts }: Register,
   files: Iterable<RegisterFile>,
-  { staging, report, clock, signal, onBad }: StageContext,
+  context: StageContext,
 ): Promise<Result<null, StageFailure>> {
+  const { report, clock, signal } = context;
   // Where the file was made it may be the next day already.
   const tomorrow = new Date(clock().getTime() + dayMs).toISOString().slice(0, 10);
   const once = parts?.onceEach ?? false;
@@ -101,22 +112,37 @@ export async function stageRows(
     if (day > tomorrow) return fail({ kind: "not_yet", file, as_of: day });
     const rowsBefore = report.rows;
     for await (const row of rows) {
-      if (signal.aborted) return ok(null);
-      report.rows += 1;
-      const problem = stageRow(row, { file, day, once }, { staging, report });
-      if (problem !== null) onBad({ file, line: row.line, problem });
+      if ("outcome" in row && signal.aborted) return ok(null);
+      const problem = stageRow(row, { file, day, once }, context);
+      if (problem === null) continue;
+      const skipped = skipOrRefuse({ file, line: row.line, problem }, context);
+      if (!skipped.ok) return skipped;
     }
     if (report.rows === rowsBefore) return fail({ kind: "no_rows", file });
   }
   return ok(null);
 }
 
+/** Counts a malformed row and leaves it out, unless it ends the import. */
+export function skipOrRefuse(
+  row: BadRow,
+  { report, skipBad, onSkipped }: Pick<StageContext, "report" | "skipBad" | "onSkipped">,
+): Result<null, StageFailure> {
+  if (!skipBad) return fail({ kind: "bad_row", ...row });
+  onSkipped(row);
+  countSkip(report, "bad");
+  return ok(null);
+}
+
 /** Stages one row, or counts why not; answers what is wrong with it, or null. */
 function stageRow(
-  { line, part: scope, outcome }: RegisterRow,
+  row: RegisterRow | UnreadableRow,
   { file, day, once }: { file: string; day: string; once: boolean },
   { staging, report }: Pick<StageContext, "staging" | "report">,
 ): string | null {
+  if ("problem" in row) return row.problem;
+  const { line, part: scope, outcome } = row;
+  report.rows += 1;
   if (outcome.kind === "bad") return outcome.problem;
   staging.scopes.add(scope);
   if (outcome.kind === "skip") {

@@ -4,15 +4,11 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
 import { type Entry, openPromise } from "yauzl";
-import type { BadRow } from "#content/register/stage-rows.ts";
+import type { UnreadableRow } from "#content/register/stage-rows.ts";
 import type { CsvFormat, Row } from "./format.ts";
 
-export type ReadOptions = {
-  /** Called with the bytes of the file read so far. */
-  onBytes: (bytes: number) => void;
-  /** A row that cannot be read. Throws to end the import, or counts it. */
-  onBad: (row: BadRow) => void;
-};
+/** Called with the number of bytes of the file that were read since the last call. */
+export type OnBytes = (bytes: number) => void;
 
 /** No register has a longer row, and no record of ours a longer line. Counted before anything is kept in memory. */
 const recordBytesMax = 2 ** 20;
@@ -30,20 +26,21 @@ export function fileSize(file: string): number {
 }
 
 /**
- * The rows of a CSV file, gzipped or not, each with the line on which it ends. Only the columns of the format are read; a
- * header without them is refused. A format with a delimiter of its own has neither header nor quotes. Memory does not grow
- * with the file.
+ * The rows of a CSV file, gzipped or not, each with the line on which it ends, and what is wrong with those that cannot be
+ * read. Only the columns of the format are read; a header without them is refused. A format with a delimiter of its own has
+ * neither header nor quotes. Memory does not grow with the file.
  */
 export async function* readCsv(
   file: string,
   { columns: alternatives, delimiter }: Pick<CsvFormat, "columns" | "delimiter">,
-  options: ReadOptions,
-): AsyncGenerator<{ row: Row; line: number }> {
+  onBytes: OnBytes,
+): AsyncGenerator<{ row: Row; line: number } | UnreadableRow> {
   let readTo = 0;
   let hasHeader = delimiter !== undefined;
   let skippedRows = 0;
   let skippedLine = 0;
-  let refused: unknown;
+  const unreadable: UnreadableRow[] = [];
+  let openQuote: unknown;
   const described = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
   const parser = parse({
     bom: true,
@@ -71,16 +68,18 @@ export async function* readCsv(
         skippedLine = parser.info.lines;
         skippedRows += 1;
       }
-      try {
-        // An open quote swallowed all rows after it: that is no single row to leave out.
-        if (error.code === "CSV_QUOTE_NOT_CLOSED") throw described(error);
-        options.onBad({ file, line: lineOf(error, readTo), problem: explain(error) });
-      } catch (stop) {
-        refused ??= stop;
+      // An open quote swallowed all rows after it: that is no single row to leave out.
+      if (error.code === "CSV_QUOTE_NOT_CLOSED") {
+        openQuote = described(error);
+        return;
       }
+      const row = { line: lineOf(error, readTo), problem: explain(error) };
+      unreadable.push(row);
+      // Wakes the reader: a file of nothing else must not gather in memory.
+      parser.push(row);
     },
   });
-  const bytes = await bytesOf(file, options.onBytes);
+  const bytes = await bytesOf(file, onBytes);
   let line = 1;
   bytes.on("error", (error) => parser.destroy(new BadInput(file, line, brokenFile(error))));
   const ended = () => parser.info.records + parser.info.empty_lines + skippedRows;
@@ -88,10 +87,12 @@ export async function* readCsv(
   bytes.pipe(parser);
   try {
     for await (const read of parser) {
-      const found: { row: Row; line: number } = read;
+      const found: { row: Row; line: number } | UnreadableRow = read;
       line = found.line;
-      if (refused !== undefined) throw refused;
-      yield found;
+      // The parser is ahead: what it could not read comes before the rows that wait here.
+      yield* unreadable.splice(0);
+      if (openQuote !== undefined) throw openQuote;
+      if ("row" in found) yield found;
     }
   } catch (error) {
     if (error instanceof CsvError) throw described(error);
@@ -99,7 +100,7 @@ export async function* readCsv(
   } finally {
     bytes.destroy();
   }
-  if (refused !== undefined) throw refused;
+  if (openQuote !== undefined) throw openQuote;
   if (!hasHeader) throw new BadInput(file, 1, "the file has no header");
 }
 
@@ -123,7 +124,7 @@ function boundRecords(bytes: Readable, ended: () => number, stop: () => void): v
 /** The lines of a text file, gzipped or not, counted from 1; empty ones are left out. Throws BadInput for one that is too long. */
 export async function* readLines(
   file: string,
-  onBytes: ReadOptions["onBytes"],
+  onBytes: OnBytes,
 ): AsyncGenerator<{ text: string; line: number }> {
   const bytes = await bytesOf(file, onBytes);
   let line = 1;
@@ -159,7 +160,7 @@ export async function* readLines(
   if (last.text.trim() !== "") yield last;
 }
 
-async function bytesOf(file: string, onBytes: ReadOptions["onBytes"]): Promise<Readable> {
+async function bytesOf(file: string, onBytes: OnBytes): Promise<Readable> {
   const opened = await open(file).catch((error: Error) => {
     throw new BadInput(file, null, `cannot be read (${error.message})`);
   });
@@ -179,7 +180,7 @@ async function bytesOf(file: string, onBytes: ReadOptions["onBytes"]): Promise<R
 const unpackedBytesMax = 8 * 2 ** 30;
 
 /** The one file in a zip file, its checksum compared at the end. */
-async function zippedBytes(file: string, onBytes: ReadOptions["onBytes"]): Promise<Readable> {
+async function zippedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
   const refuse = (problem: string) => new BadInput(file, null, problem);
   const zip = await openPromise(file, { autoClose: false }).catch((error: Error) => {
     throw refuse(`the zip file is cut short or damaged (${error.message})`);

@@ -21,7 +21,7 @@ import { acnc } from "./acnc.ts";
 import { type CsvFormat, readRow } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { irsPub78, irsRevocations } from "./irs-lists.ts";
-import { BadInput, fileDay, fileSize, readCsv, readLines, type ReadOptions } from "./read-file.ts";
+import { BadInput, fileDay, fileSize, type OnBytes, readCsv, readLines } from "./read-file.ts";
 import { openStaging } from "./staging.ts";
 import { ukcat } from "./ukcat.ts";
 
@@ -30,7 +30,6 @@ export type ImportRequest = Omit<ImportInput, "source" | "files"> &
     /** Paths. */
     files: string[];
     dataDir: string;
-    skipBad: boolean;
     /** YYYY-MM-DD, the date of what the files say; null: when each file was last changed. */
     asOf: string | null;
     /** Called while fetching and reading (bytes), and while applying and linking (organisations). */
@@ -51,8 +50,8 @@ export class Interrupted extends Error {
 /** Imports files. Throws BadInput (the store is as it was) or Interrupted. */
 export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const startedMs = performance.now();
-  const { store, clock, signal, dataDir, files, skipBad, onSkipped } = request;
-  const { format, fetched, checkOnly, scope, allowManyWithdrawals } = request;
+  const { store, clock, signal, dataDir, files, onSkipped } = request;
+  const { format, fetched, skipBad, checkOnly, scope, allowManyWithdrawals } = request;
   const staging = openStaging(dataDir);
   try {
     const world: ImportWorld = {
@@ -68,17 +67,14 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
       },
       onProgress: request.onProgress,
       onCovered: request.onCovered,
-      onBad: ({ file, line, problem }) => {
-        const bad = new BadInput(file, line, problem);
-        if (!skipBad) throw bad;
-        onSkipped(bad.message);
-      },
+      onSkipped: ({ file, line, problem }) => onSkipped(new BadInput(file, line, problem).message),
     };
     const input: ImportInput = {
       source: sourceOf(request),
       format,
       files: files.map((file) => basename(file)),
       fetched,
+      skipBad,
       checkOnly,
       scope,
       allowManyWithdrawals,
@@ -107,11 +103,11 @@ function sourceOf({ format, files, asOf, clock, onProgress }: ImportRequest): Im
   const dayOf = (file: string) => asOf ?? fileDay(file);
   return {
     register: csv,
-    read: (onBad) =>
+    read: () =>
       files.map((name) => ({
         name,
         day: dayOf(name),
-        rows: rowsOf(csv, name, reading, { onBytes, onBad }),
+        rows: rowsOf(csv, name, reading, onBytes),
       })),
   };
 }
@@ -122,9 +118,14 @@ async function* rowsOf(
   format: CsvFormat,
   file: string,
   reading: { mapping: CauseMapping; latest: string },
-  options: ReadOptions,
+  onBytes: OnBytes,
 ): RegisterFile["rows"] {
-  for await (const { row, line } of readCsv(file, format, options)) {
+  for await (const read of readCsv(file, format, onBytes)) {
+    if ("problem" in read) {
+      yield read;
+      continue;
+    }
+    const { row, line } = read;
     const part = format.parts?.ofRow(row) ?? "";
     yield { line, part, outcome: readRow(format, row, reading) };
   }
@@ -141,6 +142,9 @@ function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Err
     const what = stored === null ? "nothing was written" : `${n(stored)} nonprofits are stored`;
     const then = stored === null ? "" : ". Run the same command again to finish";
     return new Interrupted(`interrupted; ${what}${then}`);
+  }
+  if (failure.kind === "bad_row") {
+    return new BadInput(failure.file, failure.line, failure.problem);
   }
   if (failure.kind === "no_rows") {
     return refused(failure.file, "there is no row under the header");
