@@ -1,105 +1,138 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { curatedPicks, saveCuratedPicks } from "#content/recommendation/pick-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { allOf, anyOf, searchWords, wordMatch } from "#content/find/query.ts";
+import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/curation-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const now = new Date("2026-09-01T00:00:00Z");
-let folder = "";
-let store: Store;
+const vocabulary = [
+  "water",
+  "wells",
+  "well",
+  "clean",
+  "village",
+  "schools",
+  "school",
+  "co-op",
+  "music",
+  "café",
+  "health",
+  "healthy",
+];
+const textAt = (at: number) =>
+  Array.from(
+    { length: 3 + (at % 7) },
+    (_, word) => vocabulary[(at * 5 + word * (1 + (at % 4))) % 12],
+  ).join(" ");
+const records = Array.from({ length: 60 }, (_, at) => ({
+  ...aNonprofit({
+    slug: `p${at}`,
+    name: textAt(at),
+    mission: textAt(at + 3),
+    tagline: textAt(at + 11),
+  }),
+  id: at + 1,
+}));
 
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "curation-"));
-  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+let index: CuratedIndex;
+let whole: Database;
+beforeEach(() => {
+  index = openCuratedIndex();
+  index.update(records, []);
+  whole = new Database(":memory:");
+  whole.run(`CREATE VIRTUAL TABLE whole USING fts5(name, tagline, mission, description,
+    tokenize = "porter unicode61 remove_diacritics 2")`);
+  for (const r of records) {
+    whole
+      .query(
+        "INSERT INTO whole (rowid, name, tagline, mission, description) VALUES (?, ?, ?, ?, ?)",
+      )
+      .run(r.id, r.name, r.tagline, r.mission, r.description);
+  }
 });
 afterEach(() => {
-  store.close();
-  rmSync(folder, { recursive: true, force: true });
+  index.close();
+  whole.close();
 });
 
-const stored = (...slugs: string[]) =>
-  store.write((tx) =>
-    saveNonprofits(
-      tx,
-      slugs.map((slug) => ({ before: null, after: aNonprofit({ slug }) })),
-      { origin: "test", now },
-    ),
+/** What FTS5 says when it is asked for all words at once, none of them half typed. */
+const asked = (text: string, which: typeof allOf) =>
+  whole
+    .query<{ id: number; strength: number }, [string]>(
+      "SELECT rowid AS id, -bm25(whole, 10.0, 5.0, 2.0, 1.0) AS strength FROM whole WHERE whole MATCH ? ORDER BY rowid",
+    )
+    .all(which(searchWords(text).map((word) => wordMatch({ ...word, prefix: false }, []))));
+
+const ascending = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
+const someWords = fc
+  .array(fc.constantFrom(...vocabulary, "nothing", '"clean water"', "heal"), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  .map((words) => words.join(" "));
+
+test("finds and weighs as FTS5 does when it is asked for everything at once", () => {
+  fc.assert(
+    fc.property(someWords, (text) => {
+      const words = searchWords(text);
+      const any = asked(text, anyOf);
+      expect(ascending(index.matching(words, "any"))).toEqual(any.map(({ id }) => id));
+      expect(ascending(index.matching(words, "all"))).toEqual(
+        asked(text, allOf).map(({ id }) => id),
+      );
+      const strengths = index.strengths(words);
+      expect(strengths.size).toBe(any.length);
+      for (const { id, strength } of any) expect(strengths.get(id)).toBeCloseTo(strength, 9);
+    }),
+    { numRuns: 300 },
   );
-
-const aPick = (nonprofit_id: number) => ({
-  nonprofit_id,
-  recommended_for: ["donors interested in wells"],
-  why_recommended: "Works on wells and says what they cost.",
-});
-const inFile = (slug: string, why_recommended = "Mends pumps within three days.") => ({
-  slug,
-  recommended_for: ["donors interested in pumps"],
-  why_recommended,
 });
 
-test("picks of the store and of the file are one list, and the file wins", async () => {
-  const [a, b] = await stored("a", "b");
-  await store.write((tx) => saveCuratedPicks(tx, [aPick(a?.id ?? 0), aPick(b?.id ?? 0)]));
-  const picks = await curatedPicks(store, {
-    phase: 1,
-    file: { picks: [{ ...inFile("b"), causes: ["education"] }, inFile("not-in-the-store")] },
+describe("a need", () => {
+  const found = (need: string, name: string) => {
+    const [first] = records;
+    if (first === undefined) throw new Error("there are records");
+    index.update([{ ...first, name, mission: null, tagline: null }], []);
+    return (
+      index.matching(searchWords(need), "any").has(first.id) ||
+      index.strengths(searchWords(need)).has(first.id)
+    );
+  };
+
+  test.each([
+    ["pure water", "Waterford Trust"],
+    ["car", "We carry on"],
+    ["art", "Arthritis Fund"],
+    ["heal", "Healthcare for All"],
+  ])("of %s does not pick %s, where its last word only begins one", (need, name) => {
+    expect(found(need, name)).toBe(false);
   });
-  expect(picks).toMatchObject([
-    {
-      nonprofit_id: a?.id,
-      why_recommended: "Works on wells and says what they cost.",
-      causes: null,
-    },
-    {
-      nonprofit_id: b?.id,
-      why_recommended: "Mends pumps within three days.",
-      causes: ["education"],
-    },
-  ]);
-});
 
-test("a withdrawn nonprofit is recommended to no one", async () => {
-  const [a, b] = await stored("a", "b");
-  if (a === undefined || b === undefined) throw new Error("two were stored");
-  await store.write(async (tx) => {
-    await saveCuratedPicks(tx, [aPick(a.id)]);
-    const gone = [a, b].map((before) => ({
-      before,
-      after: { ...before, status: "withdrawn" as const },
-    }));
-    await saveNonprofits(tx, gone, { origin: "test", now });
+  test.each([
+    ["cars", "The Car Pool"],
+    ["teaching", "We teach"],
+    ["Wells", "A Well for Each Village"],
+    ["cafe", "Café Zuflucht"],
+  ])("of %s picks %s, which has its stem", (need, name) => {
+    expect(found(need, name)).toBe(true);
   });
-  expect(await curatedPicks(store, { phase: 1, file: { picks: [inFile("b")] } })).toEqual([]);
 });
 
-const refusal = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => "nothing was refused",
-    (error: unknown) => String(error),
-  );
+describe("a profile that changes", () => {
+  const found = (text: string) => ascending(index.matching(searchWords(text), "all"));
 
-test("a sentence that claims too much is refused where it is loaded and where it is saved", async () => {
-  const [a] = await stored("a");
-  const file = { picks: [inFile("a", "The most effective charity in Kenya.")] };
-  expect(await refusal(curatedPicks(store, { phase: 1, file }))).toContain(
-    'starter set, a: "most effective"',
-  );
-  const claiming = { ...aPick(a?.id ?? 0), recommended_for: ["the best wells"] };
-  const saving = store.write((tx) => saveCuratedPicks(tx, [claiming]));
-  expect(await refusal(saving)).toContain('"best"');
-});
+  test("is found by its new words only, at once", () => {
+    expect(found("zebra")).toEqual([]);
+    const [first] = records;
+    if (first === undefined) throw new Error("there are records");
+    index.update([{ ...first, name: "Zebra", mission: null, tagline: null }], []);
+    expect(found("zebra")).toEqual([1]);
+    expect(found("water")).not.toContain(1);
+  });
 
-test("a malformed file is refused", async () => {
-  expect(
-    await refusal(curatedPicks(store, { phase: 1, file: { picks: [{ slug: "a" }] } })),
-  ).toContain("recommended_for");
-  const unknownCause = { picks: [{ ...inFile("a"), causes: ["knitting"] }] };
-  expect(await refusal(curatedPicks(store, { phase: 1, file: unknownCause }))).toContain("causes");
-});
-
-test("the operator's own file is sound", async () => {
-  expect(await curatedPicks(store, { phase: 1 })).toEqual([]);
+  test("is gone when it is taken out", () => {
+    const before = found("water");
+    index.update([], before.slice(0, 2));
+    expect(found("water")).toEqual(before.slice(2));
+  });
 });

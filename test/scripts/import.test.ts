@@ -1,0 +1,459 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { sourceFrom, type StoredProvenance } from "#content/nonprofit/record.ts";
+import { idsInList } from "#content/nonprofit/list-store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import type { ImportReport } from "#content/register/import-report.ts";
+import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+
+let importing: TestImporting;
+beforeEach(async () => {
+  importing = await anImporting();
+});
+afterEach(() => importing.close());
+
+const counts = { added: 0, changed: 0, unchanged: 0, withdrawn: 0 };
+
+/** A copy of a register's file in which lines are left out or changed. */
+function edited(name: string, edit: (line: string) => string | null, as = name): string {
+  const [header = "", ...lines] = readFileSync(registerFile(name), "utf8").trimEnd().split("\n");
+  const kept = lines.flatMap((line) => edit(line) ?? []);
+  return importing.file(as, `${[header, ...kept].join("\n")}\n`);
+}
+const without = (ein: string) => (line: string) => (line.startsWith(ein) ? null : line);
+
+const withoutProfile = async (): Promise<string[]> => {
+  const { rows } = await importing.store.raw.execute(
+    "SELECT org_id || ' ' || state || ' ' || as_of FROM register_records WHERE nonprofit_id IS NULL ORDER BY 1",
+  );
+  return rows.map((row) => String(row[0]));
+};
+
+describe("the IRS master file", () => {
+  test("adds eligible organisations under readable names and stable slugs", async () => {
+    const report = await importing.run("irs-bmf", ["eo_bb.csv", "eo_aa.csv"]);
+    expect(report).toMatchObject({ ...counts, rows: 11, added: 9, recorded: 2 });
+    expect(await importing.slugs()).toEqual([
+      "mcalder-food-bank-inc",
+      "trout-keepers-of-america-inc-bosque-chapter",
+      "trout-keepers-of-america-inc-silver-creek",
+      "grace-chapel",
+      "grace-chapel-westhaven",
+      "grace-chapel-westhaven-nevada",
+      "refugee-welcome-house",
+      "hoola-music-academy",
+      "sociedad-de-amigos-del-mar",
+    ]);
+    expect(await importing.record("mcalder-food-bank-inc")).toMatchObject({
+      name: "McAlder Food Bank Inc",
+      country_code: "US",
+      region: "Nevada",
+      city: "Easthaven",
+      founded_year: null,
+      register: "irs-bmf",
+      register_scope: "NV",
+      status: "listed",
+      registrations: [
+        {
+          country_code: "US",
+          type: "EIN",
+          registration_number: "00-0000101",
+          org_id: "US-EIN-000000101",
+        },
+      ],
+      provenance: { name: { set_by: "register", source: "irs-bmf" } },
+    });
+    expect((await importing.record("grace-chapel-westhaven"))?.causes).toEqual(["religion"]);
+    expect((await importing.record("refugee-welcome-house"))?.country_code).toBe("CA");
+    expect((await importing.record("sociedad-de-amigos-del-mar"))?.country_code).toBe("PR");
+  });
+
+  test("keeps no person's name and no street", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const { rows } = await importing.store.raw.execute("SELECT * FROM nonprofits");
+    const stored = JSON.stringify(rows);
+    expect(stored).toContain("McAlder");
+    expect(stored).not.toMatch(/PAT SAMPLE|Pat Sample|SAMPLE ST/i);
+  });
+
+  test("keeps what the register says, of organisations without a profile too", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    expect((await importing.record("mcalder-food-bank-inc"))?.register_records).toEqual([
+      {
+        org_id: "US-EIN-000000101",
+        register: "irs-bmf",
+        name: "McAlder Food Bank Inc",
+        as_of: "2026-05-12",
+        scope: "NV",
+        state: "registered",
+        facts: {
+          subsection: "03",
+          status: "01",
+          foundation: "15",
+          deductibility: "1",
+          ruling: "1999-01",
+          filing: "01",
+          year_end: "12",
+          tax_period: "2023-12",
+          income: 2000,
+          revenue: 2000,
+          assets: 1000,
+        },
+      },
+    ]);
+    // Blank amounts are none, and so are the zeros of a form that asks for no amounts.
+    const [chapter] = (await importing.record("grace-chapel"))?.register_records ?? [];
+    expect(Object.keys(chapter?.facts ?? {})).not.toContain("income");
+    expect(Object.keys(chapter?.facts ?? {})).not.toContain("ruling");
+    expect(await withoutProfile()).toEqual([
+      "US-EIN-000000107 registered 2026-05-12",
+      "US-EIN-000000108 registered 2026-05-12",
+    ]);
+  });
+
+  test("follows an organisation that becomes eligible, ceases to be, and goes", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const public04 = (line: string) => line.replace(/^(000000107.*),04,/, "$1,15,");
+    const june = { asOf: "2026-06-09" };
+    const added = await importing.run("irs-bmf", [edited("eo_aa.csv", public04)], june);
+    expect(added).toMatchObject({ ...counts, added: 1, unchanged: 7, recorded: 1 });
+    expect(await withoutProfile()).toEqual(["US-EIN-000000108 registered 2026-05-12"]);
+    const again = await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-07-14" });
+    expect(again).toMatchObject({ ...counts, withdrawn: 1, unchanged: 7, recorded: 1 });
+    expect(await importing.record("sample-family-foundation")).toMatchObject({
+      status: "withdrawn",
+      register_records: [{ state: "registered", facts: { foundation: "04" }, as_of: "2026-07-14" }],
+    });
+    const file = edited("eo_aa.csv", without("000000108"));
+    expect(await importing.run("irs-bmf", [file], { asOf: "2026-08-11" })).toMatchObject({
+      ...counts,
+      recorded: 1,
+      unchanged: 8,
+    });
+    expect(await withoutProfile()).toEqual(["US-EIN-000000108 gone 2026-08-11"]);
+    const { rows } = await importing.store.raw.execute(
+      "SELECT DISTINCT as_of FROM register_scopes",
+    );
+    expect(rows.map((row) => row["as_of"])).toEqual(["2026-08-11"]);
+  });
+
+  test("a second run changes nothing", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const before = await importing.changes();
+    const again = await importing.run("irs-bmf", ["eo_aa.csv"]);
+    expect(again).toMatchObject({ ...counts, unchanged: 7 });
+    expect(await importing.changes()).toEqual(before);
+    expect(importing.leftovers()).toEqual([]);
+  });
+
+  test("a renamed organisation keeps its slug", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const file = edited("eo_aa.csv", (line) => line.replace("MCALDER FOOD", "WIDE TABLE FOOD"));
+    expect(await importing.run("irs-bmf", [file])).toMatchObject({
+      ...counts,
+      changed: 1,
+      unchanged: 6,
+    });
+    expect((await importing.record("mcalder-food-bank-inc"))?.name).toBe(
+      "Wide Table Food Bank Inc",
+    );
+  });
+
+  test("an absent or no longer eligible one is withdrawn, and restored when it returns", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const file = edited("eo_aa.csv", (line) =>
+      line.startsWith("000000101") ? null : line.replace(/^(000000106.*),0000,03,/, "$1,0000,04,"),
+    );
+    expect(await importing.run("irs-bmf", [file])).toMatchObject({
+      ...counts,
+      unchanged: 5,
+      withdrawn: 2,
+    });
+    expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("withdrawn");
+    expect(await idsInList(importing.store, "all", { limit: 9, offset: 0 })).toHaveLength(5);
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({
+      changed: 2,
+      restored: 2,
+      withdrawn: 0,
+    });
+    expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
+  });
+
+  test("one that an operator keeps stays although it is absent, and its facts say so", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const before = await importing.record("mcalder-food-bank-inc");
+    if (before === null) throw new Error("it is not there");
+    const status = sourceFrom("operator", 0);
+    const keep = { before, after: { ...before, provenance: { ...before.provenance, status } } };
+    await importing.store.write((tx) =>
+      saveNonprofits(tx, [keep], { origin: "operator", now: new Date() }),
+    );
+    const file = edited("eo_aa.csv", (line) => (line.startsWith("000000101") ? null : line));
+    const report = await importing.run("irs-bmf", [file]);
+    expect(report).toMatchObject({ ...counts, changed: 1, unchanged: 6 });
+    expect(await importing.record(keep.after.slug)).toMatchObject({
+      status: "listed",
+      register_records: [{ state: "gone" }],
+    });
+    expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
+  });
+
+  test("what a killed import of an earlier version left is removed, not what runs", async () => {
+    const child = Bun.spawnSync(["true"]);
+    const dead = importing.file(`import-${child.pid}.staging`, "");
+    const alive = importing.file(`import-${process.ppid}.staging`, "");
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    expect([dead, alive].map(existsSync)).toEqual([false, true]);
+  });
+
+  test("a withdrawn one's slug is never given to another", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    await importing.run("irs-bmf", [edited("eo_aa.csv", without("000000104"))]);
+    const another = (line: string) => line.replace(/^000000104/, "000000114");
+    await importing.run("irs-bmf", [edited("eo_aa.csv", another)]);
+    expect(await importing.slugs()).toContain("grace-chapel-easthaven");
+  });
+
+  test("one part of the register withdraws nothing of another", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
+    expect(await importing.run("irs-bmf", ["eo_bb.csv"])).toMatchObject({
+      unchanged: 2,
+      withdrawn: 0,
+    });
+  });
+
+  test("a file of another month withdraws what it lacks, whatever its name", async () => {
+    await importing.run("irs-bmf", [edited("eo_aa.csv", (line) => line, "eo_aa_march.csv")]);
+    const april = edited("eo_aa.csv", without("000000101"), "eo_aa_april.csv");
+    const said: ImportReport["covers"][] = [];
+    const onCovered = ({ covers }: ImportReport) => said.push(covers);
+    expect(await importing.run("irs-bmf", [april], { onCovered })).toMatchObject({ withdrawn: 1 });
+    expect(said).toEqual([
+      [
+        { part: "NV", listed: 6, to_withdraw: 1 },
+        { part: "foreign", listed: 1, to_withdraw: 0 },
+      ],
+    ]);
+    expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("withdrawn");
+  });
+
+  test("what earlier versions noted under the name of a file stands where its place says", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
+    await importing.store.raw.execute("UPDATE nonprofits SET register_scope = 'eo_march'");
+    const changed = await importing.changes();
+    const april = edited("eo_aa.csv", without("000000101"), "april.csv");
+    expect(await importing.run("irs-bmf", [april])).toMatchObject({
+      ...counts,
+      unchanged: 6,
+      withdrawn: 1,
+    });
+    expect((await importing.changes()).slice(changed.length)).toEqual([
+      "withdrawn mcalder-food-bank-inc",
+    ]);
+    expect(await importing.record("grace-chapel")).toMatchObject({ register_scope: "NV" });
+    expect(await importing.record("hoola-music-academy")).toMatchObject({ status: "listed" });
+  });
+
+  test.each([
+    ["none", []],
+    ["foreign", [{ part: "foreign", listed: 1, to_withdraw: 1 }]],
+    [
+      "all",
+      [
+        { part: "HI", listed: 1, to_withdraw: 1 },
+        { part: "NV", listed: 6, to_withdraw: 5 },
+        { part: "PR", listed: 1, to_withdraw: 1 },
+        { part: "foreign", listed: 1, to_withdraw: 1 },
+      ],
+    ],
+  ])("an operator may say that a file covers %s", async (scope, covers) => {
+    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
+    const one = edited("eo_aa.csv", (line) => (line.startsWith("000000101") ? line : null));
+    const run = await importing.run("irs-bmf", [one], { scope, checkOnly: true });
+    expect(run.covers).toEqual(covers);
+    const other = importing.run("irs-bmf", [one], { scope: "NV,Nevada" });
+    expect(await outcome(other)).toContain("no row and no profile stands in Nevada; send some of");
+  });
+
+  test("one that moved to another part of the run is not withdrawn", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
+    const [, moving = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+    const old = edited("eo_aa.csv", without("000000101"));
+    const bb = readFileSync(registerFile("eo_bb.csv"), "utf8");
+    const now = importing.file("eo_bb.csv", `${bb}${moving.replace(",NV,", ",HI,")}\n`);
+    expect(await importing.run("irs-bmf", [old, now])).toMatchObject({ changed: 1, withdrawn: 0 });
+    const moved = await importing.record("mcalder-food-bank-inc");
+    expect(moved).toMatchObject({ status: "listed", register_scope: "HI" });
+  });
+
+  test("a file that lost much of what it covered is refused, unless that is meant", async () => {
+    const [header = "", line = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+    const many = Array.from({ length: 1_200 }, (_, at) =>
+      line.replace(/^\d{9}/, String(500_000_000 + at)),
+    );
+    const file = importing.file("eo_cc.csv", [header, ...many].join("\n"));
+    await importing.run("irs-bmf", [file]);
+    expect(new Set(await importing.slugs()).size).toBe(1_200);
+    importing.file("eo_cc.csv", [header, ...many.slice(0, 100)].join("\n"));
+    expect(await outcome(importing.run("irs-bmf", [file]))).toContain(
+      "1,100 of the 1,200 organisations of NV would be withdrawn",
+    );
+    const meant = await importing.run("irs-bmf", [file], { allowManyWithdrawals: true });
+    expect(meant).toMatchObject({ withdrawn: 1_100, unchanged: 100 });
+  });
+
+  test("what consensus, an operator or the organisation set stays", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const before = await importing.record("mcalder-food-bank-inc");
+    if (before === null) throw new Error("the organisation was not imported");
+    const origin: StoredProvenance = {
+      set_by: "operator",
+      source: "operator",
+      source_url: null,
+      agents: [],
+      applied_at: 1,
+    };
+    const after = {
+      ...before,
+      city: "Truehaven",
+      provenance: { ...before.provenance, city: origin },
+    };
+    const context = { origin: "review", now: new Date(2) };
+    await importing.store.write((tx) => saveNonprofits(tx, [{ before, after }], context));
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({
+      ...counts,
+      unchanged: 7,
+    });
+    expect((await importing.record("mcalder-food-bank-inc"))?.city).toBe("Truehaven");
+  });
+
+  test("a check writes nothing", async () => {
+    const report = await importing.run("irs-bmf", ["eo_aa.csv"], { checkOnly: true });
+    expect(report).toMatchObject({ ...counts, rows: 9 });
+    expect(await importing.slugs()).toEqual([]);
+  });
+});
+
+describe("texts of forms 990 and 1023-EZ", () => {
+  test("join known organisations by EIN, the newest year first, and survive the next master file", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const report = await importing.run("irs-990", ["missions_990.csv"]);
+    expect(report).toMatchObject({ ...counts, rows: 4, changed: 1, skipped: 3 });
+    expect(report.skipped_because).toMatchObject({ not_joined: 1, withheld: 1, duplicate: 1 });
+    const told = {
+      mission:
+        "McAlder Food Bank gives food to families in the USA, with the help of God. We serve all.",
+      programs: [
+        { name: "Mobile pantry", description: "A truck brings food to villages." },
+        { name: "School lunches", description: null },
+      ],
+      provenance: { mission: { source: "irs-990" } },
+    };
+    expect(await importing.record("mcalder-food-bank-inc")).toMatchObject(told);
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({
+      ...counts,
+      unchanged: 7,
+    });
+    expect(await importing.record("mcalder-food-bank-inc")).toMatchObject(told);
+    expect(await importing.run("irs-990", ["missions_990.csv"])).toMatchObject({
+      changed: 0,
+      unchanged: 1,
+    });
+  });
+
+  test("of form 1023-EZ bring a website and the year of formation, with lost zeros put back", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const report = await importing.run("irs-1023ez", ["missions_1023ez.csv"]);
+    expect(report).toMatchObject({ ...counts, changed: 2, skipped: 1 });
+    expect(await importing.record("grace-chapel")).toMatchObject({
+      mission: "To gather for worship.",
+      website: "https://www.gracechapel.example/home",
+      founded_year: 2007,
+    });
+    const silent = await importing.record("grace-chapel-westhaven");
+    expect(silent).toMatchObject({ mission: null, website: null, founded_year: 1965 });
+  });
+});
+
+test("UK charities come with texts, website and causes; closed ones stay out", async () => {
+  const report = await importing.run("ukcat", ["charities_uk.csv"]);
+  expect(report).toMatchObject({ ...counts, added: 3, recorded: 1 });
+  expect(await importing.record("sample-town-womens-refuge")).toMatchObject({
+    name: "Sample Town Women's Refuge",
+    country_code: "GB",
+    region: null,
+    city: null,
+    mission: "Shelter for women and their children.",
+    description: "To relieve women in need in Sample town.",
+    website: "https://www.refuge.example",
+    causes: ["housing", "gender-equality"],
+    registrations: [{ org_id: "GB-CHC-9000001", registration_number: "9000001" }],
+  });
+  expect(await importing.record("glen-sample-pipe-band")).toMatchObject({
+    region: "Scotland",
+    city: "Inversample",
+    mission: "To teach piping and drumming to the young.",
+    description: null,
+    website: null,
+    causes: ["creative-arts"],
+  });
+  expect(await importing.record("lough-sample-angling-trust")).toMatchObject({
+    region: "Northern Ireland",
+    website: null,
+    description: null,
+  });
+});
+
+test("registers say dates, amounts and objects beside the profile", async () => {
+  await importing.run("ukcat", ["charities_uk.csv"]);
+  const [refuge] = (await importing.record("sample-town-womens-refuge"))?.register_records ?? [];
+  expect(refuge?.facts).toEqual({
+    regulator: "GB-CHC",
+    registered: "1990-08-02",
+    income: 1,
+    spending: 2,
+    accounts_to: "2019-10-31",
+    company_number: "00001234",
+    objects: "To relieve women in need in Sample town.",
+  });
+  expect(await withoutProfile()).toEqual(["GB-CHC-9000002 removed 2026-05-12"]);
+  await importing.run("acnc", ["acnc.csv"]);
+  const [rescue] =
+    (await importing.record("sample-bay-wildlife-rescue-inc"))?.register_records ?? [];
+  expect(rescue?.facts).toEqual({ established: "1871-12-31", countries: "Fiji, New Zealand" });
+});
+
+test("Australian charities come with year and place; withheld ones stay out", async () => {
+  const report = await importing.run("acnc", ["acnc.csv"]);
+  expect(report).toMatchObject({ ...counts, added: 2, skipped: 1 });
+  expect(await importing.record("sample-bay-wildlife-rescue-inc")).toMatchObject({
+    country_code: "AU",
+    region: "New South Wales",
+    city: "Sample Bay",
+    founded_year: 1871,
+    website: "https://www.samplebay.example",
+    causes: ["animals"],
+    registrations: [{ type: "ABN", org_id: "AU-ABN-90000000001" }],
+  });
+  expect(await importing.record("sample-top-end-church")).toMatchObject({
+    region: "Northern Territory",
+    city: "Darwin",
+    website: null,
+    causes: ["religion"],
+  });
+});
+
+const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";
+
+test.skipIf(folder === "")("a real state's next month withdraws all that went", async () => {
+  const month = (of: string, as: string) =>
+    importing.file(as, readFileSync(`${folder}/${of}/eo_ri.csv.gz`));
+  await importing.run("irs-bmf", [month("irs_bmf_previous_month", "eo_ri_march.csv.gz")]);
+  const april = await importing.run("irs-bmf", [month("irs_bmf", "eo_ri_april.csv.gz")]);
+  expect(april.covers.map(({ part }) => part)).toEqual(["RI"]);
+  expect(april.withdrawn).toBeGreaterThanOrEqual(17);
+  const { rows } = await importing.store.raw.execute(
+    "SELECT count(*) AS listed FROM nonprofits WHERE status = 'listed'",
+  );
+  expect(Number(rows[0]?.["listed"])).toBe(april.added + april.changed + april.unchanged);
+});
