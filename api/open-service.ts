@@ -11,7 +11,7 @@ import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
-import { openCurated } from "#content/recommendation/curation-store.ts";
+import { openCurated } from "#content/recommendation/curation.ts";
 import { openResponseCache } from "./http/response-cache.ts";
 import { openLog } from "./log.ts";
 import type { Context } from "./context.ts";

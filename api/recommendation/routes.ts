@@ -17,7 +17,7 @@ import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
 import { networkHash, userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
-import type { Curation } from "#content/recommendation/curation-store.ts";
+import type { Curation } from "#content/recommendation/curation.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import {

@@ -15,7 +15,7 @@ import { filteredOf, passes } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { causeName } from "#content/nonprofit/facets.ts";
-import type { Candidate, Curation } from "./curation-store.ts";
+import type { Candidate, Curation } from "./curation.ts";
 import { explainScore, matchHundredths, signals, type Signs } from "./ranking.ts";
 import {
   bestNextAction,

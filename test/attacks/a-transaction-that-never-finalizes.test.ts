@@ -6,7 +6,7 @@ import type { DonationHistory, Settlement, SignedReceipt } from "#content/contra
 import { readReceipt, verifyReceipt } from "#content/giving/receipt.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
-import { donorCounts } from "#content/recommendation/curation-store.ts";
+import { donorCounts } from "#content/recommendation/curation.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import { anotherNode, type Lie, type Node, payingMore } from "#test/support/node.ts";
 

@@ -173,6 +173,7 @@ const notPure: Readonly<Record<string, string>> = {
   "content/feed/watch.ts": "looks for new changes every so often",
   "content/find/list-index.ts": "keeps the lists in memory",
   "content/nonprofit/text.ts": "remembers how words are folded",
+  "content/recommendation/curation.ts": "keeps the recommended profiles and their index in memory",
   "content/recommendation/recommend.ts": "remembers the points that no words change",
   "content/find/search.ts": "composes the searches of the two indexes",
 };

@@ -5,7 +5,7 @@ import { type App, createApp } from "#api/app.ts";
 import { type Config, readConfig } from "#api/config.ts";
 import { openResponseCache } from "#api/http/response-cache.ts";
 import type { Context } from "#api/context.ts";
-import { openCurated } from "#content/recommendation/curation-store.ts";
+import { openCurated } from "#content/recommendation/curation.ts";
 import { openDonationChain } from "#api/giving/start-giving.ts";
 import { openSearch } from "#api/search/engine.ts";
 import { openLimits } from "#api/http/rate-limit.ts";

@@ -232,7 +232,7 @@ test("a service whose operator's file claims too much does not start, and names 
     const exports = { default: ${JSON.stringify({ picks })} };
     const file = (build) => build.onLoad({ filter: /starter-set\\.json$/ }, () => ({ loader: "object", exports }));
     Bun.plugin({ name: "another file", setup: (build) => void file(build) });
-    const { openCurated } = await import("#content/recommendation/curation-store.ts");
+    const { openCurated } = await import("#content/recommendation/curation.ts");
     openCurated(null, { listen: () => {} }, 1);
   `;
   const cwd = join(import.meta.dirname, "../../..");

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { allOf, anyOf, searchWords, wordMatch } from "#content/find/query.ts";
-import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/curation-store.ts";
+import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/curation.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const vocabulary = [
