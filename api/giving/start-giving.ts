@@ -7,7 +7,7 @@ import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { GivingWorld } from "#content/giving/world.ts";
 import { every } from "#content/runtime/timing.ts";
-import { settleDonations, sweepDonations } from "#content/giving/sweep.ts";
+import { confirmDonations, sweepDonations } from "#content/giving/sweep.ts";
 
 /** Throws BadSetting when invented nonprofits would be offered for real money. */
 export async function refuseSample(
@@ -61,7 +61,7 @@ export const startSweep = (
     async () => {
       const { looked, recorded } = await sweepDonations(world);
       if (recorded > 0) log.info({ looked, recorded }, "donations found on chain");
-      const { voided } = await settleDonations(world);
+      const { voided } = await confirmDonations(world);
       for (const { id, tx_signature } of voided) {
         log.error(
           { id, tx_signature },

@@ -42,18 +42,18 @@ export const steps = {
 type Sighting = keyof typeof steps;
 
 /** The sightings after which it stands so. */
-type Before<Next extends Step["next"]> = {
+type SightingsTo<Next extends Step["next"]> = {
   [S in Sighting]: (typeof steps)[S]["next"] extends Next ? S : never;
 }[Sighting];
 
 /** What is seen of an intent that has ended. */
-export type Ending = Before<"settled" | "refused" | "lapsed">;
+export type Ending = SightingsTo<"settled" | "refused" | "lapsed">;
 
 /** What is seen of a transaction that may yet be a gift. */
-export type Doubt = Before<"waiting">;
+export type Doubt = SightingsTo<"waiting">;
 
 /** What is seen of a transaction that is none. */
-export type Refusal = Exclude<Before<"refused">, "payment_fails" | "nonprofit_gone">;
+export type Refusal = Exclude<SightingsTo<"refused">, "payment_fails" | "nonprofit_gone">;
 
 export const isRefusal = (sighting: Refusal | Doubt): sighting is Refusal =>
   steps[sighting].next === "refused";

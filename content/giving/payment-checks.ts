@@ -131,9 +131,9 @@ export type Due = {
   /** The wallet that was in effect when the proof was first handed in; null when it is not known. */
   wallet_then: string | null;
   /** What the request that brought the proof names; counts only for a transfer without our memo. */
-  asked: MicroUsdc;
+  amount: MicroUsdc;
   /** When the proof was first handed in, milliseconds since 1970. */
-  asked_at: number;
+  named_at: number;
   /** How old a transfer without our memo may be then. */
   windowMs: number;
   commitment: Commitment;
@@ -185,9 +185,9 @@ export const proofChecks = {
   too_old: ({ landed, memo }: Claim, due: Due) =>
     memo !== null ||
     landed.block_time === null ||
-    landed.block_time * 1_000 >= due.asked_at - due.windowMs,
+    landed.block_time * 1_000 >= due.named_at - due.windowMs,
   underpaid: ({ credit, memo }: Claim, due: Due) =>
-    memo !== null || credit === null || credit.amount_micro_usdc >= due.asked,
+    memo !== null || credit === null || credit.amount_micro_usdc >= due.amount,
 } as const;
 
 export type ProofRefusal = { kind: keyof typeof proofChecks };
@@ -219,7 +219,7 @@ function claimOf(landed: Landed, due: Due): Claim {
   const ours = memos.filter(({ nonprofit_id }) => nonprofit_id === due.nonprofit_id);
   const credit =
     credits.find(({ owner }) => owner === due.wallet) ??
-    credits.find(({ owner }) => owner === due.wallet_then && isYoung(due.asked_at, landed)) ??
+    credits.find(({ owner }) => owner === due.wallet_then && isYoung(due.named_at, landed)) ??
     credits.find((paid) =>
       ours.some((memo) => requests(memo, paid) && isYoung(memo.issued_at_s * 1_000, landed)),
     ) ??

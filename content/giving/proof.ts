@@ -171,8 +171,8 @@ const dueOf = (
   wallet: target.usdc_wallet,
   wallet_then: intent?.recipient ?? null,
   // Of two requests that bring it, the one that names the lower amount is met by a higher one.
-  asked: intent !== null && intent.amount_micro_usdc < amount ? intent.amount_micro_usdc : amount,
-  asked_at: intent?.created_at ?? clock().getTime(),
+  amount: intent !== null && intent.amount_micro_usdc < amount ? intent.amount_micro_usdc : amount,
+  named_at: intent?.created_at ?? clock().getTime(),
   windowMs,
   commitment,
   finalized_above: finalizedAbove,

@@ -141,14 +141,14 @@ const finalPerSweepMax = 20;
 /** So many clear answers must say that a recorded transaction is gone, or is another: ten minutes of them. */
 const answersNeeded = 6;
 
-/** What became of recorded donations: `voided` are those of which the chain holds nothing, or something else. */
+/** Recorded donations that were looked at again: `voided` are those of which the chain holds nothing, or something else. */
 type FinalityOutcome = { final: number; voided: readonly Donation[] };
 
 /**
  * Looks again at donations that were recorded before their block was final, at most 20 at a time. One that the chain holds
  * is final from then on; one that vanished, or differs, is voided. Throws what the store throws.
  */
-export async function settleDonations(world: GivingWorld): Promise<FinalityOutcome> {
+export async function confirmDonations(world: GivingWorld): Promise<FinalityOutcome> {
   const { store, clock, chain } = world;
   const now = clock();
   if (!(await isAnyUnfinished(store, now))) return { final: 0, voided: [] };
@@ -156,7 +156,7 @@ export async function settleDonations(world: GivingWorld): Promise<FinalityOutco
     takeUnfinished(tx, { network: chain.caip2, now, limit: finalPerSweepMax }),
   );
   const outcomes = await Promise.all(
-    taken.map(async (donation) => ({ donation, outcome: await settle(world, donation) })),
+    taken.map(async (donation) => ({ donation, outcome: await confirm(world, donation) })),
   );
   return {
     final: outcomes.filter(({ outcome }) => outcome === "final").length,
@@ -164,7 +164,7 @@ export async function settleDonations(world: GivingWorld): Promise<FinalityOutco
   };
 }
 
-async function settle(
+async function confirm(
   world: GivingWorld,
   donation: Donation,
 ): Promise<"final" | "voided" | "waiting"> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { givingWorld } from "#content/giving/world.ts";
-import { settleDonations, sweepDonations } from "#content/giving/sweep.ts";
+import { confirmDonations, sweepDonations } from "#content/giving/sweep.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import type { DonationHistory, Settlement, SignedReceipt } from "#content/contract/donation.ts";
 import { readReceipt, verifyReceipt } from "#content/giving/receipt.ts";
@@ -57,7 +57,7 @@ async function sweepFor(minutes: number): Promise<number> {
   for (let passed = 0; passed < minutes * 2; passed++) {
     at.chain.pass(30_000);
     await sweepDonations(context);
-    voided += (await settleDonations(context)).voided.length;
+    voided += (await confirmDonations(context)).voided.length;
   }
   return voided;
 }
@@ -141,7 +141,7 @@ test("nodes that have forgotten the blocks, or do not answer, void nothing", asy
   fork.firstBlock = 0;
   at.chain.chain.chaos.set({ errors: 100 });
   at.chain.pass(3_600_000);
-  expect((await settleDonations(givingWorld(at.service.context))).voided).toEqual([]);
+  expect((await confirmDonations(givingWorld(at.service.context))).voided).toEqual([]);
 });
 
 test("one wrong answer at finalized voids nothing; only ten minutes of them do", async () => {
