@@ -1,15 +1,12 @@
 import { and, eq, gte, isNotNull, sql } from "drizzle-orm";
-import type { Queryable, Store } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import { type PaymentFacts, priorityFeeLamportsMax } from "./payment-checks.ts";
-import type { Clock } from "#content/contract/base/time.ts";
-import { singleFlight } from "#content/runtime/concurrency.ts";
-import type { Chain } from "./chain.ts";
 
 /** Lamports that the sponsor may spend in 24 hours: on all, on one donor, on gifts to one nonprofit. */
 export type SponsorBudget = { day: number; donor: number; nonprofit: number };
 
-const budgetDayMs = 24 * 3_600_000;
+export const budgetDayMs = 24 * 3_600_000;
 
 const signatureLamports = 5_000;
 /** The least fee of a sponsored payment: the sponsor's signature, and the donor's. */
@@ -81,7 +78,10 @@ export async function whyNotPaid(
 }
 
 /** Lamports spent on each nonprofit since an instant. */
-async function sponsoredByNonprofit(store: Queryable, since: number): Promise<Map<number, number>> {
+export async function sponsoredByNonprofit(
+  store: Queryable,
+  since: number,
+): Promise<Map<number, number>> {
   const rows = await store.db
     .select({ id: nonprofit_id, spent: sql<number>`sum(${sponsored_lamports})` })
     .from(intents)
@@ -98,46 +98,3 @@ const feeLamportsMax = feeLamportsMin + Number(priorityFeeLamportsMax);
 /** Whether a balance pays one more fee; one that is not known is taken to. */
 export const canPay = (balance: number | null): boolean =>
   balance === null || balance >= sponsorReserveLamports + feeLamportsMax;
-
-const refreshEveryMs = 10_000;
-
-/**
- * What is known of the sponsor's money without asking: a demand for payment must not wait for it. Asked again in the
- * background, at most every 10 s while demands come. What counts is counted in the store when a payment is claimed.
- */
-export function openSponsorship({
-  store,
-  clock,
-  chain,
-  budget,
-}: {
-  store: Store;
-  clock: Clock;
-  chain: Pick<Chain, "sponsor" | "balanceOf">;
-  budget: SponsorBudget;
-}) {
-  const self = {};
-  let askedAtMs = -Infinity;
-  let latest = { balance: null as number | null, spent: new Map<number, number>(), all: 0 };
-  const refresh = () =>
-    singleFlight(self, "sponsorship", async () => {
-      const now = clock().getTime();
-      askedAtMs = now;
-      const spent = await sponsoredByNonprofit(store, now - budgetDayMs);
-      const answer = chain.sponsor === null ? null : await chain.balanceOf(chain.sponsor);
-      const all = [...spent.values()].reduce((sum, lamports) => sum + lamports, 0);
-      latest = { balance: answer?.ok === true ? answer.value : latest.balance, spent, all };
-    });
-  const look = () => void refresh().catch(() => undefined);
-  if (chain.sponsor !== null) look(); // So that the first demand knows.
-  return {
-    /** Whether the sponsor may be offered for a gift to this nonprofit. */
-    offers: (nonprofitId: number): boolean => {
-      if (chain.sponsor === null) return false;
-      if (clock().getTime() - askedAtMs >= refreshEveryMs) look();
-      const { balance, spent, all } = latest;
-      const own = spent.get(nonprofitId) ?? 0;
-      return hasBudget(all, budget.day) && hasBudget(own, budget.nonprofit) && canPay(balance);
-    },
-  };
-}

@@ -1,10 +1,16 @@
 import { offeredCaip2Of } from "./network.ts";
-import { batcher } from "#content/runtime/concurrency.ts";
+import { batcher, singleFlight } from "#content/runtime/concurrency.ts";
 import type { MemoSeal } from "./memo.ts";
 import { LRUCache } from "lru-cache";
 import { type DonateTarget, donateTargets } from "./store.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { openSponsorship, type SponsorBudget } from "./sponsor-store.ts";
+import {
+  budgetDayMs,
+  canPay,
+  hasBudget,
+  type SponsorBudget,
+  sponsoredByNonprofit,
+} from "./sponsor-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Chain } from "./chain.ts";
@@ -76,5 +82,48 @@ export function givingWorld({
     sponsorship: openSponsorship({ store, clock, chain, budget: config.sponsorBudget }),
     /** Waits; tests let it pass quickly. */
     pause: (ms: number): Promise<void> => Bun.sleep(ms),
+  };
+}
+
+const refreshEveryMs = 10_000;
+
+/**
+ * What is known of the sponsor's money without asking: a demand for payment must not wait for it. Asked again in the
+ * background, at most every 10 s while demands come. What counts is counted in the store when a payment is claimed.
+ */
+function openSponsorship({
+  store,
+  clock,
+  chain,
+  budget,
+}: {
+  store: Store;
+  clock: Clock;
+  chain: Pick<Chain, "sponsor" | "balanceOf">;
+  budget: SponsorBudget;
+}) {
+  const self = {};
+  let askedAtMs = -Infinity;
+  let latest = { balance: null as number | null, spent: new Map<number, number>(), all: 0 };
+  const refresh = () =>
+    singleFlight(self, "sponsorship", async () => {
+      const now = clock().getTime();
+      askedAtMs = now;
+      const spent = await sponsoredByNonprofit(store, now - budgetDayMs);
+      const answer = chain.sponsor === null ? null : await chain.balanceOf(chain.sponsor);
+      const all = [...spent.values()].reduce((sum, lamports) => sum + lamports, 0);
+      latest = { balance: answer?.ok === true ? answer.value : latest.balance, spent, all };
+    });
+  const look = () => void refresh().catch(() => undefined);
+  if (chain.sponsor !== null) look(); // So that the first demand knows.
+  return {
+    /** Whether the sponsor may be offered for a gift to this nonprofit. */
+    offers: (nonprofitId: number): boolean => {
+      if (chain.sponsor === null) return false;
+      if (clock().getTime() - askedAtMs >= refreshEveryMs) look();
+      const { balance, spent, all } = latest;
+      const own = spent.get(nonprofitId) ?? 0;
+      return hasBudget(all, budget.day) && hasBudget(own, budget.nonprofit) && canPay(balance);
+    },
   };
 }
