@@ -160,18 +160,18 @@ export const registerPlanner = ({ name: register, lists }: Register): Planner =>
   },
 });
 
-/** What becomes of an organisation that has no profile; `said` is what the register said of it before. */
+/** The outcome of a row of an organisation that has no profile; `stored` is its record from the register until now. */
 function outcomeOfNew(
   draft: RegisterDraft,
   terms: RegisterTerms,
-  said: RegisterRecord | undefined,
+  stored: RegisterRecord | undefined,
   now: Date,
 ): Outcome {
   if (isOfNoRow(draft)) return "kept";
   if (draft.fields === null && draft.record !== null) {
     const { register, scope, as_of } = terms;
-    const record = recordAfter(said, { register, scope, as_of, ...draft.record });
-    return record === said ? "recorded" : { record };
+    const record = recordAfter(stored, { register, scope, as_of, ...draft.record });
+    return record === stored ? "recorded" : { record };
   }
   if (!terms.lists) return "not_joined";
   return { before: null, after: newFromRegister(draft, terms, now.getTime()) };

@@ -64,8 +64,8 @@ export async function stageGone(
       absent.push(...one.org_ids.map((org_id) => ({ org_id, part })));
   }
   const had = [...covered.keys()];
-  const said = paged("", (id) => recordsInScopes(store, name, had, id, pageSize), orgIdOf);
-  for await (const record of said) {
+  const records = paged("", (id) => recordsInScopes(store, name, had, id, pageSize), orgIdOf);
+  for await (const record of records) {
     if (isGone(coveredPart(record.scope).records, staging, [record.org_id]))
       putGone(goneDraft(record), record.scope);
   }

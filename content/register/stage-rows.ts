@@ -162,10 +162,10 @@ function stageRow(
   return null;
 }
 
-type Drafted = Extract<RowOutcome, { kind: "draft" }>;
+type DraftOutcome = Extract<RowOutcome, { kind: "draft" }>;
 
 /** A record without a profile is staged as a draft that fills nothing. */
-function draftOf(outcome: Drafted | Extract<RowOutcome, { kind: "record" }>): Drafted {
+function draftOf(outcome: DraftOutcome | Extract<RowOutcome, { kind: "record" }>): DraftOutcome {
   if (outcome.kind === "draft") return outcome;
   const { record, rank = "" } = outcome;
   const draft = { org_id: record.org_id, fields: null, source_url: null, record };

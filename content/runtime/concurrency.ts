@@ -7,28 +7,28 @@ export function batcher<Question, Answer>(
 ) {
   let waiting: (PromiseWithResolvers<Answer> & { question: Question })[] = [];
   const flush = () => {
-    const asked = waiting;
+    const batch = waiting;
     waiting = [];
-    if (asked.length === 0) return;
+    if (batch.length === 0) return;
     Promise.try(
       askAll,
-      asked.map(({ question }) => question),
+      batch.map(({ question }) => question),
     ).then(
       (answers) => {
-        for (const [at, { resolve }] of asked.entries()) resolve(answers[at] as Answer);
+        for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Answer);
       },
       (error: unknown) => {
-        for (const { reject } of asked) reject(error);
+        for (const { reject } of batch) reject(error);
       },
     );
   };
   return {
     /** Answers at the end of this turn of the event loop. Throws what asking threw, for all who asked together. */
     ask: (question: Question): Promise<Answer> => {
-      const one = { question, ...Promise.withResolvers<Answer>() };
+      const entry = { question, ...Promise.withResolvers<Answer>() };
       if (waiting.length === 0) setImmediate(flush);
-      waiting.push(one);
-      return one.promise;
+      waiting.push(entry);
+      return entry.promise;
     },
     /** Asks now what is waiting. */
     flush,
