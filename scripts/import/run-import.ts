@@ -100,13 +100,12 @@ function sourceOf({ format, files, asOf, clock, onProgress }: ImportRequest): Im
   // A year from now no register knows anything.
   const latest = new Date(clock().getTime() + yearMs).toISOString();
   const reading = { mapping: loadCauseMapping(), latest };
-  const dayOf = (file: string) => asOf ?? fileDay(file);
   return {
     register: csv,
     read: () =>
       files.map((name) => ({
         name,
-        day: dayOf(name),
+        day: asOf ?? fileDay(name),
         rows: rowsOf(csv, name, reading, onBytes),
       })),
   };
