@@ -41,10 +41,10 @@ export const usdc = (fallback: string) =>
 export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `send one of ${values.join(", ")}` });
 
-export const choice = <const Values extends readonly [string, ...string[]]>(
-  values: Values,
-  fallback: Values[number],
-) => oneOf(values).default(fallback as never);
+export const choice = <const Value extends string>(
+  values: readonly [Value, ...Value[]],
+  fallback: NoInfer<Value>,
+) => oneOf(values).default(fallback);
 
 export const onOrOff = (fallback: "on" | "off") => choice(["on", "off"], fallback);
 
