@@ -33,7 +33,7 @@ export type Service = {
 };
 
 /** What the caller brings when it has it already. */
-export type Given = Partial<
+export type ServiceOverrides = Partial<
   Pick<
     Context,
     | "store"
@@ -60,7 +60,7 @@ const checkAfterMs = 2_000;
  * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds some of it, for
  * example the wait for publication when a publisher runs in the same process.
  */
-export async function openService(config: Config, given: Given = {}): Promise<Service> {
+export async function openService(config: Config, given: ServiceOverrides = {}): Promise<Service> {
   const log = given.log ?? openLog(config);
   const { databaseUrl: url, databaseToken: authToken } = config;
   const store =

@@ -14,7 +14,11 @@ import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
-import { type Known, organisationAnswer, type ScopesRead } from "#content/register/standing.ts";
+import {
+  type RegisteredNumber,
+  organisationAnswer,
+  type ScopesRead,
+} from "#content/register/standing.ts";
 import { registersReadFact } from "#content/register/import-store.ts";
 import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
@@ -69,13 +73,13 @@ const codeOf = (country: string | undefined): string =>
 const answerTo = async (
   context: OrganisationContext,
   number: RegisterNumber,
-  known: Known,
+  known: RegisteredNumber,
 ): Promise<Organisation> => {
   const { baseUrl } = context.config;
   return organisationAnswer(number, known, { scopes: await scopesNow(context), baseUrl });
 };
 
-const nothingKnown: Known = { records: [], profile: null };
+const nothingKnown: RegisteredNumber = { records: [], profile: null };
 
 const readsRegisters = ({ fields }: Change): boolean => fields.includes(registersReadFact);
 

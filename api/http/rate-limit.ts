@@ -215,7 +215,7 @@ const recordEveryMs = 100;
 const clientsMax = 50_000;
 
 /** What this process knows of one client. */
-type Known = {
+type ClientWindow = {
   clients: readonly string[];
   /** Hits in the window, of all processes, when last asked. */
   used: number;
@@ -235,8 +235,8 @@ type Known = {
 export function countReads(windows: Pick<Windows, "take" | "record" | "now">, limit: number) {
   const window: Window = { policy: "read", limit, windowMs: minuteMs, grainMs: recordEveryMs };
   const pendingMax = Math.floor(limit / 16);
-  const known = new Map<string, Known>();
-  const waiting = new Set<Known>();
+  const known = new Map<string, ClientWindow>();
+  const waiting = new Set<ClientWindow>();
   let timer: ReturnType<typeof setTimeout> | null = null;
 
   const record = () => {
@@ -255,7 +255,7 @@ export function countReads(windows: Pick<Windows, "take" | "record" | "now">, li
     }
   };
 
-  const ask = (client: Known, atMs: number): Allowance => {
+  const ask = (client: ClientWindow, atMs: number): Allowance => {
     if (client.pending > 0) record();
     const taken = windows.take([window], client.clients);
     client.used = limit - taken.remaining;
@@ -290,7 +290,7 @@ export function countReads(windows: Pick<Windows, "take" | "record" | "now">, li
   };
 }
 
-const unknownClient = (clients: readonly string[]): Known => ({
+const unknownClient = (clients: readonly string[]): ClientWindow => ({
   clients,
   used: 0,
   askedAtMs: -Infinity,

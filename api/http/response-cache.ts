@@ -4,14 +4,18 @@ import type { Watch } from "#content/feed/watch.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 
 /** A value made from the store, and how to tell that a change of public data makes it wrong. */
-export type Made<Value> = { value: Value; staleBy: (change: Change) => boolean; bytes: number };
+export type CacheableValue<Value> = {
+  value: Value;
+  staleBy: (change: Change) => boolean;
+  bytes: number;
+};
 
 export type ResponseCache = {
   /**
    * The value kept under `key`, or a new one by `make`, which is called once for callers that come together. A change
    * drops only what it makes stale: writing one profile leaves the answers about the others.
    */
-  get<Value>(key: string, make: () => Promise<Made<Value>>): Value | Promise<Value>;
+  get<Value>(key: string, make: () => Promise<CacheableValue<Value>>): Value | Promise<Value>;
   size(): number;
 };
 
@@ -22,9 +26,9 @@ const entryBytesMax = 4 * 1024 * 1024;
 
 /** Keeps values until a change makes them stale; the longest unused go first when there are too many. */
 export function openResponseCache(watch: Watch): ResponseCache {
-  const entries = new LRUCache<string, Made<unknown>>({
+  const entries = new LRUCache<string, CacheableValue<unknown>>({
     max: entriesMax,
-    ...weighed<Made<unknown>>(bytesMax, ({ bytes }) => bytes),
+    ...weighed<CacheableValue<unknown>>(bytesMax, ({ bytes }) => bytes),
     maxEntrySize: entryBytesMax,
   });
   const making = new Map<string, Making>();
@@ -37,7 +41,10 @@ export function openResponseCache(watch: Watch): ResponseCache {
       if (changes.some(staleBy)) entries.delete(key);
     }
   });
-  const find = async <Value>(key: string, make: () => Promise<Made<Value>>): Promise<Value> => {
+  const find = async <Value>(
+    key: string,
+    make: () => Promise<CacheableValue<Value>>,
+  ): Promise<Value> => {
     if (!watch.isFresh()) await watch.refresh();
     const known = entries.get(key);
     if (known !== undefined) return known.value as Value;
@@ -57,7 +64,7 @@ export function openResponseCache(watch: Watch): ResponseCache {
     return work.finally(() => making.delete(shared));
   };
   return {
-    get: <Value>(key: string, make: () => Promise<Made<Value>>) => {
+    get: <Value>(key: string, make: () => Promise<CacheableValue<Value>>) => {
       const known = watch.isFresh() ? entries.get(key) : undefined;
       return known === undefined ? find(key, make) : (known.value as Value);
     },

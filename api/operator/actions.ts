@@ -55,7 +55,7 @@ import { type RevokeFailure, revokeVerification } from "#content/operator/revoke
 import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 
 /** What an action is asked with: the name of who asks, and what the operation takes. */
-type Asked<Path extends string> = {
+type ActionCall<Path extends string> = {
   operator: string;
   params: ParamsOf<Path>;
   query?: unknown;
@@ -67,7 +67,7 @@ type Asked<Path extends string> = {
 export type Action<Path extends string = string, Value = unknown> = {
   operation: Pick<Operation<Path>, "method" | "path" | "query">;
   /** Checks the body and does it. A body that cannot be used is refused as `invalid_review`. */
-  perform(context: OperatorContext, asked: Asked<Path>): Promise<Result<Value, Refusal>>;
+  perform(context: OperatorContext, asked: ActionCall<Path>): Promise<Result<Value, Refusal>>;
 };
 
 /**

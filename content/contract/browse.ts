@@ -53,10 +53,14 @@ export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;
 /** What a part of the directory is asked for by. */
 export type BrowseQuery = { filters: Filters; sort: ListSort; limit: number; offset: number };
 
-type Asked = FilterParameters & { sort?: string | undefined; limit: number; offset: number };
+type BrowseParameters = FilterParameters & {
+  sort?: string | undefined;
+  limit: number;
+  offset: number;
+};
 
 /** A question as its parameters put it, once they are checked. */
-export const browseQuery = ({ sort, limit, offset, ...asked }: Asked): BrowseQuery => ({
+export const browseQuery = ({ sort, limit, offset, ...asked }: BrowseParameters): BrowseQuery => ({
   filters: filtersOf(asked),
   sort: listSorts.find((one) => one === sort) ?? "relevance",
   limit,

@@ -148,7 +148,10 @@ export async function addCorroboration(
 export type AgreedField = { nonprofit_id: number; field: StructuredField };
 
 /** Which submissions are meant: an agent's, those with these numbers, or both. */
-export type Chosen = { agent_id?: string | undefined; ids?: readonly number[] | undefined };
+export type SubmissionSelection = {
+  agent_id?: string | undefined;
+  ids?: readonly number[] | undefined;
+};
 
 export type AgreedSubmission = AgreedField &
   Pick<typeof submissions.$inferSelect, "id" | "value" | "source_url" | "decided_at"> & {
@@ -158,7 +161,7 @@ export type AgreedSubmission = AgreedField &
 /** The chosen submissions that went live by agreement, by number; after one, at most `limit`. */
 export async function agreedSubmissions(
   store: Queryable,
-  { agent_id, ids }: Chosen,
+  { agent_id, ids }: SubmissionSelection,
   after: number,
   limit: number,
 ): Promise<AgreedSubmission[]> {

@@ -205,11 +205,15 @@ export async function exemplars(
 }
 
 /** What agents did, as answers that the bundle holds, too. */
-type Kept = { leaderboard: Leaderboard; enrichment_stats: EnrichmentStats; exemplars: Exemplars };
+type StoredAnswers = {
+  leaderboard: Leaderboard;
+  enrichment_stats: EnrichmentStats;
+  exemplars: Exemplars;
+};
 const kept: {
-  [Name in keyof Kept]: {
-    shape: z.ZodType<Kept[Name]>;
-    of: (store: Queryable) => Promise<Kept[Name]>;
+  [Name in keyof StoredAnswers]: {
+    shape: z.ZodType<StoredAnswers[Name]>;
+    of: (store: Queryable) => Promise<StoredAnswers[Name]>;
   };
 } = {
   leaderboard: { shape: Leaderboard, of: leaderboard },
@@ -219,7 +223,7 @@ const kept: {
     of: (store) => exemplars(store, { field: null, limit: exemplarsLimit.default }),
   },
 };
-const names = Object.keys(kept) as (keyof Kept)[];
+const names = Object.keys(kept) as (keyof StoredAnswers)[];
 
 /**
  * Keeps these answers as facts of the directory: submissions come without a change of public data, and published files
@@ -234,10 +238,10 @@ export async function keepAgentAnswers(store: Store, now: Date): Promise<void> {
 }
 
 /** Such an answer as it was last kept; as it is now before the first time. */
-export async function keptAnswer<Name extends keyof Kept>(
+export async function keptAnswer<Name extends keyof StoredAnswers>(
   store: Queryable,
   name: Name,
-): Promise<Kept[Name]> {
+): Promise<StoredAnswers[Name]> {
   const { shape, of } = kept[name];
   const value = await directoryFact(store, name);
   return (

@@ -14,7 +14,7 @@ import { tellingText, textOf } from "./understand.ts";
 
 export type Ranked = { total: number; ids: number[] };
 
-export type Asked = {
+export type RankingQuery = {
   /** What every result must match as well. */
   filters: readonly FtsMatch[];
   /** What was typed when the words are a guess: the names nearest to it stand first. Null when they are not. */
@@ -26,7 +26,7 @@ export type Asked = {
 };
 
 /** All that is found: the foremost of it in order, and how many they are when there are no others. */
-export type Found = { match: FtsMatch; head: readonly RowId[]; count: number | null };
+export type CandidateSet = { match: FtsMatch; head: readonly RowId[]; count: number | null };
 
 const noMatch = '""';
 
@@ -37,8 +37,8 @@ const noMatch = '""';
 export async function withAllWords(
   index: SearchIndex,
   reading: Reading,
-  asked: Asked,
-): Promise<Found | null> {
+  asked: RankingQuery,
+): Promise<CandidateSet | null> {
   const { cause } = reading;
   const rest = besidePlace(reading).map(({ match }) => match);
   const matching = matcher(reading, asked.filters);
@@ -62,9 +62,9 @@ export async function withAllWords(
 export async function withSomeWords(
   index: SearchIndex,
   reading: Reading,
-  asked: Asked,
-  all: Found | null,
-): Promise<Found | null> {
+  asked: RankingQuery,
+  all: CandidateSet | null,
+): Promise<CandidateSet | null> {
   const { cause } = reading;
   const rest = besidePlace(reading).map(({ match }) => match);
   if (rest.length + (cause === null ? 0 : 1) < 2) return all;
@@ -83,7 +83,7 @@ function found(
   { tiers }: { tiers: readonly (readonly RowId[])[] },
   match: FtsMatch,
   first: readonly RowId[],
-): Found | null {
+): CandidateSet | null {
   const count = tiers.at(-1)?.length ?? 0;
   // A set keeps the order in which rows were first put in.
   const head = [...new Set([...first, ...tiers.flat()])];
@@ -125,8 +125,8 @@ function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch
 /** The page that is asked for. */
 export async function pageOf(
   index: SearchIndex,
-  { match, head, count }: Found,
-  { limit, offset }: Pick<Asked, "limit" | "offset">,
+  { match, head, count }: CandidateSet,
+  { limit, offset }: Pick<RankingQuery, "limit" | "offset">,
 ): Promise<Ranked> {
   const total = count ?? (await index.count(match));
   const rows = head.slice(offset, offset + limit);

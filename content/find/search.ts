@@ -5,7 +5,13 @@ import { type Browse, openBrowse } from "./browse-store.ts";
 import { SearchIndex } from "./index-store.ts";
 import { numberedPage } from "./number-store.ts";
 import { filterMatches, type FtsMatch, type SearchWord, typedWords } from "./query.ts";
-import { type Asked, type Found, pageOf, withAllWords, withSomeWords } from "./ranking.ts";
+import {
+  type RankingQuery,
+  type CandidateSet,
+  pageOf,
+  withAllWords,
+  withSomeWords,
+} from "./ranking.ts";
 import {
   besidePlace,
   causeReading,
@@ -85,12 +91,12 @@ const asTyped = (words: readonly string[]): Understanding => ({
 
 /** What was found, and what a reader must know about it. `shown`: where it is, when that is not where the query says. */
 type Answer = {
-  found: Found;
+  found: CandidateSet;
   reading: Reading;
   note?: string | null;
   shown?: string;
   /** The same words, read in the same way, with other filters. */
-  again: (asked: Asked) => Promise<Found | null>;
+  again: (asked: RankingQuery) => Promise<CandidateSet | null>;
 };
 
 async function wordsPage(
@@ -131,7 +137,7 @@ async function wordsPage(
 async function nearest(
   index: SearchIndex,
   reading: Reading,
-  { q, ...asked }: Asked & { q: string },
+  { q, ...asked }: RankingQuery & { q: string },
 ): Promise<Answer | null> {
   const typed = await allWords(index, reading, asked);
   if (typed !== null) return typed;
@@ -162,8 +168,12 @@ async function guessOf(index: SearchIndex, reading: Reading, typed: string): Pro
 }
 
 /** What has all of the words of a guess: some of them may be anything. */
-async function guessed(index: SearchIndex, guess: Guess, asked: Asked): Promise<Answer | null> {
-  const again = (other: Asked) =>
+async function guessed(
+  index: SearchIndex,
+  guess: Guess,
+  asked: RankingQuery,
+): Promise<Answer | null> {
+  const again = (other: RankingQuery) =>
     withAllWords(index, guess.reading, { ...other, guessed: asked.guessed });
   const found = await again(asked);
   return found && { found, again, ...guess };
@@ -173,25 +183,26 @@ async function guessed(index: SearchIndex, guess: Guess, asked: Asked): Promise<
 async function allWords(
   index: SearchIndex,
   reading: Reading,
-  asked: Asked,
+  asked: RankingQuery,
 ): Promise<Answer | null> {
-  const narrow = (other: Asked) => withAllWords(index, reading, other);
+  const narrow = (other: RankingQuery) => withAllWords(index, reading, other);
   const all = await narrow(asked);
   if (all === null || all.count === null || all.count >= asked.enough)
     return all && { found: all, reading, again: narrow };
   const wider = (reading.cause === null ? await causeReading(index, reading) : null) ?? reading;
   const found = await withSomeWords(index, wider, asked, all);
-  const again = async (other: Asked) => withSomeWords(index, wider, other, await narrow(other));
+  const again = async (other: RankingQuery) =>
+    withSomeWords(index, wider, other, await narrow(other));
   return { found: found ?? all, reading, again: found === null ? narrow : again };
 }
 
 async function someWords(
   index: SearchIndex,
   reading: Reading,
-  asked: Asked,
+  asked: RankingQuery,
   note: string | null = null,
 ): Promise<Answer | null> {
-  const again = (other: Asked) => withSomeWords(index, reading, other, null);
+  const again = (other: RankingQuery) => withSomeWords(index, reading, other, null);
   const found = await again(asked);
   return found && { found, again, reading, note: note ?? someNote };
 }
@@ -200,11 +211,11 @@ async function someWords(
 async function sameCause(
   index: SearchIndex,
   reading: Reading,
-  asked: Asked,
+  asked: RankingQuery,
 ): Promise<Answer | null> {
   const ofCause = await causeReading(index, reading);
   if (ofCause === null) return null;
-  const again = (other: Asked) => withSomeWords(index, ofCause, other, null);
+  const again = (other: RankingQuery) => withSomeWords(index, ofCause, other, null);
   const found = await again(asked);
   return found && { found, again, reading, note: causeNote };
 }
@@ -213,7 +224,7 @@ async function sameCause(
 async function mentioned(
   index: SearchIndex,
   reading: Reading,
-  asked: Asked,
+  asked: RankingQuery,
 ): Promise<Answer | null> {
   if (reading.place === null || besidePlace(reading).length === 0) return null;
   const words = reading.words.map((word) => ({ ...word, inPlace: false }));
@@ -225,7 +236,7 @@ async function mentioned(
 async function nearPlace(
   index: SearchIndex,
   reading: Reading,
-  asked: Asked,
+  asked: RankingQuery,
 ): Promise<Answer | null> {
   if (reading.place === null || besidePlace(reading).length === 0) return null;
   const around = reading.place.around.map(({ name, match }) => ({

@@ -10,7 +10,7 @@ import {
   type StoredRegistration,
 } from "./record.ts";
 import { withRegisterRecord } from "./register-facts.ts";
-import { operatorsWord, type Said } from "./whose-word.ts";
+import { operatorsWord, type SourcedValue } from "./provenance.ts";
 
 // What operators, and the directory's own links of registrations, make of a profile. Each answers the record as it shall be.
 
@@ -49,7 +49,7 @@ export function edited(
   before: NonprofitRecord,
   values: Partial<NonprofitRecord>,
   at: Date,
-  suggested: readonly Said[] = [],
+  suggested: readonly SourcedValue[] = [],
 ): { after: NonprofitRecord; fields: string[] } {
   const after: NonprofitRecord = {
     ...before,

@@ -37,7 +37,7 @@ export type RegisterRecord = z.infer<typeof RegisterRecord>;
 /** Where a value came from. */
 const Source = z.strictObject({
   set_by: SetBy,
-  /** The register (for example irs-bmf), or consensus, operator, organisation, correction: see whose-word.ts. */
+  /** The register (for example irs-bmf), or consensus, operator, organisation, correction: see provenance.ts. */
   source: z.string(),
   source_url: text,
   /** What chose a value that this directory derived from the register's: "IRS NTEE code K31 → Food banks". */

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { linkHost } from "#content/nonprofit/safe-link.ts";
 import { comparedWebsite, isSharedHost, websiteHost } from "#content/nonprofit/website.ts";
-import { namedBy, type Unvouched } from "#content/nonprofit/whose-word.ts";
+import { namedBy, type Unvouched } from "#content/nonprofit/provenance.ts";
 
 /** A proof of host control counts for 30 days: hosts change hands. */
 export const hostProofLifeMs = 30 * 86_400_000;

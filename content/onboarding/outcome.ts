@@ -10,7 +10,7 @@ import {
   sourceFrom,
   type StoredProvenance,
 } from "#content/nonprofit/record.ts";
-import { operatorsWord, type Said } from "#content/nonprofit/whose-word.ts";
+import { operatorsWord, type SourcedValue } from "#content/nonprofit/provenance.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { HostControl } from "./host-proof.ts";
 import { type OnboardingRequest, readField } from "./read.ts";
@@ -95,7 +95,11 @@ export function standingFields(
 /** An operator's only where it says something else: the desk sends all fields when one was edited. */
 function wordOf(
   field: ProfileField | "name",
-  { edited, sent, live }: { edited: string | null | undefined; sent: string | null; live?: Said },
+  {
+    edited,
+    sent,
+    live,
+  }: { edited: string | null | undefined; sent: string | null; live?: SourcedValue },
   nowMs: number,
 ): StoredProvenance {
   const own = sourceFrom("organisation", nowMs, live === undefined ? {} : replacing(live));
@@ -106,7 +110,7 @@ function wordOf(
 }
 
 /** What comes back when the organisation's word in its place is taken back; of an earlier word of its own, what that replaced. */
-function replacing({ value, source }: Said): Pick<StoredProvenance, "replaced"> {
+function replacing({ value, source }: SourcedValue): Pick<StoredProvenance, "replaced"> {
   const { replaced, ...from } = source ?? sourceFrom("operator", 0);
   if (source?.set_by === "organisation") return replaced === undefined ? {} : { replaced };
   if (typeof value !== "string" || value === "") return {};

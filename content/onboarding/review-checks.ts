@@ -5,7 +5,7 @@ import { failed, noted, passed, type ReviewCheck } from "#content/contract/revie
 import { isMixedScript } from "#content/enrichment/agent.ts";
 import { nameSimilarity, nearNameFrom } from "#content/nonprofit/near-name.ts";
 import { isTestData, normalise } from "#content/enrichment/value.ts";
-import { namedBy } from "#content/nonprofit/whose-word.ts";
+import { namedBy } from "#content/nonprofit/provenance.ts";
 import { type EmailHost, emailHost, type HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";

@@ -11,7 +11,7 @@ import { logOperator } from "#content/operation/audit-store.ts";
 import type { OperatorWorld } from "./world.ts";
 
 type AgentWorld = Pick<OperatorWorld, "store" | "clock">;
-type Asked = { agent_id: string; operator: string; reason: string };
+type AgentAction = { agent_id: string; operator: string; reason: string };
 
 /**
  * Binds an id, even one that was used or given up before: its secret, once, for the operator to hand to the owner. One that was
@@ -19,7 +19,7 @@ type Asked = { agent_id: string; operator: string; reason: string };
  */
 export async function bindForOwner(
   { store, clock }: AgentWorld,
-  { operator, reason, ...asked }: Asked,
+  { operator, reason, ...asked }: AgentAction,
 ): Promise<Result<AgentSecret, never>> {
   const agent_id = foldAgentId(asked.agent_id);
   return store.write(async (tx) => {
@@ -38,7 +38,7 @@ export type NameFailure =
 /** Approves the name under which the owner of an id is named from then on; null takes that back. */
 export async function approveAgentName(
   { store, clock }: AgentWorld,
-  { operator, reason, name, ...asked }: Asked & { name: string | null },
+  { operator, reason, name, ...asked }: AgentAction & { name: string | null },
 ): Promise<Result<AgentNamed, NameFailure>> {
   if (name !== null && !isHarmlessName(name)) return fail({ kind: "name_not_harmless", name });
   const agent_id = foldAgentId(asked.agent_id);

@@ -14,7 +14,7 @@ import {
 import { publicFields, publicValue } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import type { Said } from "#content/nonprofit/whose-word.ts";
+import type { SourcedValue } from "#content/nonprofit/provenance.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Link, linkSaves, linkThatTook, unlinkSaves } from "#content/register/links-store.ts";
 import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
@@ -31,7 +31,7 @@ type ProfileWorld = Pick<OperatorWorld, "store" | "clock" | "curated" | "waitFor
 type Operated<Body> = Body & { slug: string; operator: string; reason: string };
 
 /** What a verb makes of a profile; `detail` stands in the audit log beside the reason. */
-type Made = {
+type ProfileOutcome = {
   saves: Save[];
   fields: readonly string[];
   message: string;
@@ -69,7 +69,7 @@ export const onProfile = <Answer, Failure>(
 async function changeProfile(
   world: ProfileWorld,
   { slug, operator, reason, change }: Operated<Pick<ProfileChange, "change">>,
-  work: Work<Made, ProfileFailure>,
+  work: Work<ProfileOutcome, ProfileFailure>,
 ): Promise<Result<ProfileChange, ProfileFailure>> {
   const done = await onProfile(world, slug, async (tx, before, now) => {
     const made = await work(tx, before, now);
@@ -131,7 +131,7 @@ async function unlinked(
   before: NonprofitRecord,
   link: Link,
   { operator: by, reason, now }: Operated<{ now: Date }>,
-): Promise<Made> {
+): Promise<ProfileOutcome> {
   const { saves, kept, fields } = await unlinkSaves(tx, before, link, { by, reason, now });
   const isListed = saves[0]?.after.status !== "withdrawn";
   const others = publicFields(fields).filter((field) => field !== "registrations");
@@ -200,7 +200,7 @@ export async function setFields(
   before: NonprofitRecord,
   values: Partial<NonprofitRecord>,
   now: Date,
-  suggested: readonly Said[] = [],
+  suggested: readonly SourcedValue[] = [],
 ) {
   const { after, fields } = edited(before, values, now, suggested);
   if (fields.length === 0) return null;

@@ -27,7 +27,7 @@ const perRequest = 500;
  */
 export async function revertAgent(
   world: RevertWorld,
-  { submissionsMax = perRequest, ...asked }: Chosen & { submissionsMax?: number },
+  { submissionsMax = perRequest, ...asked }: RevertSelection & { submissionsMax?: number },
 ): Promise<Result<Reverted, never>> {
   const { store, clock } = world;
   const { operator, reason } = asked;
@@ -74,7 +74,7 @@ export async function revertAgent(
 type RevertWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
 type Reverting = { agent_id: string; operator: string; reason: string };
 /** Without numbers all of the agent's; with both those of the agent among them. */
-type Chosen = Omit<Reverting, "agent_id"> & {
+type RevertSelection = Omit<Reverting, "agent_id"> & {
   agent_id?: string | undefined;
   submissions?: readonly number[] | undefined;
 };

@@ -15,7 +15,7 @@ import {
 } from "#content/enrichment/review-store.ts";
 import { rejectAll } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
-import { operatorsWord, takenFrom } from "#content/nonprofit/whose-word.ts";
+import { operatorsWord, takenFrom } from "#content/nonprofit/provenance.ts";
 import type { Queryable } from "#content/store/open.ts";
 import {
   checksOf,

@@ -14,7 +14,7 @@ import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { namedBy, takenFrom } from "#content/nonprofit/whose-word.ts";
+import { namedBy, takenFrom } from "#content/nonprofit/provenance.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { setFields } from "./change-profile.ts";
 import {

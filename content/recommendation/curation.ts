@@ -62,7 +62,7 @@ function latestEnrichment({ provenance }: NonprofitRecord): number | null {
 /** Full-text matching among the recommended profiles alone: in memory, and synchronous. */
 export type CuratedIndex = ReturnType<typeof openCuratedIndex>;
 
-type Found = ReadonlyMap<number, number>;
+type IntentMatches = ReadonlyMap<number, number>;
 const cachedBytesMax = 16_000_000;
 /** Of an id with its strength, in memory. */
 const matchBytes = 40;
@@ -89,8 +89,8 @@ export function openCuratedIndex() {
      FROM curated
      WHERE curated MATCH ?`,
   );
-  const cached = new LRUCache<string, Found>({
-    ...weighed<Found>(cachedBytesMax, ({ size }) => matchBytes * size),
+  const cached = new LRUCache<string, IntentMatches>({
+    ...weighed<IntentMatches>(cachedBytesMax, ({ size }) => matchBytes * size),
     memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
   });
   const each = (words: readonly SearchWord[]) =>

@@ -112,9 +112,9 @@ export function batchFitting(queries: readonly TableQuery[], bytesMax: number): 
 
 /** What is added to each row: ids of what is a match, else only the nearest name. */
 const added = ["almoner_id", "org_id", "matched_name", "score", "match"] as const;
-export type Found = { best: Candidate | undefined; orgIds: readonly string[] };
+export type RowMatch = { best: Candidate | undefined; orgIds: readonly string[] };
 
-const addedTo = ({ best, orgIds }: Found): string[] =>
+const addedTo = ({ best, orgIds }: RowMatch): string[] =>
   best === undefined
     ? ["", "", "", "", "no"]
     : best.match
@@ -127,7 +127,7 @@ const addedTo = ({ best, orgIds }: Found): string[] =>
  */
 export function writtenTable(
   { delimiter, header, rows }: Omit<Table, "queries">,
-  found: readonly Found[],
+  found: readonly RowMatch[],
 ): string {
   const width = rows.reduce((most, row) => Math.max(most, row.length), header.length);
   const whole = (row: readonly string[]) => Array.from({ length: width }, (_, at) => row[at] ?? "");

@@ -33,7 +33,7 @@ export function causeMapping(tables: MappingTables) {
   const ukcat = codeTable(tables.ukcat);
   const icnptso = codeTable(tables.icnptso);
   const acnc = tables.acnc.map((row) => ({ ...row, cause_id: CauseId.parse(row.cause_id) }));
-  const complete = (coded: readonly Chosen[], by: MappedBy, name: string): Mapped => {
+  const complete = (coded: readonly SourcedCause[], by: MappedBy, name: string): Mapped => {
     if (coded.length > 0) return mapped([...coded, ...byName.untold(name)], by);
     const named = byName.all(name);
     return mapped(named, named.length > 0 ? "name" : "none");
@@ -73,13 +73,13 @@ export function causeMapping(tables: MappingTables) {
 type Coded = { cause_id: string; role: string };
 
 /** A cause, and what chose it. */
-type Chosen = Coded & { from: string };
+type SourcedCause = Coded & { from: string };
 
-const chosenBy = (found: readonly Coded[] = [], from: string): Chosen[] =>
+const chosenBy = (found: readonly Coded[] = [], from: string): SourcedCause[] =>
   found.map(({ cause_id, role }) => ({ cause_id, role, from }));
 
 /** The first causes, each once, and for each code or table what came of it. */
-function mapped(chosen: readonly Chosen[], by: MappedBy): Mapped {
+function mapped(chosen: readonly SourcedCause[], by: MappedBy): Mapped {
   const from = new Map<string, string>();
   for (const one of chosen) {
     if (from.size < causesMax && !from.has(one.cause_id)) from.set(one.cause_id, one.from);
@@ -99,7 +99,7 @@ const primaryFirst = <Found extends Coded>(found: readonly Found[]): Found[] => 
 ];
 
 /** The longest prefix wins: 3, then 2, then 1 characters. A prefix without a cause means deliberately none. */
-function nteeTable(rows: MappingTables["ntee"]): (code: string, from: string) => Chosen[] {
+function nteeTable(rows: MappingTables["ntee"]): (code: string, from: string) => SourcedCause[] {
   const table = new Map<string, Coded[]>();
   for (const { ntee_prefix, cause_id, role, confidence } of rows) {
     const found = table.get(ntee_prefix) ?? [];

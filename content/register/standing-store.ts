@@ -6,19 +6,25 @@ import {
   registerScopes,
   registrations,
 } from "#content/store/tables/nonprofits.ts";
-import type { Known, ScopesRead } from "./standing.ts";
+import type { RegisteredNumber, ScopesRead } from "./standing.ts";
 
 const recordColumns = columnNames(registerRecords);
 
 /** What the store knows of these numbers, in their order. */
-export async function knownByOrgId(store: Queryable, orgIds: readonly string[]): Promise<Known[]> {
+export async function knownByOrgId(
+  store: Queryable,
+  orgIds: readonly string[],
+): Promise<RegisteredNumber[]> {
   const among = "IN (SELECT value FROM json_each(?1))";
   const found = await knownWhere(store, among, [JSON.stringify(orgIds)]);
   return orgIds.map((orgId) => found.get(orgId) ?? { records: [], profile: null });
 }
 
 /** What the store knows of all numbers whose org-id begins so, in their order. Ask for about 1,000 at a time. */
-export async function knownUnder(store: Queryable, prefix: string): Promise<[string, Known][]> {
+export async function knownUnder(
+  store: Queryable,
+  prefix: string,
+): Promise<[string, RegisteredNumber][]> {
   const found = await knownWhere(store, between, rangeOf(prefix));
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
@@ -32,7 +38,7 @@ async function knownWhere(
   store: Queryable,
   condition: string,
   args: string[],
-): Promise<Map<string, Known>> {
+): Promise<Map<string, RegisteredNumber>> {
   const { rows } = await store.raw.execute({
     sql: `SELECT
         (
@@ -48,7 +54,7 @@ async function knownWhere(
   });
   const found = new Map<
     string,
-    { records: Known["records"][number][]; profile: Known["profile"] }
+    { records: RegisteredNumber["records"][number][]; profile: RegisteredNumber["profile"] }
   >();
   const of = (orgId: string) =>
     found.getOrInsertComputed(orgId, () => ({ records: [], profile: null }));

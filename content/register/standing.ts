@@ -23,7 +23,7 @@ import { type RegisterNumber, schemeOf } from "./org-id.ts";
 export type ScopesRead = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** What the store knows of a number. `slug`, `name` and `status` are the profile's. */
-export type Known = {
+export type RegisteredNumber = {
   records: readonly RegisterRecord[];
   profile: { slug: string; name: string; status: NonprofitStatus } | null;
 };
@@ -105,7 +105,7 @@ export function deductibilityOf(
 /** The public answer about a number. */
 export function organisationAnswer(
   number: RegisterNumber,
-  known: Known,
+  known: RegisteredNumber,
   { scopes, baseUrl }: { scopes: ScopesRead; baseUrl: string },
 ): Organisation {
   const { org_id, country_code, type, registration_number } = number;

@@ -112,10 +112,10 @@ const barsMax = 10;
 const sumOf = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + of(row), 0);
 
-type Said = { title: string; drawing: Drawing | null };
+type TitledDrawing = { title: string; drawing: Drawing | null };
 
 /** The sentence and the drawing of each chart that has something to show. */
-const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => Said | null>> = {
+const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing | null>> = {
   countries: ({ countries: rows }, t) => {
     const [first] = rows;
     if (first === undefined) return null;

@@ -22,13 +22,16 @@ const gaps = "3 4";
 
 /** Numbers, months and days are written as in `language`. */
 type Setting = { language: string; width: Width };
-type Drawn = Setting & { id: string; title: string; about: string };
+type ChartSetting = Setting & { id: string; title: string; about: string };
 
 /**
  * A chart as an SVG element in the colours of the page: no script, no style of its own, so that the strictest policy shows
  * it. What it says stands in `title` and `about` for those who do not see it.
  */
-export function draw(drawing: Drawing, { id, language, width, title, about }: Drawn): string {
+export function draw(
+  drawing: Drawing,
+  { id, language, width, title, about }: ChartSetting,
+): string {
   const { document } = parseHTML("<html></html>");
   const svg = Plot.plot({
     document,

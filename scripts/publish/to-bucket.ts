@@ -66,9 +66,12 @@ export async function bringToBucket(
   return outcome.release > 0;
 }
 
-type Shown = Omit<Awaited<ReturnType<typeof uploadRelease>>, "touched">;
+type UploadReport = Omit<Awaited<ReturnType<typeof uploadRelease>>, "touched">;
 
-function show(to: string, { release, uploaded, uploadedBytes, removed, failed }: Shown): void {
+function show(
+  to: string,
+  { release, uploaded, uploadedBytes, removed, failed }: UploadReport,
+): void {
   const megabytes = (uploadedBytes / 1_000_000).toFixed(1);
   const counts = `${uploaded} files (${megabytes} MB) uploaded, ${removed} removed`;
   for (const { path, error } of failed) console.error(`not uploaded: ${path}: ${error}`);

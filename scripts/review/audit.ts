@@ -80,9 +80,9 @@ export const audit = defineCommand({
   },
 });
 
-type Asked = { config: Config; keys: readonly PublicKey[]; given: string | undefined };
+type AuditCheck = { config: Config; keys: readonly PublicKey[]; given: string | undefined };
 
-async function verified(store: Store, { config, keys, given }: Asked) {
+async function verified(store: Store, { config, keys, given }: AuditCheck) {
   const stored = await directoryFact(store, auditHeadsFact);
   const shown = join(config.publicDir, feedPaths.audit);
   const own = [

@@ -60,7 +60,7 @@ export function profileOf(
   const verified = tier === "verified" ? 1 : 0;
   const texts = sampleTexts(outline, has, figures);
   const website = has("website") ? site : null;
-  const known: Known = {
+  const known: SampleProfile = {
     slug,
     name,
     ...texts,
@@ -112,7 +112,7 @@ export function beforeClaim(record: NonprofitRecord): NonprofitRecord {
 /** The host of an organisation of the sample: none of these is anyone's. */
 export const hostOf = (slug: string): string => `${slug.slice(0, 60).replace(/-+$/, "")}.example`;
 
-type Known = NonprofitFields & Pick<NonprofitRecord, "slug" | "verified" | "status">;
+type SampleProfile = NonprofitFields & Pick<NonprofitRecord, "slug" | "verified" | "status">;
 type Share = keyof typeof shares;
 
 /** Numbers that fit each other: a larger budget pays more people and reaches more. */
@@ -162,7 +162,7 @@ const unsourced = new Set(["slug", "verified", "status"]);
 
 /** Where each filled field came from: the sample's register, or the organisation that came with a claim. */
 function sampleProvenance(
-  known: Known,
+  known: SampleProfile,
   { tier, index }: Outline,
   calendar: Calendar,
 ): Record<string, StoredProvenance> {

@@ -19,7 +19,7 @@ import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 type OperatorAnswer<Value> = Result<Value, { kind: string; message: string }>;
 
 /** What an operation is asked with. */
-type Asked = {
+type OperationCall = {
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | number | undefined>>;
   body?: unknown;
@@ -33,14 +33,14 @@ type Called<Answer extends z.ZodObject = z.ZodObject> = Pick<
 /** Does an operation of operators and reads its answer by its shape. */
 export type OperatorApi = <Answer extends z.ZodObject>(
   operation: Called<Answer>,
-  asked: Asked,
+  asked: OperationCall,
 ) => Promise<OperatorAnswer<z.output<Answer>>>;
 
 /** Where operations are done: in the running service, or here. */
 type Connection = {
   ask: (
     operation: Called,
-    asked: Asked,
+    asked: OperationCall,
   ) => Promise<Result<unknown, Pick<Refusal, "code" | "detail">>>;
   close(): void;
 };
@@ -173,7 +173,7 @@ export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
 export async function show<Answer extends z.ZodObject>(
   args: Output & { operator?: string | undefined },
   operation: Called<Answer>,
-  asked: Asked,
+  asked: OperationCall,
   linesOf: (value: z.output<Answer>) => readonly string[],
 ): Promise<z.output<Answer>> {
   // An option --operator of a command that only shows something says whose work it shows.
@@ -214,7 +214,7 @@ export async function change<Answer extends z.ZodObject>(
   args: Output & { operator: string },
   subject: string,
   operation: Called<Answer>,
-  asked: Asked,
+  asked: OperationCall,
   sentence: (value: z.output<Answer>) => string = ({ message }) => `${subject}: ${String(message)}`,
 ): Promise<void> {
   const outcome = await withOperatorApi(args.operator, (call) => call(operation, asked));

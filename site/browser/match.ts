@@ -1,7 +1,7 @@
 import type { Candidate } from "#content/contract/reconciliation.ts";
 import {
   batchFitting,
-  type Found,
+  type RowMatch,
   readTable,
   type Table,
   type TableQuery,
@@ -60,7 +60,7 @@ async function matched(file: File): Promise<string> {
   const { queries } = read.value;
   bar.hidden = false;
   bar.max = queries.length;
-  const found: Found[] = [];
+  const found: RowMatch[] = [];
   while (found.length < queries.length) {
     bar.value = found.length;
     said.textContent = text("progress", { done: found.length, count: queries.length });
@@ -72,7 +72,7 @@ async function matched(file: File): Promise<string> {
   return text("matched", { done, count: queries.length });
 }
 
-async function foundFor(queries: readonly TableQuery[]): Promise<Found[]> {
+async function foundFor(queries: readonly TableQuery[]): Promise<RowMatch[]> {
   // A row without a name and number is asked about no one.
   const asked = queries.map((query, at) => [`q${at}`, query] as const);
   const answer = (await ask("queries", Object.fromEntries(asked))) as Record<
@@ -104,7 +104,7 @@ async function ask(kind: "queries" | "extend", what: object): Promise<unknown> {
   }
 }
 
-function offer(table: Table, found: readonly Found[], name: string): void {
+function offer(table: Table, found: readonly RowMatch[], name: string): void {
   // The mark at the start tells spreadsheets that it is UTF-8.
   const file = new Blob([`\uFEFF${writtenTable(table, found)}`], { type: "text/csv" });
   const download = name.replace(/(\.\w+)?$/, (ending) => `-matched${ending || ".csv"}`);

@@ -14,7 +14,7 @@ import {
   type EncodedFile,
   encodeFile,
   inPlaceOfPage,
-  type Shown,
+  type CachedAnswer,
 } from "./encoded-file.ts";
 import { prefersMarkdown } from "./content-negotiation.ts";
 
@@ -90,7 +90,7 @@ export function createBundleServer(
     return page === null ? null : answerWith(page, request, 404);
   };
   /** The markdown of a page for a reader who prefers it; a file that was asked for by its name is what it is. */
-  const inMarkdown = (page: EncodedFile, path: string, request: Request): Shown | null => {
+  const inMarkdown = (page: EncodedFile, path: string, request: Request): CachedAnswer | null => {
     if (path.endsWith(".html") || !prefersMarkdown(request.headers.get("accept"))) return null;
     const markdown = markdownPathOf(page.file.path);
     const found = markdown === null ? null : lookUp(`/${markdown}`);
@@ -192,7 +192,7 @@ function answerWith(
   found: EncodedFile,
   request: Request,
   status: 200 | 404,
-  instead: Shown | null = null,
+  instead: CachedAnswer | null = null,
 ): Response {
   const { body, etag, init } = instead ?? found.shownTo(request);
   const { headers } = init;

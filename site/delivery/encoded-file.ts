@@ -9,7 +9,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * What is sent, made once: from bytes Bun would copy the content and from a plain object make the headers again for every
  * answer, at half the rate.
  */
-export type Shown = {
+export type CachedAnswer = {
   body: Blob;
   etag: string;
   init: { readonly status: 200; readonly headers: Headers };
@@ -21,7 +21,7 @@ export type EncodedFile = {
   /** The bundle's version at which the look-up was right. */
   version: number;
   /** What to send to this request: compressed where it is understood and helps. */
-  shownTo(request: Request): Shown;
+  shownTo(request: Request): CachedAnswer;
 };
 
 /** What is larger is sent from the disk as it is. */
@@ -47,9 +47,9 @@ export function encodeFile(
     ...varying(file.path.endsWith(".html"), shrinks),
     etag,
   });
-  const plain: Shown = { body, etag, init: { status: 200, headers } };
-  const compressed: Partial<Record<Encoding, Shown>> = {};
-  const shownTo = (request: Request): Shown => {
+  const plain: CachedAnswer = { body, etag, init: { status: 200, headers } };
+  const compressed: Partial<Record<Encoding, CachedAnswer>> = {};
+  const shownTo = (request: Request): CachedAnswer => {
     const encoding = shrinks ? encodingFor(request.headers.get("accept-encoding")) : null;
     if (encoding === null) return plain;
     const known = compressed[encoding];
@@ -67,26 +67,26 @@ const varying = (isPage: boolean, shrinks: boolean): { vary?: string } => {
   return vary.length === 0 ? {} : { vary: vary.join(", ") };
 };
 
-const negotiated = new WeakMap<Shown, Shown>();
+const negotiated = new WeakMap<CachedAnswer, CachedAnswer>();
 
 /**
  * A file of markdown in the place of a page. Caches that heed no Vary must not keep it: they would show it to browsers.
  */
-export function inPlaceOfPage(shown: Shown, path: string): Shown {
+export function inPlaceOfPage(shown: CachedAnswer, path: string): CachedAnswer {
   const known = negotiated.get(shown);
   if (known !== undefined) return known;
   const headers = new Headers(shown.init.headers);
   headers.set("vary", "accept, accept-encoding");
   headers.set("cache-control", negotiatedCacheControl);
   headers.set("content-location", `/${path}`);
-  const own: Shown = { ...shown, init: { status: 200, headers } };
+  const own: CachedAnswer = { ...shown, init: { status: 200, headers } };
   negotiated.set(shown, own);
   return own;
 }
 
 export const negotiatedCacheControl = "private, max-age=60";
 
-function compress({ init, etag }: Shown, whole: Bytes, encoding: Encoding): Shown {
+function compress({ init, etag }: CachedAnswer, whole: Bytes, encoding: Encoding): CachedAnswer {
   const own = `${etag.slice(0, -1)}-${encoding}"`;
   const headers = new Headers(init.headers);
   headers.set("content-encoding", encoding);

@@ -4,7 +4,7 @@ import { registerById } from "#content/nonprofit/register-facts.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import {
   deductibilityOf,
-  type Known,
+  type RegisteredNumber,
   type ScopesRead,
   sinceOf,
   sourceOf,
@@ -143,7 +143,12 @@ async function shardFile(store: Queryable, prefix: string): Promise<BundleFile> 
   return { path, body: `${head},"organisations":[\n${organisations.join(",\n")}\n]}\n` };
 }
 
-function rowOf(number: string, { records, profile }: Known, scopes: ScopesRead, scheme: string) {
+function rowOf(
+  number: string,
+  { records, profile }: RegisteredNumber,
+  scopes: ScopesRead,
+  scheme: string,
+) {
   const judged = standingOf(records, scopes, scheme);
   const gifts = deductibilityOf(records, judged, scheme);
   const { slug, name } = profile ?? { slug: null, name: records[0]?.name ?? "" };

@@ -81,9 +81,9 @@ export function listPageView(list: ListPage, t: Texts = english) {
 }
 
 /** By what the list can be narrowed and sorted; the states of the United States stand on a map. */
-type Shown = { isFile: boolean; t: Texts };
+type NarrowingContext = { isFile: boolean; t: Texts };
 
-function waysToNarrow(list: ListPage, counts: FacetCounts, { isFile, t }: Shown) {
+function waysToNarrow(list: ListPage, counts: FacetCounts, { isFile, t }: NarrowingContext) {
   const facets = namedFacets(counts, t);
   const isOnMap = isUnitedStates(list.filters);
   const byRegion = narrowingOf(list, "region");
@@ -245,7 +245,7 @@ const chipsOf = ({ filters, sort }: ListPage, t: Texts) =>
   });
 
 /** The fields by which a list is narrowed, with how many each value would leave. */
-function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: Shown) {
+function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: NarrowingContext) {
   // A file tells only of what stands in its list: how many there are of other causes would change it too often.
   const fixed = givenFilters(filters).filter(([name]) => isFile || name === "ghd_aligned");
   return {

@@ -22,18 +22,18 @@ import { clipped } from "#site/parts/words.ts";
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
 export type SearchView = ReturnType<typeof searchView>;
 
-type Found = Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits"> & {
+type SearchResults = Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits"> & {
   /** How many results each value would give; null when they are too many to count. */
   facets?: FacetCounts | null;
 };
 
-const unanswered: Found = {
+const unanswered: SearchResults = {
   understood: { number: null, place: null, words: [] },
   note: null,
   total: 0,
   nonprofits: [],
 };
-export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = english) {
+export function searchView(asked: SearchAsked, answer: SearchResults | null, t: Texts = english) {
   const found = answer ?? unanswered;
   const q = asked.q ?? "";
   const { page = 1 } = asked;
@@ -95,7 +95,7 @@ export function searchView(asked: SearchAsked, answer: Found | null, t: Texts = 
 }
 
 /** What the directory's own index narrows by, where no service answers. The names of values are JSON. */
-function indexedFilters(answer: Found | null, t: Texts) {
+function indexedFilters(answer: SearchResults | null, t: Texts) {
   if (answer !== null) return [];
   const names = Object.fromEntries(causes.map(({ id, name }) => [id, t.word(name)]));
   return [
@@ -105,7 +105,7 @@ function indexedFilters(answer: Found | null, t: Texts) {
 }
 
 /** Links to the same search with each value, beside its results. */
-function groupsOf(asked: SearchAsked, { facets, total }: Found, t: Texts): FacetGroup[] {
+function groupsOf(asked: SearchAsked, { facets, total }: SearchResults, t: Texts): FacetGroup[] {
   if (facets === undefined || facets === null) return [];
   const named = namedFacets(facets, t);
   return linkedFacets.flatMap((facet) => {
@@ -115,7 +115,7 @@ function groupsOf(asked: SearchAsked, { facets, total }: Found, t: Texts): Facet
   });
 }
 
-function introOf(asked: SearchAsked, { note, total }: Found, t: Texts): string | null {
+function introOf(asked: SearchAsked, { note, total }: SearchResults, t: Texts): string | null {
   if (total === 0 && givenFilters(asked).length > 0) {
     return t.text("search.narrowed_none");
   }

@@ -3,7 +3,7 @@ import { actions } from "#api/operator/actions.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
 import { type Html, html } from "#api/http/html.ts";
-import { perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { field, form, reasonField } from "./forms.ts";
 import type { Page } from "./layout.ts";
 import { auditTable, nextLink, notice } from "./elements.ts";
@@ -46,7 +46,7 @@ const choice = (name: string, values: readonly string[], chosen: string | undefi
   </select>`;
 
 /** /desk/undo: undoing what the agreement of one agent made live, and taking back a verification. */
-export async function undoPage(visit: Visit, { said, status }: Shown = {}): Promise<Page> {
+export async function undoPage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
   const { token } = visit;
   const agent = typedIn(visit, "agent_id", "agent");
   const nonprofit = typedIn(visit, "slug", "slug");

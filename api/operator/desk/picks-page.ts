@@ -7,7 +7,7 @@ import type { GovernancePhase, PickChange, PickItem } from "#content/contract/re
 import type { Result } from "#content/contract/base/result.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice } from "./queues.ts";
-import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { field, form, type Form, linesOf, reasonField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
@@ -17,7 +17,7 @@ const rowsPerPage = 50;
 /** /desk/picks: the recommended profiles, and a form to add one. */
 export async function picksPage(
   { context, request, token, form: typed }: Visit,
-  { said, status }: Shown = {},
+  { said, status }: FormNotice = {},
 ): Promise<Page> {
   const { after } = queryIn(request, pickOperations.listPicks);
   const { picks, next, in_file } = await listPicks(context, { after, limit: rowsPerPage });
@@ -82,7 +82,7 @@ const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug
 /** /desk/picks/:slug: what is said of one, to be edited or taken away. */
 export async function pickPage(
   { context, params: { slug = "" }, token, form: typed }: Visit,
-  { said, status }: Shown = {},
+  { said, status }: FormNotice = {},
 ): Promise<Page> {
   const pick = await findPick(context, slug);
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
@@ -177,7 +177,7 @@ export async function removePickPage(visit: Sent): Promise<Page | Response> {
 /** Goes to the list after a change; a refused one stays with what was typed. */
 async function answered(
   outcome: Result<PickChange, Refusal>,
-  again: (shown: Shown) => Promise<Page>,
+  again: (shown: FormNotice) => Promise<Page>,
   unusable?: string,
 ): Promise<Page | Response> {
   if (outcome.ok) return redirect(placeWith("/desk/picks", { done: outcome.value.slug }));

@@ -10,7 +10,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice } from "./queues.ts";
-import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { field, type Form, form, linesOf, reasonField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, notice, profileLink } from "./elements.ts";
@@ -60,7 +60,7 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
 }
 
 /** /desk/profiles/:slug: what it holds, to be edited, withdrawn, restored or merged. */
-export async function profilePage(visit: Visit, { said, status }: Shown = {}): Promise<Page> {
+export async function profilePage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
   const { context, request, params, token, form: sent } = visit;
   const { slug = "" } = params;
   const record = await recordBySlug(context.store, slug);

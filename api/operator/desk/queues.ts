@@ -19,7 +19,7 @@ import {
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { chartsOfDays, warningsNotice } from "./health-page.ts";
-import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { reasonField, tokenField } from "./forms.ts";
 import type { Page } from "./layout.ts";
 import { auditTable, brief, flagList, instant, nextLink, notice, table } from "./elements.ts";
@@ -89,7 +89,7 @@ type QueueCount = Awaited<ReturnType<typeof reviewQueues>>[number];
 /** /desk/queues/:kind: a page of one queue, the oldest first. */
 export async function queuePage(
   { context, request, params, token }: Visit,
-  { said, status }: Shown = {},
+  { said, status }: FormNotice = {},
 ): Promise<Page> {
   const kind = reviewKinds.find((one) => one === params["name"]);
   if (kind === undefined) return notHere("There is no such queue.");

@@ -9,7 +9,7 @@ import { lastDecision } from "#content/operation/audit-store.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice, decisionSentence } from "./queues.ts";
 import { reviewForms, valueIn } from "./review-form.ts";
-import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { form } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import {
@@ -49,7 +49,7 @@ export async function reviewPage(visit: Visit): Promise<Page> {
 function itemPage(
   { token, form: typed }: Visit,
   review: ReviewItem,
-  { said, status }: Shown,
+  { said, status }: FormNotice,
 ): Page {
   const { id, kind, slug, name, summary, created_at, detail } = review;
   return {

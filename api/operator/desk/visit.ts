@@ -29,10 +29,10 @@ export const perform = <Path extends string, Value>(
 ) => action.perform(context, { ...asked, operator: session.operator });
 
 /** What a page that shows its form again says first. */
-export type Shown = { said?: Part; status?: number };
+export type FormNotice = { said?: Part; status?: number };
 
 /** Why something was not done; `unusable` are the desk's words for a form that cannot be used. */
-export const refused = ({ code, detail, status }: Refusal, unusable = detail): Shown => ({
+export const refused = ({ code, detail, status }: Refusal, unusable = detail): FormNotice => ({
   said: notice("bad", code === "invalid_review" ? unusable : detail),
   status,
 });

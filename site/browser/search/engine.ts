@@ -3,7 +3,7 @@ import type { SearchAnswer } from "#content/contract/search.ts";
 /** One result, as text. */
 export type FoundItem = { url: string; title: string; place: string; line: string };
 
-export type Found = {
+export type SearchResults = {
   total: number;
   /** Whether the total is exact: shards that are joined can be off by a few. */
   exact: boolean;
@@ -17,7 +17,7 @@ export type Engine = {
   /** Loads what a search for this word will need. Never fails. */
   preload(word: string): void;
   /** `literal` takes the words as they stand. Throws when nothing answers. */
-  search(words: string, literal: boolean): Promise<Found>;
+  search(words: string, literal: boolean): Promise<SearchResults>;
 };
 
 /** What narrows a search: values by the name of their filter, as the address of the page has them. */
@@ -27,7 +27,7 @@ export type Filters = Readonly<Record<string, string>>;
 export type Index = {
   preload(word: string): void;
   /** No words: all there is. */
-  find(words: string, filters: Filters): Promise<Found>;
+  find(words: string, filters: Filters): Promise<SearchResults>;
   /** How many of what `find` finds have each value of each filter. Loads more than `find` needs. */
   counts(
     words: string,
@@ -124,7 +124,7 @@ async function itemOf(result: PagefindResult): Promise<FoundItem> {
 }
 
 /** GET /api/search. */
-async function service(words: string, literal: boolean): Promise<Found> {
+async function service(words: string, literal: boolean): Promise<SearchResults> {
   const first = await ask(words, literal, { offset: 0, limit: firstPage });
   return {
     total: first.total,
@@ -145,7 +145,7 @@ async function service(words: string, literal: boolean): Promise<Found> {
 
 const firstPage = 10;
 
-const readingOf = ({ note, understood: { place } }: SearchAnswer): Found["read"] =>
+const readingOf = ({ note, understood: { place } }: SearchAnswer): SearchResults["read"] =>
   note === null && place === null ? null : { place: place?.name ?? "", inEnglish: note };
 
 async function ask(

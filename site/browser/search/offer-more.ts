@@ -1,5 +1,5 @@
 import { el } from "#site/browser/dom.ts";
-import type { Found, FoundItem } from "./engine.ts";
+import type { SearchResults, FoundItem } from "./engine.ts";
 
 type More = {
   draw: (item: FoundItem) => HTMLElement;
@@ -10,7 +10,7 @@ type More = {
 };
 
 /** Ends a list of results with a button that adds as many as it holds. */
-export function offerMore(list: HTMLElement, found: Found, more: More): void {
+export function offerMore(list: HTMLElement, found: SearchResults, more: More): void {
   const step = list.childElementCount;
   const { draw, words, current = () => true } = more;
   const offer = () => {

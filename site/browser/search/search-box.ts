@@ -1,6 +1,6 @@
 import { debounced, el, part } from "#site/browser/dom.ts";
 import { pathHere, type Say, sayingOf } from "#site/browser/texts.ts";
-import { type Found, type FoundItem, openEngine } from "./engine.ts";
+import { type SearchResults, type FoundItem, openEngine } from "./engine.ts";
 import { offerMore } from "./offer-more.ts";
 
 /** One after another while somebody types; each search costs requests. */
@@ -67,7 +67,7 @@ function clear({ count, list }: Box): void {
 
 async function show(
   box: Box,
-  found: Found,
+  found: SearchResults,
   { asTyped, current }: { asTyped: (() => void) | null; current: () => boolean },
 ): Promise<void> {
   const items = await found.items(0, shownAtOnce);
@@ -83,13 +83,13 @@ async function show(
   offerMore(box.list, found, { draw: drawn, words: box.text("more"), current });
 }
 
-function wording({ total: count, exact }: Found, text: Say): string {
+function wording({ total: count, exact }: SearchResults, text: Say): string {
   if (count === 0) return text("none");
   return text(exact || count === 1 ? "found" : "about", { count });
 }
 
 /** The service says in English which words it changed. */
-function readAs({ place, inEnglish }: NonNullable<Found["read"]>, text: Say): string {
+function readAs({ place, inEnglish }: NonNullable<SearchResults["read"]>, text: Say): string {
   if (inEnglish === null) return text("in_place", { place });
   return document.documentElement.lang === "en" ? inEnglish : text("similar");
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { namedBy, operatorsWord, takenFrom } from "#content/nonprofit/whose-word.ts";
+import { namedBy, operatorsWord, takenFrom } from "#content/nonprofit/provenance.ts";
 
 const agents = sourceFrom("consensus", 1, { agents: ["a", "b"] });
 const register = sourceFrom("register", 1, { source: "irs-bmf" });

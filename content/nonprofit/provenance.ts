@@ -12,7 +12,7 @@ export function namedBy(source: StoredProvenance | undefined): Unvouched | null 
 }
 
 /** A value that others gave, and where it came from. */
-export type Said = { value: unknown; source: StoredProvenance | undefined };
+export type SourcedValue = { value: unknown; source: StoredProvenance | undefined };
 
 /** The source of a value that an operator takes from others for whom no one vouches. */
 export const takenFrom = (named: "consensus" | "correction", at: number): StoredProvenance =>
@@ -26,7 +26,7 @@ export const takenFrom = (named: "consensus" | "correction", at: number): Stored
 export function operatorsWord(
   field: string,
   value: unknown,
-  said: readonly Said[],
+  said: readonly SourcedValue[],
   at: number,
 ): StoredProvenance {
   const proves = provenBy(field, value);
