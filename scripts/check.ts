@@ -83,11 +83,12 @@ async function runTests(): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), "almoner-tests-"));
   try {
     // Whole flows and commands work in processes of their own, where no lines are counted.
-    const apart = await runFiles(join(folder, "apart.xml"), [
-      "./test/bench/",
-      "./test/flows/",
-      "./test/scripts/",
-    ]);
+    // One more than there are cores: they wait for processes most of the time.
+    const apart = await runFiles(
+      join(folder, "apart.xml"),
+      ["./test/bench/", "./test/flows/", "./test/scripts/"],
+      availableParallelism() + 1,
+    );
     const inside = await runFiles(join(folder, "inside.xml"), [
       ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
       "--preload=./test/support/as-published.ts",
@@ -106,12 +107,13 @@ async function runTests(): Promise<TestCounts> {
   }
 }
 
-/**
- * Runs test files in one process more than there are cores: they wait for other processes, browsers and clocks half of the
- * time. To load what they share again for each file takes a fifth longer.
- */
-async function runFiles(report: string, args: readonly string[]): Promise<TestCounts> {
-  const parallel = ["--timeout=240000", `--parallel=${availableParallelism() + 1}`, "--no-isolate"];
+/** Runs test files, by default a process for each core. To load what they share again for each file takes a fifth longer. */
+async function runFiles(
+  report: string,
+  args: readonly string[],
+  processes = availableParallelism(),
+): Promise<TestCounts> {
+  const parallel = ["--timeout=240000", `--parallel=${processes}`, "--no-isolate"];
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const words = [toolPath("bun"), "test", ...parallel, ...reporter, ...args];
   const code = await Bun.spawn(words, { stdio: ["ignore", "inherit", "inherit"], env }).exited;
