@@ -21,7 +21,8 @@ import {
 import { isQueueFull } from "#content/enrichment/consensus.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import { carryOut, type Plan, planned } from "#content/store/plan.ts";
 
 export type CorrectWorld = {
   store: Store;
@@ -79,7 +80,8 @@ export async function correct(
       const twin = await waitingTwin(tx, request_digest);
       if (twin !== null) return ok({ id: twin.id, isFirst: false });
       bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      return storeNew(tx, world, { slug, request, request_digest, network, now });
+      const job = { slug, request, request_digest, network, now };
+      return carryOut(tx, await planNew(tx, world, job));
     }),
   );
   if (!stored.ok) return stored;
@@ -108,12 +110,12 @@ type Job = Pick<Correction, "request_digest" | "network"> & {
   now: Date;
 };
 
-async function storeNew(
-  tx: WriteTransaction,
+async function planNew(
+  store: Queryable,
   { statusToken }: CorrectWorld,
   { slug, request, request_digest, network, now }: Job,
-): Promise<Result<{ id: string; isFirst: boolean }, CorrectFailure>> {
-  const record = await recordBySlug(tx, slug);
+): Promise<Plan<{ id: string; isFirst: boolean }, CorrectFailure>> {
+  const record = await recordBySlug(store, slug);
   if (record === null) return fail({ kind: "nonprofit_not_found", slug });
   if (record.status === "withdrawn") {
     return fail({ kind: "nonprofit_withdrawn", merged_into: record.merged_into });
@@ -122,11 +124,11 @@ async function storeNew(
     return fail({ kind: "nothing_to_correct", field: request.field });
   }
   const isFull =
-    isQueueFull(await waitingForProfile(tx, record.id), network) ||
-    (network !== null && (await waitingOfNetwork(tx, network)) >= waitingInAllMax);
+    isQueueFull(await waitingForProfile(store, record.id), network) ||
+    (network !== null && (await waitingOfNetwork(store, network)) >= waitingInAllMax);
   if (isFull) return fail({ kind: "correction_queue_full" });
   const id = randomBytes(10).toString("hex");
-  await addCorrection(tx, {
+  const correction = {
     ...request,
     id,
     nonprofit_id: record.id,
@@ -134,8 +136,8 @@ async function storeNew(
     request_digest,
     status_digest: digestOf(statusToken(id)),
     created_at: now.getTime(),
-  });
-  return ok({ id, isFirst: true });
+  };
+  return planned(ok({ id, isFirst: true }), (tx) => addCorrection(tx, correction));
 }
 
 /** The outcome of a correction, for anyone who holds its link; null for none. */

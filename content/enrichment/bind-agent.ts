@@ -11,7 +11,8 @@ import {
   type SecretRefusal,
 } from "./agent.ts";
 import { agentKey, hasSubmitted, rejectWaitingOf, saveAgentKey } from "./agent-key-store.ts";
-import type { WriteTransaction, Store } from "#content/store/open.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import { carryOut, type Plan, planned } from "#content/store/plan.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 
 type KeyWorld = { store: Store; clock: Clock };
@@ -26,20 +27,18 @@ export type KeyFailure =
 
 const secretBytes = 32;
 
-/** A new secret for an id, in the caller's transaction; it is stored as its digest alone. `by`: "agent", or an operator. */
-export async function giveSecret(
-  tx: WriteTransaction,
-  { agent_id, by, now }: { agent_id: string; by: string; now: Date },
-): Promise<AgentSecret> {
+/** A new secret for an id; it is stored as its digest alone. `by`: "agent", or an operator. */
+export function newSecret({ agent_id, by, now }: { agent_id: string; by: string; now: Date }) {
   const agent_secret = agentSecretStart + randomBytes(secretBytes).toString("base64url");
   const secret_digest = secretDigest(agent_secret);
   const bound_at = now.getTime();
   const key = { agent_id, secret_digest, bound_at, bound_by: by, revoked_at: null };
   // A name was approved for the owner before.
-  await saveAgentKey(tx, by === "agent" ? key : { ...key, approved_name: null });
+  const change = by === "agent" ? key : { ...key, approved_name: null };
   const message =
     "Keep agent_secret: it is not shown again. Send it as Authorization: Bearer with every enrichment and draft of this agent_id, also through MCP; without it the id takes nothing.";
-  return { agent_id, bound: true, agent_secret, message };
+  const secret: AgentSecret = { agent_id, bound: true, agent_secret, message };
+  return planned(ok(secret), (tx) => saveAgentKey(tx, change));
 }
 
 /** POST /api/agents: an id that no one used yet belongs to the one who asks first. */
@@ -47,40 +46,43 @@ export function bindAgent(
   world: KeyWorld,
   { agent_id, secret }: KeyCall,
 ): Promise<Result<AgentSecret, KeyFailure>> {
-  return changed(world, agent_id, async (tx, id) => {
-    const key = await agentKey(tx, id);
+  return changed(world, agent_id, async (store, id) => {
+    const key = await agentKey(store, id);
     if (isBound(key)) return fail({ kind: "agent_bound", agent_id: id });
     const refusal = secretRefusal(id, key, secret);
     if (refusal !== null) return fail(refusal);
     // Whoever submitted first has no proof of it: a person has to look.
-    if (await hasSubmitted(tx, id)) return fail({ kind: "agent_in_use", agent_id: id });
-    return ok(await giveSecret(tx, { agent_id: id, by: "agent", now: world.clock() }));
+    if (await hasSubmitted(store, id)) return fail({ kind: "agent_in_use", agent_id: id });
+    return newSecret({ agent_id: id, by: "agent", now: world.clock() });
   });
 }
 
 /** POST /api/agents/rotate: another secret for the holder of the present one. */
 export const rotateSecret = (world: KeyWorld, call: KeyCall) =>
-  changed(world, call.agent_id, async (tx, agent_id) => {
-    const refusal = await refusalOfHolder(tx, agent_id, call.secret);
-    if (refusal !== null) return fail(refusal);
-    return ok(await giveSecret(tx, { agent_id, by: "agent", now: world.clock() }));
+  changed(world, call.agent_id, async (store, agent_id) => {
+    const refusal = await refusalOfHolder(store, agent_id, call.secret);
+    return refusal !== null
+      ? fail(refusal)
+      : newSecret({ agent_id, by: "agent", now: world.clock() });
   });
 
 /** POST /api/agents/revoke: the id takes nothing from then on; were it free again, anyone could use its name. */
 export const revokeSecret = (world: KeyWorld, call: KeyCall) =>
-  changed<AgentRevoked>(world, call.agent_id, async (tx, agent_id) => {
-    const refusal = await refusalOfHolder(tx, agent_id, call.secret);
+  changed<AgentRevoked>(world, call.agent_id, async (store, agent_id) => {
+    const refusal = await refusalOfHolder(store, agent_id, call.secret);
     if (refusal !== null) return fail(refusal);
     const at = world.clock().getTime();
-    await saveAgentKey(tx, { agent_id, secret_digest: null, revoked_at: at });
-    await rejectWaitingOf(tx, agent_id, at);
     const message =
       "The id takes no more submissions, and what waited under it is rejected. An operator can bind it again.";
-    return ok({ agent_id, bound: false, message });
+    return planned(
+      ok({ agent_id, bound: false, message }),
+      (tx) => saveAgentKey(tx, { agent_id, secret_digest: null, revoked_at: at }),
+      (tx) => rejectWaitingOf(tx, agent_id, at),
+    );
   });
 
-async function refusalOfHolder(tx: WriteTransaction, agent_id: string, secret: string | null) {
-  const refusal = secretRefusal(agent_id, await agentKey(tx, agent_id), secret);
+async function refusalOfHolder(store: Queryable, agent_id: string, secret: string | null) {
+  const refusal = secretRefusal(agent_id, await agentKey(store, agent_id), secret);
   if (refusal !== null || secret !== null) return refusal;
   return { kind: "agent_not_bound", agent_id } as const;
 }
@@ -88,10 +90,10 @@ async function refusalOfHolder(tx: WriteTransaction, agent_id: string, secret: s
 async function changed<Value>(
   { store }: KeyWorld,
   agent_id: string,
-  work: (tx: WriteTransaction, agent_id: string) => Promise<Result<Value, KeyFailure>>,
+  plan: (store: Queryable, agent_id: string) => Promise<Plan<Value, KeyFailure>>,
 ): Promise<Result<Value, KeyFailure>> {
   const { agent, wrongs } = readAgent({ agent_id, agent_name: null });
   const errors = wrongs.filter(({ path }) => path === "agent_id");
   if (errors.length > 0) return fail({ kind: "invalid_agent_id", errors });
-  return store.write((tx) => work(tx, agent.agent_id));
+  return store.write(async (tx) => carryOut(tx, await plan(tx, agent.agent_id)));
 }

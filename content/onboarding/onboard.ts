@@ -31,7 +31,8 @@ import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idemp
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import { standingFields } from "./outcome.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import { carryOut, type Plan, planned, type Write } from "#content/store/plan.ts";
 
 export type OnboardWorld = OnboardingKeys &
   ProofContext & {
@@ -98,7 +99,8 @@ export async function onboard(
       const twin = await pendingTwin(tx, digest);
       if (twin !== null) return ok(await described(tx, twin));
       bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      return storeNew(tx, world, { request, proven, duplicates, digest, network, now });
+      const job = { request, proven, duplicates, digest, network, now };
+      return carryOut(tx, await planNew(tx, world, job));
     }),
   );
   if (!stored.ok) return stored;
@@ -128,25 +130,25 @@ type Job = {
   now: Date;
 };
 
-async function storeNew(
-  tx: WriteTransaction,
+async function planNew(
+  store: Queryable,
   { statusToken }: OnboardWorld,
   { request, proven, duplicates, digest, network, now }: Job,
-): Promise<Result<OnboardingStored, OnboardFailure>> {
+): Promise<Plan<OnboardingStored, OnboardFailure>> {
   const slug = request.claim_slug;
-  const claimed = await claimable(tx, slug);
+  const claimed = await claimable(store, slug);
   if (!claimed.ok) return claimed;
   // Judged here, so that an old request is answered as it was although its challenge has expired by now.
-  if (!proven.ok) return proven;
-  const proof = proven.value;
-  if (proof !== null && (await challengeIsUsed(tx, proof.challenge))) {
-    return fail({ kind: "wallet_challenge_used" });
-  }
-  if (claimed.value !== null) await makeRoom(tx, claimed.value.id, { network, now });
+  const usable = await unused(store, proven);
+  if (!usable.ok) return usable;
+  const proof = usable.value;
+  // Where no more requests for a profile may wait, the one that the rules name gives up its place to the newcomer.
+  const waiting = claimed.value === null ? [] : await waitingForProfile(store, claimed.value.id);
+  const givenUp = placeGivenUp(waiting, network);
   const id = randomBytes(10).toString("hex");
   const type = onboardingType(request, claimed.value);
   const status_digest = digestOf(statusToken(id));
-  await addOnboarding(tx, {
+  const onboarding = {
     id,
     type,
     nonprofit_id: claimed.value?.id ?? null,
@@ -158,36 +160,38 @@ async function storeNew(
     created_at: now.getTime(),
     request_digest: digest,
     status_digest,
-  });
-  return ok({ id, type, slug, status: "pending_review", status_digest });
+  };
+  const writes: Write[] = [(tx) => addOnboarding(tx, onboarding)];
+  if (givenUp !== null) writes.unshift((tx) => giveUpPlace(tx, givenUp, now.getTime()));
+  return planned(ok({ id, type, slug, status: "pending_review", status_digest }), ...writes);
 }
 
-/** Where no more requests for a profile may wait, the one that the rules name gives up its place to the newcomer. */
-async function makeRoom(
-  tx: WriteTransaction,
-  nonprofitId: number,
-  { network, now }: Pick<Job, "network" | "now">,
-): Promise<void> {
-  const givenUp = placeGivenUp(await waitingForProfile(tx, nonprofitId), network);
-  if (givenUp !== null) await giveUpPlace(tx, givenUp, now.getTime());
+/** A proof of a wallet whose challenge no other request came with. */
+async function unused(
+  store: Queryable,
+  proven: Job["proven"],
+): Promise<Result<WalletProof | null, OnboardFailure>> {
+  if (!proven.ok || proven.value === null) return proven;
+  const isUsed = await challengeIsUsed(store, proven.value.challenge);
+  return isUsed ? fail({ kind: "wallet_challenge_used" }) : proven;
 }
 
 /** The listing that is claimed; null for a registration. */
 async function claimable(
-  tx: WriteTransaction,
+  store: Queryable,
   slug: string | null,
 ): Promise<Result<NonprofitRecord | null, OnboardFailure>> {
   if (slug === null) return ok(null);
-  const profile = await recordBySlug(tx, slug);
+  const profile = await recordBySlug(store, slug);
   if (profile === null) return fail({ kind: "nonprofit_not_found", slug });
   const { status, merged_into } = profile;
   return status === "withdrawn" ? fail({ kind: "nonprofit_withdrawn", merged_into }) : ok(profile);
 }
 
-async function described(tx: WriteTransaction, submission: Onboarding): Promise<OnboardingStored> {
+async function described(store: Queryable, submission: Onboarding): Promise<OnboardingStored> {
   const { id, type, nonprofit_id, status } = submission;
   const [record] =
-    nonprofit_id === null ? [] : await recordsById(tx, [nonprofit_id], { summaries: true });
+    nonprofit_id === null ? [] : await recordsById(store, [nonprofit_id], { summaries: true });
   return { id, type, slug: record?.slug ?? null, status, status_digest: null };
 }
 

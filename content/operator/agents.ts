@@ -1,4 +1,4 @@
-import { giveSecret } from "#content/enrichment/bind-agent.ts";
+import { newSecret } from "#content/enrichment/bind-agent.ts";
 import type { AgentNamed, AgentSecret, AgentSubmissions } from "#content/contract/agent-keys.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
@@ -8,6 +8,7 @@ import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
 import { isHarmlessName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
+import { carryOut } from "#content/store/plan.ts";
 import type { OperatorWorld } from "./world.ts";
 
 type AgentWorld = Pick<OperatorWorld, "store" | "clock">;
@@ -24,10 +25,10 @@ export async function bindForOwner(
   const agent_id = foldAgentId(asked.agent_id);
   return store.write(async (tx) => {
     const now = clock();
-    const given = await giveSecret(tx, { agent_id, by: `operator:${operator}`, now });
+    const secret = newSecret({ agent_id, by: `operator:${operator}`, now });
     const entry = { operator, action: "agent.bound", subject: agent_id, detail: { reason } };
     await logOperator(tx, { ...entry, at: now.getTime() });
-    return ok(given);
+    return carryOut(tx, secret);
   });
 }
 
