@@ -16,6 +16,7 @@ import {
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Write } from "#content/store/plan.ts";
 import { inValues } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
@@ -187,27 +188,31 @@ export async function agreedSubmissions(
 const isField = eq(submissions.field_type, "structured");
 
 /**
- * Empties a field that agreement made live and rejects the submissions that agreed; the field counts again. A value that
- * someone else set since stays, only the submissions are rejected. Answers the sequence of the change, null when the
- * profile stays as it is.
+ * How a field that agreement made live is emptied, and the submissions that agreed rejected; the field counts again then.
+ * A value that someone else set since stays, only the submissions are rejected: not `empties`.
  */
-export async function revertField(
-  tx: WriteTransaction,
+export async function planRevert(
+  store: Queryable,
   { nonprofit_id, field, reason, now }: AgreedField & { reason: string; now: Date },
-): Promise<number | null> {
-  const [record] = await recordsById(tx, [nonprofit_id]);
-  if (record === undefined) return null;
-  const reverted = await tx.db
-    .update(submissions)
-    .set(decided({ status: "rejected", reason, at: now.getTime() }))
-    .where(and(ofField({ nonprofit_id, field }), eq(submissions.status, "applied"), isField))
-    .returning({ live: sql<string>`coalesce(${submissions.winning_value}, ${submissions.value})` });
-  const agreed = new Set(reverted.map(({ live }) => comparedValue(field, live)));
-  if (!holdsAgreed(record, field, agreed)) return null;
-  const { [field]: _, ...others } = record.provenance;
-  const after = { ...record, [field]: null, provenance: others };
-  await saveNonprofits(tx, [{ before: record, after }], { origin: "revert", now });
-  return newestChangeOf(tx, nonprofit_id);
+): Promise<{ empties: boolean; writes: Write[] }> {
+  const [record] = await recordsById(store, [nonprofit_id]);
+  if (record === undefined) return { empties: false, writes: [] };
+  const applied = and(ofField({ nonprofit_id, field }), eq(submissions.status, "applied"), isField);
+  const found = await store.db
+    .select({ live: sql<string>`coalesce(${submissions.winning_value}, ${submissions.value})` })
+    .from(submissions)
+    .where(applied);
+  const rejected = decided({ status: "rejected", reason, at: now.getTime() });
+  const writes: Write[] = [(tx) => tx.db.update(submissions).set(rejected).where(applied)];
+  const agreed = new Set(found.map(({ live }) => comparedValue(field, live)));
+  const empties = holdsAgreed(record, field, agreed);
+  if (empties) {
+    const { [field]: _, ...others } = record.provenance;
+    const after = { ...record, [field]: null, provenance: others };
+    const saves = [{ before: record, after }];
+    writes.push((tx) => saveNonprofits(tx, saves, { origin: "revert", now }));
+  }
+  return { empties, writes };
 }
 
 /**

@@ -241,6 +241,14 @@ const groups = {
   texts: (field: Field) => and(ofField(field), eq(submissions.audit_only, 0)),
 } as const satisfies Record<string, (field: Field) => SQL | undefined>;
 
+/** How many of a group wait for a field. */
+export const waitingIn = (
+  store: Queryable,
+  group: keyof typeof groups,
+  field: Field,
+): Promise<number> =>
+  store.db.$count(submissions, and(sql`${submissions.status} = 'pending'`, groups[group](field)));
+
 /** Rejects all of a group that waits for a field. Answers how many submissions that were. */
 export const rejectAll = (
   tx: WriteTransaction,

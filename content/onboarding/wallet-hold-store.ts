@@ -6,6 +6,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { OnboardingOutcome } from "./outcome.ts";
 import type { Onboarding } from "./store.ts";
+import type { Write } from "#content/store/plan.ts";
 import { countUpTo } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions, walletHolds as holds } from "#content/store/tables/onboarding.ts";
@@ -94,6 +95,8 @@ type WalletChange = {
   before: NonprofitRecord | null;
   saved: NonprofitRecord;
   outcome: OnboardingOutcome;
+  /** The change of this nonprofit that is held, if any. */
+  held: WalletHold | null;
   by: string;
   now: Date;
   effectiveAt: number;
@@ -104,11 +107,10 @@ type WalletChange = {
  * is replaced, also by the wallet in effect: the newest request that an operator approved is what the organisation wants.
  */
 export async function changeWallet(tx: WriteTransaction, change: WalletChange): Promise<void> {
-  const { submission, before, saved, by } = change;
+  const { submission, before, saved, held, by } = change;
   const { wallet } = change.outcome;
   if (wallet === null) return;
   const at = change.now.getTime();
-  const held = before === null ? null : await heldOf(tx, before.id);
   if (held !== null) {
     await closeHold(tx, held, { status: "replaced", reason: null, slug: saved.slug, by, at });
   }
@@ -163,15 +165,15 @@ export async function closeHold(
   await logWallet(tx, status, hold, { slug, by, at });
 }
 
-/** Stops the held change of a nonprofit. False: there was none. */
-export async function stopHeld(
-  tx: WriteTransaction,
+/** What stops the held change of a nonprofit; no write where there is none. */
+export async function stoppingHeld(
+  store: Queryable,
   nonprofitId: number,
   closing: Omit<Closing, "status">,
-): Promise<boolean> {
-  const held = await heldOf(tx, nonprofitId);
-  if (held !== null) await closeHold(tx, held, { ...closing, status: "stopped" });
-  return held !== null;
+): Promise<Write[]> {
+  const held = await heldOf(store, nonprofitId);
+  if (held === null) return [];
+  return [(tx) => closeHold(tx, held, { ...closing, status: "stopped" })];
 }
 
 export const heldOf = (store: Queryable, nonprofitId: number): Promise<WalletHold | null> =>

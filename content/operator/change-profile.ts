@@ -16,10 +16,11 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { SourcedValue } from "#content/nonprofit/provenance.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import { type Link, linkSaves, linkThatTook, unlinkSaves } from "#content/register/links-store.ts";
-import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
+import { type Link, linkThatTook, planLink, planUnlink } from "#content/register/links-store.ts";
+import { applyDueHolds, stoppingHeld } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { carryOut, type Plan, planned, type Write } from "#content/store/plan.ts";
 import { type OperatorWorld, isLive } from "./world.ts";
 
 export type ProfileFailure =
@@ -30,28 +31,29 @@ export type ProfileFailure =
 type ProfileWorld = Pick<OperatorWorld, "store" | "clock" | "curated" | "waitForPublication">;
 type Operated<Body> = Body & { slug: string; operator: string; reason: string };
 
-/** What a verb makes of a profile; `detail` stands in the audit log beside the reason. */
+/** What a verb makes of a profile, and what it writes beside; `detail` stands in the audit log beside the reason. */
 type ProfileOutcome = {
   saves: Save[];
+  writes?: readonly Write[];
   fields: readonly string[];
   message: string;
   detail?: Record<string, unknown>;
 };
 
-type Work<Answer, Failure> = (
-  tx: WriteTransaction,
+type Planning<Answer, Failure> = (
+  store: Queryable,
   before: NonprofitRecord,
   now: Date,
-) => Promise<Result<Answer, Failure>>;
+) => Promise<Plan<Answer, Failure>>;
 
 /**
- * One change of a profile in one transaction, and the sequence of the public change that it made, null for none. Held
- * wallets that are due take effect before.
+ * One change of a profile, read, planned and carried out in one transaction, and the sequence of the public change that it
+ * made, null for none. Held wallets that are due take effect before.
  */
 export const onProfile = <Answer, Failure>(
   { store, clock }: Pick<OperatorWorld, "store" | "clock">,
   slug: string,
-  work: Work<Answer, Failure>,
+  plan: Planning<Answer, Failure>,
 ) =>
   store.write(async (tx) => {
     const now = clock();
@@ -59,7 +61,8 @@ export const onProfile = <Answer, Failure>(
     if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
     await applyDueHolds(tx, now, known.id);
     const last = await newestChangeOf(tx, known.id);
-    const made = await work(tx, (await recordBySlug(tx, slug)) ?? known, now);
+    const before = (await recordBySlug(tx, slug)) ?? known;
+    const made = await carryOut(tx, await plan(tx, before, now));
     if (!made.ok) return made;
     const newest = await newestChangeOf(tx, known.id);
     return ok({ sequence: newest === last ? null : newest, answer: made.value });
@@ -69,21 +72,25 @@ export const onProfile = <Answer, Failure>(
 async function changeProfile(
   world: ProfileWorld,
   { slug, operator, reason, change }: Operated<Pick<ProfileChange, "change">>,
-  work: Work<ProfileOutcome, ProfileFailure>,
+  plan: Planning<ProfileOutcome, ProfileFailure>,
 ): Promise<Result<ProfileChange, ProfileFailure>> {
-  const done = await onProfile(world, slug, async (tx, before, now) => {
-    const made = await work(tx, before, now);
+  const done = await onProfile(world, slug, async (store, before, now) => {
+    const made = await plan(store, before, now);
     if (!made.ok) return made;
-    const { saves, fields, message, detail } = made.value;
-    await saveNonprofits(tx, saves, { origin: "operator", now });
-    await logOperator(tx, {
+    const { saves, writes = [], fields, message, detail } = made.value;
+    const entry = {
       operator,
       action: `profile.${change}`,
       subject: slug,
       detail: { reason, public: true, ...detail },
       at: now.getTime(),
-    });
-    return ok({ slug, change, fields: publicFields(fields), message });
+    };
+    return planned(
+      ok({ slug, change, fields: publicFields(fields), message }),
+      ...writes,
+      (tx) => saveNonprofits(tx, saves, { origin: "operator", now }),
+      (tx) => logOperator(tx, entry),
+    );
   });
   if (!done.ok) return done;
   // A profile that came back may be a recommended one.
@@ -95,23 +102,24 @@ const conflict = (message: string) => fail({ kind: "profile_conflict", message }
 
 /** Takes a profile out of the directory; its address stays. A held wallet is stopped: no restoring brings it back. */
 export const withdrawProfile = (world: ProfileWorld, asked: Operated<unknown>) =>
-  changeProfile(world, { ...asked, change: "withdrawn" }, async (tx, before, now) => {
+  changeProfile(world, { ...asked, change: "withdrawn" }, async (store, before, now) => {
     if (before.status === "withdrawn") return conflict("This profile is withdrawn already.");
     const { slug, reason, operator: by } = asked;
-    const wasHeld = await stopHeld(tx, before.id, { reason, slug, by, at: now.getTime() });
+    const stops = await stoppingHeld(store, before.id, { reason, slug, by, at: now.getTime() });
     return ok({
       saves: [{ before, after: withdrawnBy(before, now) }],
+      writes: stops,
       fields: ["status"],
-      message: `Withdrawn: it is in no list and takes no data and no donations. Restore undoes it.${wasHeld ? " Its wallet on hold is stopped for good." : ""}`,
+      message: `Withdrawn: it is in no list and takes no data and no donations. Restore undoes it.${stops.length > 0 ? " Its wallet on hold is stopped for good." : ""}`,
     });
   });
 
 /** Brings a withdrawn profile back, whether an operator or a register withdrew it; of a merged one, with the registrations that it had. */
 export const restoreProfile = (world: ProfileWorld, asked: Operated<unknown>) =>
-  changeProfile(world, { ...asked, change: "restored" }, async (tx, before, now) => {
+  changeProfile(world, { ...asked, change: "restored" }, async (store, before, now) => {
     if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");
-    const link = await linkThatTook(tx, before.slug);
-    if (link !== null) return ok(await unlinked(tx, before, link, { ...asked, now }));
+    const link = await linkThatTook(store, before.slug);
+    if (link !== null) return ok(await unlinked(store, before, link, { ...asked, now }));
     const { merged_into } = before;
     const stays =
       merged_into === null
@@ -127,12 +135,13 @@ export const restoreProfile = (world: ProfileWorld, asked: Operated<unknown>) =>
 
 /** A link undone. What its register has taken out since then stays withdrawn. */
 async function unlinked(
-  tx: WriteTransaction,
+  store: Queryable,
   before: NonprofitRecord,
   link: Link,
   { operator: by, reason, now }: Operated<{ now: Date }>,
 ): Promise<ProfileOutcome> {
-  const { saves, kept, fields } = await unlinkSaves(tx, before, link, { by, reason, now });
+  const undone = { by, reason, now };
+  const { saves, writes, kept, fields } = await planUnlink(store, before, link, undone);
   const isListed = saves[0]?.after.status !== "withdrawn";
   const others = publicFields(fields).filter((field) => field !== "registrations");
   const back = `with its registrations, which ${kept} gave back${others.length > 0 ? ` with ${others.join(", ")}` : ""}`;
@@ -141,6 +150,7 @@ async function unlinked(
     : `No longer merged, ${back}; but its register no longer has it, so it stays withdrawn. Restore it once more to list it all the same.`;
   return {
     saves,
+    writes,
     fields: [...(isListed ? ["status"] : []), "merged_into", "registrations"],
     message: `${message} The two are never linked again by themselves.`,
     detail: { merged_into: kept, fields },
@@ -155,16 +165,17 @@ export const mergeProfile = (
   world: ProfileWorld,
   { into: other, ...asked }: Operated<{ into: string }>,
 ) =>
-  changeProfile(world, { ...asked, change: "merged" }, async (tx, before, now) => {
-    const into = await recordBySlug(tx, other);
+  changeProfile(world, { ...asked, change: "merged" }, async (store, before, now) => {
+    const into = await recordBySlug(store, other);
     if (into === null) return fail({ kind: "nonprofit_not_found", slug: other });
     const why = whyNotMerged(before, into);
     if (why !== null) return conflict(why);
     const { operator, reason } = asked;
     const link = { source: "operator", set_by: operator, reason, now } as const;
-    const { saves, fields } = await linkSaves(tx, { gone: before, into }, link);
+    const { saves, writes, fields } = await planLink(store, { gone: before, into }, link);
     return ok({
       saves,
+      writes,
       fields,
       message: `Merged: its page leads to ${other}, which got ${fields.length === 0 ? "nothing that it lacked" : fields.join(", ")}. Donations and submissions stay on record where they were made.`,
       detail: { into: other, fields },
@@ -179,24 +190,24 @@ export const editProfile = (
   world: ProfileWorld,
   { values, ...asked }: Operated<{ values: ProfileValues }>,
 ) =>
-  changeProfile(world, { ...asked, change: "edited" }, async (tx, before, now) => {
+  changeProfile(world, { ...asked, change: "edited" }, async (_, before, now) => {
     if (before.status === "withdrawn") {
       return conflict("This profile is withdrawn. Restore it before you edit it.");
     }
     const read = readProfileValues(values, { thisYear: now.getUTCFullYear() });
     if (!read.ok) return fail({ kind: "invalid_profile", errors: read.failure });
-    const made = await setFields(tx, before, read.value, now);
+    const made = planFields(before, read.value, now);
     if (made === null) return conflict("The profile holds these values already.");
     const message = `Saved: ${publicFields(made.fields).join(", ").replaceAll("_", " ")}.`;
     return ok({ ...made, message });
   });
 
 /**
- * What there is to save once these values are set by an operator, and what the audit log tells of it; null when the profile
- * holds them already. Other values that agents sent for these fields are rejected here. `suggested`: see edited.
+ * What there is to save once these values are set by an operator, what the audit log tells of it, and the writes, to be
+ * done before, that reject other values which agents sent for these fields; null when the profile holds them already.
+ * `suggested`: see edited.
  */
-export async function setFields(
-  tx: WriteTransaction,
+export function planFields(
   before: NonprofitRecord,
   values: Partial<NonprofitRecord>,
   now: Date,
@@ -204,13 +215,14 @@ export async function setFields(
 ) {
   const { after, fields } = edited(before, values, now, suggested);
   if (fields.length === 0) return null;
+  const writes: Write[] = [];
   for (const field of enrichableFields) {
     if (isRowField(field) || !fields.includes(field)) continue;
     const value = after[field] === null ? null : String(after[field]);
-    await overruleField(tx, { nonprofit_id: before.id, field, value, now });
+    writes.push((tx) => overruleField(tx, { nonprofit_id: before.id, field, value, now }));
   }
   const detail = { was: loggable(before, fields), set: loggable(after, fields) };
-  return { saves: [{ before, after }], fields, detail };
+  return { saves: [{ before, after }], writes, fields, detail };
 }
 
 /** Values for the audit log, which keeps them for ever: a contact is never among them. */

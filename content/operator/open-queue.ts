@@ -13,10 +13,12 @@ import { isoTime } from "#content/contract/base/time.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
 import { describeFaults, wordingFaults } from "#content/recommendation/pick-text.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { carryOut, type Plan } from "#content/store/plan.ts";
 
 export type ReviewQueue = ReturnType<typeof openQueue>;
 
@@ -66,10 +68,14 @@ type Described = Omit<FoundReview, "id" | "kind" | "cursor" | "slug" | "name" | 
 type Decision = "approved" | "rejected";
 type Outcome<Done> = Promise<Result<Done, ReviewFailure>>;
 type Decide<Row, Of> = (
-  tx: WriteTransaction,
+  store: Queryable,
   waiting: Waiting<Row, Of>,
   deciding: Deciding,
-) => Outcome<Partial<Decided> & Pick<Decided, "message">>;
+) => PlannedDecision | Promise<PlannedDecision>;
+export type PlannedDecision = Plan<
+  Pick<Decided, "message"> & Partial<Pick<Decided, "slug" | "complete">>,
+  ReviewFailure
+>;
 
 export type Deciding = {
   /** The part of the id after the kind. */
@@ -84,8 +90,8 @@ export type Deciding = {
 };
 
 /**
- * What a decision did, inside its transaction: unless given, to the nonprofit that was there, and nothing public.
- * `sequence` is that of the public change it made, if any. Not `complete`: it waits for another operator's approval.
+ * What a decision did, inside its transaction: to the nonprofit that was there unless `slug` names another. `sequence` is
+ * that of the public change it made, if any. Not `complete`: it waits for another operator's approval.
  */
 export type Decided = {
   slug: string | null;
@@ -172,12 +178,22 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
       }
       const found = await findDecidable(tx, key);
       if (!found.ok) return found;
+      const { slug = null } = found.value.record ?? {};
+      const last = await newestOf(tx, slug);
       const decide = decision === "approved" ? queue.approve : queue.reject;
-      const done = await decide(tx, found.value, deciding);
-      const slug = found.value.record?.slug ?? null;
-      return done.ok ? ok({ slug, sequence: null, complete: true, ...done.value }) : done;
+      const done = await carryOut(tx, await decide(tx, found.value, deciding));
+      if (!done.ok) return done;
+      const decided = { slug, complete: true, ...done.value };
+      const newest = await newestOf(tx, decided.slug);
+      return ok({ ...decided, sequence: newest === last ? null : newest });
     },
   };
+}
+
+/** The newest change of the nonprofit at an address; null for none. */
+async function newestOf(store: Queryable, slug: string | null): Promise<number | null> {
+  const record = slug === null ? null : await recordBySlug(store, slug);
+  return record === null ? null : newestChangeOf(store, record.id);
 }
 
 export const isListed = ({ record }: { record: NonprofitRecord }): boolean =>

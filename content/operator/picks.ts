@@ -20,7 +20,8 @@ import {
   setPick,
 } from "#content/recommendation/pick-store.ts";
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { carryOut, type Plan, planned } from "#content/store/plan.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { OperatorWorld } from "./world.ts";
 
@@ -65,14 +66,15 @@ export const addToPicks = (world: PickWorld, { operator, ...body }: Operated<Pic
     const text = checkPickText(body, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
     const pick = { ...text.value, ...of.made, causes: body.causes ?? null };
-    const { slug } = body;
-    return (await addPick(of.tx, pick)) ? ok(null) : fail({ kind: "pick_exists", slug });
+    const exists = (await pickOf(of.store, pick.nonprofit_id)) !== null;
+    if (exists) return fail({ kind: "pick_exists", slug: body.slug });
+    return planned(ok(null), (tx) => addPick(tx, pick));
   });
 
 /** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
 export const editPick = (world: PickWorld, { operator, slug, ...edit }: Operated<PickEdit>) =>
   changing(world, { slug, operator, change: "edited", detail: edit }, async (of) => {
-    const before = await pickOf(of.tx, of.made.nonprofit_id);
+    const before = await pickOf(of.store, of.made.nonprofit_id);
     if (before === null) return fail({ kind: "pick_not_found", slug });
     const {
       recommended_for = before.recommended_for,
@@ -81,8 +83,8 @@ export const editPick = (world: PickWorld, { operator, slug, ...edit }: Operated
     } = edit;
     const text = checkPickText({ recommended_for, why_recommended }, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
-    await setPick(of.tx, { ...text.value, ...of.made, causes });
-    return ok(null);
+    const pick = { ...text.value, ...of.made, causes };
+    return planned(ok(null), (tx) => setPick(tx, pick));
   });
 
 /** Stops recommending a nonprofit. From then on agents' agreement alone cannot promote it. */
@@ -92,9 +94,14 @@ export const removePick = (
 ) =>
   changing(world, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
     const { nonprofit_id, updated_at: at } = of.made;
-    if (!(await deletePick(of.tx, nonprofit_id, at))) return fail({ kind: "pick_not_found", slug });
-    await rejectApplied(of.tx, nonprofit_id, { reason, decided_by: `operator:${operator}`, at });
-    return ok(null);
+    const exists = (await pickOf(of.store, nonprofit_id)) !== null;
+    if (!exists) return fail({ kind: "pick_not_found", slug });
+    const rejection = { reason, decided_by: `operator:${operator}`, at };
+    return planned(
+      ok(null),
+      (tx) => deletePick(tx, nonprofit_id, at),
+      (tx) => rejectApplied(tx, nonprofit_id, rejection),
+    );
   });
 
 type Change = {
@@ -104,7 +111,7 @@ type Change = {
   detail: Record<string, unknown>;
 };
 type Of = {
-  tx: WriteTransaction;
+  store: Queryable;
   /** What the operator's own pick of this nonprofit has in any case. */
   made: Pick<StoredPick, "nonprofit_id" | "origin" | "draft_id" | "added_by" | "updated_at">;
 };
@@ -113,7 +120,7 @@ type Of = {
 async function changing(
   { store, clock, curated }: PickWorld,
   { slug, operator, change, detail }: Change,
-  work: (of: Of) => Promise<Result<null, PickFailure>>,
+  plan: (of: Of) => Promise<Plan<null, PickFailure>>,
 ): Promise<Result<PickChange, PickFailure>> {
   if (isInFile(slug)) return fail({ kind: "pick_in_file", slug });
   const done = await store.write(async (tx): Promise<Result<null, PickFailure>> => {
@@ -130,7 +137,7 @@ async function changing(
       added_by: operator,
       updated_at: at,
     };
-    const outcome = await work({ tx, made });
+    const outcome = await carryOut(tx, await plan({ store: tx, made }));
     if (!outcome.ok) return outcome;
     await logOperator(tx, { operator, action: `pick.${change}`, subject: slug, detail, at });
     return outcome;

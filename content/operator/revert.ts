@@ -1,7 +1,7 @@
 import type { Reverted } from "#content/contract/review.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import { agentsNeeded } from "#content/enrichment/consensus.ts";
-import { agreedSubmissions, revertField } from "#content/enrichment/agreed-field-store.ts";
+import { agreedSubmissions, planRevert } from "#content/enrichment/agreed-field-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import {
   agentsAgreed,
@@ -10,7 +10,8 @@ import {
   rejectAgreed,
 } from "#content/recommendation/draft-store.ts";
 import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
+import type { Write } from "#content/store/plan.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import type { OperatorWorld } from "./world.ts";
 
@@ -53,8 +54,9 @@ export async function revertAgent(
       const now = clock();
       let count = 0;
       for (const { nonprofit_id, field } of found) {
-        const sequence = await revertField(tx, { nonprofit_id, field, reason, now });
-        if (sequence !== null) count += 1;
+        const revert = await planRevert(tx, { nonprofit_id, field, reason, now });
+        for (const write of revert.writes) await write(tx);
+        if (revert.empties) count += 1;
       }
       await logOperator(tx, {
         operator,
@@ -94,7 +96,11 @@ async function revertRecommendations(
     if (drafts.length === 0) break;
     gone += await store.write(async (tx) => {
       let count = 0;
-      for (const draft of drafts) if (await reverted(tx, draft, reverting, clock())) count += 1;
+      for (const draft of drafts) {
+        const { goes, writes } = await planRejection(tx, draft, reverting, clock());
+        for (const write of writes) await write(tx);
+        if (goes) count += 1;
+      }
       return count;
     });
   }
@@ -102,25 +108,26 @@ async function revertRecommendations(
   return gone;
 }
 
-/** Rejects one draft that agreed, and says whether the recommendation went with it. */
-async function reverted(
-  tx: WriteTransaction,
+/** How one draft that agreed is rejected, and whether the recommendation goes with it. */
+async function planRejection(
+  store: Queryable,
   draft: QueuedDraft,
   { operator, reason }: Reverting,
   now: Date,
-): Promise<boolean> {
+): Promise<{ goes: boolean; writes: Write[] }> {
   const { id, nonprofit_id, normalised, slug } = draft;
   const at = now.getTime();
   // No operator refused the profile, only an agent: others may agree on it again.
   const rejection = { reason, decided_by: `revert:${operator}`, at };
-  await rejectAgreed(tx, { nonprofit_id, normalised, id }, rejection);
-  const pick = await pickOf(tx, nonprofit_id);
-  if (pick?.origin !== "consensus") return false;
-  const stands = pick.draft_id !== id && (await agentsAgreed(tx, draft)) >= agentsNeeded;
-  if (stands) return false;
-  await deletePick(tx, nonprofit_id, at);
-  await rejectAgreed(tx, { nonprofit_id, normalised, id: null }, rejection);
-  await logOperator(tx, {
+  const rejecting = (one: number | null): Write => {
+    return (tx) => rejectAgreed(tx, { nonprofit_id, normalised, id: one }, rejection);
+  };
+  const pick = await pickOf(store, nonprofit_id);
+  if (pick?.origin !== "consensus") return { goes: false, writes: [rejecting(id)] };
+  const stands =
+    pick.draft_id !== id && (await agentsAgreed(store, draft, { besides: id })) >= agentsNeeded;
+  if (stands) return { goes: false, writes: [rejecting(id)] };
+  const entry = {
     operator,
     action: "recommendation.reverted",
     subject: slug,
@@ -131,6 +138,11 @@ async function reverted(
       why_recommended: pick.why_recommended,
     },
     at,
-  });
-  return true;
+  };
+  const writes: Write[] = [
+    (tx) => deletePick(tx, nonprofit_id, at),
+    rejecting(null),
+    (tx) => logOperator(tx, entry),
+  ];
+  return { goes: true, writes };
 }

@@ -2,7 +2,7 @@ import { isStructured } from "#content/contract/enrichment.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
-import { applyAgreed, revertField } from "#content/enrichment/agreed-field-store.ts";
+import { applyAgreed, planRevert } from "#content/enrichment/agreed-field-store.ts";
 import {
   contestedFields,
   contestedWaiting,
@@ -13,10 +13,11 @@ import {
   fieldVotes,
   type VotedField,
 } from "#content/enrichment/review-store.ts";
-import { rejectAll } from "#content/enrichment/submission-store.ts";
+import { rejectAll, waitingIn } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { operatorsWord, takenFrom } from "#content/nonprofit/provenance.ts";
 import type { Queryable } from "#content/store/open.ts";
+import { planned } from "#content/store/plan.ts";
 import {
   checksOf,
   flagsOf,
@@ -60,7 +61,7 @@ export const contestedReviews = openQueue<VotedField>({
     };
   },
 
-  approve: async (tx, { row }, { value, now }) => {
+  approve: (_, { row }, { value, now }) => {
     const { field, votes } = row;
     if (value === null) return unusable("Send value: the correct value of the field.");
     const checked = checkValue(field, value, { thisYear: now.getUTCFullYear() });
@@ -69,20 +70,25 @@ export const contestedReviews = openQueue<VotedField>({
     const source = takenFrom("consensus", now.getTime());
     const said = votes.map((vote) => ({ value: vote.value, source }));
     const agreeing = votes.filter((vote) => vote.normalised_value === normalised_value);
-    const sequence = await applyAgreed(tx, {
+    const agreed = {
       ...row,
       value: checked.value.value,
       normalised_value,
       confidence: Math.max(1, agreeing.length),
       decided: operatorsWord(field, checked.value.value, said, now.getTime()),
       now,
-    });
-    return ok({ sequence, message: `The ${field} is set; other values are rejected.` });
+    };
+    return planned(ok({ message: `The ${field} is set; other values are rejected.` }), (tx) =>
+      applyAgreed(tx, agreed),
+    );
   },
 
-  reject: async (tx, { row: { nonprofit_id, field } }, { reason, now }) => {
+  reject: async (store, { row: { nonprofit_id, field } }, { reason, now }) => {
     const contested = { nonprofit_id, field, reason, at: now.getTime() };
-    return ok({ message: `${await rejectAll(tx, "votes", contested)} values are rejected.` });
+    const count = await waitingIn(store, "votes", contested);
+    return planned(ok({ message: `${count} values are rejected.` }), (tx) =>
+      rejectAll(tx, "votes", contested),
+    );
   },
 });
 
@@ -116,19 +122,22 @@ export const disputeReviews = openQueue<VotedField>({
     };
   },
 
-  approve: async (tx, disputed, { key, reason, now }) => {
+  approve: async (store, disputed, { key, reason, now }) => {
     const { nonprofit_id, field } = disputed.row;
     if (!isListed(disputed)) return notWaiting("revert", key);
     const why = reason === "" ? "reverted by a reviewer" : `reverted: ${reason}`;
-    const sequence = await revertField(tx, { nonprofit_id, field, reason: why, now });
-    if (sequence === null) return notWaiting("revert", key);
-    return ok({ sequence, message: `${field} is empty, and agents can agree on it again.` });
+    const revert = await planRevert(store, { nonprofit_id, field, reason: why, now });
+    if (!revert.empties) return planned(notWaiting("revert", key), ...revert.writes);
+    const message = `${field} is empty, and agents can agree on it again.`;
+    return planned(ok({ message }), ...revert.writes);
   },
 
-  reject: async (tx, { row: { nonprofit_id, field } }, { key, reason, now }) => {
+  reject: async (store, { row: { nonprofit_id, field } }, { key, reason, now }) => {
     const disputed = { nonprofit_id, field, reason, at: now.getTime() };
-    if ((await rejectAll(tx, "disputes", disputed)) === 0) return notWaiting("revert", key);
-    return ok({ message: `${field} stays as it is.` });
+    if ((await waitingIn(store, "disputes", disputed)) === 0) return notWaiting("revert", key);
+    return planned(ok({ message: `${field} stays as it is.` }), (tx) =>
+      rejectAll(tx, "disputes", disputed),
+    );
   },
 });
 

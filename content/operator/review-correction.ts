@@ -9,14 +9,13 @@ import {
   correctionQueue,
   correctionsWaiting,
 } from "#content/correction/store.ts";
-import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { namedBy, takenFrom } from "#content/nonprofit/provenance.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
-import { setFields } from "./change-profile.ts";
+import { planned, type Write } from "#content/store/plan.ts";
+import { planFields } from "./change-profile.ts";
 import {
   type Deciding,
   hexKey,
@@ -60,63 +59,66 @@ export const correctionReviews = openQueue<Correction>({
     };
   },
 
-  approve: async (tx, waiting, deciding) => {
+  approve: (_, waiting, deciding) => {
     const { field, suggested_value } = waiting.row;
     if (!isListed(waiting)) {
       const message = "The profile is withdrawn. Reject this with that reason.";
       return fail({ kind: "review_conflict", message });
     }
+    const closing = close(waiting.row, "approved", deciding);
     if (!isSettable(field)) {
-      await close(tx, waiting.row, "approved", deciding);
-      return ok({ message: `It is accepted. Nothing was set: put the ${spoken(field)} right.` });
+      const message = `It is accepted. Nothing was set: put the ${spoken(field)} right.`;
+      return planned(ok({ message }), closing);
     }
     const text = deciding.value ?? suggested_value;
     const thisYear = deciding.now.getUTCFullYear();
     const read = correctedValue(field, text, { thisYear });
     if (!read.ok) return unusable(read.failure.message);
-    const sequence = await put(tx, waiting, read.value, deciding);
-    await close(tx, waiting.row, "approved", deciding);
+    const writes = putting(waiting, read.value, deciding);
     const done = text === null ? "is empty now" : "is corrected";
     const message =
-      sequence === null ? `The profile holds this value already.` : `The ${spoken(field)} ${done}.`;
-    return ok({ sequence, message });
+      writes === null ? `The profile holds this value already.` : `The ${spoken(field)} ${done}.`;
+    return planned(ok({ message }), ...(writes ?? []), closing);
   },
 
-  reject: async (tx, { row }, deciding) => {
-    await close(tx, row, "rejected", deciding);
-    return ok({ message: "It is rejected; the sender sees the reason." });
-  },
+  reject: (_, { row }, deciding) =>
+    planned(
+      ok({ message: "It is rejected; the sender sees the reason." }),
+      close(row, "rejected", deciding),
+    ),
 });
 
-const close = (
-  tx: WriteTransaction,
-  { id }: Correction,
-  status: "approved" | "rejected",
-  { reason, operator, now }: Deciding,
-): Promise<void> =>
-  closeCorrection(tx, {
-    id,
-    status,
-    reason: reason === "" ? null : reason,
-    reviewed_by: operator,
-    reviewed_at: now.getTime(),
-  });
+const close =
+  (
+    { id }: Correction,
+    status: "approved" | "rejected",
+    { reason, operator, now }: Deciding,
+  ): Write =>
+  (tx) =>
+    closeCorrection(tx, {
+      id,
+      status,
+      reason: reason === "" ? null : reason,
+      reviewed_by: operator,
+      reviewed_at: now.getTime(),
+    });
 
-/** Sets the value in the operator's name. Answers the sequence of the change, null when the profile holds it already. */
-async function put(
-  tx: WriteTransaction,
+/** Sets the value in the operator's name; null when the profile holds it already. */
+function putting(
   { row, record }: Waiting<Correction>,
   values: Partial<NonprofitRecord>,
   { operator, now }: Deciding,
-): Promise<number | null> {
+): Write[] | null {
   const source = takenFrom("correction", now.getTime());
-  const made = await setFields(tx, record, values, now, [{ value: row.suggested_value, source }]);
+  const made = planFields(record, values, now, [{ value: row.suggested_value, source }]);
   if (made === null) return null;
-  await saveNonprofits(tx, made.saves, { origin: "correction", now });
   const detail = { reason: `correction-${row.id}`, ...made.detail };
   const entry = { operator, action: "profile.edited", subject: record.slug, at: now.getTime() };
-  await logOperator(tx, { ...entry, detail });
-  return newestChangeOf(tx, record.id);
+  return [
+    ...made.writes,
+    (tx) => saveNonprofits(tx, made.saves, { origin: "correction", now }),
+    (tx) => logOperator(tx, { ...entry, detail }),
+  ];
 }
 
 const spoken = (field: CorrectionField): string =>

@@ -17,6 +17,7 @@ import {
   type PickText,
   sensitiveClaims,
 } from "#content/recommendation/pick-text.ts";
+import { planned } from "#content/store/plan.ts";
 import {
   flagsOf,
   isListed,
@@ -74,7 +75,7 @@ export const draftReviews = openQueue<StoredDraft>({
     };
   },
 
-  approve: async (tx, { row: draft, record: { slug } }, { value, operator, now }) => {
+  approve: (_, { row: draft, record: { slug } }, { value, operator, now }) => {
     if (isInFile(slug)) return unusable(inFile);
     const words = edited(draft, value);
     if (words === null) return unusable(howToEdit);
@@ -86,16 +87,18 @@ export const draftReviews = openQueue<StoredDraft>({
     const at = now.getTime();
     const { nonprofit_id, id: draft_id } = draft;
     const made = { origin: "draft" as const, draft_id, added_by: operator, updated_at: at };
-    await setPick(tx, { ...text.value, ...made, nonprofit_id });
-    // Drafts of other agents that name the same intents are closed with it.
-    await applyAgreeing(tx, draft, { decided_by: `operator:${operator}`, at });
-    return ok({ message: `${slug} is recommended within seconds.` });
+    return planned(
+      ok({ message: `${slug} is recommended within seconds.` }),
+      (tx) => setPick(tx, { ...text.value, ...made, nonprofit_id }),
+      // Drafts of other agents that name the same intents are closed with it.
+      (tx) => applyAgreeing(tx, draft, { decided_by: `operator:${operator}`, at }),
+    );
   },
 
-  reject: async (tx, { row: { id } }, { reason, operator, now }) => {
+  reject: (_, { row: { id } }, { reason, operator, now }) => {
     const decided_by = `operator:${operator}`;
-    await closeDraft(tx, id, { status: "rejected", reason, decided_by, at: now.getTime() });
-    return ok({ message: "The draft is rejected." });
+    const closing = { status: "rejected", reason, decided_by, at: now.getTime() } as const;
+    return planned(ok({ message: "The draft is rejected." }), (tx) => closeDraft(tx, id, closing));
   },
 });
 

@@ -8,6 +8,7 @@ import {
   holdsWaiting,
   type WalletHold,
 } from "#content/onboarding/wallet-hold-store.ts";
+import { planned } from "#content/store/plan.ts";
 import { hexKey, instantAt, openQueue } from "./open-queue.ts";
 
 const hourMs = 3_600_000;
@@ -50,15 +51,16 @@ export const holdReviews = openQueue<WalletHold>({
     created_at: hold.approved_at,
   }),
 
-  approve: async (_, { row }) =>
+  approve: (_, { row }) =>
     fail({
       kind: "review_conflict",
       message: `A hold cannot be shortened: this wallet takes effect at ${isoTime(row.effective_at)} by itself. Rejecting stops it.`,
     }),
 
-  reject: async (tx, { row: hold, record: { slug } }, { reason, operator: by, now }) => {
-    const at = now.getTime();
-    await closeHold(tx, hold, { status: "stopped", reason, slug, by, at });
-    return ok({ message: "The change is stopped: the wallet stays as it is." });
+  reject: (_, { row: hold, record: { slug } }, { reason, operator: by, now }) => {
+    const closing = { status: "stopped", reason, slug, by, at: now.getTime() } as const;
+    return planned(ok({ message: "The change is stopped: the wallet stays as it is." }), (tx) =>
+      closeHold(tx, hold, closing),
+    );
   },
 });

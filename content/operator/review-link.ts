@@ -1,11 +1,11 @@
 import { linkWords } from "#content/contract/nonprofit.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
 import { noted } from "#content/contract/review.ts";
-import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { whyNotMerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { closeLink, type Link, linkSaves, waitingLinks } from "#content/register/links-store.ts";
+import { closeLink, type Link, planLink, waitingLinks } from "#content/register/links-store.ts";
+import { planned } from "#content/store/plan.ts";
 import { numberAt, numericKey, openQueue } from "./open-queue.ts";
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
@@ -32,20 +32,21 @@ export const linkReviews = openQueue<Waiting>({
     created_at: row.set_at,
   }),
 
-  approve: async (tx, { row, record: into }, { operator, reason, now }) => {
-    const gone = await recordBySlug(tx, row.gone ?? "");
+  approve: async (store, { row, record: into }, { operator, reason, now }) => {
+    const gone = await recordBySlug(store, row.gone ?? "");
     if (gone === null) return fail({ kind: "review_not_found", id: `link-${row.id}` });
-    const message = whyNotMerged(gone, into);
-    if (message !== null) return fail({ kind: "review_conflict", message });
+    const why = whyNotMerged(gone, into);
+    if (why !== null) return fail({ kind: "review_conflict", message: why });
     const set = { source: row.source, set_by: operator, reason: reason || null, now };
-    const { saves } = await linkSaves(tx, { gone, into }, set);
-    await saveNonprofits(tx, saves, { origin: "operator", now });
-    const sequence = await newestChangeOf(tx, into.id);
-    return ok({ sequence, message: `Linked: ${gone.slug} leads here, with its registrations.` });
+    const { saves, writes } = await planLink(store, { gone, into }, set);
+    const message = `Linked: ${gone.slug} leads here, with its registrations.`;
+    return planned(ok({ message }), ...writes, (tx) =>
+      saveNonprofits(tx, saves, { origin: "operator", now }),
+    );
   },
 
-  reject: async (tx, { row }, { operator: by, reason, now }) => {
-    await closeLink(tx, row.id, { by, reason, now });
-    return ok({ message: "They stay two, and are never linked by themselves." });
-  },
+  reject: (_, { row }, { operator: by, reason, now }) =>
+    planned(ok({ message: "They stay two, and are never linked by themselves." }), (tx) =>
+      closeLink(tx, row.id, { by, reason, now }),
+    ),
 });

@@ -3,7 +3,6 @@ import type { OnboardingType } from "#content/contract/onboarding.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { wasRevoked } from "#content/operation/audit-store.ts";
@@ -34,13 +33,14 @@ import {
   standingVerification,
 } from "#content/onboarding/store.ts";
 import { changeWallet, heldOf, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { planned } from "#content/store/plan.ts";
 import {
-  type Decided,
   type Deciding,
   hexKey,
   instantAt,
   openQueue,
+  type PlannedDecision,
   unusable,
   type Waiting,
 } from "./open-queue.ts";
@@ -70,31 +70,35 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
     return itemOf(waiting, outcome, await checksFor(store, waiting, outcome, now));
   },
 
-  approve: async (tx, { row: submission, record }, deciding) => {
+  approve: async (store, { row: submission, record }, deciding) => {
     const value = deciding.value?.trim() || submission.first_approved_value;
     const edits = readEdits(value, { thisYear: deciding.now.getUTCFullYear() });
     if (!edits.ok) return unusable(edits.failure.message);
-    const obstacle =
-      (await obstacleOf(tx, submission, record)) ??
-      (await unseenDuplicate(tx, submission, edits.value));
-    if (obstacle !== null) return fail({ kind: "review_conflict", message: obstacle });
-    const approving = await approvingOf(tx, { row: submission, record }, edits.value, deciding.now);
+    const obstacle = await obstacleOf(store, submission, record);
+    if (obstacle !== null) return conflict(obstacle);
+    const unseen = await unseenDuplicate(store, submission, edits.value);
+    if (unseen !== null) return unseen;
+    const request = { row: submission, record };
+    const approving = await approvingOf(store, request, edits.value, deciding.now);
     const outcome = onboardingOutcome(record, approving);
     const setsWallet = outcome.wallet !== null && outcome.wallet.address !== record?.usdc_wallet;
     const approval = { first_approved_value: value, first_approved_held: isHeld(outcome) };
-    const first = setsWallet ? await firstOfTwo(tx, submission, approval, deciding) : null;
-    return first ?? ok(await approved(tx, { row: submission, record, outcome }, deciding));
+    const first = setsWallet ? firstOfTwo(submission, approval, deciding) : null;
+    return first ?? planApproval(store, { ...request, outcome }, deciding);
   },
 
-  reject: async (tx, { row: { id, nonprofit_id } }, { reason, operator, now }) => {
+  reject: (_, { row: { id, nonprofit_id } }, { reason, operator, now }) => {
     const decided = { reviewed_by: operator, reviewed_at: now.getTime() };
-    await closeOnboarding(tx, { id, status: "rejected", nonprofit_id, reason, ...decided });
-    return ok({ message: "It is rejected; the sender sees the reason." });
+    return planned(ok({ message: "It is rejected; the sender sees the reason." }), (tx) =>
+      closeOnboarding(tx, { id, status: "rejected", nonprofit_id, reason, ...decided }),
+    );
   },
 });
 
+const conflict = (message: string) => fail({ kind: "review_conflict", message } as const);
+
 /** What makes approval impossible since the request came, as a sentence for the operator; null for nothing. */
-async function obstacleOf(tx: WriteTransaction, submission: Onboarding, record: Request["record"]) {
+async function obstacleOf(store: Queryable, submission: Onboarding, record: Request["record"]) {
   if (submission.type === "registration") return null;
   if (record === null || record.status === "withdrawn") {
     return "The profile is withdrawn. Reject this with that reason.";
@@ -108,7 +112,7 @@ async function obstacleOf(tx: WriteTransaction, submission: Onboarding, record: 
   if (claimed) {
     return "Another claim of this profile was approved since. Reject this, or ask for a change of the profile.";
   }
-  return (await standingVerification(tx, record.id)) === null
+  return (await standingVerification(store, record.id)) === null
     ? null
     : "An earlier claim of this profile is in effect although it is not verified. Revoke its verification first.";
 }
@@ -118,26 +122,28 @@ async function obstacleOf(tx: WriteTransaction, submission: Onboarding, record: 
  * once, and is in the review then. A number that is taken stops it for good. Looked for as it was edited.
  */
 async function unseenDuplicate(
-  tx: WriteTransaction,
+  store: Queryable,
   submission: Onboarding,
   edits: OnboardingEdits,
-) {
+): Promise<PlannedDecision | null> {
   if (submission.type !== "registration") return null;
   // Without a country of the operator's the number is still read by that of the request.
   const country_code = edits.country_code ?? submission.request.country_code;
   const duplicates = await findDuplicates(
-    tx,
+    store,
     soughtFor({ ...submission.request, ...edits, country_code }, null),
   );
   const taken = duplicates.find(({ reasons }) => reasons.includes("same_registration"));
   if (taken !== undefined) {
-    return `The registration number is that of ${taken.slug}. Reject this, and ask to claim that profile.`;
+    return conflict(
+      `The registration number is that of ${taken.slug}. Reject this, and ask to claim that profile.`,
+    );
   }
   const seen = new Set(submission.duplicates.map(({ slug }) => slug));
   const unseen = duplicates.find(({ slug }) => !seen.has(slug));
   if (unseen === undefined) return null;
-  await keepDuplicates(tx, { id: submission.id, duplicates });
-  return `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
+  const message = `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
+  return planned(conflict(message), (tx) => keepDuplicates(tx, { id: submission.id, duplicates }));
 }
 
 /** What is known when a request is approved now with these edits. */
@@ -172,12 +178,11 @@ const isHeld = ({ wallet }: OnboardingOutcome): boolean => wallet !== null && wa
  * Counts the approval of a wallet where two operators have to approve it: null for the second. Other edits begin the count
  * again, and so does a wallet that would take effect at once by now, or no longer.
  */
-async function firstOfTwo(
-  tx: WriteTransaction,
+function firstOfTwo(
   { id, first_approved_by: first, ...before }: Onboarding,
   approval: Pick<Onboarding, "first_approved_value" | "first_approved_held">,
   { operator: by, walletApprovals }: Deciding,
-) {
+): PlannedDecision | null {
   if (walletApprovals === 1) return null;
   const isSame =
     first !== null &&
@@ -185,37 +190,36 @@ async function firstOfTwo(
     before.first_approved_held === approval.first_approved_held;
   if (isSame && first !== by) return null;
   if (isSame) {
-    const message = "You approved this already; another operator has to approve it, too.";
-    return fail({ kind: "review_conflict", message } as const);
+    return conflict("You approved this already; another operator has to approve it, too.");
   }
-  await noteFirstApproval(tx, id, { first_approved_by: by, ...approval });
   const when = approval.first_approved_held ? "after a hold" : "at once";
   const message = `1 of 2, by ${by}: it sets a wallet ${when}, so another operator has to approve the same.`;
-  return ok({ complete: false, message });
+  return planned(ok({ complete: false, message }), (tx) =>
+    noteFirstApproval(tx, id, { first_approved_by: by, ...approval }),
+  );
 }
 
-/** Writes all that an approval brings about: profile, wallet or its hold, and the end of the review. */
-async function approved(
-  tx: WriteTransaction,
+/** All that an approval brings about: profile, wallet or its hold, and the end of the review. */
+async function planApproval(
+  store: Queryable,
   { row: submission, record, outcome }: Request & { outcome: OnboardingOutcome },
   { operator: by, now, walletHoldMs }: Deciding,
-): Promise<Partial<Decided> & Pick<Decided, "message">> {
+): Promise<PlannedDecision> {
   const nowMs = now.getTime();
-  const last = record === null ? null : await newestChangeOf(tx, record.id);
-  const saves = [{ before: record, after: outcome.after }];
-  const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
-  if (saved === undefined) throw new Error(`nothing was saved for ${submission.id}`);
   const effectiveAt = nowMs + walletHoldMs;
-  await changeWallet(tx, { submission, before: record, saved, outcome, by, now, effectiveAt });
+  const held = record === null ? null : await heldOf(store, record.id);
+  const saves = [{ before: record, after: outcome.after }];
   const decided = { reason: null, reviewed_by: by, reviewed_at: nowMs };
-  const { id: nonprofit_id } = saved;
-  await closeOnboarding(tx, { id: submission.id, status: "approved", nonprofit_id, ...decided });
-  const newest = await newestChangeOf(tx, saved.id);
-  return {
-    slug: saved.slug,
-    sequence: newest === last ? null : newest,
-    message: messageOf(outcome, effectiveAt),
-  };
+  const approved = { id: submission.id, status: "approved" as const, ...decided };
+  const { slug } = outcome.after;
+  return planned(ok({ slug, message: messageOf(outcome, effectiveAt) }), async (tx) => {
+    // A new profile has its id from here on.
+    const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
+    if (saved === undefined) throw new Error(`nothing was saved for ${submission.id}`);
+    const wallet = { submission, before: record, saved, outcome, held, by, now, effectiveAt };
+    await changeWallet(tx, wallet);
+    await closeOnboarding(tx, { ...approved, nonprofit_id: saved.id });
+  });
 }
 
 function messageOf({ kept, corrected, wallet }: OnboardingOutcome, effectiveAt: number): string {

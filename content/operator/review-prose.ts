@@ -10,10 +10,10 @@ import {
   submissionById,
 } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
-import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { planned, type Write } from "#content/store/plan.ts";
 import {
   checksOf,
   flagsOf,
@@ -54,27 +54,30 @@ export const proseReviews = openQueue<StoredSubmission>({
     };
   },
 
-  approve: async (tx, { row: submission, record }, { value, now }) => {
+  approve: (_, { row: submission, record }, { value, now }) => {
     const accepted = accept(record, submission, value, now);
     if (!accepted.ok) return accepted;
     const { after, text } = accepted.value;
     const { id, nonprofit_id, field } = submission;
     const at = now.getTime();
-    await saveNonprofits(tx, [{ before: record, after }], { origin: "review", now });
-    await applyProse(tx, { id, edited: text === submission.value ? null : text, at });
+    const writes: Write[] = [
+      (tx) => saveNonprofits(tx, [{ before: record, after }], { origin: "review", now }),
+      (tx) => applyProse(tx, { id, edited: text === submission.value ? null : text, at }),
+    ];
     if (!isRowField(field)) {
       const reason = rejectionReasons.superseded;
-      await rejectAll(tx, "texts", { nonprofit_id, field, winning_value: text, reason, at });
+      const others = { nonprofit_id, field, winning_value: text, reason, at };
+      writes.push((tx) => rejectAll(tx, "texts", others));
     }
-    const sequence = await newestChangeOf(tx, record.id);
-    return ok({ sequence, message: `The ${field} is accepted.` });
+    return planned(ok({ message: `The ${field} is accepted.` }), ...writes);
   },
 
   // The same text of others, too: one decision is enough.
-  reject: async (tx, { row: { nonprofit_id, field, normalised_value } }, { reason, now }) => {
+  reject: (_, { row: { nonprofit_id, field, normalised_value } }, { reason, now }) => {
     const refused = { nonprofit_id, field, normalised_value, reason, at: now.getTime() };
-    await rejectAll(tx, "texts", refused);
-    return ok({ message: `The ${field} is rejected.` });
+    return planned(ok({ message: `The ${field} is rejected.` }), (tx) =>
+      rejectAll(tx, "texts", refused),
+    );
   },
 });
 

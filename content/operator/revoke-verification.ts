@@ -5,7 +5,8 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { logWallet, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
+import { logWallet, stoppingHeld } from "#content/onboarding/wallet-hold-store.ts";
+import { planned, type Write } from "#content/store/plan.ts";
 import { onProfile } from "./change-profile.ts";
 import { type OperatorWorld, isLive } from "./world.ts";
 
@@ -24,23 +25,29 @@ export async function revokeVerification(
   world: Pick<OperatorWorld, "store" | "clock" | "waitForPublication">,
   { slug, operator, reason, take_back_values }: Revocation,
 ): Promise<Result<RevokeAnswer, RevokeFailure>> {
-  const done = await onProfile(world, slug, async (tx, before, now) => {
+  const done = await onProfile(world, slug, async (store, before, now) => {
     const at = now.getTime();
-    const stands = await standingVerification(tx, before.id);
+    const stands = await standingVerification(store, before.id);
     if (before.verified === 0 && before.status !== "claimed" && stands === null) {
       return fail({ kind: "not_verified", slug } as const);
     }
     const { after, taken_back, put_back } = listedAgain(before, take_back_values !== false);
-    await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
-    await noteRevoked(tx, before.id, at);
-    const stopped_hold = await stopHeld(tx, before.id, { reason, slug, by: operator, at });
+    const stops = await stoppingHeld(store, before.id, { reason, slug, by: operator, at });
+    const writes: Write[] = [
+      (tx) => saveNonprofits(tx, [{ before, after }], { origin: "revocation", now }),
+      (tx) => noteRevoked(tx, before.id, at),
+      ...stops,
+    ];
     if (taken_back.includes("usdc_wallet")) {
       const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
-      await logWallet(tx, "removed", removed, { slug, by: operator, at });
+      writes.push((tx) => logWallet(tx, "removed", removed, { slug, by: operator, at }));
     }
     const detail = { reason, taken_back, put_back };
-    await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
-    return ok({ slug, taken_back, put_back, stopped_hold });
+    const entry = { operator, action: "verification.revoked", subject: slug, detail, at };
+    const stopped_hold = stops.length > 0;
+    return planned(ok({ slug, taken_back, put_back, stopped_hold }), ...writes, (tx) =>
+      logOperator(tx, entry),
+    );
   });
   if (!done.ok) return done;
   const { sequence, answer } = done.value;

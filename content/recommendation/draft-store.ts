@@ -123,9 +123,12 @@ export const agentsBehindDraft = (
     and(sameIntents(same), ne(drafts.status, "rejected"), ne(drafts.agent_id, besides)),
   );
 
-/** How many distinct agents' drafts made a recommendation by agreement. Index: drafts_by_nonprofit. */
-export const agentsAgreed = (store: Queryable, same: SameIntents): Promise<number> =>
-  agentsOf(store, and(sameIntents(same), agreed));
+/** How many distinct agents' drafts, besides one draft, made a recommendation by agreement. Index: drafts_by_nonprofit. */
+export const agentsAgreed = (
+  store: Queryable,
+  same: SameIntents,
+  { besides }: { besides: number },
+): Promise<number> => agentsOf(store, and(sameIntents(same), agreed, ne(drafts.id, besides)));
 
 async function agentsOf(store: Queryable, which: SQL | undefined): Promise<number> {
   const [row] = await store.db

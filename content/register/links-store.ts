@@ -6,6 +6,7 @@ import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import type { Write } from "#content/store/plan.ts";
 import { countUpTo, inValues, jsonText, query } from "#content/store/query.ts";
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
 import {
@@ -214,7 +215,8 @@ async function linkFound(
     await putLink(tx, { gone: before, into }, { ...by, state: "waiting" });
     return true;
   }
-  const { saves } = await linkSaves(tx, { gone: before, into }, by);
+  const { saves, writes } = await planLink(tx, { gone: before, into }, by);
+  for (const write of writes) await write(tx);
   await saveNonprofits(tx, saves, { origin: `link:${source}`, now });
   return true;
 }
@@ -223,38 +225,48 @@ type Pair = { gone: NonprofitRecord; into: NonprofitRecord };
 type SetLink = { source: LinkSource; set_by: string | null; reason: string | null; now: Date };
 
 /**
- * What a link makes of two profiles, to be saved in the same transaction; it is noted, so that it can be undone, when both
- * have a register number. What was linked to the one that goes leads to the one that stays from now on.
+ * What a link makes of two profiles, to be saved in the same transaction, and the writes that note it, so that it can be
+ * undone, when both have a register number. What was linked to the one that goes leads to the one that stays from now on.
  */
-export async function linkSaves(
-  tx: WriteTransaction,
+export async function planLink(
+  store: Queryable,
   pair: Pair,
   link: SetLink,
-): Promise<{ saves: Save[]; fields: string[] }> {
+): Promise<LinkPlan & { fields: string[] }> {
   const made = merged(pair.gone, pair.into, { at: link.now, source: link.source });
-  await putLink(tx, pair, { ...link, state: "linked", given: made.given });
-  const followers = await followersTo(tx, await linksInto(tx, pair.gone.slug), pair.into.slug);
+  const note: Write = (tx) => putLink(tx, pair, { ...link, state: "linked", given: made.given });
+  const followers = await followersTo(
+    store,
+    await linksInto(store, pair.gone.slug),
+    pair.into.slug,
+  );
   const saves = [
     { before: pair.gone, after: made.gone },
     { before: pair.into, after: made.into },
-    ...followers,
+    ...followers.saves,
   ];
-  return { saves, fields: made.fields };
+  return { saves, writes: [note, ...followers.writes], fields: made.fields };
 }
+
+/** What becomes of profiles, and of the links between them. */
+type LinkPlan = { saves: Save[]; writes: Write[] };
 
 /** Lets these links, and the profiles that were withdrawn in them, lead to another profile. */
 async function followersTo(
-  tx: WriteTransaction,
+  store: Queryable,
   links: readonly Link[],
   slug: string,
-): Promise<Save[]> {
-  const saves: Save[] = [];
-  for (const { id, gone } of links) {
-    await tx.db.update(registrationLinks).set({ kept: slug }).where(eq(registrationLinks.id, id));
-    const before = await recordBySlug(tx, gone ?? "");
-    if (before !== null) saves.push({ before, after: { ...before, merged_into: slug } });
+): Promise<LinkPlan> {
+  const { id } = registrationLinks;
+  const plan: LinkPlan = { saves: [], writes: [] };
+  for (const link of links) {
+    plan.writes.push((tx) =>
+      tx.db.update(registrationLinks).set({ kept: slug }).where(eq(id, link.id)),
+    );
+    const before = await recordBySlug(store, link.gone ?? "");
+    if (before !== null) plan.saves.push({ before, after: { ...before, merged_into: slug } });
   }
-  return saves;
+  return plan;
 }
 
 /** The links in which other profiles were withdrawn in favour of this one. Index: registration_links_by_kept. */
@@ -303,29 +315,35 @@ export async function linkThatTook(store: Queryable, slug: string): Promise<Link
 }
 
 /**
- * What undoing a link makes of the two profiles, to be saved in the same transaction. The link is noted as undone, and never
- * made again by itself.
+ * What undoing a link makes of the two profiles, to be saved in the same transaction, and the writes that note the link as
+ * undone: it is never made again by itself.
  */
-export async function unlinkSaves(
-  tx: WriteTransaction,
+export async function planUnlink(
+  store: Queryable,
   gone: NonprofitRecord,
   link: Link,
   undone: Undone,
-): Promise<{ saves: Save[]; kept: string; fields: string[] }> {
-  const into = await profileAt(tx, link.kept ?? "", [gone.slug]);
-  await closeLink(tx, link.id, undone);
+): Promise<LinkPlan & { kept: string; fields: string[] }> {
+  const into = await profileAt(store, link.kept ?? "", [gone.slug]);
+  const close: Write = (tx) => closeLink(tx, link.id, undone);
   const made = unmerged(gone, into ?? gone, GivenByMerge.parse(link.given));
   const saves: Save[] = [{ before: gone, after: made.gone }];
-  if (into === null) return { saves, kept: link.kept ?? "", fields: [] };
+  if (into === null) return { saves, writes: [close], kept: link.kept ?? "", fields: [] };
   saves.push({ before: into, after: made.into });
-  await keepApart(tx, made, link, undone);
   const orgIds = made.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
   // What had been linked to it before goes back with it.
-  const went = (await linksInto(tx, into.slug)).filter((one) =>
-    orgIds.some((orgId) => orgId === one.org_id || orgId === one.other_org_id),
+  const went = (await linksInto(store, into.slug)).filter(
+    (one) =>
+      one.id !== link.id &&
+      orgIds.some((orgId) => orgId === one.org_id || orgId === one.other_org_id),
   );
-  saves.push(...(await followersTo(tx, went, gone.slug)));
-  return { saves, kept: into.slug, fields: made.fields };
+  const followers = await followersTo(store, went, gone.slug);
+  return {
+    saves: [...saves, ...followers.saves],
+    writes: [close, (tx) => keepApart(tx, made, link, undone), ...followers.writes],
+    kept: into.slug,
+    fields: made.fields,
+  };
 }
 
 /** A profile whose link was linked on comes back from another than it went to: these two are apart from now on as well. */

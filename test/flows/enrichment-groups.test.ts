@@ -7,7 +7,7 @@ import { type EnrichJob, storeEnrichment } from "#content/enrichment/enrich.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { revertField } from "#content/enrichment/agreed-field-store.ts";
+import { planRevert } from "#content/enrichment/agreed-field-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { readEnrichment } from "#content/enrichment/read.ts";
 import { EnrichmentBody, type StructuredField } from "#content/contract/enrichment.ts";
@@ -131,7 +131,8 @@ async function operate(store: Store, event: Event & { kind: "fill" | "empty" }, 
   if (record === null || record.status === "withdrawn") return;
   await store.write(async (tx) => {
     if (event.kind === "empty") {
-      await revertField(tx, { nonprofit_id: record.id, field, reason: "reverted", now });
+      const emptied = { nonprofit_id: record.id, field, reason: "reverted", now };
+      for (const write of (await planRevert(tx, emptied)).writes) await write(tx);
       return;
     }
     const value =
