@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ const lookEveryMs = 200;
 
 type Trouble = "refuses" | "hangs" | "answers errors";
 
+type Node = ReturnType<typeof aNodeInTrouble>;
 /** A node in front of the chain whose every call can be made to fail. */
 function aNodeInTrouble({ chain }: TestChain) {
   let trouble: Trouble | null = null;
@@ -43,11 +44,8 @@ function aNodeInTrouble({ chain }: TestChain) {
   };
 }
 
-let at: DonatingService;
-let node: ReturnType<typeof aNodeInTrouble>;
-
 /** Asks what to pay until the answer has this status. Answers how long that took, and that answer. */
-async function untilStatus(status: number): Promise<{ tookMs: number; answer: Response }> {
+async function untilStatus(at: DonatingService, status: number) {
   const beganMs = performance.now();
   for (;;) {
     const answer = await at.service.get(path);
@@ -59,54 +57,65 @@ async function untilStatus(status: number): Promise<{ tookMs: number; answer: Re
   }
 }
 
-describe.each(["refuses", "hangs", "answers errors"] as const)("while every node %s", (trouble) => {
-  beforeAll(async () => {
-    at = await aDonatingService({
+/** No one is asked for money, whoever asks first; gifts go on once a node is back. */
+async function asksNoOne(at: DonatingService, node: Node, trouble: Trouble) {
+  const demand = await at.demand();
+  await node.set(trouble);
+  const { tookMs, answer } = await untilStatus(at, 503);
+  expect(answer.headers.get("retry-after")).toBe("2");
+  expect(await answer.json()).toMatchObject({ code: "chain_away" });
+  measured(`503 after ${shown(tookMs / 1_000)} s where a node ${trouble}`);
+  await node.set(null);
+  await untilStatus(at, 402);
+  expect((await at.prove(path, at.paid(demand))).status).toBe(200);
+  // No one asks meanwhile: the first who does hears it.
+  await node.set(trouble);
+  await Bun.sleep(awayWithinMs);
+  expect((await at.service.get(path)).status).toBe(503);
+  await node.set(null);
+}
+
+/** What may have been paid is never answered 402. */
+async function leavesItOpen(at: DonatingService, node: Node, trouble: Trouble) {
+  await untilStatus(at, 402);
+  const [made, wanted] = [await at.demand(), await at.demand()];
+  const signature = at.paid(made);
+  const feePayer = at.chain.sponsor.publicKey.toBase58();
+  const payment = at.chain.donor().pay({ to: at.wallet, memo: wanted.memo, usdc: "1", feePayer });
+  await node.set(trouble);
+  const { caip2 } = at.service.context.chain;
+  const answers = await Promise.all([
+    at.prove(path, signature),
+    at.send(path, paymentHeader(payment.bytes, 2, caip2)),
+  ]);
+  for (const answer of answers) {
+    expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_unclear"]);
+  }
+  await node.set(null);
+}
+
+test.concurrent.each(["refuses", "hangs", "answers errors"] as const)(
+  "while every node %s no one is asked for money, and what may have been paid is never answered 402",
+  async (trouble) => {
+    const made = Promise.withResolvers<Node>();
+    const at = await aDonatingService({
       nodes: (chain) => {
-        node = aNodeInTrouble(chain);
-        return [node.url];
+        const inFront = aNodeInTrouble(chain);
+        made.resolve(inFront);
+        return [inFront.url];
       },
     });
-  });
-  afterAll(async () => {
-    await at.stop();
-    await node.stop();
-  });
-  afterEach(() => node.set(null));
-
-  test("no one is asked for money, whoever asks first; gifts go on once one is back", async () => {
-    const demand = await at.demand();
-    await node.set(trouble);
-    const { tookMs, answer } = await untilStatus(503);
-    expect(answer.headers.get("retry-after")).toBe("2");
-    expect(await answer.json()).toMatchObject({ code: "chain_away" });
-    measured(`503 after ${shown(tookMs / 1_000)} s where a node ${trouble}`);
-    await node.set(null);
-    await untilStatus(402);
-    expect((await at.prove(path, at.paid(demand))).status).toBe(200);
-    // No one asks meanwhile: the first who does hears it.
-    await node.set(trouble);
-    await Bun.sleep(awayWithinMs);
-    expect((await at.service.get(path)).status).toBe(503);
-  }, 240_000);
-
-  test("what may have been paid is never answered 402", async () => {
-    await untilStatus(402);
-    const [made, wanted] = [await at.demand(), await at.demand()];
-    const signature = at.paid(made);
-    const feePayer = at.chain.sponsor.publicKey.toBase58();
-    const payment = at.chain.donor().pay({ to: at.wallet, memo: wanted.memo, usdc: "1", feePayer });
-    await node.set(trouble);
-    const { caip2 } = at.service.context.chain;
-    const answers = await Promise.all([
-      at.prove(path, signature),
-      at.send(path, paymentHeader(payment.bytes, 2, caip2)),
-    ]);
-    for (const answer of answers) {
-      expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_unclear"]);
+    const node = await made.promise;
+    try {
+      await asksNoOne(at, node, trouble);
+      await leavesItOpen(at, node, trouble);
+    } finally {
+      await at.stop();
+      await node.stop();
     }
-  }, 240_000);
-});
+  },
+  240_000,
+);
 
 test("without a node, no one is asked for money, and the health page says so", async () => {
   const service = await aService({

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { pagesOfEachKind } from "#scripts/support/page-kinds.ts";
 import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium } from "#test/support/chromium.ts";
@@ -10,6 +11,8 @@ import { freePort } from "#test/support/processes.ts";
 import { putCompiledSite } from "#test/support/publisher.ts";
 
 const widths = [390, 768, 1_440];
+/** Most of the time a page is waited for. */
+const pagesAtOnce = 3;
 /** CSS pixels. */
 const smallestText = 12;
 /** Where money is given nothing may move under a finger; elsewhere a heading may break once more in the other font. */
@@ -100,7 +103,7 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
     const found: string[] = [];
     // The fonts come with the first page and are kept: what shifts on the others is their own.
     const context = await browser.newContext();
-    for (const path of paths) {
+    await eachAtMost(pagesAtOnce, paths, async (path) => {
       const page = await context.newPage();
       await page.setViewportSize({ width: 390, height: 844 });
       const note = (what: string) => found.push(`${path}: ${what}`);
@@ -126,7 +129,7 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
         for (const finding of await axeFindings(page, ["color-contrast"])) note(`dark: ${finding}`);
       }
       await page.close();
-    }
+    });
     await context.close();
     expect(found).toEqual([]);
   }, 600_000);
