@@ -51,8 +51,8 @@ const patience = { stallMs: 30_000, triesMax: 4, firstWaitMs: 1 };
 async function fetched(answers: Answer[], options: Partial<FetchOptions> = {}): Promise<string> {
   server.answers = answers.map((answer) => () => answer);
   const signal = new AbortController().signal;
-  // A busy machine is slow as well: only a server that stalls is waited for so shortly.
-  const stalls = answers.some(({ after }) => after === "stall") ? { stallMs: 150 } : {};
+  // Only a server that stalls is waited for so shortly, and long enough for a busy machine to ask it each time.
+  const stalls = answers.some(({ after }) => after === "stall") ? { stallMs: 1_000 } : {};
   const all = { folder: folder(), before: null, signal, ...patience, ...stalls, ...options };
   try {
     const { file } = await fetchFile(`${server.origin}/pub/eo1.csv`, all);
@@ -133,7 +133,7 @@ describe("a fetch fails", () => {
       /it ended after|socket/,
       4,
     ],
-    ["when nothing comes", { after: "stall", length: 10 }, /nothing came for 0\.15 s/, 4],
+    ["when nothing comes", { after: "stall", length: 10 }, /nothing came for 1 s/, 4],
     [
       "for a web page",
       { headers: { "content-type": "text/html; charset=utf-8" } },
