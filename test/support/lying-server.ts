@@ -66,8 +66,8 @@ function send(socket: Socket, { status = 200, headers = {}, body = "", length, a
   socket.write(`${lines.join("\r\n")}\r\n\r\n`);
   socket.write(bytes, () => {
     if (after === "stall") return;
-    // A client that hears of the end first would drop what it has not read.
-    const pauseMs = size === null || size > bytes.length ? 30 : 0;
+    // A client that hears of the end first would drop what it has not read, also on a busy machine.
+    const pauseMs = size === null || size > bytes.length ? 400 : 0;
     setTimeout(() => (after === "reset" ? socket.resetAndDestroy() : socket.end()), pauseMs);
   });
 }
