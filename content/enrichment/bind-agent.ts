@@ -12,7 +12,7 @@ import {
 } from "./agent.ts";
 import { agentKey, hasSubmitted, rejectWaitingOf, saveAgentKey } from "./agent-key-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { carryOut, type Plan, planned } from "#content/store/plan.ts";
+import { carryOut, type Plan, planned, type Write } from "#content/store/plan.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 
 type KeyWorld = { store: Store; clock: Clock };
@@ -27,8 +27,11 @@ export type KeyFailure =
 
 const secretBytes = 32;
 
-/** A new secret for an id; it is stored as its digest alone. `by`: "agent", or an operator. */
-export function newSecret({ agent_id, by, now }: { agent_id: string; by: string; now: Date }) {
+/** A new secret for an id, and what saves it, as its digest alone. `by`: "agent", or an operator. */
+export function newSecret({ agent_id, by, now }: { agent_id: string; by: string; now: Date }): {
+  answer: AgentSecret;
+  save: Write;
+} {
   const agent_secret = agentSecretStart + randomBytes(secretBytes).toString("base64url");
   const secret_digest = secretDigest(agent_secret);
   const bound_at = now.getTime();
@@ -37,8 +40,15 @@ export function newSecret({ agent_id, by, now }: { agent_id: string; by: string;
   const change = by === "agent" ? key : { ...key, approved_name: null };
   const message =
     "Keep agent_secret: it is not shown again. Send it as Authorization: Bearer with every enrichment and draft of this agent_id, also through MCP; without it the id takes nothing.";
-  const secret: AgentSecret = { agent_id, bound: true, agent_secret, message };
-  return planned(ok(secret), (tx) => saveAgentKey(tx, change));
+  return {
+    answer: { agent_id, bound: true, agent_secret, message },
+    save: (tx) => saveAgentKey(tx, change),
+  };
+}
+
+function planSecret({ clock }: KeyWorld, agent_id: string): Plan<AgentSecret, KeyFailure> {
+  const { answer, save } = newSecret({ agent_id, by: "agent", now: clock() });
+  return planned(ok(answer), save);
 }
 
 /** POST /api/agents: an id that no one used yet belongs to the one who asks first. */
@@ -53,7 +63,7 @@ export function bindAgent(
     if (refusal !== null) return fail(refusal);
     // Whoever submitted first has no proof of it: a person has to look.
     if (await hasSubmitted(store, id)) return fail({ kind: "agent_in_use", agent_id: id });
-    return newSecret({ agent_id: id, by: "agent", now: world.clock() });
+    return planSecret(world, id);
   });
 }
 
@@ -61,9 +71,7 @@ export function bindAgent(
 export const rotateSecret = (world: KeyWorld, call: KeyCall) =>
   changed(world, call.agent_id, async (store, agent_id) => {
     const refusal = await refusalOfHolder(store, agent_id, call.secret);
-    return refusal !== null
-      ? fail(refusal)
-      : newSecret({ agent_id, by: "agent", now: world.clock() });
+    return refusal === null ? planSecret(world, agent_id) : fail(refusal);
   });
 
 /** POST /api/agents/revoke: the id takes nothing from then on; were it free again, anyone could use its name. */

@@ -249,7 +249,7 @@ export const waitingIn = (
 ): Promise<number> =>
   store.db.$count(submissions, and(sql`${submissions.status} = 'pending'`, groups[group](field)));
 
-/** Rejects all of a group that waits for a field. Answers how many submissions that were. */
+/** Rejects all of a group that waits for a field. */
 export const rejectAll = (
   tx: WriteTransaction,
   group: keyof typeof groups,

@@ -139,7 +139,7 @@ async function planNew(
   const claimed = await claimable(store, slug);
   if (!claimed.ok) return claimed;
   // Judged here, so that an old request is answered as it was although its challenge has expired by now.
-  const usable = await unused(store, proven);
+  const usable = await ofNewChallenge(store, proven);
   if (!usable.ok) return usable;
   const proof = usable.value;
   // Where no more requests for a profile may wait, the one that the rules name gives up its place to the newcomer.
@@ -161,13 +161,14 @@ async function planNew(
     request_digest: digest,
     status_digest,
   };
-  const writes: Write[] = [(tx) => addOnboarding(tx, onboarding)];
-  if (givenUp !== null) writes.unshift((tx) => giveUpPlace(tx, givenUp, now.getTime()));
-  return planned(ok({ id, type, slug, status: "pending_review", status_digest }), ...writes);
+  const makeRoom: Write[] =
+    givenUp === null ? [] : [(tx) => giveUpPlace(tx, givenUp, now.getTime())];
+  const stored = { id, type, slug, status: "pending_review", status_digest } as const;
+  return planned(ok(stored), ...makeRoom, (tx) => addOnboarding(tx, onboarding));
 }
 
-/** A proof of a wallet whose challenge no other request came with. */
-async function unused(
+/** The proof of a wallet, unless another request came with its challenge. */
+async function ofNewChallenge(
   store: Queryable,
   proven: Job["proven"],
 ): Promise<Result<WalletProof | null, OnboardFailure>> {

@@ -165,8 +165,8 @@ export async function closeHold(
   await logWallet(tx, status, hold, { slug, by, at });
 }
 
-/** What stops the held change of a nonprofit; no write where there is none. */
-export async function stoppingHeld(
+/** The writes that stop the held change of a nonprofit; none where nothing is held. */
+export async function stopHeldWrites(
   store: Queryable,
   nonprofitId: number,
   closing: Omit<Closing, "status">,

@@ -8,7 +8,7 @@ import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
 import { isHarmlessName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { carryOut } from "#content/store/plan.ts";
+import { carryOut, planned, writeAll } from "#content/store/plan.ts";
 import type { OperatorWorld } from "./world.ts";
 
 type AgentWorld = Pick<OperatorWorld, "store" | "clock">;
@@ -25,10 +25,10 @@ export async function bindForOwner(
   const agent_id = foldAgentId(asked.agent_id);
   return store.write(async (tx) => {
     const now = clock();
-    const secret = newSecret({ agent_id, by: `operator:${operator}`, now });
+    const { answer, save } = newSecret({ agent_id, by: `operator:${operator}`, now });
     const entry = { operator, action: "agent.bound", subject: agent_id, detail: { reason } };
-    await logOperator(tx, { ...entry, at: now.getTime() });
-    return carryOut(tx, secret);
+    await writeAll(tx, [save, (open) => logOperator(open, { ...entry, at: now.getTime() })]);
+    return ok(answer);
   });
 }
 
@@ -43,13 +43,16 @@ export async function approveAgentName(
 ): Promise<Result<AgentNamed, NameFailure>> {
   if (name !== null && !isHarmlessName(name)) return fail({ kind: "name_not_harmless", name });
   const agent_id = foldAgentId(asked.agent_id);
+  const entry = { operator, action: "agent.named", subject: agent_id, detail: { reason, name } };
+  const naming = planned(
+    ok({ agent_id, approved_name: name }),
+    (tx) => saveAgentKey(tx, { agent_id, approved_name: name }),
+    (tx) => logOperator(tx, { ...entry, at: clock().getTime() }),
+  );
   return store.write(async (tx) => {
     // Anyone submits under an id that is not bound, and would be named.
-    if (!isBound(await agentKey(tx, agent_id))) return fail({ kind: "name_of_no_owner", agent_id });
-    await saveAgentKey(tx, { agent_id, approved_name: name });
-    const entry = { operator, action: "agent.named", subject: agent_id, detail: { reason, name } };
-    await logOperator(tx, { ...entry, at: clock().getTime() });
-    return ok({ agent_id, approved_name: name });
+    const hasOwner = isBound(await agentKey(tx, agent_id));
+    return hasOwner ? carryOut(tx, naming) : fail({ kind: "name_of_no_owner", agent_id });
   });
 }
 

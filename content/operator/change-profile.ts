@@ -17,7 +17,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { SourcedValue } from "#content/nonprofit/provenance.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Link, linkThatTook, planLink, planUnlink } from "#content/register/links-store.ts";
-import { applyDueHolds, stoppingHeld } from "#content/onboarding/wallet-hold-store.ts";
+import { applyDueHolds, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { carryOut, type Plan, planned, type Write } from "#content/store/plan.ts";
@@ -72,10 +72,12 @@ export const onProfile = <Answer, Failure>(
 async function changeProfile(
   world: ProfileWorld,
   { slug, operator, reason, change }: Operated<Pick<ProfileChange, "change">>,
-  plan: Planning<ProfileOutcome, ProfileFailure>,
+  outcomeOf: (
+    ...of: Parameters<Planning<ProfileOutcome, ProfileFailure>>
+  ) => Promise<Result<ProfileOutcome, ProfileFailure>>,
 ): Promise<Result<ProfileChange, ProfileFailure>> {
   const done = await onProfile(world, slug, async (store, before, now) => {
-    const made = await plan(store, before, now);
+    const made = await outcomeOf(store, before, now);
     if (!made.ok) return made;
     const { saves, writes = [], fields, message, detail } = made.value;
     const entry = {
@@ -105,7 +107,7 @@ export const withdrawProfile = (world: ProfileWorld, asked: Operated<unknown>) =
   changeProfile(world, { ...asked, change: "withdrawn" }, async (store, before, now) => {
     if (before.status === "withdrawn") return conflict("This profile is withdrawn already.");
     const { slug, reason, operator: by } = asked;
-    const stops = await stoppingHeld(store, before.id, { reason, slug, by, at: now.getTime() });
+    const stops = await stopHeldWrites(store, before.id, { reason, slug, by, at: now.getTime() });
     return ok({
       saves: [{ before, after: withdrawnBy(before, now) }],
       writes: stops,
@@ -203,9 +205,9 @@ export const editProfile = (
   });
 
 /**
- * What there is to save once these values are set by an operator, what the audit log tells of it, and the writes, to be
- * done before, that reject other values which agents sent for these fields; null when the profile holds them already.
- * `suggested`: see edited.
+ * What becomes of a profile once an operator sets these values: the saves, the fields, the detail for the audit log, and
+ * the writes to do before the saves, which reject what agents sent for these fields. Null when the profile holds the
+ * values already. `suggested`: see edited.
  */
 export function planFields(
   before: NonprofitRecord,

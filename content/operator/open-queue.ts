@@ -14,7 +14,7 @@ import { agentFlags } from "#content/enrichment/agent.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
+import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
 import { describeFaults, wordingFaults } from "#content/recommendation/pick-text.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -178,22 +178,22 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
       }
       const found = await findDecidable(tx, key);
       if (!found.ok) return found;
-      const { slug = null } = found.value.record ?? {};
-      const last = await newestOf(tx, slug);
-      const decide = decision === "approved" ? queue.approve : queue.reject;
+      const { id = null, slug = null } = found.value.record ?? {};
+      const last = await newestOf(tx, id);
+      const decide = { approved: queue.approve, rejected: queue.reject }[decision];
       const done = await carryOut(tx, await decide(tx, found.value, deciding));
       if (!done.ok) return done;
       const decided = { slug, complete: true, ...done.value };
-      const newest = await newestOf(tx, decided.slug);
+      const newest = await newestOf(tx, id ?? decided.slug);
       return ok({ ...decided, sequence: newest === last ? null : newest });
     },
   };
 }
 
-/** The newest change of the nonprofit at an address; null for none. */
-async function newestOf(store: Queryable, slug: string | null): Promise<number | null> {
-  const record = slug === null ? null : await recordBySlug(store, slug);
-  return record === null ? null : newestChangeOf(store, record.id);
+/** The newest change of a nonprofit, by its id or, where it is new, its slug; null for none. */
+async function newestOf(store: Queryable, of: number | string | null): Promise<number | null> {
+  const id = typeof of === "string" ? (await idsBySlug(store, [of])).get(of) : of;
+  return id == null ? null : newestChangeOf(store, id);
 }
 
 export const isListed = ({ record }: { record: NonprofitRecord }): boolean =>

@@ -21,7 +21,7 @@ import {
 } from "#content/recommendation/pick-store.ts";
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { carryOut, type Plan, planned } from "#content/store/plan.ts";
+import { type Write, writeAll } from "#content/store/plan.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { OperatorWorld } from "./world.ts";
 
@@ -68,7 +68,7 @@ export const addToPicks = (world: PickWorld, { operator, ...body }: Operated<Pic
     const pick = { ...text.value, ...of.made, causes: body.causes ?? null };
     const exists = (await pickOf(of.store, pick.nonprofit_id)) !== null;
     if (exists) return fail({ kind: "pick_exists", slug: body.slug });
-    return planned(ok(null), (tx) => addPick(tx, pick));
+    return ok([(tx) => addPick(tx, pick)]);
   });
 
 /** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
@@ -84,7 +84,7 @@ export const editPick = (world: PickWorld, { operator, slug, ...edit }: Operated
     const text = checkPickText({ recommended_for, why_recommended }, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
     const pick = { ...text.value, ...of.made, causes };
-    return planned(ok(null), (tx) => setPick(tx, pick));
+    return ok([(tx) => setPick(tx, pick)]);
   });
 
 /** Stops recommending a nonprofit. From then on agents' agreement alone cannot promote it. */
@@ -97,11 +97,10 @@ export const removePick = (
     const exists = (await pickOf(of.store, nonprofit_id)) !== null;
     if (!exists) return fail({ kind: "pick_not_found", slug });
     const rejection = { reason, decided_by: `operator:${operator}`, at };
-    return planned(
-      ok(null),
+    return ok([
       (tx) => deletePick(tx, nonprofit_id, at),
       (tx) => rejectApplied(tx, nonprofit_id, rejection),
-    );
+    ]);
   });
 
 type Change = {
@@ -120,7 +119,7 @@ type Of = {
 async function changing(
   { store, clock, curated }: PickWorld,
   { slug, operator, change, detail }: Change,
-  plan: (of: Of) => Promise<Plan<null, PickFailure>>,
+  writesOf: (of: Of) => Promise<Result<Write[], PickFailure>>,
 ): Promise<Result<PickChange, PickFailure>> {
   if (isInFile(slug)) return fail({ kind: "pick_in_file", slug });
   const done = await store.write(async (tx): Promise<Result<null, PickFailure>> => {
@@ -137,10 +136,11 @@ async function changing(
       added_by: operator,
       updated_at: at,
     };
-    const outcome = await carryOut(tx, await plan({ store: tx, made }));
-    if (!outcome.ok) return outcome;
+    const writes = await writesOf({ store: tx, made });
+    if (!writes.ok) return writes;
+    await writeAll(tx, writes.value);
     await logOperator(tx, { operator, action: `pick.${change}`, subject: slug, detail, at });
-    return outcome;
+    return ok(null);
   });
   if (!done.ok) return done;
   curated.lookAgain();

@@ -11,7 +11,7 @@ import {
 } from "#content/recommendation/draft-store.ts";
 import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import type { Write } from "#content/store/plan.ts";
+import { type Write, writeAll } from "#content/store/plan.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import type { OperatorWorld } from "./world.ts";
 
@@ -53,9 +53,10 @@ export async function revertAgent(
     const emptied = await store.write(async (tx) => {
       const now = clock();
       let count = 0;
+      // Each is planned after the writes of the one before: two may be of one field.
       for (const { nonprofit_id, field } of found) {
         const revert = await planRevert(tx, { nonprofit_id, field, reason, now });
-        for (const write of revert.writes) await write(tx);
+        await writeAll(tx, revert.writes);
         if (revert.empties) count += 1;
       }
       await logOperator(tx, {
@@ -98,7 +99,7 @@ async function revertRecommendations(
       let count = 0;
       for (const draft of drafts) {
         const { goes, writes } = await planRejection(tx, draft, reverting, clock());
-        for (const write of writes) await write(tx);
+        await writeAll(tx, writes);
         if (goes) count += 1;
       }
       return count;
@@ -119,14 +120,13 @@ async function planRejection(
   const at = now.getTime();
   // No operator refused the profile, only an agent: others may agree on it again.
   const rejection = { reason, decided_by: `revert:${operator}`, at };
-  const rejecting = (one: number | null): Write => {
-    return (tx) => rejectAgreed(tx, { nonprofit_id, normalised, id: one }, rejection);
-  };
+  const same = { nonprofit_id, normalised };
   const pick = await pickOf(store, nonprofit_id);
-  if (pick?.origin !== "consensus") return { goes: false, writes: [rejecting(id)] };
   const stands =
-    pick.draft_id !== id && (await agentsAgreed(store, draft, { besides: id })) >= agentsNeeded;
-  if (stands) return { goes: false, writes: [rejecting(id)] };
+    pick?.origin !== "consensus" ||
+    (pick.draft_id !== id && (await agentsAgreed(store, draft, { besides: id })) >= agentsNeeded);
+  if (stands)
+    return { goes: false, writes: [(tx) => rejectAgreed(tx, { ...same, id }, rejection)] };
   const entry = {
     operator,
     action: "recommendation.reverted",
@@ -141,7 +141,7 @@ async function planRejection(
   };
   const writes: Write[] = [
     (tx) => deletePick(tx, nonprofit_id, at),
-    rejecting(null),
+    (tx) => rejectAgreed(tx, { ...same, id: null }, rejection),
     (tx) => logOperator(tx, entry),
   ];
   return { goes: true, writes };

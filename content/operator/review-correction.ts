@@ -65,7 +65,7 @@ export const correctionReviews = openQueue<Correction>({
       const message = "The profile is withdrawn. Reject this with that reason.";
       return fail({ kind: "review_conflict", message });
     }
-    const closing = close(waiting.row, "approved", deciding);
+    const closing = closeWrite(waiting.row, "approved", deciding);
     if (!isSettable(field)) {
       const message = `It is accepted. Nothing was set: put the ${spoken(field)} right.`;
       return planned(ok({ message }), closing);
@@ -74,7 +74,7 @@ export const correctionReviews = openQueue<Correction>({
     const thisYear = deciding.now.getUTCFullYear();
     const read = correctedValue(field, text, { thisYear });
     if (!read.ok) return unusable(read.failure.message);
-    const writes = putting(waiting, read.value, deciding);
+    const writes = setWrites(waiting, read.value, deciding);
     const done = text === null ? "is empty now" : "is corrected";
     const message =
       writes === null ? `The profile holds this value already.` : `The ${spoken(field)} ${done}.`;
@@ -84,11 +84,11 @@ export const correctionReviews = openQueue<Correction>({
   reject: (_, { row }, deciding) =>
     planned(
       ok({ message: "It is rejected; the sender sees the reason." }),
-      close(row, "rejected", deciding),
+      closeWrite(row, "rejected", deciding),
     ),
 });
 
-const close =
+const closeWrite =
   (
     { id }: Correction,
     status: "approved" | "rejected",
@@ -103,8 +103,8 @@ const close =
       reviewed_at: now.getTime(),
     });
 
-/** Sets the value in the operator's name; null when the profile holds it already. */
-function putting(
+/** The writes that set the value in the operator's name; null when the profile holds it already. */
+function setWrites(
   { row, record }: Waiting<Correction>,
   values: Partial<NonprofitRecord>,
   { operator, now }: Deciding,

@@ -119,7 +119,8 @@ async function obstacleOf(store: Queryable, submission: Onboarding, record: Requ
 
 /**
  * A new profile must not double one that came while the request waited: what the reviewer has not seen stops the approval
- * once, and is in the review then. A number that is taken stops it for good. Looked for as it was edited.
+ * once; that refusal keeps it, so that the review shows it then. A number that is taken stops it for good. Looked for as
+ * it was edited.
  */
 async function unseenDuplicate(
   store: Queryable,
@@ -175,7 +176,7 @@ async function approvingOf(
 const isHeld = ({ wallet }: OnboardingOutcome): boolean => wallet !== null && wallet.held !== null;
 
 /**
- * Counts the approval of a wallet where two operators have to approve it: null for the second. Other edits begin the count
+ * The first approval of a wallet that two operators have to approve; null for the second, and where one is enough. Other edits begin the count
  * again, and so does a wallet that would take effect at once by now, or no longer.
  */
 function firstOfTwo(
@@ -207,7 +208,7 @@ async function planApproval(
 ): Promise<PlannedDecision> {
   const nowMs = now.getTime();
   const effectiveAt = nowMs + walletHoldMs;
-  const held = record === null ? null : await heldOf(store, record.id);
+  const held = record === null || outcome.wallet === null ? null : await heldOf(store, record.id);
   const saves = [{ before: record, after: outcome.after }];
   const decided = { reason: null, reviewed_by: by, reviewed_at: nowMs };
   const approved = { id: submission.id, status: "approved" as const, ...decided };

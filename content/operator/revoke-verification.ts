@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { logWallet, stoppingHeld } from "#content/onboarding/wallet-hold-store.ts";
+import { logWallet, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
 import { planned, type Write } from "#content/store/plan.ts";
 import { onProfile } from "./change-profile.ts";
 import { type OperatorWorld, isLive } from "./world.ts";
@@ -32,7 +32,7 @@ export async function revokeVerification(
       return fail({ kind: "not_verified", slug } as const);
     }
     const { after, taken_back, put_back } = listedAgain(before, take_back_values !== false);
-    const stops = await stoppingHeld(store, before.id, { reason, slug, by: operator, at });
+    const stops = await stopHeldWrites(store, before.id, { reason, slug, by: operator, at });
     const writes: Write[] = [
       (tx) => saveNonprofits(tx, [{ before, after }], { origin: "revocation", now }),
       (tx) => noteRevoked(tx, before.id, at),

@@ -75,17 +75,16 @@ export async function setPick(
   await tellPages(tx, said.updated_at);
 }
 
-/** Takes a recommendation away, at a time in milliseconds since 1970. Answers false when there was none. */
+/** Takes a recommendation away, if there is one, at a time in milliseconds since 1970. */
 export async function deletePick(
   tx: WriteTransaction,
   nonprofit_id: number,
   at: number,
-): Promise<boolean> {
+): Promise<void> {
   const { rowsAffected } = await tx.db
     .delete(picksTable)
     .where(eq(picksTable.nonprofit_id, nonprofit_id));
   if (rowsAffected === 1) await tellPages(tx, at);
-  return rowsAffected === 1;
 }
 
 /**

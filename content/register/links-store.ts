@@ -6,7 +6,7 @@ import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import type { Write } from "#content/store/plan.ts";
+import { type Write, writeAll } from "#content/store/plan.ts";
 import { countUpTo, inValues, jsonText, query } from "#content/store/query.ts";
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
 import {
@@ -216,7 +216,7 @@ async function linkFound(
     return true;
   }
   const { saves, writes } = await planLink(tx, { gone: before, into }, by);
-  for (const write of writes) await write(tx);
+  await writeAll(tx, writes);
   await saveNonprofits(tx, saves, { origin: `link:${source}`, now });
   return true;
 }
@@ -235,6 +235,7 @@ export async function planLink(
 ): Promise<LinkPlan & { fields: string[] }> {
   const made = merged(pair.gone, pair.into, { at: link.now, source: link.source });
   const note: Write = (tx) => putLink(tx, pair, { ...link, state: "linked", given: made.given });
+  // The one that stays is listed, so it is none of those that were linked to the other.
   const followers = await followersTo(
     store,
     await linksInto(store, pair.gone.slug),

@@ -12,15 +12,18 @@ import { migrateAmongOthers, migrationsAlone, refuseDowngrade } from "./upgrade.
 
 type Db = LibSQLDatabase;
 
-/** A store or a transaction: `db` takes queries in drizzle's words, `raw` those of hot paths in SQL. */
-export type Queryable = { readonly db: Db; readonly raw: Pick<Client | Transaction, "execute"> };
+/** A store or a transaction to read from: `db` takes queries in drizzle's words, `raw` those of hot paths in SQL. */
+export type Queryable = {
+  readonly db: Pick<Db, "select" | "selectDistinct" | "$count">;
+  readonly raw: Pick<Client | Transaction, "execute">;
+};
 
 /** A write transaction: `db` speaks drizzle, `raw` speaks SQL for bulk and conditional statements. */
 export type WriteTransaction = { readonly raw: Transaction; readonly db: Db };
 
 /** An open store: `db` for reads in drizzle's words, `raw` for reads in SQL, `write` for all that changes something. */
 export type Store = {
-  readonly db: Db;
+  readonly db: Queryable["db"];
   readonly raw: Client;
   /** True for an embedded file, false for a libSQL server. */
   readonly embedded: boolean;
