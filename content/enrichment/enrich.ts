@@ -171,7 +171,7 @@ async function storeItems(
   const items: StoredItem[] = [];
   let sequence: number | null = null;
   for (const planned of plan.value.items) {
-    const done = await carryOut(tx, planned);
+    const done = await doSteps(tx, planned);
     items.push({ id: done.id, ...planned.item });
     const live = planned.live === "before" ? await newestChangeOf(tx, nonprofit_id) : done.sequence;
     sequence = Math.max(sequence ?? 0, live ?? 0) || null;
@@ -181,7 +181,7 @@ async function storeItems(
 }
 
 /** Answers the id of the submission, and the sequence of the change that made its value live; null when none did. */
-async function carryOut(
+async function doSteps(
   tx: WriteTransaction,
   { steps, id: earlier }: SubmissionPlan,
 ): Promise<{ id: number; sequence: number | null }> {

@@ -144,7 +144,7 @@ async function storeDraft(
       if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
       const plan = planDraft(await draftCase(tx, job, record.id));
       if (!plan.ok) return plan;
-      const draft_id = await carryOut(tx, job, plan.value);
+      const draft_id = await storePlanned(tx, job, plan.value);
       if (typeof plan.value.draft === "object") bytes += draftBytes(job.request);
       const refused = await refusedDrafts(tx, record.id);
       const { outcome } = plan.value;
@@ -190,7 +190,7 @@ async function livePick(tx: WriteTransaction, of: { nonprofit_id: number; slug: 
 }
 
 /** Does what the plan says, and answers the id of the draft. */
-async function carryOut(
+async function storePlanned(
   tx: WriteTransaction,
   job: DraftJob,
   { closed, draft, promotion }: DraftPlan,
