@@ -5,7 +5,8 @@ import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { openLog } from "#api/log.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { contactKeptMs, eraseRejectedContacts } from "#content/correction/request-store.ts";
+import { eraseRejectedContacts } from "#content/correction/erase-contacts.ts";
+import { contactKeptMs } from "#content/correction/request-store.ts";
 import { compactActivity } from "#content/operation/activity-store.ts";
 import { everyPath } from "#content/runtime/files.ts";
 import { compactStore } from "#content/store/file-work.ts";
@@ -70,7 +71,7 @@ const command = defineCommand({
 async function tidyStore(config: Config, now: Date) {
   using store = await openExistingStore(config);
   const before = now.getTime() - contactKeptMs;
-  const erased = await store.write((tx) => eraseRejectedContacts(tx, before));
+  const erased = await eraseRejectedContacts(store, before);
   return { hours_joined: await compactActivity(store, now), contacts_erased: erased.length };
 }
 

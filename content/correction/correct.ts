@@ -20,9 +20,9 @@ import {
 } from "./store.ts";
 import { isQueueFull } from "#content/enrichment/consensus.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
+import { planOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { carryOut, type Plan, planned } from "#content/store/plan.ts";
+import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
 
 export type CorrectWorld = {
   store: Store;
@@ -74,16 +74,16 @@ export async function correct(
   const sender = network ?? "";
   const once = { route: "correct", sender, idempotencyKey, digest: () => request_digest, now };
   let bytes = 0;
-  const stored = await world.store.write((tx) =>
-    answerOnce(tx, once, async () => {
+  const stored = await world.store.write(async (tx) => {
+    const plan = await planOnce(tx, once, async () => {
       bytes = keptAnswerBytes(idempotencyKey, sender, 1);
       const twin = await waitingTwin(tx, request_digest);
-      if (twin !== null) return ok({ id: twin.id, isFirst: false });
+      if (twin !== null) return planned(ok({ id: twin.id, isFirst: false }));
       bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      const job = { slug, request, request_digest, network, now };
-      return carryOut(tx, await planNew(tx, world, job));
-    }),
-  );
+      return planNew(tx, world, { slug, request, request_digest, network, now });
+    });
+    return carryOut(tx, plan);
+  });
   if (!stored.ok) return stored;
   countStored(bytes);
   const { id, isFirst } = stored.value;
@@ -137,7 +137,7 @@ async function planNew(
     status_digest: digestOf(statusToken(id)),
     created_at: now.getTime(),
   };
-  return planned(ok({ id, isFirst: true }), (tx) => addCorrection(tx, correction));
+  return planned(ok({ id, isFirst: true }), addCorrection(correction));
 }
 
 /** The outcome of a correction, for anyone who holds its link; null for none. */

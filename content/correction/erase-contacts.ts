@@ -4,13 +4,16 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import { profilesWithContact } from "#content/onboarding/store.ts";
 import { clockName } from "#content/onboarding/wallet-hold-store.ts";
-import type { Store } from "#content/store/open.ts";
+import { writeAll } from "#content/operation/plan.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
 import {
-  eraseContacts,
-  eraseSentContact,
+  type Erasure,
   isOldContact,
   isRequest,
   isRequestFrom,
+  planErasure,
+  planRejectedErasure,
+  planSentErasure,
   requestKinds,
   statusOf,
   waitingContacts,
@@ -25,10 +28,22 @@ export async function eraseOldContacts(store: Store, now: Date): Promise<number>
     const isOld = isOldContact(kind, now);
     // Nearly always there is none: then no one waits for the write lock.
     if ((await statusOf(store, kind, isOld)) === null) continue;
-    erased += (await store.write((tx) => eraseContacts(tx, kind, isOld, erasing))).length;
+    const names = await erase(store, (tx) => planErasure(tx, kind, isOld, erasing));
+    erased += names.length;
   }
   return erased;
 }
+
+/** Erases the contacts that agents sent and that were rejected before an instant (milliseconds since 1970). Answers their names. */
+export const eraseRejectedContacts = (store: Store, beforeMs: number): Promise<string[]> =>
+  erase(store, (tx) => planRejectedErasure(tx, beforeMs));
+
+const erase = (store: Store, plan: (store: Queryable) => Promise<Erasure>): Promise<string[]> =>
+  store.write(async (tx) => {
+    const { names, writes } = await plan(tx);
+    await writeAll(tx, writes);
+    return names;
+  });
 
 /** Erases the contact of one request or correction, or of all from an address, at once; those that wait keep theirs. */
 export async function eraseContactsOf(
@@ -37,12 +52,16 @@ export async function eraseContactsOf(
 ): Promise<Result<ErasureAnswer, { kind: "review_not_found"; id: string }>> {
   const erasing = { by: operator, at: clock().getTime() };
   if (typeof email === "string") {
-    const erased = await store.write(async (tx) => {
-      const names: string[] = [];
+    const erased = await erase(store, async (tx) => {
+      const plans: Erasure[] = [];
       for (const kind of requestKinds) {
-        names.push(...(await eraseContacts(tx, kind, isRequestFrom(kind, email), erasing)));
+        plans.push(await planErasure(tx, kind, isRequestFrom(kind, email), erasing));
       }
-      return [...names, ...(await eraseSentContact(tx, email))];
+      plans.push(await planSentErasure(tx, email));
+      return {
+        names: plans.flatMap(({ names }) => names),
+        writes: plans.flatMap(({ writes }) => writes),
+      };
     });
     const waiting: string[] = [];
     for (const kind of requestKinds) {
@@ -56,6 +75,6 @@ export async function eraseContactsOf(
   const which = isRequest(kind, id);
   const status = await statusOf(store, kind, which);
   if (status === null) return fail({ kind: "review_not_found", id: review ?? "" });
-  const erased = await store.write((tx) => eraseContacts(tx, kind, which, erasing));
+  const erased = await erase(store, (tx) => planErasure(tx, kind, which, erasing));
   return ok({ erased, waiting: status === "pending_review" ? [review ?? ""] : [], profiles: [] });
 }

@@ -13,9 +13,10 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Old } from "#content/enrichment/proposal-store.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
+import type { Write } from "#content/operation/plan.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";
+import { builder, statement } from "#content/store/statement.ts";
 import { corrections, submissions } from "#content/store/tables/enrichment.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 
@@ -34,9 +35,9 @@ const kinds = {
     email: sql`${onboarding.request} ->> 'contact_email'`,
     hasContact: isNull(onboarding.erased_at),
     isOld: sql`${onboarding.status} = 'rejected' AND ${onboarding.erased_at} IS NULL`,
-    erase: async (tx: WriteTransaction, which: SQL, at: number) => {
+    erase: (which: SQL, at: number) => {
       const request = sql`json_set(${onboarding.request}, '$.contact_email', '', '$.contact_name', null)`;
-      await tx.db
+      return builder
         .update(onboarding)
         .set({ request, ...noDigest, erased_at: at })
         .where(which);
@@ -48,12 +49,11 @@ const kinds = {
     email: corrections.contact_email,
     hasContact: isNotNull(corrections.contact_email),
     isOld: sql`${corrections.contact_email} IS NOT NULL AND ${corrections.status} <> 'pending_review'`,
-    erase: async (tx: WriteTransaction, which: SQL) => {
-      await tx.db
+    erase: (which: SQL) =>
+      builder
         .update(corrections)
         .set({ contact_email: null, ...noDigest })
-        .where(which);
-    },
+        .where(which),
   },
 } as const;
 
@@ -91,29 +91,30 @@ export async function waitingRequests(
   return rows.map(({ id }) => `${kind}-${id}`);
 }
 
+/** Whose contacts are erased, by the names of their requests, and the writes that do it. */
+export type Erasure = { names: string[]; writes: Write[] };
+
 /**
- * Erases name and address of who sent these, with a line of the audit log for each; the rest stays, and those that wait
- * keep theirs. Answers their names, at most 500.
+ * Erases name and address of who sent these, at most 500, with a line of the audit log for each; the rest stays, and those
+ * that wait keep theirs.
  */
-export async function eraseContacts(
-  tx: WriteTransaction,
+export async function planErasure(
+  store: Queryable,
   kind: RequestKind,
   which: SQL,
   { by, at }: { by: string; at: number },
-): Promise<string[]> {
+): Promise<Erasure> {
   const { table, hasContact, erase } = kinds[kind];
-  const found = await tx.db
+  const found = await store.db
     .select({ id: table.id })
     .from(table)
     .where(and(which, ne(table.status, "pending_review"), hasContact))
     .limit(erasedAtOnceMax);
   const ids = found.map(({ id }) => id);
-  await erase(tx, inValues(table.id, ids), at);
   const names = ids.map((id) => `${kind}-${id}`);
-  for (const subject of names) {
-    await logOperator(tx, { operator: by, action: "contact.erased", subject, at, detail: {} });
-  }
-  return names;
+  const entry = { operator: by, action: "contact.erased", at, detail: {} };
+  const entries = names.map((subject) => ({ ...entry, subject }));
+  return { names, writes: [statement(erase(inValues(table.id, ids), at)), ...entries] };
 }
 
 /** Rejects those of a kind that have waited longest. Answers how many. Indexes: onboarding_by_status, corrections_by_status. */
@@ -174,31 +175,31 @@ const isAddress = (email: string): SQL =>
 
 /**
  * Erases an address from what agents sent as a contact and what is decided; the rows stay in the history without it. Looks
- * through all submissions. Answers their ids.
+ * through all submissions.
  */
-export async function eraseSentContact(tx: WriteTransaction, email: string): Promise<string[]> {
+export async function planSentErasure(store: Queryable, email: string): Promise<Erasure> {
   const address = email.trim().toLowerCase();
-  await tx.db
-    .update(submissions)
-    .set({ winning_value: null })
-    .where(and(isContact, sql`lower(${submissions.winning_value}) = ${address}`));
-  return erasedOf(tx, and(isContact, ne(submissions.status, "pending"), isAddress(email)));
+  const won = and(isContact, sql`lower(${submissions.winning_value}) = ${address}`);
+  const losing = builder.update(submissions).set({ winning_value: null }).where(won);
+  const isSent = and(isContact, ne(submissions.status, "pending"), isAddress(email));
+  const { names, writes } = await erasureOf(store, isSent);
+  return { names, writes: [statement(losing), ...writes] };
 }
 
 /** Erases the contacts that agents sent and that were rejected before an instant. Looks through all submissions. */
-export const eraseRejectedContacts = (tx: WriteTransaction, beforeMs: number): Promise<string[]> =>
-  erasedOf(
-    tx,
+export const planRejectedErasure = (store: Queryable, beforeMs: number): Promise<Erasure> =>
+  erasureOf(
+    store,
     and(isContact, eq(submissions.status, "rejected"), lt(submissions.decided_at, beforeMs)),
   );
 
-async function erasedOf(tx: WriteTransaction, which: SQL | undefined): Promise<string[]> {
-  const rows = await tx.db
-    .update(submissions)
-    .set({ value: "", normalised_value: "", winning_value: null })
-    .where(which)
-    .returning({ id: submissions.id });
-  return rows.map((row) => `submission-${row.id}`);
+async function erasureOf(store: Queryable, which: SQL | undefined): Promise<Erasure> {
+  const rows = await store.db.select({ id: submissions.id }).from(submissions).where(which);
+  const erased = { value: "", normalised_value: "", winning_value: null };
+  return {
+    names: rows.map((row) => `submission-${row.id}`),
+    writes: [statement(builder.update(submissions).set(erased).where(which))],
+  };
 }
 
 /** Those that still wait with this address. */

@@ -1,17 +1,15 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
 
 /** What someone said is wrong, and the outcome of it. Instants in milliseconds since 1970. Private. */
 export type Correction = typeof corrections.$inferSelect;
 
-export async function addCorrection(
-  tx: WriteTransaction,
+export const addCorrection = (
   one: Omit<Correction, "status" | "reason" | "reviewed_by" | "reviewed_at">,
-): Promise<void> {
-  await tx.db.insert(corrections).values({ ...one, status: "pending_review" });
-}
+): Statement => statement(builder.insert(corrections).values({ ...one, status: "pending_review" }));
 
 export const correctionById = (store: Queryable, id: string): Promise<Correction | null> =>
   first(store, eq(corrections.id, id));
@@ -68,12 +66,10 @@ export const correctionsWaiting = (store: Queryable, max: number): Promise<numbe
 type Decision = Pick<Correction, "id" | "status" | "reason" | "reviewed_by" | "reviewed_at">;
 
 /** Decides one that waits. From which network it came is of no use any more. */
-export async function closeCorrection(
-  tx: WriteTransaction,
-  { id, ...decision }: Decision,
-): Promise<void> {
-  await tx.db
-    .update(corrections)
-    .set({ ...decision, network: null })
-    .where(and(eq(corrections.id, id), isWaiting));
-}
+export const closeCorrection = ({ id, ...decision }: Decision): Statement =>
+  statement(
+    builder
+      .update(corrections)
+      .set({ ...decision, network: null })
+      .where(and(eq(corrections.id, id), isWaiting)),
+  );

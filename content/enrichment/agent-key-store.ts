@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { agentKeys, agents, submissions } from "#content/store/tables/enrichment.ts";
 import { recommendationDrafts } from "#content/store/tables/recommendations.ts";
 import type { AgentKey } from "./agent.ts";
@@ -26,23 +27,21 @@ export async function hasSubmitted(store: Queryable, agent_id: string): Promise<
 type KeyChange = Partial<typeof agentKeys.$inferInsert> & { agent_id: string };
 
 /** Writes what is given of an id, the rest stays: a new secret, that it was given up, or a name. */
-export async function saveAgentKey(tx: WriteTransaction, change: KeyChange): Promise<void> {
-  const { agent_id, ...set } = change;
-  await tx.db
-    .insert(agentKeys)
-    .values(change)
-    .onConflictDoUpdate({ target: agentKeys.agent_id, set: { agent_id, ...set } });
-}
+export const saveAgentKey = (change: KeyChange): Statement =>
+  statement(
+    builder
+      .insert(agentKeys)
+      .values(change)
+      .onConflictDoUpdate({ target: agentKeys.agent_id, set: change }),
+  );
 
 /** Rejects what waits under an id that its owner gave up. Indexes: submissions_by_agent, drafts_by_agent. */
-export async function rejectWaitingOf(
-  tx: WriteTransaction,
-  agent_id: string,
-  at: number,
-): Promise<void> {
+export function rejectWaitingOf(agent_id: string, at: number): Statement[] {
   const decision = { status: "rejected", reason: rejectionReasons.retired, at } as const;
   const isOwn = eq(submissions.agent_id, agent_id);
-  await decideWaiting(tx, submissions, and(isOwn, eq(submissions.audit_only, 0)), decision);
   const ofAgent = eq(recommendationDrafts.agent_id, agent_id);
-  await decideWaiting(tx, recommendationDrafts, ofAgent, decision, { decided_by: "agent" });
+  return [
+    decideWaiting(submissions, and(isOwn, eq(submissions.audit_only, 0)), decision),
+    decideWaiting(recommendationDrafts, ofAgent, decision, { decided_by: "agent" }),
+  ];
 }

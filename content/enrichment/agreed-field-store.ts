@@ -6,7 +6,6 @@ import {
   isStructured,
   type StructuredField,
 } from "#content/contract/enrichment.ts";
-import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { publicName, shownSource } from "#content/nonprofit/public-name.ts";
 import {
   type NonprofitRecord,
@@ -14,15 +13,21 @@ import {
   type StoredProvenance,
 } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import type { Write } from "#content/store/plan.ts";
+import { planSaves, type Save, type SaveContext } from "#content/nonprofit/save.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { inValues } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { corroborates, rejectionReasons } from "./consensus.ts";
 import { decided } from "./proposal-store.ts";
-import { type Field, ofField, rejectAll, votesOn } from "./submission-store.ts";
+import {
+  type Field,
+  ofField,
+  rejectAll,
+  type StoredSubmission,
+  votesOn,
+} from "./submission-store.ts";
 import { comparedValue } from "./value.ts";
 
 export type Agreed = {
@@ -40,20 +45,29 @@ export type Agreed = {
 /** A profile names and counts at most this many agents for one value; more would only feed the vain. */
 const provenanceAgentsMax = 20;
 
+/** What becomes of a profile, and the statements that bring it about. */
+type ProfilePlan = Pick<Awaited<ReturnType<typeof planSaves>>, "statements" | "changes"> & {
+  after: NonprofitRecord;
+};
+
+type Vote = Pick<StoredSubmission, "id" | "agent_id" | "agent_name" | "source_url" | "test_data">;
+
 /**
- * Makes an agreed value live: winners, losers, and the profile's field with its provenance, in the caller's transaction,
- * which has seen that the field is empty. The pending submissions that agree must be stored already. Answers the
- * sequence of the change.
+ * Makes an agreed value live: winners, losers, and the profile's field with its provenance. The field of `before` is empty.
+ * `mine`: a submission that agrees and is stored by a statement before these; the others that agree are stored.
  */
-export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise<number> {
+export async function planAgreed(
+  store: Queryable,
+  agreed: Agreed,
+  { before, mine = null }: { before: NonprofitRecord; mine?: Vote | null },
+): Promise<ProfilePlan> {
   const { nonprofit_id, field, now } = agreed;
   const word = agreed.decided ?? sourceFrom("consensus", now.getTime());
-  const winners = await decideVotes(tx, agreed);
+  const stored = await agreeingVotes(store, agreed);
+  const winners = (mine === null ? stored : [...stored, mine]).filter((one) => one.test_data === 0);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
-  const [before] = await recordsById(tx, [nonprofit_id]);
-  // The transaction holds the write lock, so the profile is as open as it was when it was read.
   assert(
-    before !== undefined && before.status !== "withdrawn" && !before[field],
+    before.status !== "withdrawn" && !before[field],
     `${field} of nonprofit ${nonprofit_id} is not open`,
   );
   const sources = winners.map(({ source_url }) => source_url);
@@ -74,44 +88,56 @@ export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise
     provenance: { ...before.provenance, [field]: source },
   };
   const origin = agreed.decided === undefined ? "consensus" : "review";
-  await saveNonprofits(tx, [{ before, after }], { origin, now });
-  return sequenceOf(tx, nonprofit_id);
+  return planProfile(store, { before, after }, { origin, now }, decideVotes(agreed, winners));
 }
 
-/** The sequence of the change that was just made. */
-async function sequenceOf(tx: WriteTransaction, nonprofitId: number): Promise<number> {
-  const sequence = await newestChangeOf(tx, nonprofitId);
-  assert(sequence !== null, `nothing has changed of nonprofit ${nonprofitId}`);
-  return sequence;
+/** One save, with statements that come before it. */
+async function planProfile(
+  store: Queryable,
+  save: Save,
+  context: SaveContext,
+  first: readonly Statement[] = [],
+): Promise<ProfilePlan> {
+  const { records, statements, changes } = await planSaves(store, [save], context);
+  return { after: records[0] ?? save.after, statements: [...first, ...statements], changes };
 }
+
+const agreeing = (agreed: Agreed) =>
+  and(votesOn(agreed), eq(submissions.normalised_value, agreed.normalised_value));
+
+/** The stored submissions of an agreed value, test data too, earliest first. Index: submissions_by_field. */
+const agreeingVotes = (store: Queryable, agreed: Agreed): Promise<Vote[]> => {
+  const { id, agent_id, agent_name, source_url, test_data } = submissions;
+  return store.db
+    .select({ id, agent_id, agent_name, source_url, test_data })
+    .from(submissions)
+    .where(agreeing(agreed))
+    .orderBy(id);
+};
 
 /**
- * The winners, earliest first, are applied, with the value in which they went live where that is not their own; test data
- * of that value stays as a corroboration; all others are rejected with the winning value. Index: submissions_by_field.
+ * The winners are applied, with the value in which they went live where that is not their own; test data of that value stays
+ * as a corroboration; all others are rejected with the winning value. Index: submissions_by_field.
  */
-async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
-  const { normalised_value, confidence, value, now } = agreed;
+function decideVotes(agreed: Agreed, winners: readonly Vote[]): Statement[] {
+  const { nonprofit_id, field, confidence, value, now } = agreed;
   const at = now.getTime();
-  const { id, agent_id, agent_name, source_url, test_data } = submissions;
-  const agreeing = and(votesOn(agreed), eq(submissions.normalised_value, normalised_value));
-  const winners = await tx.db
-    .update(submissions)
-    .set({
-      ...decided({ status: "applied", reason: null, at }),
-      winning_value: sql`nullif(${value}, ${submissions.value})`,
-      confidence,
-      applied_at: at,
-    })
-    .where(and(agreeing, eq(test_data, 0)))
-    .returning({ id, agent_id, agent_name, source_url });
-  if (confidence > winners.length) {
-    const logged = { audit_only: 1, reason: corroborates, network: null };
-    await tx.db.update(submissions).set(logged).where(agreeing);
-  }
-  const { nonprofit_id, field } = agreed;
+  const applied = {
+    ...decided({ status: "applied", reason: null, at }),
+    winning_value: sql`nullif(${value}, ${submissions.value})`,
+    confidence,
+    applied_at: at,
+  };
+  const win = and(agreeing(agreed), eq(submissions.test_data, 0));
+  const logged = { audit_only: 1, reason: corroborates, network: null };
   const reason = rejectionReasons[agreed.decided === undefined ? "outvoted" : "overruled"];
-  await rejectAll(tx, "votes", { nonprofit_id, field, reason, at, winning_value: value });
-  return winners.toSorted((a, b) => a.id - b.id);
+  return [
+    statement(builder.update(submissions).set(applied).where(win)),
+    ...(confidence > winners.length
+      ? [statement(builder.update(submissions).set(logged).where(agreeing(agreed)))]
+      : []),
+    rejectAll("votes", { nonprofit_id, field, reason, at, winning_value: value }),
+  ];
 }
 
 /** An agent that found a live value, too; `name` is null where no one vouches for it. */
@@ -124,26 +150,27 @@ export type Corroboration = {
 
 /**
  * Counts an agent among the sources of a live value that it found too, or names it when `name` is given: anyone can send what
- * is live, and put a name beside it. Does nothing when the name is there already, enough are known, or nothing is known of
+ * is live, and put a name beside it. Changes nothing when the name is there already, enough are known, or nothing is known of
  * the value's source.
  */
-export async function addCorroboration(
-  tx: WriteTransaction,
-  { nonprofit_id, field, name, now }: Corroboration,
-): Promise<void> {
-  const [before] = await recordsById(tx, [nonprofit_id]);
-  const known = before?.provenance[field];
-  if (before === undefined || known === undefined) return;
+export async function planCorroboration(
+  store: Queryable,
+  { field, name, now }: Corroboration,
+  before: NonprofitRecord,
+): Promise<ProfilePlan> {
+  const unchanged = { after: before, statements: [], changes: 0 };
+  const known = before.provenance[field];
+  if (known === undefined) return unchanged;
   const { agents, corroborations = 0 } = known;
-  if (agents.length + corroborations >= provenanceAgentsMax) return;
-  if (name !== null && agents.includes(name)) return;
+  if (agents.length + corroborations >= provenanceAgentsMax) return unchanged;
+  if (name !== null && agents.includes(name)) return unchanged;
   const more =
     name === null ? { corroborations: corroborations + 1 } : { agents: [...agents, name] };
   const after = {
     ...before,
     provenance: { ...before.provenance, [field]: { ...known, ...more } },
   };
-  await saveNonprofits(tx, [{ before, after }], { origin: "corroboration", now });
+  return planProfile(store, { before, after }, { origin: "corroboration", now });
 }
 
 export type AgreedField = { nonprofit_id: number; field: StructuredField };
@@ -194,51 +221,52 @@ const isField = eq(submissions.field_type, "structured");
 export async function planRevert(
   store: Queryable,
   { nonprofit_id, field, reason, now }: AgreedField & { reason: string; now: Date },
-): Promise<{ empties: boolean; writes: Write[] }> {
+): Promise<{ empties: boolean; statements: Statement[] }> {
   const [record] = await recordsById(store, [nonprofit_id]);
-  if (record === undefined) return { empties: false, writes: [] };
+  if (record === undefined) return { empties: false, statements: [] };
   const applied = and(ofField({ nonprofit_id, field }), eq(submissions.status, "applied"), isField);
   const found = await store.db
     .select({ live: sql<string>`coalesce(${submissions.winning_value}, ${submissions.value})` })
     .from(submissions)
     .where(applied);
   const rejected = decided({ status: "rejected", reason, at: now.getTime() });
-  const writes: Write[] = [(tx) => tx.db.update(submissions).set(rejected).where(applied)];
+  const rejecting = statement(builder.update(submissions).set(rejected).where(applied));
   const agreed = new Set(found.map(({ live }) => comparedValue(field, live)));
   const empties = holdsAgreed(record, field, agreed);
-  if (empties) {
-    const { [field]: _, ...others } = record.provenance;
-    const after = { ...record, [field]: null, provenance: others };
-    const saves = [{ before: record, after }];
-    writes.push((tx) => saveNonprofits(tx, saves, { origin: "revert", now }));
-  }
-  return { empties, writes };
+  if (!empties) return { empties, statements: [rejecting] };
+  const { [field]: _, ...others } = record.provenance;
+  const after = { ...record, [field]: null, provenance: others };
+  const save = { before: record, after };
+  return {
+    empties,
+    ...(await planProfile(store, save, { origin: "revert", now }, [rejecting])),
+  };
 }
 
 /**
  * An operator set a field: what waits for it is rejected with the operator's value, and so is what agreement had made
- * live, if that was another value. To be called before the profile is saved. A null value empties the field.
+ * live, if that was another value. To be done before the profile is saved. A null value empties the field.
  */
-export async function overruleField(
-  tx: WriteTransaction,
-  { value, now, ...of }: Field & { value: string | null; now: Date },
-): Promise<void> {
+export function overruleField({
+  value,
+  now,
+  ...of
+}: Field & { value: string | null; now: Date }): Statement[] {
   const reason = rejectionReasons.overruled;
   const at = now.getTime();
   const group = fieldTypeOf(of.field) === "prose" ? "texts" : "votes";
-  await rejectAll(tx, group, { ...of, reason, at, winning_value: value });
   const normalised = value === null ? "" : comparedValue(of.field, value);
-  await tx.db
-    .update(submissions)
-    .set(decided({ status: "rejected", reason, at }))
-    .where(
-      and(
-        ofField(of),
-        isField,
-        eq(submissions.status, "applied"),
-        ne(submissions.normalised_value, normalised),
-      ),
-    );
+  const others = and(
+    ofField(of),
+    isField,
+    eq(submissions.status, "applied"),
+    ne(submissions.normalised_value, normalised),
+  );
+  const rejected = decided({ status: "rejected", reason, at });
+  return [
+    rejectAll(group, { ...of, reason, at, winning_value: value }),
+    statement(builder.update(submissions).set(rejected).where(others)),
+  ];
 }
 
 function holdsAgreed(record: NonprofitRecord, field: StructuredField, agreed: ReadonlySet<string>) {

@@ -12,7 +12,8 @@ import {
 } from "./agent.ts";
 import { agentKey, hasSubmitted, rejectWaitingOf, saveAgentKey } from "./agent-key-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { carryOut, type Plan, planned, type Write } from "#content/store/plan.ts";
+import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
+import type { Statement } from "#content/store/statement.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 
 type KeyWorld = { store: Store; clock: Clock };
@@ -30,7 +31,7 @@ const secretBytes = 32;
 /** A new secret for an id, and what saves it, as its digest alone. `by`: "agent", or an operator. */
 export function newSecret({ agent_id, by, now }: { agent_id: string; by: string; now: Date }): {
   answer: AgentSecret;
-  save: Write;
+  save: Statement;
 } {
   const agent_secret = agentSecretStart + randomBytes(secretBytes).toString("base64url");
   const secret_digest = secretDigest(agent_secret);
@@ -42,7 +43,7 @@ export function newSecret({ agent_id, by, now }: { agent_id: string; by: string;
     "Keep agent_secret: it is not shown again. Send it as Authorization: Bearer with every enrichment and draft of this agent_id, also through MCP; without it the id takes nothing.";
   return {
     answer: { agent_id, bound: true, agent_secret, message },
-    save: (tx) => saveAgentKey(tx, change),
+    save: saveAgentKey(change),
   };
 }
 
@@ -84,8 +85,8 @@ export const revokeSecret = (world: KeyWorld, call: KeyCall) =>
       "The id takes no more submissions, and what waited under it is rejected. An operator can bind it again.";
     return planned(
       ok({ agent_id, bound: false, message }),
-      (tx) => saveAgentKey(tx, { agent_id, secret_digest: null, revoked_at: at }),
-      (tx) => rejectWaitingOf(tx, agent_id, at),
+      saveAgentKey({ agent_id, secret_digest: null, revoked_at: at }),
+      ...rejectWaitingOf(agent_id, at),
     );
   });
 

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type {
   EnrichmentAnswer,
   EnrichmentSubmission,
@@ -18,7 +19,7 @@ import {
   type SubmissionState,
 } from "./consensus.ts";
 import { type EnrichmentRequest, readEnrichment, type ReadItem } from "./read.ts";
-import { addCorroboration, applyAgreed } from "./agreed-field-store.ts";
+import { planAgreed, planCorroboration } from "./agreed-field-store.ts";
 import { isBound, secretRefusal } from "./agent.ts";
 import {
   type EnrichTarget,
@@ -31,10 +32,15 @@ import {
   rejectSubmission,
   setConfidence,
   setNetwork,
+  type StoredSubmission,
 } from "./submission-store.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { keptAnswerBytes } from "#content/operation/stored-bytes.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Statement } from "#content/store/statement.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
@@ -45,7 +51,7 @@ import {
   type ProposalFailure,
   type ProposalWorld,
   type ProposalRefusal,
-  storeOnce,
+  planProposalOnce,
 } from "./proposal.ts";
 import {
   type SubmissionCase,
@@ -125,20 +131,8 @@ export async function storeEnrichment(
   tx: WriteTransaction,
   job: EnrichJob,
 ): Promise<Result<EnrichOutcome, StoringFailure>> {
-  const { request, slug } = job;
-  const target = await enrichTarget(tx, slug, request);
-  if (target === null) return fail({ kind: "nonprofit_not_found", slug });
-  // Before anything that was kept is answered: the id may have been bound, or have another secret, since.
-  const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
-  if (refusal !== null) return fail(refusal);
-  let bytes = 0;
-  const done = await storeOnce(tx, "enrich", job, [slug, request], async () => {
-    const stored = await storeItems(tx, job, target);
-    if (!stored.ok) return stored;
-    const kept = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
-    bytes = kept + stored.value.bytes;
-    return ok(stored.value.done);
-  });
+  const { plan, bytes } = await planEnrichment(tx, job);
+  const done = await carryOut(tx, plan);
   if (!done.ok) return done;
   const { nonprofit_id, at } = done.value;
   const items: EnrichOutcome["items"] = [];
@@ -153,62 +147,105 @@ export async function storeEnrichment(
   return ok({ ...done.value, items, bytes });
 }
 
-/** Reads what is known of each field, plans, and does the steps of the plan. */
-async function storeItems(
-  tx: WriteTransaction,
+/** What a request does to the store, and how many bytes it takes there. */
+async function planEnrichment(
+  store: Queryable,
+  job: EnrichJob,
+): Promise<{ plan: Plan<Done, StoringFailure>; bytes: number }> {
+  const { request, slug } = job;
+  const target = await enrichTarget(store, slug, request);
+  if (target === null) return { plan: fail({ kind: "nonprofit_not_found", slug }), bytes: 0 };
+  // Before anything that was kept is answered: the id may have been bound, or have another secret, since.
+  const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
+  if (refusal !== null) return { plan: fail(refusal), bytes: 0 };
+  let bytes = 0;
+  const plan = await planProposalOnce(store, "enrich", job, [slug, request], async () => {
+    const made = await planItems(store, job, target);
+    if (!made.ok) return made;
+    const kept = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
+    bytes = kept + made.value.bytes;
+    return made.value.plan;
+  });
+  return { plan, bytes };
+}
+
+/** Reads what is known of each field, plans, and turns the plan into statements. */
+async function planItems(
+  store: Queryable,
   job: EnrichJob,
   { agent_key, status, ...target }: EnrichTarget,
-): Promise<Result<{ done: Done; bytes: number }, StoringFailure>> {
+): Promise<Result<{ plan: Plan<Done, StoringFailure>; bytes: number }, StoringFailure>> {
   const { id: nonprofit_id, slug, name } = target;
   if (status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   const cases: SubmissionCase[] = [];
   for (const item of job.request.items) {
     const fresh = newSubmission(job, target, item);
-    cases.push({ job, agent_key, fresh, state: await fieldState(tx, fresh) });
+    cases.push({ job, agent_key, fresh, state: await fieldState(store, fresh) });
   }
   const plan = planOf(cases);
   if (!plan.ok) return plan;
-  const items: StoredItem[] = [];
-  let sequence: number | null = null;
-  for (const planned of plan.value.items) {
-    const done = await doSteps(tx, planned);
-    items.push({ id: done.id, ...planned.item });
-    const live = planned.live === "before" ? await newestChangeOf(tx, nonprofit_id) : done.sequence;
-    sequence = Math.max(sequence ?? 0, live ?? 0) || null;
-  }
+  const { items, sequence, statements } = await writesOf(store, plan.value.items, target);
   const done = { nonprofit_id, slug, name, bound: isBound(agent_key), items, sequence };
-  return ok({ done: { ...done, at: job.now.getTime() }, bytes: plan.value.bytes });
+  const { bytes } = plan.value;
+  return ok({ plan: planned(ok({ ...done, at: job.now.getTime() }), ...statements), bytes });
 }
 
-/** Answers the id of the submission, and the sequence of the change that made its value live; null when none did. */
-async function doSteps(
-  tx: WriteTransaction,
-  { steps, id: earlier }: SubmissionPlan,
-): Promise<{ id: number; sequence: number | null }> {
-  let [id, sequence] = [earlier ?? 0, null as number | null];
-  for (const step of steps) {
-    if (step.kind === "insert") id = (await insertSubmission(tx, step.submission)).id;
-    else if (step.kind === "apply") sequence = await applyAgreed(tx, step.agreed);
-    else await writeOf(tx, step);
+/** What plans answer and write, in order. Numbers are given here: they hold while no one else writes to the store. */
+async function writesOf(
+  store: Queryable,
+  plans: readonly SubmissionPlan[],
+  { id, ...last }: Pick<EnrichTarget, "id" | "last_submission" | "last_change">,
+): Promise<Pick<Done, "items" | "sequence"> & { statements: Statement[] }> {
+  const isLive = plans.some(({ live }) => live === "before");
+  let newest = isLive ? await newestChangeOf(store, id) : null;
+  let [record] = plans.some(({ steps }) => steps.some(isOfProfile))
+    ? await recordsById(store, [id])
+    : [];
+  const [statements, items]: [Statement[], StoredItem[]] = [[], []];
+  let sequence: number | null = null;
+  for (const plan of plans) {
+    let mine: StoredSubmission | null = null;
+    for (const step of plan.steps) {
+      if (step.kind === "insert") {
+        mine = { ...step.submission, id: ++last.last_submission };
+        statements.push(insertSubmission(mine));
+      } else if (isOfProfile(step)) {
+        assert(record !== undefined, `nonprofit ${id} is not there`);
+        const made = await profilePlanOf(store, step, { before: record, mine });
+        statements.push(...made.statements);
+        record = made.after;
+        if (made.changes > 0) newest = ++last.last_change;
+      } else statements.push(statementOf(step));
+    }
+    items.push({ id: mine?.id ?? plan.id ?? 0, ...plan.item });
+    if (plan.live !== null) sequence = newest;
   }
-  return { id, sequence };
+  return { items, sequence, statements };
 }
 
-function writeOf(
-  tx: WriteTransaction,
-  step: Exclude<Step, { kind: "insert" | "apply" }>,
-): Promise<unknown> {
+type ProfileStep = Extract<Step, { kind: "apply" | "corroborate" }>;
+const isOfProfile = (step: Step): step is ProfileStep =>
+  step.kind === "apply" || step.kind === "corroborate";
+
+const profilePlanOf = (
+  store: Queryable,
+  step: ProfileStep,
+  state: { before: NonprofitRecord; mine: StoredSubmission | null },
+) =>
+  step.kind === "apply"
+    ? planAgreed(store, step.agreed, state)
+    : planCorroboration(store, step.corroboration, state.before);
+
+function statementOf(step: Exclude<Step, ProfileStep | { kind: "insert" }>): Statement {
   switch (step.kind) {
     case "reject":
-      return rejectSubmission(tx, step.rejection);
+      return rejectSubmission(step.rejection);
     case "confidence":
-      return setConfidence(tx, step.of);
+      return setConfidence(step.of);
     case "network":
-      return setNetwork(tx, step);
-    case "corroborate":
       break;
   }
-  return addCorroboration(tx, step.corroboration);
+  return setNetwork(step);
 }
 
 const newSubmission = (

@@ -1,6 +1,6 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import type { SubmissionStatus } from "#content/contract/enrichment.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import type { submissions } from "#content/store/tables/enrichment.ts";
 import type { recommendationDrafts } from "#content/store/tables/recommendations.ts";
 
@@ -25,21 +25,17 @@ export const decided = ({ status, reason, at }: ProposalDecision) => ({
 /** What has waited since before an instant; at most `limit` at a time. Instants in milliseconds since 1970. */
 export type Old = { before: number; at: number; limit: number };
 
-/**
- * Decides proposals that wait: a decision that came first stands. `also` are columns that only this table has. Answers
- * how many were decided.
- */
-export async function decideWaiting<Table extends Proposals>(
-  tx: WriteTransaction,
+/** Decides proposals that wait: a decision that came first stands. `also` are columns that only this table has. */
+export const decideWaiting = <Table extends Proposals>(
   table: Table,
   which: SQL | undefined,
   decision: ProposalDecision,
   also: Partial<Table["$inferInsert"]> = {},
-): Promise<number> {
-  const { rowsAffected } = await tx.db
-    .update<Proposals>(table)
-    .set({ ...also, ...decided(decision) })
-    // A literal: with a parameter, on which partial indexes depend, SQLite plans the statement at each execution.
-    .where(and(sql`${table.status} = 'pending'`, which));
-  return rowsAffected;
-}
+): Statement =>
+  statement(
+    builder
+      .update<Proposals>(table)
+      .set({ ...also, ...decided(decision) })
+      // A literal: with a parameter, on which partial indexes depend, SQLite plans the statement at each execution.
+      .where(and(sql`${table.status} = 'pending'`, which)),
+  );

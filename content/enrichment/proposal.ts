@@ -2,8 +2,9 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { SecretRefusal } from "./agent.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { ConsensusMode } from "./consensus.ts";
-import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
+import { isUsableKey, planOnce, requestDigest } from "#content/operation/idempotency-store.ts";
+import type { Plan } from "#content/operation/plan.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
 
 // What agents propose and others confirm comes in alike: values of fields here, drafts in content/recommendation.
 
@@ -74,19 +75,19 @@ const senderOf = (
 ): string => `${agent_id} ${secret ?? network ?? ""}`;
 
 /**
- * Stores a proposal inside the caller's transaction, once for an agent's Idempotency-Key; to be called once the secret has
- * been looked at. `identity`: what makes two requests the same, plain data.
+ * Plans a proposal once for an agent's Idempotency-Key; to be called once the secret has been looked at. `identity`: what
+ * makes two requests the same, plain data.
  */
-export const storeOnce = <Value, Failure>(
-  tx: WriteTransaction,
+export const planProposalOnce = <Value, Failure>(
+  store: Queryable,
   route: string,
   { idempotencyKey, secret, network, now, request }: Admitted & { request: { agent_id: string } },
   identity: unknown,
-  store: () => Promise<Result<Value, Failure>>,
-): Promise<Result<Value, Failure | { kind: "idempotency_key_reused" }>> => {
+  plan: () => Promise<Plan<Value, Failure>>,
+): Promise<Plan<Value, Failure | { kind: "idempotency_key_reused" }>> => {
   const digest = () => requestDigest(identity);
   const sender = senderOf(request.agent_id, { secret, network });
-  return answerOnce(tx, { route, sender, idempotencyKey, digest, now }, store);
+  return planOnce(store, { route, sender, idempotencyKey, digest, now }, plan);
 };
 
 /**

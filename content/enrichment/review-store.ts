@@ -3,6 +3,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
 import { countUpTo, inValues } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { doAll, type Statement } from "#content/store/statement.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { rejectionReasons } from "./consensus.ts";
@@ -172,23 +173,29 @@ export async function expireSubmissions(tx: WriteTransaction, { before, at, limi
   const ids = old.map((one) => one.id);
   const reason = rejectionReasons.expired;
   const decision = { status: "rejected", reason, at } as const;
-  const expired = await decideWaiting(tx, submissions, inValues(id, ids), decision);
+  const { rowsAffected } = await tx.raw.execute(
+    decideWaiting(submissions, inValues(id, ids), decision),
+  );
   for (const one of old) {
     if (one.confidence === 1) continue;
     const same = and(votesOn(one), eq(normalised_value, one.normalised_value));
     const remaining = await tx.db.$count(submissions, same);
-    await setConfidence(tx, { ...one, confidence: Math.max(1, remaining) });
+    await doAll(tx, [setConfidence({ ...one, confidence: Math.max(1, remaining) })]);
   }
-  return expired;
+  return rowsAffected;
 }
 
 /** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */
-export const applyProse = (
-  tx: WriteTransaction,
-  { id, edited, at }: { id: number; edited: string | null; at: number },
-): Promise<number> =>
+export const applyProse = ({
+  id,
+  edited,
+  at,
+}: {
+  id: number;
+  edited: string | null;
+  at: number;
+}): Statement =>
   decideWaiting(
-    tx,
     submissions,
     eq(submissions.id, id),
     { status: "applied", reason: null, at },

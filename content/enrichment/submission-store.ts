@@ -8,7 +8,8 @@ import {
   isRowField,
 } from "#content/contract/enrichment.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import {
   columnNames,
   jsonOf,
@@ -38,11 +39,17 @@ const targetRow = rowShapeWith(nonprofits, targetColumns, {
   agent_key: jsonText(rowShape(agentKeys, keyColumns)).nullable(),
   /** 1 when it calls itself by an id that another owns, or did. */
   names_another: z.number(),
+  /** The highest numbers given so far: of a submission, and of a change. */
+  last_submission: z.number(),
+  last_change: z.number(),
 });
+const lastOf = (table: string) =>
+  `coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0)`;
 // One statement: a submission asks for no more than before.
 const targetSql = `SELECT ${targetColumns.join(", ")},
     (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = ?2) AS agent_key,
-    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id = ?3 AND agent_id <> ?2) AS names_another
+    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id = ?3 AND agent_id <> ?2) AS names_another,
+    ${lastOf("submissions")} AS last_submission, ${lastOf("changes")} AS last_change
   FROM nonprofits WHERE slug = ?1`;
 
 /** What enrichment needs to know of a nonprofit. */
@@ -201,18 +208,13 @@ export const priorRejections = (
   { nonprofit_id, field, at }: Field & { at: number },
 ): Promise<Rejection[]> => query(store, rejectionsSql, [nonprofit_id, field, at], rejectionRow);
 
-const newColumns = columns.filter((name) => name !== "id");
-const insertSql = `INSERT INTO submissions (${newColumns.join(", ")}) VALUES (${newColumns.map(() => "?").join(", ")})`;
+const insertSql = `INSERT INTO submissions (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
 
-/** Stores a submission that waits; answers it with its id. All counters follow by triggers, see migration 0020. */
-export async function insertSubmission(
-  tx: WriteTransaction,
-  one: NewSubmission,
-): Promise<StoredSubmission> {
-  const args = newColumns.map((column) => one[column]);
-  const { lastInsertRowid } = await tx.raw.execute({ sql: insertSql, args });
-  return { ...one, id: Number(lastInsertRowid) };
-}
+/** Stores a submission that waits. All counters follow by triggers, see migration 0020. */
+export const insertSubmission = (one: StoredSubmission): Statement => ({
+  sql: insertSql,
+  args: columns.map((column) => one[column]),
+});
 
 /** `reason` is public; `at` is an instant in milliseconds since 1970. */
 export type SubmissionRejection = Pick<StoredSubmission, "id" | "winning_value"> & {
@@ -221,12 +223,13 @@ export type SubmissionRejection = Pick<StoredSubmission, "id" | "winning_value">
 };
 
 /** Rejects one submission that waits. */
-export const rejectSubmission = (
-  tx: WriteTransaction,
-  { id, reason, winning_value, at }: SubmissionRejection,
-): Promise<number> =>
+export const rejectSubmission = ({
+  id,
+  reason,
+  winning_value,
+  at,
+}: SubmissionRejection): Statement =>
   decideWaiting(
-    tx,
     submissions,
     eq(submissions.id, id),
     { status: "rejected", reason, at },
@@ -251,7 +254,6 @@ export const waitingIn = (
 
 /** Rejects all of a group that waits for a field. */
 export const rejectAll = (
-  tx: WriteTransaction,
   group: keyof typeof groups,
   {
     reason,
@@ -266,9 +268,8 @@ export const rejectAll = (
     /** Only those of this value. */
     normalised_value?: string;
   },
-): Promise<number> =>
+): Statement =>
   decideWaiting(
-    tx,
     submissions,
     and(
       groups[group](field),
@@ -284,21 +285,19 @@ export const rejectAll = (
 export type ValueConfidence = Field & Pick<NewSubmission, "normalised_value" | "confidence">;
 
 /** Sets the number of agreeing agents on all pending submissions of one value. Index: submissions_by_field. */
-export async function setConfidence(tx: WriteTransaction, one: ValueConfidence): Promise<void> {
+export function setConfidence(one: ValueConfidence): Statement {
   const sameValue = eq(submissions.normalised_value, one.normalised_value);
-  await tx.db
-    .update(submissions)
-    .set({ confidence: one.confidence })
-    .where(and(votesOn(one), sameValue));
+  return statement(
+    builder
+      .update(submissions)
+      .set({ confidence: one.confidence })
+      .where(and(votesOn(one), sameValue)),
+  );
 }
 
 /** Says from which network a stored submission came. */
-export async function setNetwork(
-  tx: WriteTransaction,
-  { id, network }: { id: number; network: string },
-): Promise<void> {
-  await tx.db.update(submissions).set({ network }).where(eq(submissions.id, id));
-}
+export const setNetwork = ({ id, network }: { id: number; network: string }): Statement =>
+  statement(builder.update(submissions).set({ network }).where(eq(submissions.id, id)));
 
 /** One submission by its id. */
 export async function submissionById(

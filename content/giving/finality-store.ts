@@ -1,11 +1,12 @@
 import { and, count, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { donationIntents as intents, donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { type Ending, steps } from "./intent-states.ts";
 import { saveIntent } from "./intent-store.ts";
-import { type Donation, tellOfDonations, updateDonations } from "./store.ts";
+import { type Donation, newsOfDonations, updateDonations } from "./store.ts";
 
 /** A donation that is not final is looked at after 20 s, and then whenever half of its age has passed again. */
 const checkAgainMsMin = 20_000;
@@ -30,55 +31,57 @@ export const takeUnfinished = (
     [now.getTime(), network, limit],
   ).then((taken) => taken.filter((donation) => donation.network === network));
 
-/** Notes that a donation is final, with the slot and the instant that are, and tells readers of the feed. */
-export async function markFinal(
-  tx: WriteTransaction,
+/** Notes that a donation is final, with the slot and the instant that are, and tells readers of the feed; nothing where it was voided. */
+export async function planFinal(
+  store: Queryable,
   { id, nonprofit_id }: Pick<Donation, "id" | "nonprofit_id">,
   { slot, settled_at, now }: Pick<Donation, "slot" | "settled_at"> & { now: Date },
-): Promise<void> {
-  const { rowsAffected } = await tx.db
-    .update(donations)
-    .set({ commitment: "finalized", check_at: null, slot, settled_at })
-    .where(and(eq(donations.id, id), isNull(donations.voided_at)));
-  if (rowsAffected > 0) await tellOfDonations(tx, nonprofit_id, now);
+): Promise<Statement[]> {
+  const stands = and(eq(donations.id, id), isNull(donations.voided_at));
+  if ((await store.db.$count(donations, stands)) === 0) return [];
+  const set = { commitment: "finalized", check_at: null, slot, settled_at } as const;
+  const marking = statement(builder.update(donations).set(set).where(stands));
+  return [marking, ...(await newsOfDonations(store, nonprofit_id, now))];
 }
 
 /** Notes a clear answer that the chain does not hold it any more, or holds something else. */
-export async function countVanished(tx: WriteTransaction, id: string): Promise<void> {
-  await tx.db
-    .update(donations)
-    .set({ unknown: sql`${donations.unknown} + 1` })
-    .where(and(eq(donations.id, id), isNull(donations.voided_at)));
-}
+export const countVanished = (id: string): Statement =>
+  statement(
+    builder
+      .update(donations)
+      .set({ unknown: sql`${donations.unknown} + 1` })
+      .where(and(eq(donations.id, id), isNull(donations.voided_at))),
+  );
 
 /**
  * Voids a donation: it counts nowhere from then on, readers of the feed hear of it, and its transfer is looked for as if it
- * had just been named, because it may land again. False when it was voided, or became final, meanwhile.
+ * had just been named, because it may land again. No statements when it was voided, or became final, meanwhile.
  */
-export async function voidDonation(
-  tx: WriteTransaction,
+export async function planVoid(
+  store: Queryable,
   donation: Donation,
   { reason, now }: { reason: NonNullable<Donation["void_reason"]>; now: Date },
-): Promise<boolean> {
+): Promise<Statement[]> {
   const { id, nonprofit_id, tx_signature, memo, recipient } = donation;
   const at = now.getTime();
-  const { rowsAffected } = await tx.db
-    .update(donations)
-    .set({ voided_at: at, void_reason: reason, check_at: null })
-    .where(
-      and(eq(donations.id, id), isNull(donations.voided_at), eq(donations.commitment, "confirmed")),
-    );
-  if (rowsAffected === 0) return false;
+  const isOpen = and(
+    eq(donations.id, id),
+    isNull(donations.voided_at),
+    eq(donations.commitment, "confirmed"),
+  );
+  if ((await store.db.$count(donations, isOpen)) === 0) return [];
+  const voided = { voided_at: at, void_reason: reason, check_at: null };
   const ending = "voided" satisfies Ending;
   const proofs = [tx_signature, ...(memo === null ? [] : [memo])];
-  await tx.db
-    .update(intents)
-    .set({ status: steps[ending].next, outcome: ending })
-    .where(and(eq(intents.nonprofit_id, nonprofit_id), inArray(intents.proof, proofs)));
+  const ended = and(eq(intents.nonprofit_id, nonprofit_id), inArray(intents.proof, proofs));
+  const lapsed = { status: steps[ending].next, outcome: ending };
   const waiting = { kind: "proof", proof: tx_signature, amount_micro_usdc: micro(0n) } as const;
-  await saveIntent(tx, { ...waiting, nonprofit_id, recipient, now, check_at: at });
-  await tellOfDonations(tx, nonprofit_id, now);
-  return true;
+  return [
+    statement(builder.update(donations).set(voided).where(isOpen)),
+    statement(builder.update(intents).set(lapsed).where(ended)),
+    saveIntent({ ...waiting, nonprofit_id, recipient, now, check_at: at }),
+    ...(await newsOfDonations(store, nonprofit_id, now)),
+  ];
 }
 
 /** How many donations of a chain were recorded before an instant (milliseconds since 1970) and are neither final nor voided. Index: donations_by_check. */

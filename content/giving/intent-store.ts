@@ -2,6 +2,7 @@ import { and, asc, eq, gt, inArray, lt, lte, ne, or, sql } from "drizzle-orm";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { columnNames, query, rowShape } from "#content/store/query.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { type Ending, type Step, steps } from "./intent-states.ts";
@@ -37,13 +38,10 @@ export const watchesPerNetworkMax = 100;
 
 /**
  * Saves an intent, so that the sweep follows it. One that is there already keeps its instant and its recipient, and
- * waits again; a settled one is left alone. False when its network has no place for a proof or a watch: then nothing waits.
+ * waits again; a settled one is left alone.
  */
-export async function saveIntent(tx: WriteTransaction, intent: NewIntent): Promise<boolean> {
-  const { now, amount_micro_usdc, ...row } = intent;
-  const { kind, network = null } = row;
-  if (kind !== "payment" && network !== null && !(await hasPlace(tx, network))) return false;
-  await tx.db
+export function saveIntent({ now, amount_micro_usdc, ...row }: NewIntent): Statement {
+  const saving = builder
     .insert(intents)
     .values({
       ...row,
@@ -63,17 +61,18 @@ export async function saveIntent(tx: WriteTransaction, intent: NewIntent): Promi
         sponsored_source: sql`coalesce(excluded.sponsored_source, ${intents.sponsored_source})`,
         checks: 0,
         unknown: 0,
-        check_at: intent.check_at,
+        check_at: row.check_at,
         status: "waiting",
         outcome: null,
       },
       setWhere: ne(intents.status, "settled"),
     });
-  return true;
+  return statement(saving);
 }
 
-/** Whether a network may have one more place. Index: donation_intents_by_network. */
-const hasPlace = async (store: Queryable, network: string): Promise<boolean> =>
+/** Whether a network, null for an unknown one, has a place for one more proof or watch. Index: donation_intents_by_network. */
+export const hasPlace = async (store: Queryable, network: string | null): Promise<boolean> =>
+  network === null ||
   (await store.db.$count(
     intents,
     // As the partial index says it: a bound value would not find it.
@@ -107,28 +106,23 @@ export const isBroadcasting = (intent: DonationIntent | null): boolean =>
   intent?.kind === "payment" && intent.status === "waiting";
 
 /**
- * Saves a payment before it is broadcast. `claimed`: the caller sends it, and no one else does; `elsewhere`: another
- * request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended.
+ * Why the caller may not send a payment, which is to be saved first; null: it may, and no one else does. `elsewhere`:
+ * another request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended.
  */
-export async function claimPayment(
-  tx: WriteTransaction,
+export async function whyNotClaimed(
+  store: Queryable,
   intent: NewIntent,
   budget: SponsorBudget,
-): Promise<"claimed" | "elsewhere" | "source_busy" | NotPaid> {
-  if (isBroadcasting(await intentOf(tx, intent.nonprofit_id, intent.proof))) return "elsewhere";
-  if (await isSourceBusy(tx, intent.sponsored_source ?? null)) return "source_busy";
+): Promise<"elsewhere" | "source_busy" | NotPaid | null> {
+  if (isBroadcasting(await intentOf(store, intent.nonprofit_id, intent.proof))) return "elsewhere";
+  if (await isSourceBusy(store, intent.sponsored_source ?? null)) return "source_busy";
   const {
     sponsored_lamports: fee = null,
     sponsored_donor: donor = null,
     nonprofit_id,
     now,
   } = intent;
-  if (fee !== null) {
-    const notPaid = await whyNotPaid(tx, fee, { donor, nonprofit_id }, { now, budget });
-    if (notPaid !== null) return notPaid;
-  }
-  await saveIntent(tx, intent);
-  return "claimed";
+  return fee === null ? null : whyNotPaid(store, fee, { donor, nonprofit_id }, { now, budget });
 }
 
 /** Whether a sponsored payment from this token account has not ended. Index: one_sponsored_payment_per_source. */
@@ -138,32 +132,29 @@ export async function isSourceBusy(store: Queryable, source: string | null): Pro
 }
 
 /** Notes that a clear answer did not know it; of a payment, though it should have landed by now if it ever will. */
-export async function countUnknown(tx: WriteTransaction, { id }: { id: number }): Promise<void> {
-  await tx.db
-    .update(intents)
-    .set({ unknown: sql`${intents.unknown} + 1` })
-    .where(eq(intents.id, id));
-}
+export const countUnknown = ({ id }: { id: number }): Statement =>
+  statement(
+    builder
+      .update(intents)
+      .set({ unknown: sql`${intents.unknown} + 1` })
+      .where(eq(intents.id, id)),
+  );
 
 /** Ends an intent for what was seen of it; its token account is free for the next payment. A settled one stays settled. */
-export async function closeIntent(
-  tx: WriteTransaction,
+export function closeIntent(
   { nonprofit_id, proof }: Pick<DonationIntent, "nonprofit_id" | "proof">,
   sighting: Ending,
-): Promise<void> {
+): Statement {
   const { next: status, neverLanded }: Step = steps[sighting];
   const freed = neverLanded === true ? { sponsored_lamports: null } : {};
   const outcome = status === "settled" ? null : sighting;
-  await tx.db
-    .update(intents)
-    .set({ status, outcome, payment: null, sponsored_source: null, ...freed })
-    .where(
-      and(
-        eq(intents.nonprofit_id, nonprofit_id),
-        eq(intents.proof, proof),
-        ne(intents.status, "settled"),
-      ),
-    );
+  const isOpen = and(
+    eq(intents.nonprofit_id, nonprofit_id),
+    eq(intents.proof, proof),
+    ne(intents.status, "settled"),
+  );
+  const set = { status, outcome, payment: null, sponsored_source: null, ...freed };
+  return statement(builder.update(intents).set(set).where(isOpen));
 }
 
 /** Nothing is put off for longer. */

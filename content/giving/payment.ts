@@ -3,14 +3,16 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
 import { type Deadline, withTimeout } from "#content/runtime/timing.ts";
-import { batchedWrite } from "#content/store/write-batcher.ts";
+import { doAll } from "#content/store/statement.ts";
+import { batchedStatements, batchedWrite } from "#content/store/write-batcher.ts";
 import { isSound, judgePayment, type PaymentDue } from "./payment-checks.ts";
 import {
-  claimPayment,
   closeIntent,
   intentOf,
   isBroadcasting,
   isSourceBusy,
+  saveIntent,
+  whyNotClaimed,
 } from "./intent-store.ts";
 import type { Ending } from "./intent-states.ts";
 import { asksToPay, readMemo } from "./memo.ts";
@@ -240,7 +242,7 @@ async function send(
   const claimed = await claim(world, proof, payment);
   if (claimed === "source_busy") return claimed;
   if (claimed === "elsewhere") return waitForSender(world, proof, deadline);
-  if (claimed !== "claimed") return notTaken(claimed, "", payerOf(payment));
+  if (claimed !== null) return notTaken(claimed, "", payerOf(payment));
   const sent = await beforeDeadline(deadline, world.chain.send(payment));
   if (sent.ok) return waitUntilLanded(world, proof, deadline);
   const refused = await notSent(world, proof, deadline, sent.failure);
@@ -315,11 +317,12 @@ async function waitUntilLanded(
 const unclear = ({ txSignature }: Proof, why: string) =>
   fail({ kind: "chain_unclear" as const, why, tx_signature: txSignature });
 
+/** Saves a payment before it is broadcast; null: it is this request's to send. */
 function claim(
   world: GivingWorld,
   { target, amount }: Proof,
   payment: SignedPayment,
-): ReturnType<typeof claimPayment> {
+): ReturnType<typeof whyNotClaimed> {
   const now = world.clock();
   const isSponsored = payment.fee_payer === world.chain.sponsor;
   const claimed = {
@@ -336,13 +339,18 @@ function claim(
     now,
     check_at: now.getTime() + firstSweepMs,
   } as const;
-  return batchedWrite(world.store, (tx) => claimPayment(tx, claimed, world.sponsorBudget));
+  return batchedWrite(world.store, async (tx) => {
+    const why = await whyNotClaimed(tx, claimed, world.sponsorBudget);
+    if (why === null) await doAll(tx, [saveIntent(claimed)]);
+    return why;
+  });
 }
 
 /** It was saved, and then the chain refused it before taking it: there is nothing left to wait for. */
 const close = ({ store }: GivingWorld, { target, txSignature }: Proof): Promise<void> =>
-  batchedWrite(store, (tx) =>
-    closeIntent(tx, { nonprofit_id: target.id, proof: txSignature }, refusedByChain),
+  batchedStatements(
+    store,
+    closeIntent({ nonprofit_id: target.id, proof: txSignature }, refusedByChain),
   );
 
 const notTaken = (

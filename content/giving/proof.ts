@@ -5,6 +5,7 @@ import { type Due, type Gift, judgeProof } from "./payment-checks.ts";
 import {
   closeIntent,
   type DonationIntent,
+  hasPlace,
   hasRoom,
   intentOf,
   isBroadcasting,
@@ -19,10 +20,11 @@ import {
   type Donation,
   donationsOf,
   type NewDonation,
-  recordDonation,
+  planDonation,
 } from "./store.ts";
 import type { GivingWorld } from "./world.ts";
-import { batchedWrite } from "#content/store/write-batcher.ts";
+import { doAll } from "#content/store/statement.ts";
+import { batchedStatements, batchedWrite } from "#content/store/write-batcher.ts";
 import { type ChainUnclear, chainDeadline, beforeDeadline } from "./chain.ts";
 import type { Deadline } from "#content/runtime/timing.ts";
 
@@ -74,7 +76,7 @@ async function takeStep(
   const intent = await intentOf(world.store, target.id, tx_signature);
   if (isRefusal(sighting)) {
     if (intent?.status === "waiting") {
-      await batchedWrite(world.store, (tx) => closeIntent(tx, intent, sighting));
+      await batchedStatements(world.store, closeIntent(intent, sighting));
     }
     return fail({ kind: sighting, tx_signature });
   }
@@ -208,11 +210,11 @@ async function recordGift(
     recorded_at: now,
   };
   return batchedWrite(store, async (tx) => {
-    const donation = await recordDonation(tx, newDonation);
-    if (donation.nonprofit_id !== target.id) return donation;
-    for (const proof of [landed.tx_signature, ...(memo === null ? [] : [memo])]) {
-      await closeIntent(tx, { nonprofit_id: target.id, proof }, "gift");
-    }
+    const { donation, statements } = await planDonation(tx, newDonation);
+    const isOurs = donation.nonprofit_id === target.id;
+    const proofs = isOurs ? [landed.tx_signature, ...(memo === null ? [] : [memo])] : [];
+    const closing = proofs.map((proof) => closeIntent({ nonprofit_id: target.id, proof }, "gift"));
+    await doAll(tx, [...statements, ...closing]);
     return donation;
   });
 }
@@ -234,5 +236,9 @@ export async function saveForSweep(
   const now = clock();
   const check_at = now.getTime() + sweptAfterMs;
   const intent = { ...waiting, nonprofit_id: id, recipient: usdc_wallet, now, check_at };
-  return batchedWrite(store, (tx) => saveIntent(tx, intent));
+  return batchedWrite(store, async (tx) => {
+    const isFree = await hasPlace(tx, waiting.network ?? null);
+    if (isFree) await doAll(tx, [saveIntent(intent)]);
+    return isFree;
+  });
 }

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import type { InValue } from "@libsql/client";
-import { and, count, countDistinct, eq, gt, sql } from "drizzle-orm";
+import { and, count, countDistinct, eq, gt, isNotNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { donationsField } from "#content/nonprofit/changes-store.ts";
 import { appendChanges } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { columnNames, query, rowShape } from "#content/store/query.ts";
+import { doAll, type Statement } from "#content/store/statement.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
@@ -52,61 +53,63 @@ export type NewDonation = Omit<
 /** A block is final after 13 s. */
 const firstCheckMs = 20_000;
 
+const insertSql = `INSERT INTO donations (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+
 /**
- * Records a donation, or finds it recorded already: the database holds one credit for each transfer, whichever call comes
- * first. The answer may name another nonprofit than was asked for: then the transfer is that one's. A transfer whose
- * donation was voided is recorded again, under another id.
+ * The statements that record a donation; none where it is recorded already: there is one credit for each transfer, whichever
+ * call comes first. The answer may name another nonprofit than was asked for: then the transfer is that one's. A transfer
+ * whose donation was voided is recorded again, under another id. Indexes: one_credit_per_transfer, donations_voided.
  */
-export async function recordDonation(
-  tx: WriteTransaction,
+export async function planDonation(
+  store: Queryable,
   transfer: NewDonation,
-): Promise<Donation> {
+): Promise<{ donation: Donation; statements: Statement[] }> {
+  const { tx_signature, destination, nonprofit_id, recorded_at } = transfer;
+  const stands = "WHERE tx_signature = ? AND destination = ? AND voided_at IS NULL";
+  const [there] = await select(store, stands, [tx_signature, destination]);
+  if (there !== undefined) return { donation: there, statements: [] };
+  const isSame = and(
+    eq(donations.tx_signature, tx_signature),
+    eq(donations.destination, destination),
+  );
+  const voided = await store.db.$count(donations, and(isSame, isNotNull(donations.voided_at)));
   const isFinal = transfer.commitment === "finalized";
-  const fresh = {
+  const donation: Donation = {
     ...transfer,
-    check_at: isFinal ? null : transfer.recorded_at + firstCheckMs,
+    id: idOf(transfer, voided),
+    check_at: isFinal ? null : recorded_at + firstCheckMs,
     unknown: 0,
     voided_at: null,
     void_reason: null,
   };
-  const insert = async (donation: Donation) => {
-    const { rowsAffected } = await tx.raw.execute({
-      sql: `INSERT INTO donations (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
-            ON CONFLICT DO NOTHING`,
-      args: columns.map((name) => donation[name]),
-    });
-    if (rowsAffected !== 1) return null;
-    if (isFinal) await tellOfDonations(tx, donation.nonprofit_id, new Date(transfer.recorded_at));
-    return donation;
-  };
-  const recorded = await insert({ ...fresh, id: idOf(transfer) });
-  if (recorded !== null) return recorded;
-  const { tx_signature, destination } = transfer;
-  const all = await select(tx, "WHERE tx_signature = ? AND destination = ?", [
-    tx_signature,
-    destination,
-  ]);
-  const there = all.find(({ voided_at }) => voided_at === null);
-  const again = there ?? (await insert({ ...fresh, id: idOf(transfer, all.length) }));
-  if (again === null) throw new Error(`no donation came back for ${idOf(transfer)}`);
-  return again;
+  const insert = { sql: insertSql, args: columns.map((name) => donation[name]) };
+  const news = isFinal ? await newsOfDonations(store, nonprofit_id, new Date(recorded_at)) : [];
+  return { donation, statements: [insert, ...news] };
+}
+
+/** Records a donation, and answers what is recorded: `planDonation`, carried out. */
+export async function recordDonation(
+  tx: WriteTransaction,
+  transfer: NewDonation,
+): Promise<Donation> {
+  const { donation, statements } = await planDonation(tx, transfer);
+  await doAll(tx, statements);
+  return donation;
 }
 
 /** Tells the publisher and readers of the feed that the final donations of a nonprofit are others. */
-export async function tellOfDonations(
-  tx: WriteTransaction,
+export async function newsOfDonations(
+  store: Queryable,
   nonprofit_id: number,
   now: Date,
-): Promise<void> {
-  const [named] = await tx.db
+): Promise<Statement[]> {
+  const [named] = await store.db
     .select({ slug: nonprofits.slug })
     .from(nonprofits)
     .where(eq(nonprofits.id, nonprofit_id));
   const change = { kind: "changed", nonprofit_id, slug: named?.slug ?? null } as const;
-  await appendChanges(tx, [{ ...change, fields: [donationsField], moved_lists: [] }], {
-    origin: "chain",
-    now,
-  });
+  const fields = [donationsField];
+  return appendChanges([{ ...change, fields, moved_lists: [] }], { origin: "chain", now });
 }
 
 /** The same for every process that sees the transfer. 22 characters that stand in a path as they are. */

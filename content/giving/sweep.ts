@@ -3,9 +3,9 @@ import type { Landed } from "#content/contract/transfer.ts";
 import {
   countVanished,
   isAnyUnfinished,
-  markFinal,
+  planFinal,
   takeUnfinished,
-  voidDonation,
+  planVoid,
 } from "./finality-store.ts";
 import {
   closeIntent,
@@ -19,7 +19,8 @@ import { type Absence, type Action, actionOn, type Ending } from "./intent-state
 import { donateTargetById, type Donation } from "./store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { GivingWorld } from "./world.ts";
-import { batchedWrite } from "#content/store/write-batcher.ts";
+import { doAll } from "#content/store/statement.ts";
+import { batchedStatements, batchedWrite } from "#content/store/write-batcher.ts";
 import { recordByMemo, recordLanded } from "./proof.ts";
 
 const perSweepMax = 200;
@@ -106,7 +107,7 @@ async function act(
   action: Action,
 ): Promise<Outcome> {
   if (action === "lapse") return end(store, intent, "lapsed");
-  if (action === "count") await batchedWrite(store, (tx) => countUnknown(tx, intent));
+  if (action === "count") await batchedStatements(store, countUnknown(intent));
   if (action === "resend" && intent.payment !== null) {
     // Nodes forget what they could not place; sending a payment twice moves the money once.
     const read = chain.readPayment(intent.payment);
@@ -133,7 +134,7 @@ async function recordIfLanded(world: GivingWorld, intent: DonationIntent): Promi
 }
 
 async function end(store: Store, intent: DonationIntent, ending: Ending): Promise<Outcome> {
-  await batchedWrite(store, (tx) => closeIntent(tx, intent, ending));
+  await batchedStatements(store, closeIntent(intent, ending));
   return "ended";
 }
 
@@ -176,14 +177,15 @@ async function confirm(
   if (transaction !== null && isAsRecorded(donation, transaction)) {
     const { slot, block_time } = transaction;
     const settled_at = block_time === null ? donation.settled_at : block_time * 1_000;
-    await batchedWrite(store, (tx) => markFinal(tx, donation, { slot, settled_at, now: clock() }));
+    const final = { slot, settled_at, now: clock() };
+    await batchedWrite(store, async (tx) => doAll(tx, await planFinal(tx, donation, final)));
     return "final";
   }
   if (transaction === null && !(await isGone(world, donation))) return "waiting";
   if (unknown + 1 >= answersNeeded) {
     return voidGone(world, donation, transaction === null ? "vanished" : "differs");
   }
-  await batchedWrite(store, (tx) => countVanished(tx, id));
+  await batchedStatements(store, countVanished(id));
   return "waiting";
 }
 
@@ -210,6 +212,9 @@ async function voidGone(
   donation: Donation,
   reason: "vanished" | "differs",
 ): Promise<"voided" | "waiting"> {
-  const voided = await store.write((tx) => voidDonation(tx, donation, { reason, now: clock() }));
-  return voided ? "voided" : "waiting";
+  return store.write(async (tx) => {
+    const statements = await planVoid(tx, donation, { reason, now: clock() });
+    await doAll(tx, statements);
+    return statements.length > 0 ? "voided" : "waiting";
+  });
 }

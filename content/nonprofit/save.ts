@@ -5,12 +5,13 @@ import { type Listing, listingsOf, searchRank } from "./listing.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { samePublicFacts, withRegisterRecord } from "./register-facts.ts";
 import { children } from "./record-store.ts";
-import { columnNames, insertMany, inValues } from "#content/store/query.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+import { columnNames, insertsOf, inValues, nextId } from "#content/store/query.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { builder, doAll, statement, type Statement } from "#content/store/statement.ts";
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { indexWords } from "./filters.ts";
-import { refreshPending } from "./pending-submissions-store.ts";
+import { pendingWrites } from "./pending-submissions-store.ts";
 import type { Change } from "./changes-store.ts";
 import { tracedValues } from "./wire.ts";
 
@@ -30,25 +31,45 @@ const isUnseen = (part: string, before: NonprofitRecord | null, after: Nonprofit
   unseen.has(part) ||
   (part === "register_records" && before !== null && samePublicFacts(before, after));
 
-/**
- * Writes nonprofits with all that hangs on them, and appends to `changes` what a page shows of it: the one way in
- * which public data changes. A save without any difference writes nothing. Answers the records as stored, in order.
- */
+/** What a save does: the records as they will be stored, in order, and its statements, which hold for what was read. */
+type SavePlan = {
+  records: NonprofitRecord[];
+  statements: Statement[];
+  /** How many rows it appends to `changes`: one for each nonprofit of which a page shows a difference. */
+  changes: number;
+};
+
+/** Does what `planSaves` plans. Answers the records as stored, in order. */
 export async function saveNonprofits(
   tx: WriteTransaction,
+  ...[saves, context]: [saves: readonly Save[], context: SaveContext]
+): Promise<NonprofitRecord[]> {
+  const { records, statements } = await planSaves(tx, saves, context);
+  await doAll(tx, statements);
+  return records;
+}
+
+/**
+ * Plans to write nonprofits, each once, with all that hangs on them, and to append to `changes` what a page shows of it: the
+ * one way in which public data changes. A save without any difference writes nothing. Reads only for a nonprofit that is new
+ * or has other registrations. New ones get their ids here, so only one such plan may be made before it is carried out.
+ */
+export async function planSaves(
+  store: Queryable,
   saves: readonly Save[],
   { origin, now, keepTimes = false }: SaveContext,
-): Promise<NonprofitRecord[]> {
-  const adopted = await adoptRegisterRecords(tx, saves);
+): Promise<SavePlan> {
+  const adopted = await adoptRegisterRecords(store, saves);
+  const isNew = saves.some(({ before }) => before === null);
   // Ids that are handed in are not given to others.
-  let nextId = saves.reduce(
+  let freeId = saves.reduce(
     (least, { after }) => Math.max(least, after.id + 1),
-    await firstFreeId(tx),
+    isNew ? await nextId(store, nonprofits) : 0,
   );
   const written = saves.map(({ before, after: wanted }, at): Written => {
-    const after = adopted[at] ?? wanted;
+    const after = adopted.records[at] ?? wanted;
     const moment = now.getTime();
-    const id = before?.id ?? (after.id > 0 ? after.id : nextId++);
+    const id = before?.id ?? (after.id > 0 ? after.id : freeId++);
     const parts = changedParts(before, after);
     const shown = parts.filter((part) => !isUnseen(part, before, after));
     const updated_at = shown.length > 0 && !keepTimes ? moment : after.updated_at;
@@ -56,30 +77,28 @@ export async function saveNonprofits(
     return { before, after: { ...after, id, updated_at, created_at }, parts, shown };
   });
   const differing = written.filter(({ parts }) => parts.length > 0);
-  await writeRows(tx, differing);
   // The search index takes rows faster in the order of their places; see the view search_places.
   const listingsFor = listingsOnce();
   const rankOf = ({ after }: Written) => listingsFor(after).map(searchRank)[0] ?? 0;
   const byPlace = differing.toSorted((a, b) => rankOf(a) - rankOf(b));
-  for (const { table, rows, orElse } of children) {
-    await writeChildren(tx, table, rows, byPlace, orElse);
-  }
-  await writeChildren(tx, listings, listingsFor, byPlace);
-  await refreshPending(tx, differing);
   const shown = differing.filter((one) => one.shown.length > 0);
-  await appendChanges(
-    tx,
-    shown.map((one) => ({
-      kind: kindOf(one),
-      nonprofit_id: one.after.id,
-      slug: one.after.slug,
-      fields: one.shown,
-      moved_lists: movedLists(one, listingsFor),
-      was: one.before === null ? null : tracedValues(one.before, one.shown),
-    })),
-    { origin, now },
-  );
-  return written.map(({ after }) => after);
+  const appended = shown.map((one) => ({
+    kind: kindOf(one),
+    nonprofit_id: one.after.id,
+    slug: one.after.slug,
+    fields: one.shown,
+    moved_lists: movedLists(one, listingsFor),
+    was: one.before === null ? null : tracedValues(one.before, one.shown),
+  }));
+  const statements = [
+    ...adopted.statements,
+    ...rowWrites(differing),
+    ...children.flatMap(({ table, rows, orElse }) => childWrites(table, rows, byPlace, orElse)),
+    ...childWrites(listings, listingsFor, byPlace),
+    ...pendingWrites(differing),
+    ...appendChanges(appended, { origin, now }),
+  ];
+  return { records: written.map(({ after }) => after), statements, changes: shown.length };
 }
 
 /** The columns that make a RegisterRecord. */
@@ -90,24 +109,23 @@ export const { nonprofit_id: _, ...recordColumns } = getTableColumns(registerRec
  * Looks only at nonprofits that are new or whose registrations change. Index: the primary key.
  */
 async function adoptRegisterRecords(
-  tx: WriteTransaction,
+  store: Queryable,
   saves: readonly Save[],
-): Promise<NonprofitRecord[]> {
+): Promise<Pick<SavePlan, "records" | "statements">> {
   const orgIds = saves.flatMap(({ before, after }) =>
     before?.registrations === after.registrations ? [] : orgIdsOf(after),
+  );
+  const isWaiting = and(
+    inValues(registerRecords.org_id, orgIds),
+    isNull(registerRecords.nonprofit_id),
   );
   const waiting =
     orgIds.length === 0
       ? []
-      : await tx.db
-          .delete(registerRecords)
-          .where(
-            and(inValues(registerRecords.org_id, orgIds), isNull(registerRecords.nonprofit_id)),
-          )
-          .returning(recordColumns);
+      : await store.db.select(recordColumns).from(registerRecords).where(isWaiting);
+  if (waiting.length === 0) return { records: saves.map(({ after }) => after), statements: [] };
   const byOrgId = Map.groupBy(waiting, ({ org_id }) => org_id);
-  return saves.map(({ after }) => {
-    if (waiting.length === 0) return after;
+  const records = saves.map(({ after }) => {
     let register_records = orgIdsOf(after).flatMap((orgId) => byOrgId.get(orgId) ?? []);
     // What comes now is newer.
     for (const own of after.register_records) {
@@ -115,6 +133,7 @@ async function adoptRegisterRecords(
     }
     return { ...after, register_records };
   });
+  return { records, statements: [statement(builder.delete(registerRecords).where(isWaiting))] };
 }
 
 const orgIdsOf = ({ registrations }: NonprofitRecord): string[] =>
@@ -139,36 +158,34 @@ export async function saveDirectoryFact(
     })
     .returning({ name: directoryFacts.name });
   if (saved.length === 0) return;
-  const none = { nonprofit_id: null, slug: null, moved_lists: [] };
-  await appendChanges(tx, [{ kind: "directory", ...none, fields: [name] }], {
-    origin: "directory",
-    now,
-  });
+  await doAll(tx, changeDirectory(name, now));
 }
+
+/** Marks the pages that show a fact of the directory as changed. */
+export const changeDirectory = (fact: string, now: Date): Statement[] =>
+  appendChanges(
+    [{ kind: "directory", nonprofit_id: null, slug: null, moved_lists: [], fields: [fact] }],
+    { origin: "directory", now },
+  );
 
 type NewChange = Pick<Change, "kind" | "nonprofit_id" | "slug" | "fields" | "moved_lists"> &
   Partial<Pick<Change, "was">>;
 
 /** Tells readers of the feed and the publisher what changed; also what is no field of a profile. */
-export async function appendChanges(
-  tx: WriteTransaction,
+export const appendChanges = (
   written: readonly NewChange[],
   { origin, now }: SaveContext,
-): Promise<void> {
-  const rows = written.map((one) => ({ ...one, origin, changed_at: now.getTime() }));
-  await insertMany(tx, changes, rows);
-}
+): Statement[] =>
+  insertsOf(
+    changes,
+    written.map((one) => ({ ...one, origin, changed_at: now.getTime() })),
+  );
 
 /** Whether a page shows anything of what differs. */
 export const isPublicChange = ({ before, after }: Save): boolean =>
   changedParts(before, after).some((part) => !isUnseen(part, before, after));
 
 type Written = Save & { parts: string[]; shown: string[] };
-
-async function firstFreeId(tx: WriteTransaction): Promise<number> {
-  const found = await tx.raw.execute("SELECT seq FROM sqlite_sequence WHERE name = 'nonprofits'");
-  return Number(found.rows[0]?.["seq"] ?? 0) + 1;
-}
 
 const changedParts = (before: NonprofitRecord | null, after: NonprofitRecord): string[] =>
   (Object.keys(after) as (keyof NonprofitRecord)[]).filter((part) =>
@@ -182,30 +199,29 @@ const changedParts = (before: NonprofitRecord | null, after: NonprofitRecord): s
 const isEmpty = (value: unknown): boolean =>
   value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
-async function writeRows(tx: WriteTransaction, writes: readonly Written[]): Promise<void> {
+function rowWrites(writes: readonly Written[]): Statement[] {
   const [, ...columns] = columnNames(nonprofits);
   const updates = columns.map((column) => `${column} = excluded.${column}`);
   const rows = writes.map(({ after }) => ({ ...after, search_facets: indexWords(after) }));
   const orElse = `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`;
-  await insertMany(tx, nonprofits, rows, orElse);
+  return insertsOf(nonprofits, rows, orElse);
 }
 
-async function writeChildren(
-  tx: WriteTransaction,
+function childWrites(
   table: SQLiteTable & { nonprofit_id: SQLiteColumn },
   rows: (record: NonprofitRecord) => object[],
   writes: readonly Written[],
   orElse = "",
-): Promise<void> {
+): Statement[] {
   const changed = writes.filter(
     ({ before, after }) => before === null || !isDeepStrictEqual(rows(before), rows(after)),
   );
   const stored = changed.flatMap(({ before }) => before?.id ?? []);
-  if (stored.length > 0) await tx.db.delete(table).where(inValues(table.nonprofit_id, stored));
+  const removed = builder.delete(table).where(inValues(table.nonprofit_id, stored));
   const next = changed.flatMap(({ after }) =>
     rows(after).map((row) => ({ nonprofit_id: after.id, ...row })),
   );
-  await insertMany(tx, table, next, orElse);
+  return [...(stored.length > 0 ? [statement(removed)] : []), ...insertsOf(table, next, orElse)];
 }
 
 function kindOf({ before, after }: Written): "added" | "changed" | "withdrawn" | "restored" {

@@ -27,12 +27,12 @@ import {
 import { checkProof, type ProofFailure, type WalletProof } from "./wallet-challenge.ts";
 import { describeHostProof, type ProofContext } from "./prove-host.ts";
 import { digestOf, type OnboardingKeys } from "./keys.ts";
-import { answerOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
+import { planOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import { standingFields } from "./outcome.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { carryOut, type Plan, planned, type Write } from "#content/store/plan.ts";
+import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
 
 export type OnboardWorld = OnboardingKeys &
   ProofContext & {
@@ -93,16 +93,16 @@ export async function onboard(
   const sender = digestOf(request.contact_email.toLowerCase());
   const once = { route: "onboard", sender, idempotencyKey, digest: () => digest, now };
   let bytes = 0;
-  const stored = await store.write((tx) =>
-    answerOnce(tx, once, async () => {
+  const stored = await store.write(async (tx) => {
+    const plan = await planOnce(tx, once, async () => {
       bytes = keptAnswerBytes(idempotencyKey, sender, 1);
       const twin = await pendingTwin(tx, digest);
-      if (twin !== null) return ok(await described(tx, twin));
+      if (twin !== null) return planned(ok(await described(tx, twin)));
       bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      const job = { request, proven, duplicates, digest, network, now };
-      return carryOut(tx, await planNew(tx, world, job));
-    }),
-  );
+      return planNew(tx, world, { request, proven, duplicates, digest, network, now });
+    });
+    return carryOut(tx, plan);
+  });
   if (!stored.ok) return stored;
   countStored(bytes);
   return ok(await answerOf(world, request, profile, stored.value));
@@ -161,10 +161,9 @@ async function planNew(
     request_digest: digest,
     status_digest,
   };
-  const makeRoom: Write[] =
-    givenUp === null ? [] : [(tx) => giveUpPlace(tx, givenUp, now.getTime())];
+  const makeRoom = givenUp === null ? [] : [giveUpPlace(givenUp, now.getTime())];
   const stored = { id, type, slug, status: "pending_review", status_digest } as const;
-  return planned(ok(stored), ...makeRoom, (tx) => addOnboarding(tx, onboarding));
+  return planned(ok(stored), ...makeRoom, addOnboarding(onboarding));
 }
 
 /** The proof of a wallet, unless another request came with its challenge. */

@@ -2,6 +2,7 @@ import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
 import { closeOnboarding, type Onboarding, onboardingByToken } from "./store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
+import { doAll } from "#content/store/statement.ts";
 import { heldOf, holdById, type WalletHold } from "./wallet-hold-store.ts";
 import { describeHostProof, type ProofContext, profileOf } from "./prove-host.ts";
 
@@ -52,13 +53,14 @@ export async function withdrawOnboarding(
     if (submission?.status !== "pending_review") return;
     const { id, nonprofit_id } = submission;
     const decided = { reviewed_by: null, reviewed_at: world.clock().getTime() };
-    await closeOnboarding(tx, {
+    const closing = {
       id,
       nonprofit_id,
       status: "rejected",
       reason: withdrawn,
       ...decided,
-    });
+    } as const;
+    await doAll(tx, [closeOnboarding(closing)]);
   });
   return onboardingStatus(world, digest);
 }

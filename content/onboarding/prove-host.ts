@@ -10,9 +10,10 @@ import {
   hostToProve,
   provesHost,
 } from "./host-proof.ts";
-import { noteHostProof, noteMailed, type Onboarding, onboardingById } from "./store.ts";
+import { noteHostProof, planMail, type Onboarding, onboardingById } from "./store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
+import { doAll } from "#content/store/statement.ts";
 import type { z } from "zod";
 import { digestOf, type ProofKeys } from "./keys.ts";
 
@@ -173,7 +174,7 @@ async function proven(
   by: "file" | "dns" | "email",
 ): Outcome {
   const at = now.getTime();
-  await world.store.write((tx) => noteHostProof(tx, { id: submission.id, host, by, at }));
+  await world.store.write((tx) => doAll(tx, [noteHostProof({ id: submission.id, host, by, at })]));
   const proof = { proven_host: host, proven_by: by, proven_at: at };
   return ok(describeHostProof(world, { submission: { ...submission, ...proof }, profile, now }));
 }
@@ -186,7 +187,11 @@ async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outco
   const to = submission.request.contact_email;
   if (sendMail === null || !provesHost(to, due)) return fail({ kind: "mail_not_possible" });
   const mailing = { id: submission.id, host: due.host, at: now.getTime() };
-  const reserved = await store.write((tx) => noteMailed(tx, mailing));
+  const reserved = await store.write(async (tx) => {
+    const noted = await planMail(tx, mailing);
+    if (noted !== null) await doAll(tx, [noted]);
+    return noted !== null;
+  });
   if (!reserved) return fail({ kind: "mail_sent_before" });
   const issued = Math.floor(now.getTime() / 1_000).toString(36);
   const code = `${issued}.${linkSeal(submission.id, due.host, issued)}`;

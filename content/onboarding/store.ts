@@ -1,7 +1,8 @@
 import { and, asc, eq, gt, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { ProvenBy } from "#content/contract/onboarding.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 import { OnboardingRequest } from "./read.ts";
@@ -24,12 +25,8 @@ type Sent =
   | "network"
   | "created_at";
 
-export async function addOnboarding(
-  tx: WriteTransaction,
-  one: Pick<Onboarding, Sent>,
-): Promise<void> {
-  await tx.db.insert(onboarding).values({ ...one, status: "pending_review" });
-}
+export const addOnboarding = (one: Pick<Onboarding, Sent>): Statement =>
+  statement(builder.insert(onboarding).values({ ...one, status: "pending_review" }));
 
 export const onboardingById = (store: Queryable, id: string): Promise<Onboarding | null> =>
   first(store, eq(onboarding.id, id));
@@ -111,8 +108,8 @@ const leftOutMax = 10_000;
 const leftOutDays = 30;
 
 /** Rejects a request that waits, in favour of a newer one for the same profile: no one has decided it. */
-export const giveUpPlace = (tx: WriteTransaction, id: string, at: number): Promise<void> =>
-  closeOnboarding(tx, {
+export const giveUpPlace = (id: string, at: number): Statement =>
+  closeOnboarding({
     id,
     status: "rejected",
     reason: gaveUpPlace,
@@ -160,68 +157,75 @@ export const profilesWithContact = async (store: Queryable, email: string): Prom
   return found.map((one) => one.slug);
 };
 
-async function changeWaiting(tx: WriteTransaction, id: string, values: Partial<Row>) {
-  await tx.db
-    .update(onboarding)
-    .set(values)
-    .where(and(eq(onboarding.id, id), isWaiting));
-}
+const changeWaiting = (id: string, values: Partial<Row>): Statement =>
+  statement(
+    builder
+      .update(onboarding)
+      .set(values)
+      .where(and(eq(onboarding.id, id), isWaiting)),
+  );
 
 type Decision = Pick<Row, "id" | "status" | "reason" | "reviewed_by" | "reviewed_at"> &
   Partial<Pick<Row, "nonprofit_id">>;
 
 /** Decides one that waits. From which network it came is of no use any more. */
-export const closeOnboarding = (tx: WriteTransaction, { id, ...decision }: Decision) =>
-  changeWaiting(tx, id, { ...decision, network: null });
+export const closeOnboarding = ({ id, ...decision }: Decision): Statement =>
+  changeWaiting(id, { ...decision, network: null });
 
 /** Notes that the sender of a request that waits has proven control of a host. */
-export const noteHostProof = (
-  tx: WriteTransaction,
-  { id, host, by, at }: { id: string; host: string; by: ProvenBy; at: number },
-) => changeWaiting(tx, id, { proven_host: host, proven_by: by, proven_at: at });
+export const noteHostProof = ({
+  id,
+  host,
+  by,
+  at,
+}: {
+  id: string;
+  host: string;
+  by: ProvenBy;
+  at: number;
+}): Statement => changeWaiting(id, { proven_host: host, proven_by: by, proven_at: at });
 
 /** Notes the first of two approvals, in the place of another one. */
 export const noteFirstApproval = (
-  tx: WriteTransaction,
   id: string,
   approval: Pick<Row, "first_approved_by" | "first_approved_value" | "first_approved_held">,
-) => changeWaiting(tx, id, approval);
+): Statement => changeWaiting(id, approval);
 
 const mailPauseMs = 600_000;
 const mailsPerDayMax = 10;
 const dayMs = 86_400_000;
 
 /**
- * Notes that a link goes to a mailbox at a host, whether or not it arrives. False, and nothing is noted, when one went for
- * this request in the last 10 minutes, or ten to this host in a day. Index: onboarding_mailed.
+ * Notes that a link goes to a mailbox at a host, whether or not it arrives. Null when one went for this request in the last
+ * 10 minutes, or ten to this host in a day. Index: onboarding_mailed.
  */
-export async function noteMailed(
-  tx: WriteTransaction,
+export async function planMail(
+  store: Queryable,
   { id, host, at }: { id: string; host: string; at: number },
-): Promise<boolean> {
+): Promise<Statement | null> {
   const { mailed_at, mailed_host, mails } = onboarding;
-  const recent = await tx.db
+  const recent = await store.db
     .select({ id: onboarding.id, mailed_at, mails })
     .from(onboarding)
     .where(and(eq(mailed_host, host), gt(mailed_at, at - dayMs)))
     .limit(mailsPerDayMax);
   const own = recent.find((one) => one.id === id)?.mailed_at ?? 0;
   const count = recent.reduce((sum, one) => sum + one.mails, 0);
-  if (count >= mailsPerDayMax || at - own < mailPauseMs) return false;
-  await tx.db
-    .update(onboarding)
-    .set({ mailed_at: at, mailed_host: host, mails: sql`${mails} + 1` })
-    .where(eq(onboarding.id, id));
-  return true;
+  if (count >= mailsPerDayMax || at - own < mailPauseMs) return null;
+  return statement(
+    builder
+      .update(onboarding)
+      .set({ mailed_at: at, mailed_host: host, mails: sql`${mails} + 1` })
+      .where(eq(onboarding.id, id)),
+  );
 }
 
 /** Keeps what was found when duplicates were looked for again. */
-export async function keepDuplicates(
-  tx: WriteTransaction,
-  { id, duplicates }: Pick<Onboarding, "id" | "duplicates">,
-): Promise<void> {
-  await tx.db.update(onboarding).set({ duplicates }).where(eq(onboarding.id, id));
-}
+export const keepDuplicates = ({
+  id,
+  duplicates,
+}: Pick<Onboarding, "id" | "duplicates">): Statement =>
+  statement(builder.update(onboarding).set({ duplicates }).where(eq(onboarding.id, id)));
 
 /** Says literally what the partial index one_verification_per_nonprofit says. */
 const verifies = (nonprofitId: number) =>
@@ -238,9 +242,8 @@ export const standingVerification = async (
 ): Promise<string | null> => (await first(store, verifies(nonprofitId)))?.id ?? null;
 
 /** Notes that the verification of a nonprofit was taken back: another claim may be approved then. */
-export async function noteRevoked(tx: WriteTransaction, nonprofitId: number, at: number) {
-  await tx.db.update(onboarding).set({ revoked_at: at }).where(verifies(nonprofitId));
-}
+export const noteRevoked = (nonprofitId: number, at: number): Statement =>
+  statement(builder.update(onboarding).set({ revoked_at: at }).where(verifies(nonprofitId)));
 
 /** Requests stored by earlier versions lack some members. */
 const fromRow = (row: Row): Onboarding => ({

@@ -1,13 +1,14 @@
 import { and, asc, desc, eq, getTableColumns, lte, type SQL, sql } from "drizzle-orm";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
+import type { OperatorEntry } from "#content/operation/audit-store.ts";
+import { type Write, writeAll } from "#content/operation/plan.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { planSaves } from "#content/nonprofit/save.ts";
 import type { OnboardingOutcome } from "./outcome.ts";
 import type { Onboarding } from "./store.ts";
-import type { Write } from "#content/store/plan.ts";
 import { countUpTo } from "#content/store/query.ts";
+import { builder, statement } from "#content/store/statement.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions, walletHolds as holds } from "#content/store/tables/onboarding.ts";
 
@@ -59,17 +60,24 @@ export async function applyDueHolds(
   nonprofitId: number | null,
 ): Promise<number> {
   const due = await dueHolds(tx, now, nonprofitId, appliedAtOnceMax);
-  const at = now.getTime();
-  for (const hold of due) {
-    const [before] = await recordsById(tx, [hold.nonprofit_id]);
-    if (before === undefined)
-      throw new Error(`no nonprofit ${hold.nonprofit_id} for a held wallet`);
-    const after = withWallet(before, hold, at);
-    await saveNonprofits(tx, [{ before, after }], { origin: "onboarding", now });
-    const { slug } = before;
-    await closeHold(tx, hold, { status: "in_effect", reason: null, slug, by: clockName, at });
-  }
+  for (const hold of due) await writeAll(tx, await planDue(tx, hold, now));
   return due.length;
+}
+
+async function planDue(store: Queryable, hold: WalletHold, now: Date): Promise<Write[]> {
+  const [before] = await recordsById(store, [hold.nonprofit_id]);
+  if (before === undefined) throw new Error(`no nonprofit ${hold.nonprofit_id} for a held wallet`);
+  const at = now.getTime();
+  const save = { before, after: withWallet(before, hold, at) };
+  const { statements } = await planSaves(store, [save], { origin: "onboarding", now });
+  const closing = {
+    status: "in_effect",
+    reason: null,
+    slug: before.slug,
+    by: clockName,
+    at,
+  } as const;
+  return [...statements, ...closeHold(hold, closing)];
 }
 
 /** Who is named in the audit log for what time alone brings about. */
@@ -106,43 +114,40 @@ type WalletChange = {
  * Holds an approved wallet, or logs the one that was set at once. What was held before
  * is replaced, also by the wallet in effect: the newest request that an operator approved is what the organisation wants.
  */
-export async function changeWallet(tx: WriteTransaction, change: WalletChange): Promise<void> {
+export function changeWallet(change: WalletChange): Write[] {
   const { submission, before, saved, held, by } = change;
+  const { slug } = saved;
   const { wallet } = change.outcome;
-  if (wallet === null) return;
+  if (wallet === null) return [];
   const at = change.now.getTime();
-  if (held !== null) {
-    await closeHold(tx, held, { status: "replaced", reason: null, slug: saved.slug, by, at });
-  }
+  const replaced =
+    held === null ? [] : closeHold(held, { status: "replaced", reason: null, slug, by, at });
   const wallet_before = before?.usdc_wallet ?? null;
+  const set = { submission_id: submission.id, wallet_before, wallet: wallet.address };
   if (wallet.held === null) {
-    if (wallet_before === wallet.address) return;
-    const set = { submission_id: submission.id, wallet_before, wallet: wallet.address };
-    await logWallet(tx, "set", set, { slug: saved.slug, by, at });
-    return;
+    const isSame = wallet_before === wallet.address;
+    return isSame ? replaced : [...replaced, walletEntry("set", set, { slug, by, at })];
   }
-  await holdWallet(tx, saved.slug, {
-    submission_id: submission.id,
+  const hold = {
+    ...set,
     nonprofit_id: saved.id,
-    wallet_before,
-    wallet: wallet.address,
     wallet_challenge: submission.wallet_challenge,
     wallet_signature: submission.wallet_signature,
     approved_by: by,
     approved_at: at,
     effective_at: change.effectiveAt,
-  });
+  };
+  return [...replaced, ...holdWallet(slug, hold)];
 }
 
 /** Begins to hold a change. A change of the same nonprofit that is held must have been closed before. */
-export async function holdWallet(
-  tx: WriteTransaction,
+export const holdWallet = (
   slug: string,
   hold: Omit<WalletHold, "status" | "reason" | "decided_by" | "decided_at">,
-): Promise<void> {
-  await tx.db.insert(holds).values({ ...hold, status: "held" });
-  await logWallet(tx, "held", hold, { slug, by: hold.approved_by, at: hold.approved_at });
-}
+): Write[] => [
+  statement(builder.insert(holds).values({ ...hold, status: "held" })),
+  walletEntry("held", hold, { slug, by: hold.approved_by, at: hold.approved_at }),
+];
 
 type Closing = {
   status: "in_effect" | "stopped" | "replaced";
@@ -153,17 +158,15 @@ type Closing = {
 };
 
 /** Ends a hold, unless it has ended already, and logs it. */
-export async function closeHold(
-  tx: WriteTransaction,
-  hold: WalletHold,
-  { status, reason, slug, by, at }: Closing,
-): Promise<void> {
-  await tx.db
-    .update(holds)
-    .set({ status, reason, decided_by: by, decided_at: at })
-    .where(and(eq(holds.submission_id, hold.submission_id), isHeld));
-  await logWallet(tx, status, hold, { slug, by, at });
-}
+export const closeHold = (hold: WalletHold, { status, reason, slug, by, at }: Closing): Write[] => [
+  statement(
+    builder
+      .update(holds)
+      .set({ status, reason, decided_by: by, decided_at: at })
+      .where(and(eq(holds.submission_id, hold.submission_id), isHeld)),
+  ),
+  walletEntry(status, hold, { slug, by, at }),
+];
 
 /** The writes that stop the held change of a nonprofit; none where nothing is held. */
 export async function stopHeldWrites(
@@ -173,7 +176,7 @@ export async function stopHeldWrites(
 ): Promise<Write[]> {
   const held = await heldOf(store, nonprofitId);
   if (held === null) return [];
-  return [(tx) => closeHold(tx, held, { ...closing, status: "stopped" })];
+  return closeHold(held, { ...closing, status: "stopped" });
 }
 
 export const heldOf = (store: Queryable, nonprofitId: number): Promise<WalletHold | null> =>
@@ -230,8 +233,7 @@ export const holdsWaiting = (store: Queryable, max: number): Promise<number> =>
   countUpTo(store, max, "SELECT 1 FROM wallet_holds WHERE status = 'held'");
 
 /** Every step of a wallet stands in the audit log under the profile's slug. */
-export const logWallet = (
-  tx: WriteTransaction,
+export const walletEntry = (
   step: WalletHold["status"] | "set" | "removed",
   change: {
     submission_id: string | null;
@@ -240,18 +242,17 @@ export const logWallet = (
     effective_at?: number;
   },
   { slug, by, at }: { slug: string; by: string; at: number },
-): Promise<void> =>
-  logOperator(tx, {
-    operator: by,
-    action: `wallet.${step}`,
-    subject: slug,
-    detail: {
-      submission_id: change.submission_id,
-      from: change.wallet_before,
-      to: change.wallet,
-      ...(change.effective_at !== undefined && {
-        effective_at: new Date(change.effective_at).toISOString(),
-      }),
-    },
-    at,
-  });
+): OperatorEntry => ({
+  operator: by,
+  action: `wallet.${step}`,
+  subject: slug,
+  detail: {
+    submission_id: change.submission_id,
+    from: change.wallet_before,
+    to: change.wallet,
+    ...(change.effective_at !== undefined && {
+      effective_at: new Date(change.effective_at).toISOString(),
+    }),
+  },
+  at,
+});

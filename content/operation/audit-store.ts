@@ -94,13 +94,15 @@ async function distinctNames(store: Queryable, column: "operator" | "action"): P
   return found.map(({ name }) => name);
 }
 
+/** What an operator did, `at` an instant in milliseconds since 1970. */
+export type OperatorEntry = Pick<NewEntry, "operator" | "action" | "subject" | "detail"> & {
+  at: number;
+};
+
 /** Appends what an operator did to the log that is never changed. The hash of each entry seals the one before. */
 export async function logOperator(
   tx: WriteTransaction,
-  {
-    at,
-    ...entry
-  }: Omit<NewEntry, "id" | "happened_at" | "hash" | "previous_hash"> & { at: number },
+  { at, ...entry }: OperatorEntry,
 ): Promise<void> {
   const { id, hash } = await chainedHead(tx);
   const row = { ...entry, id: id + 1, detail: entry.detail ?? {}, happened_at: at };

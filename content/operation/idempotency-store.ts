@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { and, eq, gt, sql } from "drizzle-orm";
-import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+import { fail, ok } from "#content/contract/base/result.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { builder, statement } from "#content/store/statement.ts";
 import { idempotencyKeys } from "#content/store/tables/enrichment.ts";
+import { type Plan, planned } from "./plan.ts";
 
 /** Answers are honoured for 24 h. Source: the decisions of the spec. */
 const keptMs = 86_400_000;
@@ -28,40 +30,40 @@ export const requestDigest = (request: unknown): string =>
   createHash("sha256").update(JSON.stringify(request)).digest("base64url");
 
 /**
- * Does what is asked for once, however often the request is sent with the same Idempotency-Key: the outcome, plain
- * data, is kept in the transaction that it is about, and answers the repetitions. A refusal is not kept. Forgets a few
+ * Plans what is asked for once, however often the request is sent with the same Idempotency-Key: the outcome, plain
+ * data, is kept with the writes that it is about, and answers the repetitions. A refusal is not kept. Forgets a few
  * answers that are too old.
  */
-export async function answerOnce<Value, Failure>(
-  tx: WriteTransaction,
+export async function planOnce<Value, Failure>(
+  store: Queryable,
   { route, sender, idempotencyKey, digest, now }: KeyedRequest,
-  work: () => Promise<Result<Value, Failure>>,
-): Promise<Result<Value, Failure | { kind: "idempotency_key_reused" }>> {
-  if (idempotencyKey === null) return work();
+  plan: () => Promise<Plan<Value, Failure>>,
+): Promise<Plan<Value, Failure | { kind: "idempotency_key_reused" }>> {
+  if (idempotencyKey === null) return plan();
   const k = idempotencyKeys;
   const key = `${sender} ${idempotencyKey}`;
   const request_digest = digest();
   const created_at = now.getTime();
   const tooOld = created_at - keptMs;
-  const [known] = await tx.db
+  const [known] = await store.db
     .select({ digest: k.request_digest, body: k.body })
     .from(k)
     .where(and(eq(k.route, route), eq(k.key, key), gt(k.created_at, tooOld)));
   if (known !== undefined) {
     // It was written below, by this version or the one before, so its shape is known.
     return known.digest === request_digest
-      ? ok(JSON.parse(known.body) as Value)
+      ? planned(ok(JSON.parse(known.body) as Value))
       : fail({ kind: "idempotency_key_reused" });
   }
-  const outcome = await work();
-  if (!outcome.ok) return outcome;
+  const made = await plan();
+  if ("failure" in made || !made.outcome.ok) return made;
   const old = sql`SELECT rowid FROM ${k} WHERE ${k.created_at} <= ${tooOld} ORDER BY ${k.created_at} LIMIT ${sweptMax}`;
-  await tx.db.delete(k).where(sql`rowid IN (${old})`);
-  const body = JSON.stringify(outcome.value);
+  const body = JSON.stringify(made.outcome.value);
   const answer = { request_digest, status: 200, body, created_at };
-  await tx.db
+  const keeping = builder
     .insert(k)
     .values({ route, key, ...answer })
     .onConflictDoUpdate({ target: [k.route, k.key], set: answer });
-  return outcome;
+  const forgetting = builder.delete(k).where(sql`rowid IN (${old})`);
+  return planned(made.outcome, ...made.writes, statement(forgetting), statement(keeping));
 }

@@ -7,8 +7,7 @@ import { agentKey, saveAgentKey } from "#content/enrichment/agent-key-store.ts";
 import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
 import { isHarmlessName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
-import { carryOut, planned, writeAll } from "#content/store/plan.ts";
+import { carryOut, planned } from "#content/operation/plan.ts";
 import type { OperatorWorld } from "./world.ts";
 
 type AgentWorld = Pick<OperatorWorld, "store" | "clock">;
@@ -26,9 +25,10 @@ export async function bindForOwner(
   return store.write(async (tx) => {
     const now = clock();
     const { answer, save } = newSecret({ agent_id, by: `operator:${operator}`, now });
-    const entry = { operator, action: "agent.bound", subject: agent_id, detail: { reason } };
-    await writeAll(tx, [save, (open) => logOperator(open, { ...entry, at: now.getTime() })]);
-    return ok(answer);
+    const detail = { reason };
+    const at = now.getTime();
+    const entry = { operator, action: "agent.bound", subject: agent_id, detail, at };
+    return carryOut(tx, planned(ok(answer), save, entry));
   });
 }
 
@@ -43,16 +43,15 @@ export async function approveAgentName(
 ): Promise<Result<AgentNamed, NameFailure>> {
   if (name !== null && !isHarmlessName(name)) return fail({ kind: "name_not_harmless", name });
   const agent_id = foldAgentId(asked.agent_id);
-  const entry = { operator, action: "agent.named", subject: agent_id, detail: { reason, name } };
-  const naming = planned(
-    ok({ agent_id, approved_name: name }),
-    (tx) => saveAgentKey(tx, { agent_id, approved_name: name }),
-    (tx) => logOperator(tx, { ...entry, at: clock().getTime() }),
-  );
   return store.write(async (tx) => {
     // Anyone submits under an id that is not bound, and would be named.
     const hasOwner = isBound(await agentKey(tx, agent_id));
-    return hasOwner ? carryOut(tx, naming) : fail({ kind: "name_of_no_owner", agent_id });
+    if (!hasOwner) return fail({ kind: "name_of_no_owner", agent_id });
+    const save = saveAgentKey({ agent_id, approved_name: name });
+    const detail = { reason, name };
+    const at = clock().getTime();
+    const entry = { operator, action: "agent.named", subject: agent_id, detail, at };
+    return carryOut(tx, planned(ok({ agent_id, approved_name: name }), save, entry));
   });
 }
 

@@ -15,12 +15,12 @@ import { publicFields, publicValue } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { SourcedValue } from "#content/nonprofit/provenance.ts";
-import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import { planSaves, type Save } from "#content/nonprofit/save.ts";
 import { type Link, linkThatTook, planLink, planUnlink } from "#content/register/links-store.ts";
 import { applyDueHolds, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { carryOut, type Plan, planned, type Write } from "#content/store/plan.ts";
+import { carryOut, type Plan, planned, type Write } from "#content/operation/plan.ts";
+import type { Statement } from "#content/store/statement.ts";
 import { type OperatorWorld, isLive } from "./world.ts";
 
 export type ProfileFailure =
@@ -34,6 +34,7 @@ type Operated<Body> = Body & { slug: string; operator: string; reason: string };
 /** What a verb makes of a profile, and what it writes beside; `detail` stands in the audit log beside the reason. */
 type ProfileOutcome = {
   saves: Save[];
+  /** Done before the saves. */
   writes?: readonly Write[];
   fields: readonly string[];
   message: string;
@@ -87,12 +88,9 @@ async function changeProfile(
       detail: { reason, public: true, ...detail },
       at: now.getTime(),
     };
-    return planned(
-      ok({ slug, change, fields: publicFields(fields), message }),
-      ...writes,
-      (tx) => saveNonprofits(tx, saves, { origin: "operator", now }),
-      (tx) => logOperator(tx, entry),
-    );
+    const { statements } = await planSaves(store, saves, { origin: "operator", now });
+    const answer = { slug, change, fields: publicFields(fields), message };
+    return planned(ok(answer), ...writes, ...statements, entry);
   });
   if (!done.ok) return done;
   // A profile that came back may be a recommended one.
@@ -143,7 +141,7 @@ async function unlinked(
   { operator: by, reason, now }: Operated<{ now: Date }>,
 ): Promise<ProfileOutcome> {
   const undone = { by, reason, now };
-  const { saves, writes, kept, fields } = await planUnlink(store, before, link, undone);
+  const { saves, statements, kept, fields } = await planUnlink(store, before, link, undone);
   const isListed = saves[0]?.after.status !== "withdrawn";
   const others = publicFields(fields).filter((field) => field !== "registrations");
   const back = `with its registrations, which ${kept} gave back${others.length > 0 ? ` with ${others.join(", ")}` : ""}`;
@@ -152,7 +150,7 @@ async function unlinked(
     : `No longer merged, ${back}; but its register no longer has it, so it stays withdrawn. Restore it once more to list it all the same.`;
   return {
     saves,
-    writes,
+    writes: statements,
     fields: [...(isListed ? ["status"] : []), "merged_into", "registrations"],
     message: `${message} The two are never linked again by themselves.`,
     detail: { merged_into: kept, fields },
@@ -174,10 +172,11 @@ export const mergeProfile = (
     if (why !== null) return conflict(why);
     const { operator, reason } = asked;
     const link = { source: "operator", set_by: operator, reason, now } as const;
-    const { saves, writes, fields } = await planLink(store, { gone: before, into }, link);
+    const linked = await planLink(store, { gone: before, into }, link);
+    const { saves, statements, fields } = linked;
     return ok({
       saves,
-      writes,
+      writes: statements,
       fields,
       message: `Merged: its page leads to ${other}, which got ${fields.length === 0 ? "nothing that it lacked" : fields.join(", ")}. Donations and submissions stay on record where they were made.`,
       detail: { into: other, fields },
@@ -217,11 +216,11 @@ export function planFields(
 ) {
   const { after, fields } = edited(before, values, now, suggested);
   if (fields.length === 0) return null;
-  const writes: Write[] = [];
+  const writes: Statement[] = [];
   for (const field of enrichableFields) {
     if (isRowField(field) || !fields.includes(field)) continue;
     const value = after[field] === null ? null : String(after[field]);
-    writes.push((tx) => overruleField(tx, { nonprofit_id: before.id, field, value, now }));
+    writes.push(...overruleField({ nonprofit_id: before.id, field, value, now }));
   }
   const detail = { was: loggable(before, fields), set: loggable(after, fields) };
   return { saves: [{ before, after }], writes, fields, detail };

@@ -18,7 +18,8 @@ import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
 import { describeFaults, wordingFaults } from "#content/recommendation/pick-text.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { carryOut, type Plan } from "#content/store/plan.ts";
+import type { OperatorEntry } from "#content/operation/audit-store.ts";
+import { and, carryOut, type Plan } from "#content/operation/plan.ts";
 
 export type ReviewQueue = ReturnType<typeof openQueue>;
 
@@ -166,12 +167,14 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
       const row = (await queue.refresh?.(store, found)) ?? found.row;
       return itemOf(store, { ...found, row }, now);
     },
+    /** Decides what waits, with an entry in the audit log that has this detail. */
     decide: async (
       tx: WriteTransaction,
       decision: Decision,
       deciding: Deciding,
+      detail: OperatorEntry["detail"],
     ): Outcome<Decided> => {
-      const { key, now } = deciding;
+      const { key, now, operator } = deciding;
       if (queue.dueFirst?.includes(decision) === true) {
         const row = await rowOf(tx, key);
         if (row?.nonprofit_id != null) await applyDueHolds(tx, now, row.nonprofit_id);
@@ -181,7 +184,15 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
       const { id = null, slug = null } = found.value.record ?? {};
       const last = await newestOf(tx, id);
       const decide = { approved: queue.approve, rejected: queue.reject }[decision];
-      const done = await carryOut(tx, await decide(tx, found.value, deciding));
+      const entry = { operator, subject: `${kind}-${key}`, detail, at: now.getTime() };
+      const plan = await decide(tx, found.value, deciding);
+      const done = await carryOut(
+        tx,
+        and(plan, ({ complete = true }) => ({
+          ...entry,
+          action: `review.${decision}${complete ? "" : ".first"}`,
+        })),
+      );
       if (!done.ok) return done;
       const decided = { slug, complete: true, ...done.value };
       const newest = await newestOf(tx, id ?? decided.slug);

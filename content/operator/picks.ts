@@ -8,7 +8,6 @@ import {
   type PickList,
 } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
 import {
   type StoredPick,
   addPick,
@@ -21,7 +20,8 @@ import {
 } from "#content/recommendation/pick-store.ts";
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { type Write, writeAll } from "#content/store/plan.ts";
+import { carryOut, planned } from "#content/operation/plan.ts";
+import type { Statement } from "#content/store/statement.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { OperatorWorld } from "./world.ts";
 
@@ -68,7 +68,7 @@ export const addToPicks = (world: PickWorld, { operator, ...body }: Operated<Pic
     const pick = { ...text.value, ...of.made, causes: body.causes ?? null };
     const exists = (await pickOf(of.store, pick.nonprofit_id)) !== null;
     if (exists) return fail({ kind: "pick_exists", slug: body.slug });
-    return ok([(tx) => addPick(tx, pick)]);
+    return ok(addPick(pick));
   });
 
 /** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
@@ -84,7 +84,7 @@ export const editPick = (world: PickWorld, { operator, slug, ...edit }: Operated
     const text = checkPickText({ recommended_for, why_recommended }, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
     const pick = { ...text.value, ...of.made, causes };
-    return ok([(tx) => setPick(tx, pick)]);
+    return ok(setPick(pick));
   });
 
 /** Stops recommending a nonprofit. From then on agents' agreement alone cannot promote it. */
@@ -97,10 +97,7 @@ export const removePick = (
     const exists = (await pickOf(of.store, nonprofit_id)) !== null;
     if (!exists) return fail({ kind: "pick_not_found", slug });
     const rejection = { reason, decided_by: `operator:${operator}`, at };
-    return ok([
-      (tx) => deletePick(tx, nonprofit_id, at),
-      (tx) => rejectApplied(tx, nonprofit_id, rejection),
-    ]);
+    return ok([...deletePick(nonprofit_id, at), rejectApplied(nonprofit_id, rejection)]);
   });
 
 type Change = {
@@ -119,7 +116,7 @@ type Of = {
 async function changing(
   { store, clock, curated }: PickWorld,
   { slug, operator, change, detail }: Change,
-  writesOf: (of: Of) => Promise<Result<Write[], PickFailure>>,
+  writesOf: (of: Of) => Promise<Result<Statement[], PickFailure>>,
 ): Promise<Result<PickChange, PickFailure>> {
   if (isInFile(slug)) return fail({ kind: "pick_in_file", slug });
   const done = await store.write(async (tx): Promise<Result<null, PickFailure>> => {
@@ -138,9 +135,8 @@ async function changing(
     };
     const writes = await writesOf({ store: tx, made });
     if (!writes.ok) return writes;
-    await writeAll(tx, writes.value);
-    await logOperator(tx, { operator, action: `pick.${change}`, subject: slug, detail, at });
-    return ok(null);
+    const entry = { operator, action: `pick.${change}`, subject: slug, detail, at };
+    return carryOut(tx, planned(ok(null), ...writes.value, entry));
   });
   if (!done.ok) return done;
   curated.lookAgain();

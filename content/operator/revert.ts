@@ -11,7 +11,8 @@ import {
 } from "#content/recommendation/draft-store.ts";
 import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { type Write, writeAll } from "#content/store/plan.ts";
+import { type Write, writeAll } from "#content/operation/plan.ts";
+import { doAll } from "#content/store/statement.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import type { OperatorWorld } from "./world.ts";
 
@@ -56,7 +57,7 @@ export async function revertAgent(
       // Each is planned after the writes of the one before: two may be of one field.
       for (const { nonprofit_id, field } of found) {
         const revert = await planRevert(tx, { nonprofit_id, field, reason, now });
-        await writeAll(tx, revert.writes);
+        await doAll(tx, revert.statements);
         if (revert.empties) count += 1;
       }
       await logOperator(tx, {
@@ -125,8 +126,7 @@ async function planRejection(
   const stands =
     pick?.origin !== "consensus" ||
     (pick.draft_id !== id && (await agentsAgreed(store, draft, { besides: id })) >= agentsNeeded);
-  if (stands)
-    return { goes: false, writes: [(tx) => rejectAgreed(tx, { ...same, id }, rejection)] };
+  if (stands) return { goes: false, writes: [rejectAgreed({ ...same, id }, rejection)] };
   const entry = {
     operator,
     action: "recommendation.reverted",
@@ -139,10 +139,6 @@ async function planRejection(
     },
     at,
   };
-  const writes: Write[] = [
-    (tx) => deletePick(tx, nonprofit_id, at),
-    (tx) => rejectAgreed(tx, { ...same, id: null }, rejection),
-    (tx) => logOperator(tx, entry),
-  ];
-  return { goes: true, writes };
+  const rejected = rejectAgreed({ ...same, id: null }, rejection);
+  return { goes: true, writes: [...deletePick(nonprofit_id, at), rejected, entry] };
 }

@@ -2,7 +2,7 @@ import { isStructured } from "#content/contract/enrichment.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
-import { applyAgreed, planRevert } from "#content/enrichment/agreed-field-store.ts";
+import { planAgreed, planRevert } from "#content/enrichment/agreed-field-store.ts";
 import {
   contestedFields,
   contestedWaiting,
@@ -17,7 +17,7 @@ import { rejectAll, waitingIn } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { operatorsWord, takenFrom } from "#content/nonprofit/provenance.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { planned } from "#content/store/plan.ts";
+import { planned } from "#content/operation/plan.ts";
 import {
   checksOf,
   flagsOf,
@@ -61,7 +61,7 @@ export const contestedReviews = openQueue<VotedField>({
     };
   },
 
-  approve: (_, { row }, { value, now }) => {
+  approve: async (store, { row, record }, { value, now }) => {
     const { field, votes } = row;
     if (value === null) return unusable("Send value: the correct value of the field.");
     const checked = checkValue(field, value, { thisYear: now.getUTCFullYear() });
@@ -78,17 +78,15 @@ export const contestedReviews = openQueue<VotedField>({
       decided: operatorsWord(field, checked.value.value, said, now.getTime()),
       now,
     };
-    return planned(ok({ message: `The ${field} is set; other values are rejected.` }), (tx) =>
-      applyAgreed(tx, agreed),
-    );
+    const { statements } = await planAgreed(store, agreed, { before: record });
+    const message = `The ${field} is set; other values are rejected.`;
+    return planned(ok({ message }), ...statements);
   },
 
   reject: async (store, { row: { nonprofit_id, field } }, { reason, now }) => {
     const contested = { nonprofit_id, field, reason, at: now.getTime() };
     const count = await waitingIn(store, "votes", contested);
-    return planned(ok({ message: `${count} values are rejected.` }), (tx) =>
-      rejectAll(tx, "votes", contested),
-    );
+    return planned(ok({ message: `${count} values are rejected.` }), rejectAll("votes", contested));
   },
 });
 
@@ -127,17 +125,15 @@ export const disputeReviews = openQueue<VotedField>({
     if (!isListed(disputed)) return notWaiting("revert", key);
     const why = reason === "" ? "reverted by a reviewer" : `reverted: ${reason}`;
     const revert = await planRevert(store, { nonprofit_id, field, reason: why, now });
-    if (!revert.empties) return planned(notWaiting("revert", key), ...revert.writes);
+    if (!revert.empties) return planned(notWaiting("revert", key), ...revert.statements);
     const message = `${field} is empty, and agents can agree on it again.`;
-    return planned(ok({ message }), ...revert.writes);
+    return planned(ok({ message }), ...revert.statements);
   },
 
   reject: async (store, { row: { nonprofit_id, field } }, { key, reason, now }) => {
     const disputed = { nonprofit_id, field, reason, at: now.getTime() };
     if ((await waitingIn(store, "disputes", disputed)) === 0) return notWaiting("revert", key);
-    return planned(ok({ message: `${field} stays as it is.` }), (tx) =>
-      rejectAll(tx, "disputes", disputed),
-    );
+    return planned(ok({ message: `${field} stays as it is.` }), rejectAll("disputes", disputed));
   },
 });
 

@@ -11,10 +11,10 @@ import {
 } from "#content/correction/store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
+import { planSaves } from "#content/nonprofit/save.ts";
 import { namedBy, takenFrom } from "#content/nonprofit/provenance.ts";
-import { planned, type Write } from "#content/store/plan.ts";
+import { planned, type Write } from "#content/operation/plan.ts";
+import type { Queryable } from "#content/store/open.ts";
 import { planFields } from "./change-profile.ts";
 import {
   type Deciding,
@@ -59,7 +59,7 @@ export const correctionReviews = openQueue<Correction>({
     };
   },
 
-  approve: (_, waiting, deciding) => {
+  approve: async (store, waiting, deciding) => {
     const { field, suggested_value } = waiting.row;
     if (!isListed(waiting)) {
       const message = "The profile is withdrawn. Reject this with that reason.";
@@ -74,7 +74,7 @@ export const correctionReviews = openQueue<Correction>({
     const thisYear = deciding.now.getUTCFullYear();
     const read = correctedValue(field, text, { thisYear });
     if (!read.ok) return unusable(read.failure.message);
-    const writes = setWrites(waiting, read.value, deciding);
+    const writes = await setWrites(store, waiting, read.value, deciding);
     const done = text === null ? "is empty now" : "is corrected";
     const message =
       writes === null ? `The profile holds this value already.` : `The ${spoken(field)} ${done}.`;
@@ -88,37 +88,33 @@ export const correctionReviews = openQueue<Correction>({
     ),
 });
 
-const closeWrite =
-  (
-    { id }: Correction,
-    status: "approved" | "rejected",
-    { reason, operator, now }: Deciding,
-  ): Write =>
-  (tx) =>
-    closeCorrection(tx, {
-      id,
-      status,
-      reason: reason === "" ? null : reason,
-      reviewed_by: operator,
-      reviewed_at: now.getTime(),
-    });
+const closeWrite = (
+  { id }: Correction,
+  status: "approved" | "rejected",
+  { reason, operator, now }: Deciding,
+): Write =>
+  closeCorrection({
+    id,
+    status,
+    reason: reason === "" ? null : reason,
+    reviewed_by: operator,
+    reviewed_at: now.getTime(),
+  });
 
 /** The writes that set the value in the operator's name; null when the profile holds it already. */
-function setWrites(
+async function setWrites(
+  store: Queryable,
   { row, record }: Waiting<Correction>,
   values: Partial<NonprofitRecord>,
   { operator, now }: Deciding,
-): Write[] | null {
+): Promise<Write[] | null> {
   const source = takenFrom("correction", now.getTime());
   const made = planFields(record, values, now, [{ value: row.suggested_value, source }]);
   if (made === null) return null;
   const detail = { reason: `correction-${row.id}`, ...made.detail };
   const entry = { operator, action: "profile.edited", subject: record.slug, at: now.getTime() };
-  return [
-    ...made.writes,
-    (tx) => saveNonprofits(tx, made.saves, { origin: "correction", now }),
-    (tx) => logOperator(tx, { ...entry, detail }),
-  ];
+  const { statements } = await planSaves(store, made.saves, { origin: "correction", now });
+  return [...made.writes, ...statements, { ...entry, detail }];
 }
 
 const spoken = (field: CorrectionField): string =>

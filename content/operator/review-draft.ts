@@ -17,7 +17,7 @@ import {
   type PickText,
   sensitiveClaims,
 } from "#content/recommendation/pick-text.ts";
-import { planned } from "#content/store/plan.ts";
+import { planned } from "#content/operation/plan.ts";
 import {
   flagsOf,
   isListed,
@@ -89,16 +89,16 @@ export const draftReviews = openQueue<StoredDraft>({
     const made = { origin: "draft" as const, draft_id, added_by: operator, updated_at: at };
     return planned(
       ok({ message: `${slug} is recommended within seconds.` }),
-      (tx) => setPick(tx, { ...text.value, ...made, nonprofit_id }),
+      ...setPick({ ...text.value, ...made, nonprofit_id }),
       // Drafts of other agents that name the same intents are closed with it.
-      (tx) => applyAgreeing(tx, draft, { decided_by: `operator:${operator}`, at }),
+      applyAgreeing(draft, { decided_by: `operator:${operator}`, at }),
     );
   },
 
   reject: (_, { row: { id } }, { reason, operator, now }) => {
     const decided_by = `operator:${operator}`;
     const closing = { status: "rejected", reason, decided_by, at: now.getTime() } as const;
-    return planned(ok({ message: "The draft is rejected." }), (tx) => closeDraft(tx, id, closing));
+    return planned(ok({ message: "The draft is rejected." }), closeDraft(id, closing));
   },
 });
 

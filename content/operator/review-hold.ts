@@ -8,7 +8,7 @@ import {
   holdsWaiting,
   type WalletHold,
 } from "#content/onboarding/wallet-hold-store.ts";
-import { planned } from "#content/store/plan.ts";
+import { planned } from "#content/operation/plan.ts";
 import { hexKey, instantAt, openQueue } from "./open-queue.ts";
 
 const hourMs = 3_600_000;
@@ -59,8 +59,9 @@ export const holdReviews = openQueue<WalletHold>({
 
   reject: (_, { row: hold, record: { slug } }, { reason, operator: by, now }) => {
     const closing = { status: "stopped", reason, slug, by, at: now.getTime() } as const;
-    return planned(ok({ message: "The change is stopped: the wallet stays as it is." }), (tx) =>
-      closeHold(tx, hold, closing),
+    return planned(
+      ok({ message: "The change is stopped: the wallet stays as it is." }),
+      ...closeHold(hold, closing),
     );
   },
 });

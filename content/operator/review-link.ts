@@ -3,9 +3,9 @@ import { fail, ok } from "#content/contract/base/result.ts";
 import { noted } from "#content/contract/review.ts";
 import { whyNotMerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { planSaves } from "#content/nonprofit/save.ts";
 import { closeLink, type Link, planLink, waitingLinks } from "#content/register/links-store.ts";
-import { planned } from "#content/store/plan.ts";
+import { planned } from "#content/operation/plan.ts";
 import { numberAt, numericKey, openQueue } from "./open-queue.ts";
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
@@ -38,15 +38,15 @@ export const linkReviews = openQueue<Waiting>({
     const why = whyNotMerged(gone, into);
     if (why !== null) return fail({ kind: "review_conflict", message: why });
     const set = { source: row.source, set_by: operator, reason: reason || null, now };
-    const { saves, writes } = await planLink(store, { gone, into }, set);
+    const { saves, statements } = await planLink(store, { gone, into }, set);
     const message = `Linked: ${gone.slug} leads here, with its registrations.`;
-    return planned(ok({ message }), ...writes, (tx) =>
-      saveNonprofits(tx, saves, { origin: "operator", now }),
-    );
+    const saved = await planSaves(store, saves, { origin: "operator", now });
+    return planned(ok({ message }), ...statements, ...saved.statements);
   },
 
   reject: (_, { row }, { operator: by, reason, now }) =>
-    planned(ok({ message: "They stay two, and are never linked by themselves." }), (tx) =>
-      closeLink(tx, row.id, { by, reason, now }),
+    planned(
+      ok({ message: "They stay two, and are never linked by themselves." }),
+      closeLink(row.id, { by, reason, now }),
     ),
 });

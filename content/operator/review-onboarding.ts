@@ -4,7 +4,7 @@ import { fail, ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { planSaves } from "#content/nonprofit/save.ts";
 import { wasRevoked } from "#content/operation/audit-store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
@@ -34,7 +34,7 @@ import {
 } from "#content/onboarding/store.ts";
 import { changeWallet, heldOf, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { planned } from "#content/store/plan.ts";
+import { planned } from "#content/operation/plan.ts";
 import {
   type Deciding,
   hexKey,
@@ -89,8 +89,9 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
 
   reject: (_, { row: { id, nonprofit_id } }, { reason, operator, now }) => {
     const decided = { reviewed_by: operator, reviewed_at: now.getTime() };
-    return planned(ok({ message: "It is rejected; the sender sees the reason." }), (tx) =>
-      closeOnboarding(tx, { id, status: "rejected", nonprofit_id, reason, ...decided }),
+    return planned(
+      ok({ message: "It is rejected; the sender sees the reason." }),
+      closeOnboarding({ id, status: "rejected", nonprofit_id, reason, ...decided }),
     );
   },
 });
@@ -144,7 +145,7 @@ async function unseenDuplicate(
   const unseen = duplicates.find(({ slug }) => !seen.has(slug));
   if (unseen === undefined) return null;
   const message = `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
-  return planned(conflict(message), (tx) => keepDuplicates(tx, { id: submission.id, duplicates }));
+  return planned(conflict(message), keepDuplicates({ id: submission.id, duplicates }));
 }
 
 /** What is known when a request is approved now with these edits. */
@@ -195,8 +196,9 @@ function firstOfTwo(
   }
   const when = approval.first_approved_held ? "after a hold" : "at once";
   const message = `1 of 2, by ${by}: it sets a wallet ${when}, so another operator has to approve the same.`;
-  return planned(ok({ complete: false, message }), (tx) =>
-    noteFirstApproval(tx, id, { first_approved_by: by, ...approval }),
+  return planned(
+    ok({ complete: false, message }),
+    noteFirstApproval(id, { first_approved_by: by, ...approval }),
   );
 }
 
@@ -213,14 +215,16 @@ async function planApproval(
   const decided = { reason: null, reviewed_by: by, reviewed_at: nowMs };
   const approved = { id: submission.id, status: "approved" as const, ...decided };
   const { slug } = outcome.after;
-  return planned(ok({ slug, message: messageOf(outcome, effectiveAt) }), async (tx) => {
-    // A new profile has its id from here on.
-    const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
-    if (saved === undefined) throw new Error(`nothing was saved for ${submission.id}`);
-    const wallet = { submission, before: record, saved, outcome, held, by, now, effectiveAt };
-    await changeWallet(tx, wallet);
-    await closeOnboarding(tx, { ...approved, nonprofit_id: saved.id });
-  });
+  const { records, statements } = await planSaves(store, saves, { origin: "onboarding", now });
+  // A new profile has its id from here on.
+  const [saved] = records;
+  if (saved === undefined) throw new Error(`nothing is saved for ${submission.id}`);
+  return planned(
+    ok({ slug, message: messageOf(outcome, effectiveAt) }),
+    ...statements,
+    ...changeWallet({ submission, before: record, saved, outcome, held, by, now, effectiveAt }),
+    closeOnboarding({ ...approved, nonprofit_id: saved.id }),
+  );
 }
 
 function messageOf({ kept, corrected, wallet }: OnboardingOutcome, effectiveAt: number): string {

@@ -12,8 +12,8 @@ import {
 import { checkValue } from "#content/enrichment/value.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { planned, type Write } from "#content/store/plan.ts";
+import { planSaves } from "#content/nonprofit/save.ts";
+import { planned } from "#content/operation/plan.ts";
 import {
   checksOf,
   flagsOf,
@@ -54,30 +54,29 @@ export const proseReviews = openQueue<StoredSubmission>({
     };
   },
 
-  approve: (_, { row: submission, record }, { value, now }) => {
+  approve: async (store, { row: submission, record }, { value, now }) => {
     const accepted = accept(record, submission, value, now);
     if (!accepted.ok) return accepted;
     const { after, text } = accepted.value;
     const { id, nonprofit_id, field } = submission;
     const at = now.getTime();
-    const writes: Write[] = [
-      (tx) => saveNonprofits(tx, [{ before: record, after }], { origin: "review", now }),
-      (tx) => applyProse(tx, { id, edited: text === submission.value ? null : text, at }),
-    ];
-    if (!isRowField(field)) {
-      const reason = rejectionReasons.superseded;
-      const others = { nonprofit_id, field, winning_value: text, reason, at };
-      writes.push((tx) => rejectAll(tx, "texts", others));
-    }
-    return planned(ok({ message: `The ${field} is accepted.` }), ...writes);
+    const save = { before: record, after };
+    const { statements } = await planSaves(store, [save], { origin: "review", now });
+    const applied = applyProse({ id, edited: text === submission.value ? null : text, at });
+    const reason = rejectionReasons.superseded;
+    const others = { nonprofit_id, field, winning_value: text, reason, at };
+    return planned(
+      ok({ message: `The ${field} is accepted.` }),
+      ...statements,
+      applied,
+      ...(isRowField(field) ? [] : [rejectAll("texts", others)]),
+    );
   },
 
   // The same text of others, too: one decision is enough.
   reject: (_, { row: { nonprofit_id, field, normalised_value } }, { reason, now }) => {
     const refused = { nonprofit_id, field, normalised_value, reason, at: now.getTime() };
-    return planned(ok({ message: `The ${field} is rejected.` }), (tx) =>
-      rejectAll(tx, "texts", refused),
-    );
+    return planned(ok({ message: `The ${field} is rejected.` }), rejectAll("texts", refused));
   },
 });
 

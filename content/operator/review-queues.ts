@@ -15,7 +15,6 @@ import {
 import { expireRequests, requestKinds } from "#content/correction/request-store.ts";
 import type { Old } from "#content/enrichment/proposal-store.ts";
 import { expireSubmissions } from "#content/enrichment/review-store.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
 import { expireDrafts } from "#content/recommendation/draft-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { correctionReviews } from "./review-correction.ts";
@@ -129,13 +128,8 @@ export async function decideReview(
     const holding = { walletHoldMs, walletApprovals };
     const item = await queue.find(tx, key, now);
     const deciding = { key, value, reason: reason ?? "", operator, now, ...holding };
-    const decided = await queue.decide(tx, decision, deciding);
-    if (!decided.ok) return decided;
-    const action = `review.${decision}${decided.value.complete ? "" : ".first"}`;
     const about = item === null ? null : aboutReview(item);
-    const detail = { about, value, reason };
-    await logOperator(tx, { operator, action, subject: id, detail, at: now.getTime() });
-    return decided;
+    return queue.decide(tx, decision, deciding, { about, value, reason });
   });
   if (!outcome.ok) return outcome;
   const { slug, sequence, complete, message } = outcome.value;

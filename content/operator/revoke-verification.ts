@@ -2,11 +2,10 @@ import type { z } from "zod";
 import type { RevokeAnswer, RevokeBody } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { logWallet, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
-import { planned, type Write } from "#content/store/plan.ts";
+import { planSaves } from "#content/nonprofit/save.ts";
+import { walletEntry, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
+import { planned } from "#content/operation/plan.ts";
 import { onProfile } from "./change-profile.ts";
 import { type OperatorWorld, isLive } from "./world.ts";
 
@@ -33,21 +32,17 @@ export async function revokeVerification(
     }
     const { after, taken_back, put_back } = listedAgain(before, take_back_values !== false);
     const stops = await stopHeldWrites(store, before.id, { reason, slug, by: operator, at });
-    const writes: Write[] = [
-      (tx) => saveNonprofits(tx, [{ before, after }], { origin: "revocation", now }),
-      (tx) => noteRevoked(tx, before.id, at),
-      ...stops,
-    ];
-    if (taken_back.includes("usdc_wallet")) {
-      const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
-      writes.push((tx) => logWallet(tx, "removed", removed, { slug, by: operator, at }));
-    }
+    const save = { before, after };
+    const { statements } = await planSaves(store, [save], { origin: "revocation", now });
+    const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
+    const entries = taken_back.includes("usdc_wallet")
+      ? [walletEntry("removed", removed, { slug, by: operator, at })]
+      : [];
     const detail = { reason, taken_back, put_back };
     const entry = { operator, action: "verification.revoked", subject: slug, detail, at };
     const stopped_hold = stops.length > 0;
-    return planned(ok({ slug, taken_back, put_back, stopped_hold }), ...writes, (tx) =>
-      logOperator(tx, entry),
-    );
+    const writes = [...statements, noteRevoked(before.id, at), ...stops, ...entries, entry];
+    return planned(ok({ slug, taken_back, put_back, stopped_hold }), ...writes);
   });
   if (!done.ok) return done;
   const { sequence, answer } = done.value;

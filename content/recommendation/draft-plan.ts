@@ -34,7 +34,7 @@ export type DraftPlan = {
   /** The agent's draft that waits: replaced by this one, or agreed on. */
   closed: { id: number; closing: DraftClosing } | null;
   /** The draft that is stored, or the number of the one that answers it. */
-  draft: Parameters<typeof insertDraft>[1] | number;
+  draft: Omit<Parameters<typeof insertDraft>[0], "id"> | number;
   /** The draft in whose words the profile is recommended now, and all others that agree. */
   promotion: { winner: StoredDraft; agreeing: readonly StoredDraft[] } | null;
   outcome: DraftOutcome;

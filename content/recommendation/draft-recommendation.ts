@@ -3,7 +3,7 @@ import {
   type ProposalCall,
   type ProposalFailure,
   type ProposalRefusal,
-  storeOnce,
+  planProposalOnce,
   type ProposalWorld,
 } from "#content/enrichment/proposal.ts";
 import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
@@ -14,7 +14,7 @@ import { foldAgentId, secretRefusal } from "#content/enrichment/agent.ts";
 import { agentKey } from "#content/enrichment/agent-key-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
+import { carryOut, type Plan, planned, type Write } from "#content/operation/plan.ts";
 import { draftNote, type DraftRequest, readDraft } from "./draft.ts";
 import {
   type DraftCase,
@@ -27,6 +27,7 @@ import {
   agentsBehindDraft,
   closeDraft,
   insertDraft,
+  nextDraftId,
   operatorRefused,
   ownDrafts,
   type RefusedDraft,
@@ -36,7 +37,7 @@ import {
 } from "./draft-store.ts";
 import { addPick, isInFile, pickOf } from "./pick-store.ts";
 import { normaliseIntents, type PickFault } from "./pick-text.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
 
 export type DraftWorld = ProposalWorld & {
   phase: GovernancePhase;
@@ -74,7 +75,11 @@ export async function draftRecommendation(
   const admitted = await admit(world, call, { agent_id: request.agent_id, proposals: 1 });
   if (!admitted.ok) return admitted;
   const job = { ...admitted.value, request, phase };
-  const stored = await world.store.write((tx) => storeDraft(tx, job));
+  const stored = await world.store.write(async (tx) => {
+    const { plan, bytes } = await planStored(tx, job);
+    const done = await carryOut(tx, plan);
+    return done.ok ? ok({ ...done.value, bytes }) : done;
+  });
   if (!stored.ok) return stored;
   call.countStored?.(stored.value.bytes);
   if (stored.value.decision.kind === "promoted") world.onRecommended();
@@ -120,38 +125,36 @@ type StoredOutcome = DraftOutcome & {
   refused: RefusedDraft[];
 };
 
-/**
- * Stores a draft, and promotes the profile when agents agree, inside the caller's transaction: all of it or nothing. `bytes`:
- * what it took in the store.
- */
-async function storeDraft(
-  tx: WriteTransaction,
+/** What a draft does: it is stored, and the profile promoted when agents agree. `bytes`: what it takes in the store. */
+async function planStored(
+  store: Queryable,
   job: DraftJob,
-): Promise<Result<StoredOutcome & { bytes: number }, DraftFailure>> {
+): Promise<{ plan: Plan<StoredOutcome, DraftFailure>; bytes: number }> {
   const { agent_id, slug, sensitive_claims } = job.request;
-  const refusal = secretRefusal(agent_id, await agentKey(tx, agent_id), job.secret);
-  if (refusal !== null) return fail(refusal);
+  const refusal = secretRefusal(agent_id, await agentKey(store, agent_id), job.secret);
+  if (refusal !== null) return { plan: fail(refusal), bytes: 0 };
   let bytes = 0;
-  const kept = await storeOnce<StoredOutcome, DraftFailure>(
-    tx,
+  const plan = await planProposalOnce<StoredOutcome, DraftFailure>(
+    store,
     "draft",
     job,
     job.request,
     async () => {
       bytes = keptAnswerBytes(job.idempotencyKey, agent_id, 3);
-      const record = await recordBySlug(tx, slug);
+      const record = await recordBySlug(store, slug);
       if (record === null) return fail({ kind: "nonprofit_not_found", slug });
       if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-      const plan = planDraft(await draftCase(tx, job, record.id));
-      if (!plan.ok) return plan;
-      const draft_id = await storePlanned(tx, job, plan.value);
-      if (typeof plan.value.draft === "object") bytes += draftBytes(job.request);
-      const refused = await refusedDrafts(tx, record.id);
-      const { outcome } = plan.value;
-      return ok({ ...outcome, draft_id, slug, name: record.name, sensitive_claims, refused });
+      const made = planDraft(await draftCase(store, job, record.id));
+      if (!made.ok) return made;
+      const { outcome, draft } = made.value;
+      const draft_id = typeof draft === "number" ? draft : await nextDraftId(store);
+      if (typeof draft === "object") bytes += draftBytes(job.request);
+      const refused = await refusedDrafts(store, record.id);
+      const stored = { draft_id, slug, name: record.name, sensitive_claims, refused };
+      return planned(ok({ ...outcome, ...stored }), ...writesOf(job, made.value, draft_id));
     },
   );
-  return kept.ok ? ok({ ...kept.value, bytes }) : kept;
+  return { plan, bytes };
 }
 
 const draftBytes = (request: DraftRequest): number =>
@@ -159,7 +162,7 @@ const draftBytes = (request: DraftRequest): number =>
 
 /** Reads what is known of the profile and of its drafts. */
 async function draftCase(
-  tx: WriteTransaction,
+  store: Queryable,
   job: DraftJob,
   nonprofit_id: number,
 ): Promise<DraftCase> {
@@ -169,19 +172,23 @@ async function draftCase(
   return {
     job,
     nonprofit_id,
-    namesAnother: named !== agent_id && (await agentKey(tx, named)) !== null,
-    own: await ownDrafts(tx, { nonprofit_id, agent_id }),
-    waiting: await waitingDrafts(tx, { nonprofit_id, normalised }),
-    otherAgents: await agentsBehindDraft(tx, { nonprofit_id, normalised }, { besides: agent_id }),
-    ofNetwork: network === null ? 0 : await waitingFrom(tx, { nonprofit_id, network }),
-    live: await livePick(tx, { nonprofit_id, slug }),
-    refused: await operatorRefused(tx, { nonprofit_id, slug }),
+    namesAnother: named !== agent_id && (await agentKey(store, named)) !== null,
+    own: await ownDrafts(store, { nonprofit_id, agent_id }),
+    waiting: await waitingDrafts(store, { nonprofit_id, normalised }),
+    otherAgents: await agentsBehindDraft(
+      store,
+      { nonprofit_id, normalised },
+      { besides: agent_id },
+    ),
+    ofNetwork: network === null ? 0 : await waitingFrom(store, { nonprofit_id, network }),
+    live: await livePick(store, { nonprofit_id, slug }),
+    refused: await operatorRefused(store, { nonprofit_id, slug }),
   };
 }
 
-async function livePick(tx: WriteTransaction, of: { nonprofit_id: number; slug: string }) {
+async function livePick(store: Queryable, of: { nonprofit_id: number; slug: string }) {
   if (isInFile(of.slug)) return { by_consensus: false, normalised_value: "" };
-  const pick = await pickOf(tx, of.nonprofit_id);
+  const pick = await pickOf(store, of.nonprofit_id);
   if (pick === null) return null;
   return {
     by_consensus: pick.origin === "consensus",
@@ -189,41 +196,25 @@ async function livePick(tx: WriteTransaction, of: { nonprofit_id: number; slug: 
   };
 }
 
-/** Does what the plan says, and answers the id of the draft. */
-async function storePlanned(
-  tx: WriteTransaction,
-  job: DraftJob,
-  { closed, draft, promotion }: DraftPlan,
-): Promise<number> {
-  if (closed !== null) await closeDraft(tx, closed.id, closed.closing);
-  const draft_id = typeof draft === "number" ? draft : await insertDraft(tx, draft);
-  if (promotion !== null) await promote(tx, job, { ...promotion, draft_id });
-  return draft_id;
+/** What the plan of a draft with this number writes. */
+function writesOf(job: DraftJob, { closed, draft, promotion }: DraftPlan, id: number): Write[] {
+  return [
+    ...(closed === null ? [] : [closeDraft(closed.id, closed.closing)]),
+    ...(typeof draft === "number" ? [] : [insertDraft({ ...draft, id })]),
+    ...(promotion === null ? [] : promotionWrites(job, { ...promotion, draft_id: id })),
+  ];
 }
 
-async function promote(
-  tx: WriteTransaction,
+function promotionWrites(
   { request, now }: DraftJob,
   { winner, agreeing, draft_id }: NonNullable<DraftPlan["promotion"]> & { draft_id: number },
-): Promise<void> {
+): Write[] {
   const at = now.getTime();
   const { nonprofit_id, recommended_for, why_recommended } = winner;
-  const added = await addPick(tx, {
-    nonprofit_id,
-    recommended_for,
-    why_recommended,
-    causes: null,
-    origin: "consensus",
-    draft_id: winner.id,
-    added_by: "consensus",
-    updated_at: at,
-  });
-  // The transaction holds the write lock, so no one recommended the profile since it was read.
-  if (!added) throw new Error(`nonprofit ${nonprofit_id} was recommended meanwhile`);
-  for (const { id } of agreeing) {
-    await closeDraft(tx, id, { status: "applied", reason: null, decided_by: "consensus", at });
-  }
-  await logOperator(tx, {
+  const text = { recommended_for, why_recommended };
+  const made = { origin: "consensus", draft_id: winner.id, added_by: "consensus" } as const;
+  const agreed = { status: "applied", reason: null, decided_by: "consensus", at } as const;
+  const entry = {
     operator: "consensus",
     action: "recommendation.promoted",
     subject: request.slug,
@@ -231,9 +222,13 @@ async function promote(
       drafts: [...new Set([...agreeing.map(({ id }) => id), draft_id])],
       agents: [...new Set([...agreeing.map(({ agent_id }) => agent_id), request.agent_id])],
       sources: [...new Set([...agreeing.map(({ source_url }) => source_url), request.source_url])],
-      recommended_for,
-      why_recommended,
+      ...text,
     },
     at,
-  });
+  };
+  return [
+    ...addPick({ nonprofit_id, ...text, causes: null, ...made, updated_at: at }),
+    ...agreeing.map(({ id }) => closeDraft(id, agreed)),
+    entry,
+  ];
 }

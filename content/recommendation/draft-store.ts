@@ -18,6 +18,8 @@ import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { decided, decideWaiting, type Old } from "#content/enrichment/proposal-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { nextId } from "#content/store/query.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 import { recommendationDrafts as drafts } from "#content/store/tables/recommendations.ts";
@@ -175,17 +177,12 @@ export const agreedDraftsOf = (
 ): Promise<QueuedDraft[]> =>
   queued(store, and(eq(drafts.agent_id, agentId), agreed), limit).execute();
 
-export async function insertDraft(
-  tx: WriteTransaction,
-  draft: Omit<StoredDraft, "id" | "reason" | "decided_at">,
-): Promise<number> {
+/** The number that the next draft gets. */
+export const nextDraftId = (store: Queryable): Promise<number> => nextId(store, drafts);
+
+export function insertDraft(draft: Omit<StoredDraft, "reason" | "decided_at">): Statement {
   const decided_at = draft.status === "pending" ? null : draft.created_at;
-  const [stored] = await tx.db
-    .insert(drafts)
-    .values({ ...draft, decided_at })
-    .returning({ id: drafts.id });
-  if (stored === undefined) throw new Error("no id came back for a draft");
-  return stored.id;
+  return statement(builder.insert(drafts).values({ ...draft, decided_at }));
 }
 
 export type DraftClosing = {
@@ -196,62 +193,55 @@ export type DraftClosing = {
   at: number;
 };
 
-/** Decides a draft that waits. Answers false when it was decided before. */
-export async function closeDraft(
-  tx: WriteTransaction,
-  id: number,
-  { decided_by, ...decision }: DraftClosing,
-): Promise<boolean> {
-  return (await decideWaiting(tx, drafts, eq(drafts.id, id), decision, { decided_by })) === 1;
-}
+/** Decides a draft that waits; one that was decided before stays as it is. */
+export const closeDraft = (id: number, { decided_by, ...decision }: DraftClosing): Statement =>
+  decideWaiting(drafts, eq(drafts.id, id), decision, { decided_by });
 
 /** Rejects the drafts that have waited longest. Answers how many. Index: drafts_for_review. */
-export function expireDrafts(tx: WriteTransaction, { before, at, limit }: Old): Promise<number> {
-  const old = tx.db
+export async function expireDrafts(
+  tx: WriteTransaction,
+  { before, at, limit }: Old,
+): Promise<number> {
+  const old = builder
     .select({ id: drafts.id })
     .from(drafts)
     .where(and(sql`${drafts.status} = 'pending'`, lt(drafts.created_at, before)))
     .orderBy(drafts.id)
     .limit(limit);
   const decision = { status: "rejected", reason: rejectionReasons.expired, at } as const;
-  return decideWaiting(tx, drafts, inArray(drafts.id, old), decision, { decided_by: "expiry" });
+  const { rowsAffected } = await tx.raw.execute(
+    decideWaiting(drafts, inArray(drafts.id, old), decision, { decided_by: "expiry" }),
+  );
+  return rowsAffected;
 }
 
 /** Closes, with the draft that an operator approved, all that wait and name the same donor intents. */
-export async function applyAgreeing(
-  tx: WriteTransaction,
+export function applyAgreeing(
   same: SameIntents,
   { decided_by, at }: Pick<DraftClosing, "decided_by" | "at">,
-): Promise<void> {
+): Statement {
   const decision = { status: "applied", reason: null, at } as const;
-  await decideWaiting(tx, drafts, sameIntents(same), decision, { decided_by });
+  return decideWaiting(drafts, sameIntents(same), decision, { decided_by });
 }
 
 /** Takes back, with the recommendation of a nonprofit, the agreement that made it. */
 export const rejectApplied = (
-  tx: WriteTransaction,
   nonprofit_id: number,
   decision: Omit<DraftClosing, "status">,
-): Promise<void> =>
-  takeBack(tx, and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "applied")), decision);
+): Statement =>
+  takeBack(and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "applied")), decision);
 
 /** Takes back agreement on these donor intents: one draft's, or with a null id that of all. */
 export const rejectAgreed = (
-  tx: WriteTransaction,
   { id, ...same }: SameIntents & { id: number | null },
   decision: Omit<DraftClosing, "status">,
-): Promise<void> =>
-  takeBack(
-    tx,
-    and(sameIntents(same), agreed, id === null ? undefined : eq(drafts.id, id)),
-    decision,
-  );
+): Statement =>
+  takeBack(and(sameIntents(same), agreed, id === null ? undefined : eq(drafts.id, id)), decision);
 
-async function takeBack(
-  tx: WriteTransaction,
+function takeBack(
   which: SQL | undefined,
   { decided_by, ...decision }: Omit<DraftClosing, "status">,
-): Promise<void> {
+): Statement {
   const rejected = { ...decided({ status: "rejected", ...decision }), decided_by };
-  await tx.db.update(drafts).set(rejected).where(which);
+  return statement(builder.update(drafts).set(rejected).where(which));
 }

@@ -1,9 +1,10 @@
 import { and, asc, eq, getTableColumns, gt, ne, type SQL } from "drizzle-orm";
 import { type GovernancePhase, StarterSet } from "#content/contract/recommendation.ts";
 import operatorsFile from "#content/editorial/starter-set.json";
-import { appendChanges } from "#content/nonprofit/save.ts";
+import { changeDirectory } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { insertMany, inValues } from "#content/store/query.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { curatedPicks as picksTable } from "#content/store/tables/recommendations.ts";
 import { describeFaults, wordingFaults } from "./pick-text.ts";
@@ -42,50 +43,34 @@ export async function pickOf(store: Queryable, nonprofit_id: number): Promise<St
   return pick ?? null;
 }
 
-/** Adds a recommendation. Answers false, and changes nothing, when the nonprofit has one. */
-export async function addPick(tx: WriteTransaction, pick: NewPick): Promise<boolean> {
-  const { rowsAffected } = await tx.db
-    .insert(picksTable)
-    .values(pick)
-    .onConflictDoNothing({ target: picksTable.nonprofit_id });
-  if (rowsAffected === 1) await tellPages(tx, pick.updated_at);
-  return rowsAffected === 1;
-}
+/** Adds a recommendation of a nonprofit that has none. */
+export const addPick = (pick: NewPick): Statement[] => [
+  statement(builder.insert(picksTable).values(pick)),
+  ...tellPages(pick.updated_at),
+];
 
 /** Marks the pages that show what is recommended as changed. */
-const tellPages = (tx: WriteTransaction, at: number): Promise<unknown> =>
-  appendChanges(
-    tx,
-    [{ kind: "directory", nonprofit_id: null, slug: null, moved_lists: [], fields: ["picks"] }],
-    { origin: "directory", now: new Date(at) },
-  );
+const tellPages = (at: number): Statement[] => changeDirectory("picks", new Date(at));
 
 /** Recommends a nonprofit, or replaces what is said of it; what is not given stays as it is. */
-export async function setPick(
-  tx: WriteTransaction,
-  {
-    nonprofit_id,
-    ...said
-  }: typeof picksTable.$inferInsert & Pick<NewPick, "nonprofit_id" | "updated_at">,
-): Promise<void> {
-  await tx.db
-    .insert(picksTable)
-    .values({ nonprofit_id, ...said })
-    .onConflictDoUpdate({ target: picksTable.nonprofit_id, set: said });
-  await tellPages(tx, said.updated_at);
-}
+export const setPick = ({
+  nonprofit_id,
+  ...said
+}: typeof picksTable.$inferInsert & Pick<NewPick, "nonprofit_id" | "updated_at">): Statement[] => [
+  statement(
+    builder
+      .insert(picksTable)
+      .values({ nonprofit_id, ...said })
+      .onConflictDoUpdate({ target: picksTable.nonprofit_id, set: said }),
+  ),
+  ...tellPages(said.updated_at),
+];
 
-/** Takes a recommendation away, if there is one, at a time in milliseconds since 1970. */
-export async function deletePick(
-  tx: WriteTransaction,
-  nonprofit_id: number,
-  at: number,
-): Promise<void> {
-  const { rowsAffected } = await tx.db
-    .delete(picksTable)
-    .where(eq(picksTable.nonprofit_id, nonprofit_id));
-  if (rowsAffected === 1) await tellPages(tx, at);
-}
+/** Takes the recommendation of a nonprofit away, at a time in milliseconds since 1970. */
+export const deletePick = (nonprofit_id: number, at: number): Statement[] => [
+  statement(builder.delete(picksTable).where(eq(picksTable.nonprofit_id, nonprofit_id))),
+  ...tellPages(at),
+];
 
 /**
  * A profile that is recommended. `causes` is null when it is so for all causes of the profile; `origin` says who made the

@@ -4,10 +4,10 @@ import type { LinkSource } from "#content/contract/nonprofit.ts";
 import { GivenByMerge, merged, unmerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import { planSaves, type Save } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { type Write, writeAll } from "#content/store/plan.ts";
 import { countUpTo, inValues, jsonText, query } from "#content/store/query.ts";
+import { builder, doAll, statement, type Statement } from "#content/store/statement.ts";
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
 import {
   type FoundBy,
@@ -211,13 +211,14 @@ async function linkFound(
   if (into?.status === "withdrawn" || before?.status === "withdrawn") return false;
   if (into === undefined || before === undefined) return false;
   const by = { source, set_by: null, reason: null, now };
+  const pair = { gone: before, into };
   if (waits) {
-    await putLink(tx, { gone: before, into }, { ...by, state: "waiting" });
+    await doAll(tx, putLink(pair, { ...by, state: "waiting" }));
     return true;
   }
-  const { saves, writes } = await planLink(tx, { gone: before, into }, by);
-  await writeAll(tx, writes);
-  await saveNonprofits(tx, saves, { origin: `link:${source}`, now });
+  const { saves, statements } = await planLink(tx, pair, by);
+  const saved = await planSaves(tx, saves, { origin: `link:${source}`, now });
+  await doAll(tx, [...statements, ...saved.statements]);
   return true;
 }
 
@@ -234,7 +235,7 @@ export async function planLink(
   link: SetLink,
 ): Promise<LinkPlan & { fields: string[] }> {
   const made = merged(pair.gone, pair.into, { at: link.now, source: link.source });
-  const note: Write = (tx) => putLink(tx, pair, { ...link, state: "linked", given: made.given });
+  const note = putLink(pair, { ...link, state: "linked", given: made.given });
   // The one that stays is listed, so it is none of those that were linked to the other.
   const followers = await followersTo(
     store,
@@ -246,11 +247,11 @@ export async function planLink(
     { before: pair.into, after: made.into },
     ...followers.saves,
   ];
-  return { saves, writes: [note, ...followers.writes], fields: made.fields };
+  return { saves, statements: [...note, ...followers.statements], fields: made.fields };
 }
 
 /** What becomes of profiles, and of the links between them. */
-type LinkPlan = { saves: Save[]; writes: Write[] };
+type LinkPlan = { saves: Save[]; statements: Statement[] };
 
 /** Lets these links, and the profiles that were withdrawn in them, lead to another profile. */
 async function followersTo(
@@ -259,11 +260,10 @@ async function followersTo(
   slug: string,
 ): Promise<LinkPlan> {
   const { id } = registrationLinks;
-  const plan: LinkPlan = { saves: [], writes: [] };
+  const plan: LinkPlan = { saves: [], statements: [] };
   for (const link of links) {
-    plan.writes.push((tx) =>
-      tx.db.update(registrationLinks).set({ kept: slug }).where(eq(id, link.id)),
-    );
+    const leading = builder.update(registrationLinks).set({ kept: slug }).where(eq(id, link.id));
+    plan.statements.push(statement(leading));
     const before = await recordBySlug(store, link.gone ?? "");
     if (before !== null) plan.saves.push({ before, after: { ...before, merged_into: slug } });
   }
@@ -279,22 +279,22 @@ export const linksInto = (store: Queryable, slug: string): Promise<Link[]> =>
     .execute();
 
 /** Notes what is known of two profiles by the number that each began with; nothing where one has none. */
-async function putLink(
-  tx: WriteTransaction,
+function putLink(
   { gone, into }: Pair,
   { now, ...link }: SetLink & { state: "linked" | "waiting"; given?: GivenByMerge },
-): Promise<void> {
+): Statement[] {
   const [one, other] = [firstOrgId(gone), firstOrgId(into)];
-  if (one === null || other === null) return;
+  if (one === null || other === null) return [];
   const names = { gone: gone.slug, kept: into.slug };
   const set = { ...link, ...names, set_at: now.getTime(), undone_by: null, undone_at: null };
-  await tx.db
+  const putting = builder
     .insert(registrationLinks)
     .values({ ...pairOf(one, other), ...set })
     .onConflictDoUpdate({
       target: [registrationLinks.org_id, registrationLinks.other_org_id],
       set,
     });
+  return [statement(putting)];
 }
 
 const pairOf = (one: string, other: string) =>
@@ -326,10 +326,10 @@ export async function planUnlink(
   undone: Undone,
 ): Promise<LinkPlan & { kept: string; fields: string[] }> {
   const into = await profileAt(store, link.kept ?? "", [gone.slug]);
-  const close: Write = (tx) => closeLink(tx, link.id, undone);
+  const close = closeLink(link.id, undone);
   const made = unmerged(gone, into ?? gone, GivenByMerge.parse(link.given));
   const saves: Save[] = [{ before: gone, after: made.gone }];
-  if (into === null) return { saves, writes: [close], kept: link.kept ?? "", fields: [] };
+  if (into === null) return { saves, statements: [close], kept: link.kept ?? "", fields: [] };
   saves.push({ before: into, after: made.into });
   const orgIds = made.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
   // What had been linked to it before goes back with it.
@@ -341,26 +341,22 @@ export async function planUnlink(
   const followers = await followersTo(store, went, gone.slug);
   return {
     saves: [...saves, ...followers.saves],
-    writes: [close, (tx) => keepApart(tx, made, link, undone), ...followers.writes],
+    statements: [close, ...keepApart(made, link, undone), ...followers.statements],
     kept: into.slug,
     fields: made.fields,
   };
 }
 
 /** A profile whose link was linked on comes back from another than it went to: these two are apart from now on as well. */
-async function keepApart(
-  tx: WriteTransaction,
-  { gone, into }: Pair,
-  link: Link,
-  undone: Undone,
-): Promise<void> {
+function keepApart({ gone, into }: Pair, link: Link, undone: Undone): Statement[] {
   const [one, other] = [firstOrgId(gone), firstOrgId(into)];
-  if (one === null || other === null) return;
+  if (one === null || other === null) return [];
   const { id: _, ...known } = link;
-  await tx.db
+  const apart = builder
     .insert(registrationLinks)
     .values({ ...known, ...pairOf(one, other), kept: into.slug, ...undoneBy(undone) })
     .onConflictDoNothing();
+  return [statement(apart)];
 }
 
 /** The profile with this slug, or where it was merged into; never one of those that were `seen`. */
@@ -375,9 +371,10 @@ async function profileAt(
 }
 
 /** Notes that two registrations are not of one organisation, as an operator says. */
-export async function closeLink(tx: WriteTransaction, id: number, undone: Undone): Promise<void> {
-  await tx.db.update(registrationLinks).set(undoneBy(undone)).where(eq(registrationLinks.id, id));
-}
+export const closeLink = (id: number, undone: Undone): Statement =>
+  statement(
+    builder.update(registrationLinks).set(undoneBy(undone)).where(eq(registrationLinks.id, id)),
+  );
 
 type Undone = { by: string; reason: string; now: Date };
 

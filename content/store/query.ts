@@ -3,6 +3,7 @@ import { type Column, getTableColumns, getTableName, type SQL, sql } from "drizz
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { z } from "zod";
 import type { Queryable, WriteTransaction } from "./open.ts";
+import type { Statement } from "./statement.ts";
 
 /**
  * The rows of a query in SQL, each parsed by its shape: for hot paths that say why drizzle is too slow there, or for
@@ -65,36 +66,54 @@ function kindsOf<Name extends string>(table: SQLiteTable, columns: readonly Name
 }
 
 /**
- * Inserts many rows, 1,000 to a statement, as one JSON parameter: with an embedded file this took half the time of
+ * The statements that insert many rows, 1,000 each, as one JSON parameter: with an embedded file this took half the time of
  * VALUES lists, and it knows no limit on the number of parameters. The columns are those that any row names: null where
- * a row lacks one; what is no column is left out. `orElse` is a conflict clause. Answers how many rows were inserted or
- * updated.
+ * a row lacks one; what is no column is left out. `orElse` is a conflict clause.
  */
-export async function insertMany<Table extends SQLiteTable>(
-  tx: WriteTransaction,
+export function insertsOf<Table extends SQLiteTable>(
   table: Table,
   rows: readonly Table["$inferInsert"][],
   orElse = "",
-): Promise<number> {
+): Statement[] {
   const named = new Set<string>();
   for (const row of rows) for (const name in row) named.add(name);
   const names = columnNames(table).filter((name) => named.has(name));
   const columns = kindsOf(table, names);
   // Of an object or an array within, `->>` gives its JSON.
   const picked = columns.map((_, at) => `value ->> ${at}`).join(", ");
-  const statement = `INSERT INTO ${getTableName(table)} (${names.join(", ")}) SELECT ${picked} FROM json_each(?) WHERE true ${orElse}`;
+  const sqlText = `INSERT INTO ${getTableName(table)} (${names.join(", ")}) SELECT ${picked} FROM json_each(?) WHERE true ${orElse}`;
   const cells = (row: Record<string, unknown>) =>
     columns.map(({ name, isJson }) => {
       const value = row[name] ?? null;
       return isJson && value !== null && typeof value !== "object" ? JSON.stringify(value) : value;
     });
-  let written = 0;
+  const statements: Statement[] = [];
   for (let at = 0; at < rows.length; at += rowsPerStatement) {
-    const args = [JSON.stringify(rows.slice(at, at + rowsPerStatement).map(cells))];
-    const { rowsAffected } = await tx.raw.execute({ sql: statement, args });
-    written += rowsAffected;
+    const json = JSON.stringify(rows.slice(at, at + rowsPerStatement).map(cells));
+    statements.push({ sql: sqlText, args: [json] });
+  }
+  return statements;
+}
+
+/** Does `insertsOf`. Answers how many rows were inserted or updated. */
+export async function insertMany<Table extends SQLiteTable>(
+  tx: WriteTransaction,
+  ...[table, rows, orElse]: Parameters<typeof insertsOf<Table>>
+): Promise<number> {
+  let written = 0;
+  for (const one of insertsOf(table, rows, orElse)) {
+    written += (await tx.raw.execute(one)).rowsAffected;
   }
   return written;
+}
+
+/** The number that the next row of a table with AUTOINCREMENT gets, for writes that name it. */
+export async function nextId(store: Queryable, table: SQLiteTable): Promise<number> {
+  const { rows } = await store.raw.execute({
+    sql: "SELECT seq FROM sqlite_sequence WHERE name = ?",
+    args: [getTableName(table)],
+  });
+  return Number(rows[0]?.["seq"] ?? 0) + 1;
 }
 
 /** Counts what a query finds, at most `max`: a count that an operator sees need not walk through a million rows. */

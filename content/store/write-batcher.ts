@@ -1,6 +1,7 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { isStoreTrouble } from "./busy.ts";
 import type { Store, WriteTransaction } from "./open.ts";
+import { doAll, type Statement } from "./statement.ts";
 
 type Work = (tx: WriteTransaction) => Promise<unknown>;
 type Waiting = {
@@ -30,6 +31,10 @@ export async function batchedWrite<Value>(
   if (known === undefined) batchers.set(store, run);
   return (await run(work)) as Value;
 }
+
+/** Does statements so. */
+export const batchedStatements = (store: Store, ...statements: Statement[]): Promise<void> =>
+  batchedWrite(store, (tx) => doAll(tx, statements));
 
 function openBatcher(store: Store): (work: Work) => Promise<unknown> {
   const waiting: Waiting[] = [];

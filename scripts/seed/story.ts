@@ -14,11 +14,11 @@ import { recordDonation } from "#content/giving/store.ts";
 import { expireSubmissions } from "#content/enrichment/review-store.ts";
 import { readEnrichment } from "#content/enrichment/read.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { logOperator } from "#content/operation/audit-store.ts";
 import { addCounts, type ActivityKind, type HourHits } from "#content/operation/activity-store.ts";
 import { readOnboarding } from "#content/onboarding/read.ts";
 import { addOnboarding } from "#content/onboarding/store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
+import { doAll } from "#content/store/statement.ts";
 import { arrivalMs, type Calendar, claimMs, storied } from "./calendar.ts";
 import type { Outline } from "./outline.ts";
 import { hostOf } from "./profile.ts";
@@ -220,30 +220,16 @@ function missions(scene: Scene): Happening[] {
         if (review === undefined) return;
         const decision = good ? "approved" : "rejected";
         const key = review.id.replace(/^prose-/, "");
-        const done = await proseReviews.decide(tx, decision, { ...deciding(decided), key, reason });
+        const given = { ...deciding(decided), key, reason };
+        const done = await proseReviews.decide(tx, decision, given, detailOf(reason));
         if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
-        await logDecision(tx, { decision, subject: review.id, reason, at: decided });
       },
     },
   ];
 }
 
-const logDecision = (
-  tx: WriteTransaction,
-  {
-    decision,
-    subject,
-    reason,
-    at,
-  }: { decision: string; subject: string; reason: string; at: number },
-): Promise<void> =>
-  logOperator(tx, {
-    operator,
-    action: `review.${decision}`,
-    subject,
-    at,
-    detail: { value: null, reason: reason === "" ? null : reason },
-  });
+/** What stands in the audit log of a decision. */
+const detailOf = (reason: string) => ({ value: null, reason: reason === "" ? null : reason });
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 /** Looks like an address or a signature of Solana, and is none that anyone made. */
@@ -321,24 +307,18 @@ function corrections(scene: Scene): Happening[] {
   return [
     {
       at,
-      tell: (tx) =>
-        addCorrection(tx, {
-          ...read.value,
-          id,
-          nonprofit_id: record.id,
-          network: null,
-          created_at: at,
-          request_digest: idOf("request"),
-          status_digest: idOf("status"),
-        }),
+      tell: (tx) => {
+        const sent = { id, nonprofit_id: record.id, network: null, created_at: at };
+        const digests = { request_digest: idOf("request"), status_digest: idOf("status") };
+        return doAll(tx, [addCorrection({ ...read.value, ...sent, ...digests })]);
+      },
     },
     {
       at: decided,
       tell: async (tx) => {
         const given = { ...deciding(decided), key: id, reason };
-        const done = await correctionReviews.decide(tx, decision, given);
+        const done = await correctionReviews.decide(tx, decision, given, detailOf(reason));
         if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
-        await logDecision(tx, { decision, subject: `correction-${id}`, reason, at: decided });
       },
     },
   ];
@@ -364,19 +344,21 @@ function requests(unclaimed: readonly Character[], { seedNumber, nowMs }: Calend
     return {
       at,
       tell: (tx) =>
-        addOnboarding(tx, {
-          id: idOf("onboarding").slice(0, 20),
-          type: record === null ? "registration" : "claim",
-          nonprofit_id: record?.id ?? null,
-          request: read.value.request,
-          request_digest: idOf("request"),
-          status_digest: idOf("status"),
-          duplicates: [],
-          wallet_challenge: null,
-          wallet_signature: null,
-          network: null,
-          created_at: at,
-        }),
+        doAll(tx, [
+          addOnboarding({
+            id: idOf("onboarding").slice(0, 20),
+            type: record === null ? "registration" : "claim",
+            nonprofit_id: record?.id ?? null,
+            request: read.value.request,
+            request_digest: idOf("request"),
+            status_digest: idOf("status"),
+            duplicates: [],
+            wallet_challenge: null,
+            wallet_signature: null,
+            network: null,
+            created_at: at,
+          }),
+        ]),
     };
   });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eraseRejectedContacts } from "#content/correction/request-store.ts";
+import { eraseRejectedContacts } from "#content/correction/erase-contacts.ts";
 import {
   anOnboardingService,
   operatorTokens,
@@ -117,7 +117,7 @@ test("what agents sent as an address goes with it, and 90 days after it was reje
     profiles: [],
   });
   const now = service.context.clock().getTime();
-  const eraseBefore = (ms: number) => service.store.write((tx) => eraseRejectedContacts(tx, ms));
+  const eraseBefore = (ms: number) => eraseRejectedContacts(service.store, ms);
   expect(await eraseBefore(now)).toEqual([]);
   expect(await eraseBefore(now + 1)).toEqual([rejected[1] ?? ""]);
   const { rows } = await service.store.raw.execute(

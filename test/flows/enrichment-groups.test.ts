@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { type EnrichJob, storeEnrichment } from "#content/enrichment/enrich.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { writeAll } from "#content/store/plan.ts";
+import { doAll } from "#content/store/statement.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { planRevert } from "#content/enrichment/agreed-field-store.ts";
@@ -133,7 +133,7 @@ async function operate(store: Store, event: Event & { kind: "fill" | "empty" }, 
   await store.write(async (tx) => {
     if (event.kind === "empty") {
       const emptied = { nonprofit_id: record.id, field, reason: "reverted", now };
-      await writeAll(tx, (await planRevert(tx, emptied)).writes);
+      await doAll(tx, (await planRevert(tx, emptied)).statements);
       return;
     }
     const value =

@@ -19,6 +19,7 @@ import { hostProofLifeMs } from "#content/onboarding/host-proof.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
+import { doAll } from "#content/store/statement.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -438,7 +439,7 @@ async function takeOn(
   } else if (one.kind === "prove") {
     const host = new URL(siteOf(slug, one.host)).hostname;
     const proof = { id: picked.id, by: "file" as const, at: nowMs, host };
-    await service.store.write((tx) => noteHostProof(tx, proof));
+    await service.store.write((tx) => doAll(tx, [noteHostProof(proof)]));
     if (picked.status === "pending") picked.proof = { host: one.host, at: nowMs };
   } else if (one.kind === "reject") {
     expect(await decide("onboarding", "rejected", "ada")).toBe(promised.reject(picked));

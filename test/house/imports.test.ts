@@ -173,6 +173,7 @@ const notPure: Readonly<Record<string, string>> = {
   "content/feed/watch.ts": "looks for new changes every so often",
   "content/find/list-index.ts": "keeps the lists in memory",
   "content/nonprofit/text.ts": "remembers how words are folded",
+  "content/operation/plan.ts": "does the writes of plans",
   "content/recommendation/curation.ts": "keeps the recommended profiles and their index in memory",
   "content/recommendation/recommend.ts": "remembers the points that no words change",
   "content/find/search.ts": "composes the searches of the two indexes",
@@ -221,6 +222,16 @@ test("a file of content that is no verb and not named for the store uses neither
     if (impure.test(await Bun.file(join(root, file)).text())) wrong.push(file);
   }
   expect(wrong.toSorted()).toEqual([...Object.keys(notPure), ...verbs].toSorted());
+});
+
+test("what is no store changes the store by statements alone", async () => {
+  const wrong: string[] = [];
+  for (const file of files.filter(
+    (one) => /^content\/(?!store\/)/.test(one) && !ofStore.test(one),
+  )) {
+    if (/\btx\.(?:db|raw)\b/.test(await Bun.file(join(root, file)).text())) wrong.push(file);
+  }
+  expect(wrong).toEqual([]);
 });
 
 /** The first makes the URL of a request canonical, the second takes it apart; the local chain is a server of its own. */

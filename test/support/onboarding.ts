@@ -2,6 +2,7 @@ import type { OnboardingAnswer } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { doAll } from "#content/store/statement.ts";
 import { aService, type TestService, testNow } from "./service.ts";
 
 export const operatorTokens = {
@@ -73,7 +74,7 @@ export async function anOnboardingService(
     decide: (id, decision, body = {}, operator = "ada") =>
       service.post(`/api/admin/reviews/${id}/${decision}`, body, bearer(operator)),
     prove: (id, host) =>
-      service.store.write((tx) => noteHostProof(tx, { id, host, by: "dns", at: nowMs })),
+      service.store.write((tx) => doAll(tx, [noteHostProof({ id, host, by: "dns", at: nowMs })])),
     live: async (slug) => {
       const record = await recordBySlug(service.store, slug);
       if (record === null) throw new Error(`no ${slug}`);

@@ -1,3 +1,4 @@
+import { writeAll } from "#content/operation/plan.ts";
 import { randomBytes } from "node:crypto";
 import { listen } from "#api/http/listen.ts";
 import type { OnboardingRequest } from "#content/onboarding/read.ts";
@@ -132,7 +133,7 @@ export async function plantOnboarding(
     name_similarity: 1,
   };
   await store.write(async (tx) => {
-    await addOnboarding(tx, {
+    const sent = addOnboarding({
       id,
       type: "claim",
       nonprofit_id,
@@ -145,7 +146,7 @@ export async function plantOnboarding(
       request_digest: id,
       status_digest: id,
     });
-    await holdWallet(tx, text, {
+    const hold = holdWallet(text, {
       submission_id: id,
       nonprofit_id,
       wallet_before: text,
@@ -156,6 +157,7 @@ export async function plantOnboarding(
       approved_at: Date.now(),
       effective_at: Date.now() + 3_600_000,
     });
+    await writeAll(tx, [sent, ...hold]);
   });
   return id;
 }

@@ -13,6 +13,7 @@ import {
   unknownSignature,
 } from "#content/contract/donation.ts";
 import type { Store } from "#content/store/open.ts";
+import { doAll } from "#content/store/statement.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
@@ -347,7 +348,7 @@ describe("a donor who named a signature once and left", () => {
     const payment = at.chain.donor().pay({ to: at.wallet, usdc: "0.5" });
     const named = { nonprofit_id: 1, proof: payment.signature };
     expect((await at.prove(path, payment.signature)).status).toBe(202);
-    await at.service.store.write((tx) => closeIntent(tx, named, "lapsed"));
+    await at.service.store.write((tx) => doAll(tx, [closeIntent(named, "lapsed")]));
     at.chain.land(payment);
     expect((await (await at.prove(path, payment.signature)).json()).code).toBe("underpaid");
     expect(await intents()).toMatchObject([{ status: "lapsed", outcome: "lapsed" }]);

@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { micro } from "#content/contract/base/money.ts";
-import { markFinal } from "#content/giving/finality-store.ts";
+import { planFinal } from "#content/giving/finality-store.ts";
 import { recordDonation } from "#content/giving/store.ts";
 import { changesAfter, historiesOf, newestSequence } from "#content/nonprofit/changes-store.ts";
+import { doAll } from "#content/store/statement.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { donationsKey } from "#site/documents/profile.ts";
 import { staleAtOnce, staleLater } from "#site/documents/staleness.ts";
@@ -32,7 +33,7 @@ test("what was given stands in the bundle once it is final, and makes nothing el
   const given = await give("a", "confirmed");
   expect([await newestSequence(site.store), await file()]).toEqual([before, null]);
   const final = { slot: 2, settled_at: now.getTime(), now };
-  await site.store.write((tx) => markFinal(tx, given, final));
+  await site.store.write(async (tx) => doAll(tx, await planFinal(tx, given, final)));
   await give("b", "finalized");
   const changes = await changesAfter(site.store, before, 9);
   expect(changes.map(({ slug, fields }) => [slug, ...fields])).toEqual([

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { deletePick, setPick } from "#content/recommendation/pick-store.ts";
+import { doAll } from "#content/store/statement.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { buildBundle } from "#site/publisher/full-build.ts";
 import { releases } from "#site/bundle/release.ts";
@@ -144,14 +145,14 @@ test("the home page follows what is recommended, and what that is called", async
     why_recommended: "The profile names its schools.",
     updated_at: 0,
   };
-  await store.write((tx) => setPick(tx, { nonprofit_id, ...said }));
+  await store.write((tx) => doAll(tx, setPick({ nonprofit_id, ...said })));
   await directory.drain();
   expect(home()).toContain("The profile names its schools.");
   await directory.edit("trust-50", { name: "Fifty Schools" });
   await directory.drain();
   expect(home()).toContain("Fifty Schools");
   expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
-  await store.write((tx) => deletePick(tx, nonprofit_id, 0));
+  await store.write((tx) => doAll(tx, deletePick(nonprofit_id, 0)));
   await directory.drain();
   expect(home()).not.toContain("Fifty Schools");
 });

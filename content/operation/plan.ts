@@ -1,13 +1,15 @@
 import type { Result } from "#content/contract/base/result.ts";
-import type { WriteTransaction } from "./open.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+import { doAll, type Statement } from "#content/store/statement.ts";
+import { logOperator, type OperatorEntry } from "./audit-store.ts";
 
-/** One write, bound to what it writes; it may read what it needs for that. */
-export type Write = (tx: WriteTransaction) => Promise<unknown>;
+/** One write as plain data: a statement, or an entry of the audit log, which seals the entry before it. */
+export type Write = Statement | OperatorEntry;
 
 /**
  * What a verb decided of what it read: a refusal, or an outcome with the writes that bring it about, in order. Whoever
- * decides is given a Queryable, which has no way to write but SQL; the writes are done in the transaction that was read
- * from.
+ * decides is given a Queryable, which has no way to write but SQL; the writes hold for the state that was read, so they are
+ * done in the same transaction.
  */
 export type Plan<Value, Failure> =
   | { readonly ok: false; readonly failure: Failure }
@@ -18,6 +20,15 @@ export const planned = <Value = never, Failure = never>(
   outcome: Result<Value, Failure>,
   ...writes: readonly Write[]
 ): Plan<Value, Failure> => ({ outcome, writes });
+
+/** The same plan with one write more where what is asked for is done. */
+export const and = <Value, Failure>(
+  plan: Plan<Value, Failure>,
+  writeOf: (value: Value) => Write,
+): Plan<Value, Failure> =>
+  "failure" in plan || !plan.outcome.ok
+    ? plan
+    : planned(plan.outcome, ...plan.writes, writeOf(plan.outcome.value));
 
 /** Does the writes of a plan, and answers its outcome. */
 export async function carryOut<Value, Failure>(
@@ -31,5 +42,8 @@ export async function carryOut<Value, Failure>(
 
 /** Does writes one after another. */
 export async function writeAll(tx: WriteTransaction, writes: readonly Write[]): Promise<void> {
-  for (const write of writes) await write(tx);
+  for (const write of writes) {
+    if ("sql" in write) await doAll(tx, [write]);
+    else await logOperator(tx, write);
+  }
 }
