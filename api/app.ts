@@ -14,7 +14,7 @@ import { crossSiteWrite } from "./http/cross-site.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
 import { helpFor, methodsOf, pathOf, routesByPath } from "./http/route.ts";
-import { rateLimited } from "./http/rate-limit.ts";
+import { isStorageQuota, rateLimited, storageQuota } from "./http/rate-limit.ts";
 import type { Allowance } from "./http/sliding-window.ts";
 import { requestIdOf, traceOf } from "./log.ts";
 import { openMetrics } from "./operator/metrics.ts";
@@ -36,7 +36,6 @@ import { type Address, addresses, type LimitName } from "#content/contract/addre
 import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
-import { isStorageQuota, storageQuota } from "#api/http/storage-quota.ts";
 
 /** The whole service without a socket. */
 export type App = {
