@@ -1,6 +1,7 @@
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Store } from "#content/store/open.ts";
-import { type FoundLink, linkableIds, linkProfiles } from "./links-store.ts";
+import { type FoundLink, linkableIds } from "./found-links-store.ts";
+import { linkProfiles } from "./links-store.ts";
 
 type Linking = {
   store: Store;

@@ -1,179 +1,14 @@
-import { and, asc, eq, getTableColumns, gt, isNotNull, ne, or, type SQL, sql } from "drizzle-orm";
-import { z } from "zod";
+import { and, asc, eq, getTableColumns, gt, type SQL } from "drizzle-orm";
 import type { LinkSource } from "#content/contract/nonprofit.ts";
 import { GivenByMerge, merged, unmerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { planSaves, type Save } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { countUpTo, inValues, jsonText, query } from "#content/store/query.ts";
+import { countUpTo } from "#content/store/query.ts";
 import { builder, doAll, statement, type Statement } from "#content/store/statement.ts";
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
-import {
-  type FoundBy,
-  inOrderOfStaying,
-  type Registered,
-  sameOrganisations,
-  siteHost,
-} from "./same-organisation.ts";
-
-/** A profile as far as links are concerned. */
-type Linkable = Registered & { id: number; slug: string; belongs: boolean };
-
-/** Two profiles of one organisation: which one stays, and whether an operator has to decide. */
-export type FoundLink = { kept: Linkable; gone: Linkable; source: FoundBy; waits: boolean };
-
-/**
- * The profiles of the same organisations as these, by their ids; what was decided before is left out. Asks indexes only:
- * about 0.05 ms a profile with a website.
- */
-export async function findLinks(store: Queryable, ids: readonly number[]): Promise<FoundLink[]> {
-  const meant = await linkables(store, ids);
-  const there = await neighboursOf(store, meant);
-  const found = new Map<string, FoundLink>();
-  for (const one of meant) {
-    const keys = [siteHost(one.website) ?? "", ...one.quotes];
-    const others = new Set(keys.flatMap((key) => there.get(key) ?? []));
-    const strangers = [...others].filter(({ id }) => id !== one.id);
-    for (const { other, source } of sameOrganisations(one, strangers)) {
-      const [kept, gone] = inOrderOfStaying(one, other);
-      const waits = one.belongs || other.belongs;
-      found.set(`${kept.id} ${gone.id}`, { kept, gone, source, waits });
-    }
-  }
-  const open = await withoutDecided(store, [...found.values()]);
-  return open.toSorted((a, b) => a.kept.id - b.kept.id || a.gone.id - b.gone.id);
-}
-
-/** The ids of all profiles that can be linked, rising. */
-export async function linkableIds(store: Queryable): Promise<number[]> {
-  const { id, website, status } = nonprofits;
-  const found = await store.db
-    .select({ id })
-    .from(nonprofits)
-    .where(
-      and(
-        or(isNotNull(website), sql`${id} IN (SELECT nonprofit_id FROM ${quoting})`),
-        ne(status, "withdrawn"),
-      ),
-    )
-    .orderBy(asc(id));
-  return found.map((one) => one.id);
-}
-
-/** The records that quote a company number. Index: register_records_by_company. */
-const quoting = sql.raw("register_records WHERE facts ->> 'company_number' IS NOT NULL");
-
-const Row = z.object({
-  id: z.number(),
-  slug: z.string(),
-  name: z.string(),
-  country_code: z.string().nullable(),
-  city: z.string().nullable(),
-  website: z.string().nullable(),
-  belongs: z.number().transform((flag) => flag === 1),
-  org_ids: jsonText(z.array(z.string())),
-  quotes: jsonText(z.array(z.string())),
-});
-
-/** Listed profiles with a register number, and a website or a quoted one. SQL, because it asks six tables at once. */
-async function linkables(store: Queryable, ids: readonly number[]): Promise<Linkable[]> {
-  const rows = await query(
-    store,
-    `SELECT id, slug, name, country_code, city, website,
-       verified = 1 OR usdc_wallet IS NOT NULL
-         OR EXISTS (SELECT 1 FROM onboarding_submissions AS s
-                    WHERE s.nonprofit_id = n.id AND s.status = 'pending_review')
-         OR EXISTS (SELECT 1 FROM wallet_holds AS h WHERE h.nonprofit_id = n.id AND h.status = 'held')
-         OR EXISTS (SELECT 1 FROM curated_picks AS p WHERE p.nonprofit_id = n.id) AS belongs,
-       (SELECT json_group_array(org_id) FROM registrations AS r
-        WHERE r.nonprofit_id = n.id AND org_id IS NOT NULL) AS org_ids,
-       (SELECT json_group_array('GB-COH-' || (facts ->> 'company_number')) FROM register_records AS c
-        WHERE c.nonprofit_id = n.id AND facts ->> 'company_number' IS NOT NULL) AS quotes
-     FROM nonprofits AS n
-     WHERE id IN (SELECT value FROM json_each(?)) AND status <> 'withdrawn'
-       AND (website IS NOT NULL OR quotes <> '[]')`,
-    [JSON.stringify(ids)],
-    Row,
-  );
-  return rows.filter(({ org_ids }) => org_ids.length > 0);
-}
-
-const site = "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
-/** More at one host are never looked at: see sameOrganisations. */
-const atOneHostMax = 13;
-
-/** The profiles at the hosts of these, and those that quote the same numbers, by host and number. */
-async function neighboursOf(
-  store: Queryable,
-  some: readonly Linkable[],
-): Promise<Map<string, Linkable[]>> {
-  const hosts = new Set(some.flatMap(({ website }) => siteHost(website) ?? []));
-  const numbers = new Set(some.flatMap(({ quotes }) => quotes));
-  const groups = [...(await idsAt(store, hosts)), ...(await idsQuoting(store, numbers))];
-  const few = groups.filter(({ ids }) => ids.length > 1 && ids.length < atOneHostMax);
-  const found = await linkables(
-    store,
-    few.flatMap(({ ids }) => ids),
-  );
-  const byId = new Map(found.map((one) => [one.id, one]));
-  return new Map(few.map(({ key, ids }) => [key, ids.flatMap((id) => byId.get(id) ?? [])]));
-}
-
-const Group = z.object({ key: z.string(), ids: jsonText(z.array(z.number())) });
-
-/** Index: nonprofits_by_site. SQL, because the index is on this very expression. */
-const idsAt = (store: Queryable, hosts: ReadonlySet<string>) =>
-  query(
-    store,
-    `SELECT host.value AS key,
-       (SELECT json_group_array(id) FROM (
-          SELECT id FROM (
-            SELECT id, status FROM nonprofits
-            WHERE website IS NOT NULL AND ${site} = host.value
-            UNION ALL
-            SELECT id, status FROM nonprofits
-            WHERE website IS NOT NULL AND ${site} >= host.value || '/' AND ${site} < host.value || '0'
-          ) WHERE status <> 'withdrawn' LIMIT ${atOneHostMax}
-        )) AS ids
-     FROM json_each(?) AS host`,
-    [JSON.stringify([...hosts])],
-    Group,
-  );
-
-/** Index: register_records_by_company. SQL, because the index is on this very expression. */
-const idsQuoting = (store: Queryable, numbers: ReadonlySet<string>) =>
-  query(
-    store,
-    `SELECT number.value AS key,
-       (SELECT json_group_array(nonprofit_id) FROM (
-          SELECT nonprofit_id FROM register_records
-          WHERE facts ->> 'company_number' IS NOT NULL
-            AND facts ->> 'company_number' = substr(number.value, 8) AND nonprofit_id IS NOT NULL
-          LIMIT ${atOneHostMax}
-        )) AS ids
-     FROM json_each(?) AS number`,
-    [JSON.stringify([...numbers])],
-    Group,
-  );
-
-/** Leaves out links of which one registration of each side was linked, undone or queued before. */
-async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Promise<FoundLink[]> {
-  const orgIds = found.flatMap(({ kept, gone }) => [...kept.org_ids, ...gone.org_ids]);
-  const { org_id, other_org_id } = registrationLinks;
-  const decided = await store.db
-    .select({ org_id, other_org_id })
-    .from(registrationLinks)
-    .where(inValues(org_id, orgIds));
-  const keyOf = (pair: (typeof decided)[number]) => `${pair.org_id} ${pair.other_org_id}`;
-  const known = new Set(decided.map(keyOf));
-  return found.filter(
-    ({ kept, gone }) =>
-      !kept.org_ids.some((one) =>
-        gone.org_ids.some((other) => known.has(keyOf(pairOf(one, other)))),
-      ),
-  );
-}
+import { findLinks, type FoundLink, pairOf } from "./found-links-store.ts";
 
 /** Pairs in one transaction at most: others want the write lock, too. */
 const linksAtOnce = 25;
@@ -296,9 +131,6 @@ function putLink(
     });
   return [statement(putting)];
 }
-
-const pairOf = (one: string, other: string) =>
-  one < other ? { org_id: one, other_org_id: other } : { org_id: other, other_org_id: one };
 
 const firstOrgId = ({ registrations }: NonprofitRecord): string | null =>
   registrations.find(({ org_id }) => org_id !== null)?.org_id ?? null;

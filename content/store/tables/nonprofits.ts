@@ -155,7 +155,7 @@ export const registerRecords = sqliteTable(
     primaryKey({ columns: [r.org_id, r.register] }),
     // With the org-id, for what a register says of organisations without a profile: a million rows are null.
     index("register_records_of").on(r.nonprofit_id, r.org_id, r.register),
-    // What may be the same organisation: content/register/links-store.ts asks in these very words.
+    // What may be the same organisation: content/register/found-links-store.ts asks in these very words.
     index("register_records_by_company")
       .on(sql`facts ->> 'company_number'`)
       .where(sql`facts ->> 'company_number' is not null`),
