@@ -46,7 +46,7 @@ export type Agreed = {
 const provenanceAgentsMax = 20;
 
 /** What becomes of a profile, and the statements that bring it about. */
-type ProfilePlan = Pick<Awaited<ReturnType<typeof planSaves>>, "statements" | "changes"> & {
+type ProfilePlan = Pick<Awaited<ReturnType<typeof planSaves>>, "statements" | "appended"> & {
   after: NonprofitRecord;
 };
 
@@ -98,8 +98,8 @@ async function planProfile(
   context: SaveContext,
   first: readonly Statement[] = [],
 ): Promise<ProfilePlan> {
-  const { records, statements, changes } = await planSaves(store, [save], context);
-  return { after: records[0] ?? save.after, statements: [...first, ...statements], changes };
+  const { records, statements, appended } = await planSaves(store, [save], context);
+  return { after: records[0] ?? save.after, statements: [...first, ...statements], appended };
 }
 
 const agreeing = (agreed: Agreed) =>
@@ -158,7 +158,7 @@ export async function planCorroboration(
   { field, name, now }: Corroboration,
   before: NonprofitRecord,
 ): Promise<ProfilePlan> {
-  const unchanged = { after: before, statements: [], changes: 0 };
+  const unchanged = { after: before, statements: [], appended: 0 };
   const known = before.provenance[field];
   if (known === undefined) return unchanged;
   const { agents, corroborations = 0 } = known;

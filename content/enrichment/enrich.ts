@@ -190,7 +190,7 @@ async function planItems(
   return ok({ plan: planned(ok({ ...done, at: job.now.getTime() }), ...statements), bytes });
 }
 
-/** What plans answer and write, in order. Numbers are given here: they hold while no one else writes to the store. */
+/** What plans answer and write, in order. Numbers are given here: they hold until anything else is written. */
 async function writesOf(
   store: Queryable,
   plans: readonly SubmissionPlan[],
@@ -214,7 +214,7 @@ async function writesOf(
         const made = await profilePlanOf(store, step, { before: record, mine });
         statements.push(...made.statements);
         record = made.after;
-        if (made.changes > 0) newest = ++last.last_change;
+        if (made.appended > 0) newest = ++last.last_change;
       } else statements.push(statementOf(step));
     }
     items.push({ id: mine?.id ?? plan.id ?? 0, ...plan.item });

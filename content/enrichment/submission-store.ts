@@ -14,12 +14,14 @@ import {
   columnNames,
   jsonOf,
   jsonText,
+  lastIdSql,
   query,
   rowShape,
   rowShapeWith,
 } from "#content/store/query.ts";
 import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { changes } from "#content/store/tables/publishing.ts";
 import { type Agent, foldAgentId } from "./agent.ts";
 import { automaticReasons } from "./consensus.ts";
 import { decideWaiting } from "./proposal-store.ts";
@@ -43,13 +45,12 @@ const targetRow = rowShapeWith(nonprofits, targetColumns, {
   last_submission: z.number(),
   last_change: z.number(),
 });
-const lastOf = (table: string) =>
-  `coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0)`;
+
 // One statement: a submission asks for no more than before.
 const targetSql = `SELECT ${targetColumns.join(", ")},
     (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = ?2) AS agent_key,
     EXISTS (SELECT 1 FROM agent_keys WHERE agent_id = ?3 AND agent_id <> ?2) AS names_another,
-    ${lastOf("submissions")} AS last_submission, ${lastOf("changes")} AS last_change
+    ${lastIdSql(submissions)} AS last_submission, ${lastIdSql(changes)} AS last_change
   FROM nonprofits WHERE slug = ?1`;
 
 /** What enrichment needs to know of a nonprofit. */

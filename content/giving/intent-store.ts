@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, inArray, lt, lte, ne, or, sql } from "drizzle-orm";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { columnNames, query, rowShape } from "#content/store/query.ts";
@@ -37,8 +38,8 @@ export const waitingMax = 20_000;
 export const watchesPerNetworkMax = 100;
 
 /**
- * Saves an intent, so that the sweep follows it. One that is there already keeps its instant and its recipient, and
- * waits again; a settled one is left alone.
+ * Saves an intent for which there is room, so that the sweep follows it. One that is there already keeps its instant and its
+ * recipient, and waits again; a settled one is left alone.
  */
 export function saveIntent({ now, amount_micro_usdc, ...row }: NewIntent): Statement {
   const saving = builder
@@ -70,8 +71,12 @@ export function saveIntent({ now, amount_micro_usdc, ...row }: NewIntent): State
   return statement(saving);
 }
 
-/** Whether a network, null for an unknown one, has a place for one more proof or watch. Index: donation_intents_by_network. */
-export const hasPlace = async (store: Queryable, network: string | null): Promise<boolean> =>
+/** The same for a proof or a watch that takes a place of its network; null where that has none left: then nothing waits. */
+export const planWaiting = async (store: Queryable, intent: NewIntent): Promise<Statement | null> =>
+  (await hasPlace(store, intent.network ?? null)) ? saveIntent(intent) : null;
+
+/** Whether a network, null for an unknown one, may have one more place. Index: donation_intents_by_network. */
+const hasPlace = async (store: Queryable, network: string | null): Promise<boolean> =>
   network === null ||
   (await store.db.$count(
     intents,
@@ -106,24 +111,31 @@ export const isBroadcasting = (intent: DonationIntent | null): boolean =>
   intent?.kind === "payment" && intent.status === "waiting";
 
 /**
- * Why the caller may not send a payment, which is to be saved first; null: it may, and no one else does. `elsewhere`:
- * another request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended.
+ * What saves a payment before it is broadcast, so that its caller sends it and no one else does, or why it is not the
+ * caller's. `elsewhere`: another request or process has claimed it; `source_busy`: a sponsored payment from the same token
+ * account has not ended.
  */
-export async function whyNotClaimed(
+export async function planClaim(
   store: Queryable,
   intent: NewIntent,
   budget: SponsorBudget,
-): Promise<"elsewhere" | "source_busy" | NotPaid | null> {
-  if (isBroadcasting(await intentOf(store, intent.nonprofit_id, intent.proof))) return "elsewhere";
-  if (await isSourceBusy(store, intent.sponsored_source ?? null)) return "source_busy";
+): Promise<Result<Statement, NotClaimed>> {
+  if (isBroadcasting(await intentOf(store, intent.nonprofit_id, intent.proof))) {
+    return fail("elsewhere");
+  }
+  if (await isSourceBusy(store, intent.sponsored_source ?? null)) return fail("source_busy");
   const {
     sponsored_lamports: fee = null,
     sponsored_donor: donor = null,
     nonprofit_id,
     now,
   } = intent;
-  return fee === null ? null : whyNotPaid(store, fee, { donor, nonprofit_id }, { now, budget });
+  const notPaid =
+    fee === null ? null : await whyNotPaid(store, fee, { donor, nonprofit_id }, { now, budget });
+  return notPaid === null ? ok(saveIntent(intent)) : fail(notPaid);
 }
+
+export type NotClaimed = "elsewhere" | "source_busy" | NotPaid;
 
 /** Whether a sponsored payment from this token account has not ended. Index: one_sponsored_payment_per_source. */
 export async function isSourceBusy(store: Queryable, source: string | null): Promise<boolean> {

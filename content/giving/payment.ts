@@ -11,8 +11,8 @@ import {
   intentOf,
   isBroadcasting,
   isSourceBusy,
-  saveIntent,
-  whyNotClaimed,
+  type NotClaimed,
+  planClaim,
 } from "./intent-store.ts";
 import type { Ending } from "./intent-states.ts";
 import { asksToPay, readMemo } from "./memo.ts";
@@ -242,7 +242,7 @@ async function send(
   const claimed = await claim(world, proof, payment);
   if (claimed === "source_busy") return claimed;
   if (claimed === "elsewhere") return waitForSender(world, proof, deadline);
-  if (claimed !== null) return notTaken(claimed, "", payerOf(payment));
+  if (claimed !== "claimed") return notTaken(claimed, "", payerOf(payment));
   const sent = await beforeDeadline(deadline, world.chain.send(payment));
   if (sent.ok) return waitUntilLanded(world, proof, deadline);
   const refused = await notSent(world, proof, deadline, sent.failure);
@@ -317,12 +317,12 @@ async function waitUntilLanded(
 const unclear = ({ txSignature }: Proof, why: string) =>
   fail({ kind: "chain_unclear" as const, why, tx_signature: txSignature });
 
-/** Saves a payment before it is broadcast; null: it is this request's to send. */
+/** Saves a payment before it is broadcast, unless it is another's to send. */
 function claim(
   world: GivingWorld,
   { target, amount }: Proof,
   payment: SignedPayment,
-): ReturnType<typeof whyNotClaimed> {
+): Promise<"claimed" | NotClaimed> {
   const now = world.clock();
   const isSponsored = payment.fee_payer === world.chain.sponsor;
   const claimed = {
@@ -340,9 +340,10 @@ function claim(
     check_at: now.getTime() + firstSweepMs,
   } as const;
   return batchedWrite(world.store, async (tx) => {
-    const why = await whyNotClaimed(tx, claimed, world.sponsorBudget);
-    if (why === null) await doAll(tx, [saveIntent(claimed)]);
-    return why;
+    const plan = await planClaim(tx, claimed, world.sponsorBudget);
+    if (!plan.ok) return plan.failure;
+    await doAll(tx, [plan.value]);
+    return "claimed";
   });
 }
 

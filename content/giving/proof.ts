@@ -5,12 +5,11 @@ import { type Due, type Gift, judgeProof } from "./payment-checks.ts";
 import {
   closeIntent,
   type DonationIntent,
-  hasPlace,
   hasRoom,
   intentOf,
   isBroadcasting,
   type NewIntent,
-  saveIntent,
+  planWaiting,
 } from "./intent-store.ts";
 import { type Doubt, isLost, isRefusal, type Refusal } from "./intent-states.ts";
 import { referenceOf } from "./memo.ts";
@@ -237,8 +236,8 @@ export async function saveForSweep(
   const check_at = now.getTime() + sweptAfterMs;
   const intent = { ...waiting, nonprofit_id: id, recipient: usdc_wallet, now, check_at };
   return batchedWrite(store, async (tx) => {
-    const isFree = await hasPlace(tx, waiting.network ?? null);
-    if (isFree) await doAll(tx, [saveIntent(intent)]);
-    return isFree;
+    const saving = await planWaiting(tx, intent);
+    if (saving !== null) await doAll(tx, [saving]);
+    return saving !== null;
   });
 }

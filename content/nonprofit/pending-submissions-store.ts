@@ -28,13 +28,13 @@ export function pendingWrites(saves: readonly Saved[]): Statement[] {
         structuredFields.some((field) => isEmpty(before[field]) !== isEmpty(after[field]))),
   );
   if (moved.length === 0) return [];
-  const ids = moved.map(({ after }) => after.id);
+  const ids = [...new Set(moved.map(({ after }) => after.id))];
   const filled = moved.flatMap(({ after }) =>
     structuredFields.flatMap((field) => (isEmpty(after[field]) ? [] : [[after.id, field]])),
   );
   return [
     {
-      // CROSS JOIN: by the index, whatever the statistics say.
+      // CROSS JOIN: from the few profiles to their submissions, whatever the statistics say.
       sql: `UPDATE submissions SET audit_only = 1, network = NULL
             WHERE id IN (
               SELECT s.id FROM json_each(?) AS filled

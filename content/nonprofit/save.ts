@@ -35,8 +35,8 @@ const isUnseen = (part: string, before: NonprofitRecord | null, after: Nonprofit
 type SavePlan = {
   records: NonprofitRecord[];
   statements: Statement[];
-  /** How many rows it appends to `changes`: one for each nonprofit of which a page shows a difference. */
-  changes: number;
+  /** How many changes it appends: one for each nonprofit of which a page shows a difference. */
+  appended: number;
 };
 
 /** Does what `planSaves` plans. Answers the records as stored, in order. */
@@ -82,7 +82,7 @@ export async function planSaves(
   const rankOf = ({ after }: Written) => listingsFor(after).map(searchRank)[0] ?? 0;
   const byPlace = differing.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = differing.filter((one) => one.shown.length > 0);
-  const appended = shown.map((one) => ({
+  const news = shown.map((one) => ({
     kind: kindOf(one),
     nonprofit_id: one.after.id,
     slug: one.after.slug,
@@ -96,9 +96,9 @@ export async function planSaves(
     ...children.flatMap(({ table, rows, orElse }) => childWrites(table, rows, byPlace, orElse)),
     ...childWrites(listings, listingsFor, byPlace),
     ...pendingWrites(differing),
-    ...appendChanges(appended, { origin, now }),
+    ...appendChanges(news, { origin, now }),
   ];
-  return { records: written.map(({ after }) => after), statements, changes: shown.length };
+  return { records: written.map(({ after }) => after), statements, appended: shown.length };
 }
 
 /** The columns that make a RegisterRecord. */

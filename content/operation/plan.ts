@@ -3,13 +3,13 @@ import type { WriteTransaction } from "#content/store/open.ts";
 import { doAll, type Statement } from "#content/store/statement.ts";
 import { logOperator, type OperatorEntry } from "./audit-store.ts";
 
-/** One write as plain data: a statement, or an entry of the audit log, which seals the entry before it. */
+/** One write as data: a statement, or an entry of the audit log, which is sealed with the entry before it as it is written. */
 export type Write = Statement | OperatorEntry;
 
 /**
  * What a verb decided of what it read: a refusal, or an outcome with the writes that bring it about, in order. Whoever
- * decides is given a Queryable, which has no way to write but SQL; the writes hold for the state that was read, so they are
- * done in the same transaction.
+ * decides is given a Queryable, which has no way to write but SQL. The writes hold for the state that was read: they are done
+ * in the same transaction, before the next plan is made.
  */
 export type Plan<Value, Failure> =
   | { readonly ok: false; readonly failure: Failure }
@@ -21,8 +21,8 @@ export const planned = <Value = never, Failure = never>(
   ...writes: readonly Write[]
 ): Plan<Value, Failure> => ({ outcome, writes });
 
-/** The same plan with one write more where what is asked for is done. */
-export const and = <Value, Failure>(
+/** The same plan with one write more, unless it refuses. */
+export const withWrite = <Value, Failure>(
   plan: Plan<Value, Failure>,
   writeOf: (value: Value) => Write,
 ): Plan<Value, Failure> =>

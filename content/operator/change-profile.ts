@@ -34,7 +34,7 @@ type Operated<Body> = Body & { slug: string; operator: string; reason: string };
 /** What a verb makes of a profile, and what it writes beside; `detail` stands in the audit log beside the reason. */
 type ProfileOutcome = {
   saves: Save[];
-  /** Done before the saves. */
+  /** Done before the saves, and planned without them: no writes to profiles. */
   writes?: readonly Write[];
   fields: readonly string[];
   message: string;

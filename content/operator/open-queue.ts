@@ -19,7 +19,7 @@ import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
 import { describeFaults, wordingFaults } from "#content/recommendation/pick-text.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import type { OperatorEntry } from "#content/operation/audit-store.ts";
-import { and, carryOut, type Plan } from "#content/operation/plan.ts";
+import { carryOut, type Plan, withWrite } from "#content/operation/plan.ts";
 
 export type ReviewQueue = ReturnType<typeof openQueue>;
 
@@ -188,7 +188,7 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
       const plan = await decide(tx, found.value, deciding);
       const done = await carryOut(
         tx,
-        and(plan, ({ complete = true }) => ({
+        withWrite(plan, ({ complete = true }) => ({
           ...entry,
           action: `review.${decision}${complete ? "" : ".first"}`,
         })),

@@ -177,7 +177,7 @@ export const agreedDraftsOf = (
 ): Promise<QueuedDraft[]> =>
   queued(store, and(eq(drafts.agent_id, agentId), agreed), limit).execute();
 
-/** The number that the next draft gets. */
+/** The number that the next draft gets; it holds until another is stored. */
 export const nextDraftId = (store: Queryable): Promise<number> => nextId(store, drafts);
 
 export function insertDraft(draft: Omit<StoredDraft, "reason" | "decided_at">): Statement {

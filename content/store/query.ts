@@ -107,13 +107,19 @@ export async function insertMany<Table extends SQLiteTable>(
   return written;
 }
 
-/** The number that the next row of a table with AUTOINCREMENT gets, for writes that name it. */
+/** The highest number that was ever given to a row of a table with AUTOINCREMENT, in SQL. Source: SQLite, "Autoincrement". */
+export const lastIdSql = (table: SQLiteTable): string => {
+  const name = getTableName(table);
+  return `max(
+    coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), 0),
+    coalesce((SELECT max(rowid) FROM ${name}), 0)
+  )`;
+};
+
+/** The number that the next row of such a table gets, for a write that names it. */
 export async function nextId(store: Queryable, table: SQLiteTable): Promise<number> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT seq FROM sqlite_sequence WHERE name = ?",
-    args: [getTableName(table)],
-  });
-  return Number(rows[0]?.["seq"] ?? 0) + 1;
+  const { rows } = await store.raw.execute(`SELECT ${lastIdSql(table)} + 1 AS next`);
+  return Number(rows[0]?.["next"]);
 }
 
 /** Counts what a query finds, at most `max`: a count that an operator sees need not walk through a million rows. */

@@ -3,7 +3,7 @@ import type { Query } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/libsql";
 import type { WriteTransaction } from "./open.ts";
 
-/** A statement that changes something, with its values: plain data, to be done in a transaction or sent in a batch. */
+/** A statement that changes something, with its values, as libSQL takes it: to be done in a transaction or sent in a batch. */
 export type Statement = { readonly sql: string; readonly args: InValue[] };
 
 /** What builds statements in drizzle's words. It has no store, so it does none of them. */

@@ -224,7 +224,7 @@ test("a file of content that is no verb and not named for the store uses neither
   expect(wrong.toSorted()).toEqual([...Object.keys(notPure), ...verbs].toSorted());
 });
 
-test("what is no store changes the store by statements alone", async () => {
+test("only stores speak to a transaction", async () => {
   const wrong: string[] = [];
   for (const file of files.filter(
     (one) => /^content\/(?!store\/)/.test(one) && !ofStore.test(one),

@@ -47,6 +47,24 @@ const give = (network: string, usdc: number) =>
     return donation.id;
   });
 
+test("a transfer that was voided is recorded again, each time under another id, and once", async () => {
+  const again = () => {
+    given = 100;
+    return give("solana:elsewhere", 1);
+  };
+  const known: string[] = [];
+  for (let time = 0; time < 3; time++) {
+    const id = await again();
+    expect(await again()).toBe(id);
+    expect(known).not.toContain(id);
+    known.push(id);
+    await store.raw.execute({
+      sql: "UPDATE donations SET voided_at = 1, void_reason = 'vanished' WHERE id = ?",
+      args: [id],
+    });
+  }
+});
+
 /** All that says how much was given. */
 async function told() {
   const { count, total } = await donationTotals(store, 1);

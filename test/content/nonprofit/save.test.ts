@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { desc, eq } from "drizzle-orm";
+import { and, desc, eq, inArray } from "drizzle-orm";
 import * as fc from "fast-check";
 import { structuredFields } from "#content/contract/enrichment.ts";
 import type { StoredProvenance } from "#content/nonprofit/record.ts";
@@ -85,6 +85,51 @@ test("a filled field waits for nothing, and lists and feed follow", async () => 
     }),
     { numRuns: 60 },
   );
+});
+
+test("of profiles that are saved together each has what waits for it brought up to date", async () => {
+  const listed = await store.write(async (tx) => {
+    const records = [0, 1, 2].map((at) => aNonprofit({ slug: `together-${at}` }));
+    const saves = records.map((after) => ({ before: null, after }));
+    const saved = await saveNonprofits(tx, saves, context);
+    for (const { id: nonprofit_id } of saved) {
+      for (const [field, test_data] of [
+        ["city", 0],
+        ["website", 0],
+        ["website", 1],
+      ] as const) {
+        const value = { field, value: "a", normalised_value: "a", agent_name: "a", test_data };
+        const sent = { agent_id: `a${test_data}`, network: "n", created_at: 0 };
+        const state = { field_type: "structured", status: "pending" } as const;
+        await tx.db.insert(submissions).values({ nonprofit_id, ...value, ...sent, ...state });
+      }
+    }
+    return saved;
+  });
+  const [filled, withdrawn, moved] = [
+    { city: "Oslo" },
+    { status: "withdrawn" as const },
+    { beneficiaries_per_year: 12_345 },
+  ];
+  const edits = [filled, withdrawn, moved];
+  const saves = listed.map((before, at) => ({ before, after: { ...before, ...edits[at] } }));
+  await store.write((tx) => saveNonprofits(tx, saves, context));
+  const ids = listed.map(({ id }) => id);
+  const waiting = await Promise.all(ids.map((id) => pendingOf(id)));
+  expect(waiting).toEqual([
+    [["website", 1]],
+    [],
+    [
+      ["city", 1],
+      ["website", 1],
+    ],
+  ]);
+  const { nonprofit_id, field, audit_only, network } = submissions;
+  const logged = await store.db
+    .select({ nonprofit_id, field, network })
+    .from(submissions)
+    .where(and(inArray(nonprofit_id, ids), eq(audit_only, 1)));
+  expect(logged).toEqual([{ nonprofit_id: ids[0] ?? 0, field: "city", network: null }]);
 });
 
 async function isThin(id: number): Promise<boolean> {
