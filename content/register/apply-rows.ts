@@ -1,8 +1,9 @@
 import type { Clock } from "#content/contract/base/time.ts";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { isPublicChange, type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import { isPublicChange, planSaves, type Save } from "#content/nonprofit/save.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
+import { doAll } from "#content/store/statement.ts";
 import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
 import { idsByOrgId, recordsWithoutProfile, saveRecordsWithoutProfile } from "./import-store.ts";
 import {
@@ -12,7 +13,7 @@ import {
   type RegisterDraft,
   type RegisterTerms,
 } from "./merge.ts";
-import { giveSlugs } from "./slug-store.ts";
+import { giveSlugs, type SlugGiver } from "./slug-store.ts";
 import type { Register, Staged } from "./stage-rows.ts";
 import { scopesRead } from "./standing-store.ts";
 
@@ -56,9 +57,10 @@ export type Planner = {
  */
 export async function applyRows(
   { store, report, clock, signal, pace }: ApplyWorld,
-  { origin, keepTimes = false, plan }: Planner,
+  planner: Planner,
   next: (limit: number) => Staged[],
 ): Promise<number[]> {
+  const { plan } = planner;
   const slugsFor = giveSlugs();
   const changed: number[] = [];
   let changing = false;
@@ -72,18 +74,13 @@ export async function applyRows(
     if (open.length === 0) continue;
     const { outcomes, ids } = await pace.run(() =>
       store.write(async (tx) => {
-        const planned = await plan(tx, open, now);
-        const saves = [...new Set(planned.filter(isSave))];
-        await saveRecordsWithoutProfile(
-          tx,
-          planned.filter(isRecord).map(({ record }) => record),
-        );
-        const unnamed = saves.flatMap(({ after }) => (after.slug === "" ? [after] : []));
-        const slugs = await slugsFor(tx, unnamed.map(nameOf));
-        for (const [at, after] of unnamed.entries()) after.slug = slugs[at] ?? "";
-        const stored = await saveNonprofits(tx, saves, { origin, now, keepTimes });
-        const others = planned.filter((outcome) => !isSave(outcome));
-        return { outcomes: [...others, ...saves], ids: stored.map(({ id }) => id) };
+        const { statements, ...applied } = await planRows(tx, planner, {
+          rows: open,
+          slugsFor,
+          now,
+        });
+        await doAll(tx, statements);
+        return applied;
       }),
     );
     for (const outcome of outcomes) count(report, outcome);
@@ -91,6 +88,26 @@ export async function applyRows(
     changing = areMostChanges(outcomes, rows.length);
   }
   return changed;
+}
+
+/** What these rows do to the store. No row's record is of an organisation that another one adds: each has one row. */
+async function planRows(
+  store: Queryable,
+  { origin, keepTimes = false, plan }: Planner,
+  { rows, slugsFor, now }: { rows: Staged[]; slugsFor: SlugGiver; now: Date },
+) {
+  const planned = await plan(store, rows, now);
+  const saves = [...new Set(planned.filter(isSave))];
+  const records = planned.filter(isRecord).map(({ record }) => record);
+  const unnamed = saves.flatMap(({ after }) => (after.slug === "" ? [after] : []));
+  const slugs = await slugsFor(store, unnamed.map(nameOf));
+  for (const [at, after] of unnamed.entries()) after.slug = slugs[at] ?? "";
+  const saved = await planSaves(store, saves, { origin, now, keepTimes });
+  return {
+    outcomes: [...planned.filter((outcome) => !isSave(outcome)), ...saves],
+    ids: saved.records.map(({ id }) => id),
+    statements: [...saveRecordsWithoutProfile(records), ...saved.statements],
+  };
 }
 
 const areMostChanges = (outcomes: readonly Outcome[], of: number): boolean =>

@@ -3,7 +3,8 @@ import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
 import { recordColumns, saveDirectoryFact } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { inValues, insertMany } from "#content/store/query.ts";
+import { insertMany, insertsOf, inValues } from "#content/store/query.ts";
+import type { Statement } from "#content/store/statement.ts";
 import {
   nonprofits,
   registerRecords,
@@ -131,12 +132,8 @@ export const recordsInScopes = (
     .all();
 
 /** Writes what a register says of organisations without a profile, in the place of what it said before. */
-export const saveRecordsWithoutProfile = (
-  tx: WriteTransaction,
-  records: readonly RegisterRecord[],
-): Promise<number> =>
-  insertMany(
-    tx,
+export const saveRecordsWithoutProfile = (records: readonly RegisterRecord[]): Statement[] =>
+  insertsOf(
     registerRecords,
     records.map((record) => ({ ...record, nonprofit_id: null })),
     registerRecordUpsert,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Organisation, OrganisationsAnswer } from "#content/contract/standing.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { doAll } from "#content/store/statement.ts";
 import { saveRecordsWithoutProfile, saveScopes } from "#content/register/import-store.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -33,7 +34,7 @@ const foodbank = (parts = {}) =>
     ...parts,
   });
 const records = (...some: RegisterRecord[]) =>
-  service.store.write((tx) => saveRecordsWithoutProfile(tx, some));
+  service.store.write((tx) => doAll(tx, saveRecordsWithoutProfile(some)));
 
 const get = async (path: string) => {
   const response = await service.get(`/api/organisations/${path}`);

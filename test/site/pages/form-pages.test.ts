@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
+import { doAll } from "#content/store/statement.ts";
 import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
 import { facetNames } from "#content/contract/browse.ts";
@@ -86,7 +87,7 @@ describe("an organisation without a profile has a page", () => {
   } as const;
 
   test("that says what registers say, as text and in markdown", async () => {
-    await service.store.write((tx) => saveRecordsWithoutProfile(tx, [record]));
+    await service.store.write((tx) => doAll(tx, saveRecordsWithoutProfile([record])));
     const page = await read(await service.get("/organisations/990305781", browser));
     expect([page.status, page.text("h1")]).toEqual([200, "Gone <b>Anglers</b>"]);
     expect(page.text("main")).toMatch(/Standing: revoked.*as of 14 April 2026/);
