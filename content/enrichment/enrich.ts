@@ -162,19 +162,23 @@ async function planEnrichment(
   const plan = await planProposalOnce(store, "enrich", job, [slug, request], async () => {
     const made = await planItems(store, job, target);
     if (!made.ok) return made;
+    const { done, statements } = made.value;
     const kept = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
     bytes = kept + made.value.bytes;
-    return made.value.plan;
+    return planned(ok(done), ...statements);
   });
   return { plan, bytes };
 }
 
-/** Reads what is known of each field, plans, and turns the plan into statements. */
+/** What is answered, what it takes in the store, and the statements for it. */
+type PlannedItems = { done: Done; bytes: number; statements: Statement[] };
+
+/** Reads what is known of each field, has the rules decide, and turns their steps into statements. */
 async function planItems(
   store: Queryable,
   job: EnrichJob,
   { agent_key, status, ...target }: EnrichTarget,
-): Promise<Result<{ plan: Plan<Done, StoringFailure>; bytes: number }, StoringFailure>> {
+): Promise<Result<PlannedItems, StoringFailure>> {
   const { id: nonprofit_id, slug, name } = target;
   if (status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   const cases: SubmissionCase[] = [];
@@ -182,15 +186,15 @@ async function planItems(
     const fresh = newSubmission(job, target, item);
     cases.push({ job, agent_key, fresh, state: await fieldState(store, fresh) });
   }
-  const plan = planOf(cases);
-  if (!plan.ok) return plan;
-  const { items, sequence, statements } = await writesOf(store, plan.value.items, target);
-  const done = { nonprofit_id, slug, name, bound: isBound(agent_key), items, sequence };
-  const { bytes } = plan.value;
-  return ok({ plan: planned(ok({ ...done, at: job.now.getTime() }), ...statements), bytes });
+  const decided = planOf(cases);
+  if (!decided.ok) return decided;
+  const { items, sequence, statements } = await writesOf(store, decided.value.items, target);
+  const about = { nonprofit_id, slug, name, bound: isBound(agent_key) };
+  const done = { ...about, items, sequence, at: job.now.getTime() };
+  return ok({ done, bytes: decided.value.bytes, statements });
 }
 
-/** What plans answer and write, in order. Numbers are given here: they hold until anything else is written. */
+/** What these submissions answer and write, in order. Numbers are given here: they hold until anything else is written. */
 async function writesOf(
   store: Queryable,
   plans: readonly SubmissionPlan[],
