@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { causeName } from "#content/contract/cause.ts";
 import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { formOf, freshCacheControl, type PageForm } from "#api/http/headers.ts";
@@ -19,7 +20,6 @@ import { finalDonations } from "#content/giving/store.ts";
 import { contestedOf } from "#content/enrichment/contested-store.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { causeName } from "#content/nonprofit/facets.ts";
 import { causeList, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
 import { listAnswer, toDetail } from "#content/nonprofit/wire.ts";

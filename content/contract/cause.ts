@@ -5,6 +5,11 @@ import causes from "#content/editorial/causes.json";
 /** The 29 cause areas, in the contract's order. Stored data uses this closed list; a query may name any text. */
 export const causeIds = causes.map((cause) => cause.id);
 
+const names = new Map(causes.map(({ id, name }) => [id, name]));
+
+/** The English name of a cause area; any other text as it is. */
+export const causeName = (id: string): string => names.get(id) ?? id;
+
 export const CauseId = z.enum(causeIds).meta({ id: "CauseId" });
 export type CauseId = z.infer<typeof CauseId>;
 

@@ -24,6 +24,9 @@ export type Texts = ReturnType<typeof openTexts>;
 /** The language of a page, and all those that the page is there in. */
 export type PageLanguages = { t: Texts; languages: readonly Texts[] };
 
+const withArticle =
+  /^(?:United |Netherlands|Philippines|Gambia|Bahamas|Maldives|Comoros)|Islands$| Republic/;
+
 const isoDate = /^(\d{4})-(\d\d)(?:-(\d\d))?$/;
 
 /** Where a page, named by its English path, stands in a language: "/es/about" of "/about"; English has no prefix. */
@@ -81,6 +84,12 @@ export function openTexts(language: string, catalogue: Catalogue) {
     const at = Date.UTC(Number(year), Number(month) - 1, Number(day ?? 1));
     return (day === undefined ? months : days).format(at);
   };
+  /** A country's name, by its code or by its name in English; null for none. */
+  const country = (named: string | null): string | null => {
+    if (named === null || language === "en") return countryName(named);
+    const code = countryCode(named);
+    return code === null ? named : (countries.of(code) ?? named);
+  };
   const signOf = (currency: string): string =>
     known.has(`currency.${currency}`) ? formed(`currency.${currency}`, {}) : currency;
   const exactly = (value: number, currency: string): string =>
@@ -127,12 +136,10 @@ export function openTexts(language: string, catalogue: Catalogue) {
     exactly,
     /** "a, b or c". */
     either: (choices: readonly string[]): string => either.format(choices),
-    /** A country's name, by its code or by its name in English; null for none. */
-    country: (named: string | null): string | null => {
-      if (named === null || language === "en") return countryName(named);
-      const code = countryCode(named);
-      return code === null ? named : (countries.of(code) ?? named);
-    },
+    country,
+    /** A country, by its name in English, within a sentence: English has an article before some. */
+    countryInSentence: (named: string): string =>
+      language === "en" && withArticle.test(named) ? `the ${named}` : (country(named) ?? named),
     /** What a register says, as people read it: an amount is rounded. */
     fact: (fact: RegisterFact): string => {
       const { value, currency, period } = fact;

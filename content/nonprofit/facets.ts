@@ -5,12 +5,8 @@ import {
   type Facets,
   incomeBands,
 } from "#content/contract/browse.ts";
-import causes from "#content/editorial/causes.json";
+import { causeName } from "#content/contract/cause.ts";
 import { countryName } from "./country.ts";
-
-const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
-
-export const causeName = (id: string): string => causeNames.get(id) ?? id;
 
 const flags = new Map([
   ["claimed true", "Claimed by the organisation"],

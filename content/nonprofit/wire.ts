@@ -12,7 +12,8 @@ import {
   staticPagesMax,
 } from "#content/contract/browse.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { causeName, facetsAnswer } from "./facets.ts";
+import { causeName } from "#content/contract/cause.ts";
+import { facetsAnswer } from "./facets.ts";
 import { countryName } from "./country.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";

@@ -1,5 +1,5 @@
 import { givenFilters } from "#content/contract/browse.ts";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeName, causeIds } from "#content/contract/cause.ts";
 import {
   type GovernancePhase,
   type Intent,
@@ -14,7 +14,6 @@ import { countryName } from "#content/nonprofit/country.ts";
 import { filteredOf, passes } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import { causeName } from "#content/nonprofit/facets.ts";
 import type { Candidate, Curation } from "./curation.ts";
 import { explainScore, matchHundredths, signals, type Signs } from "./ranking.ts";
 import {

@@ -1,5 +1,4 @@
-import { CauseId } from "#content/contract/cause.ts";
-import { causeName } from "#content/nonprofit/facets.ts";
+import { causeName, CauseId } from "#content/contract/cause.ts";
 
 /** Rows of the tables in content/editorial/mapping, as text. */
 export type MappingTables = {

@@ -1,5 +1,4 @@
 import type { Charts } from "#content/contract/stats.ts";
-import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import type { Drawing } from "./draw.ts";
 
@@ -122,7 +121,7 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing
     const all = sumOf(rows, ({ nonprofits }) => nonprofits);
     return {
       title: t.text("chart.countries", {
-        country: capital(countryInSentence(first.country, t)),
+        country: capital(t.countryInSentence(first.country)),
         most: first.nonprofits,
         all,
       }),

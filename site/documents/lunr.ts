@@ -1,10 +1,10 @@
 import Lunr from "lunr";
+import { causeName } from "#content/contract/cause.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import { countInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { causeName } from "#content/nonprofit/facets.ts";
 import { idsInPart, type PartOfList } from "#content/find/list-parts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type DocumentKey, numbered, oneByOne, type Source } from "./document.ts";

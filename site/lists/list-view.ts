@@ -15,12 +15,12 @@ import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import { causeName, facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
+import { causeName } from "#content/contract/cause.ts";
+import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { listPath, withParams } from "#site/parts/address.ts";
 import { pictureOf } from "#site/parts/page-head.ts";
-import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, joined, placesInLine } from "#site/parts/words.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
@@ -116,7 +116,7 @@ function subjectOf({ cause, country }: Filters, t: Texts) {
   if (cause !== null) {
     const kicker = { name: t.text("frame.causes"), href: "/causes" };
     const named = t.word(causeName(cause));
-    const place = code === null ? null : countryInSentence(countryName(code) ?? code, t);
+    const place = code === null ? null : t.countryInSentence(countryName(code) ?? code);
     const name =
       place === null ? named : t.text("nearby.cause_in_country", { cause: named, place });
     const intro = causeIntros.get(cause);

@@ -8,7 +8,6 @@ import { registerById } from "#content/nonprofit/register-facts.ts";
 import { schemeOf } from "#content/register/org-id.ts";
 import { type Judgement, type ScopesRead, standingOf } from "#content/register/standing.ts";
 import { listPath } from "#site/parts/address.ts";
-import { countryInSentence } from "#content/language/country-in-sentence.ts";
 import { clipped, isolated } from "#site/parts/words.ts";
 
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
@@ -48,7 +47,7 @@ function whatAndWhere(
   if (city !== null) return t.text("sentence.in_city", { kind, place: isolated(city) });
   if (region !== null) return t.text("sentence.in_region", { kind, place: isolated(region) });
   if (country !== null) {
-    return t.text("sentence.in_country", { kind, place: countryInSentence(country, t) });
+    return t.text("sentence.in_country", { kind, place: t.countryInSentence(country) });
   }
   return named === undefined ? null : kind;
 }
@@ -166,7 +165,7 @@ export function nearbyOf(
   const { city, region, country_code } = record;
   const [only] = known;
   const cause = only === undefined ? t.text("nearby.any") : t.word(only.name);
-  const country = called === null ? null : countryInSentence(called, t);
+  const country = called === null ? null : t.countryInSentence(called);
   const whole = { ...noFilters, country: country_code };
   const inPlace = [
     { key: "nearby.cause_in_city", place: city, filters: { ...whole, region, city } },
