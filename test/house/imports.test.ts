@@ -234,6 +234,36 @@ test("only stores speak to a transaction", async () => {
   expect(wrong).toEqual([]);
 });
 
+/** The functions that answer statements, or writes of a plan. */
+async function makersOfWrites(): Promise<string[]> {
+  const makers: string[] = [];
+  for (const file of files.filter((one) => one.startsWith("content/"))) {
+    const text = await Bun.file(join(root, file)).text();
+    for (const part of text.split(/^(?:export )?(?:async )?(?:function|const) (?=\w)/m)) {
+      const isMaker = /\): (?:Promise<)?(?:Statement|Write)\b/.test(part);
+      if (isMaker) makers.push(/^\w+/.exec(part)?.[0] ?? "");
+    }
+  }
+  return makers;
+}
+
+test("no statement is made and left undone", async () => {
+  const makers = await makersOfWrites();
+  expect(makers).toContain("closeIntent");
+  const made = `(?:await )?(?:${makers.join("|")})\\(`;
+  // Behind the end of a statement, or the beginning of a block, nothing takes what is made.
+  const dropped = new RegExp(
+    String.raw`[;{}]\n\s+${made}|^\s+(?:if|for) \(.*\) ${made}.*;$|\belse ${made}.*;$`,
+    "gm",
+  );
+  const wrong: string[] = [];
+  for (const file of files) {
+    const text = await Bun.file(join(root, file)).text();
+    for (const [found] of text.matchAll(dropped)) wrong.push(`${file}: ${found.trim()}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
 /** The first makes the URL of a request canonical, the second takes it apart; the local chain is a server of its own. */
 const readersOfUrls =
   /^(?:api\/http\/listen|content\/contract\/base\/request-address|scripts\/chain\/local-chain)\.ts$/;
