@@ -42,7 +42,8 @@ type SavePlan = {
 /** Does what `planSaves` plans. Answers the records as stored, in order. */
 export async function saveNonprofits(
   tx: WriteTransaction,
-  ...[saves, context]: [saves: readonly Save[], context: SaveContext]
+  saves: readonly Save[],
+  context: SaveContext,
 ): Promise<NonprofitRecord[]> {
   const { records, statements } = await planSaves(tx, saves, context);
   await doAll(tx, statements);

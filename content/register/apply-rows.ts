@@ -90,7 +90,7 @@ export async function applyRows(
   return changed;
 }
 
-/** What these rows do to the store. No row's record is of an organisation that another one adds: each has one row. */
+/** What these rows do to the store. An organisation has one row, so what one of them adds is of no account to another. */
 async function planRows(
   store: Queryable,
   { origin, keepTimes = false, plan }: Planner,

@@ -98,7 +98,9 @@ export function insertsOf<Table extends SQLiteTable>(
 /** Does `insertsOf`. Answers how many rows were inserted or updated. */
 export async function insertMany<Table extends SQLiteTable>(
   tx: WriteTransaction,
-  ...[table, rows, orElse]: Parameters<typeof insertsOf<Table>>
+  table: Table,
+  rows: readonly Table["$inferInsert"][],
+  orElse = "",
 ): Promise<number> {
   let written = 0;
   for (const one of insertsOf(table, rows, orElse)) {

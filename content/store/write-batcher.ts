@@ -32,7 +32,7 @@ export async function batchedWrite<Value>(
   return (await run(work)) as Value;
 }
 
-/** Does statements so. */
+/** The same for statements that need nothing read. */
 export const batchedStatements = (store: Store, ...statements: Statement[]): Promise<void> =>
   batchedWrite(store, (tx) => doAll(tx, statements));
 
