@@ -13,8 +13,6 @@ export type SearchQuery = {
   limit: number;
   /** From 0. */
   offset: number;
-  /** When so many have all of the words, no others follow; absent: `limit`. */
-  enough?: number;
   /** Filters narrow what the words alone find, and change nothing in how these are read: counts of values hold. */
   steady?: true;
   /** Whether the ids of all that match are wanted, in no order, up to `matchesMax`. */
@@ -69,7 +67,18 @@ export const Understood = named("SearchUnderstood", {
   words: z
     .array(z.string())
     .describe("The words that were looked for, in the place if there is one"),
+  corrections: z
+    .array(z.object({ typed: z.string(), meant: z.string() }))
+    .describe("Words that were taken for others, because no profile has them"),
 });
+
+/** A nonprofit that a search found. */
+export const FoundNonprofit = NonprofitSummary.extend({
+  match: z
+    .enum(["all", "some"])
+    .describe("all: it has every word, in the place that q names; some: it is only related"),
+}).meta({ id: "FoundNonprofit" });
+export type FoundNonprofit = z.infer<typeof FoundNonprofit>;
 
 /** The spec shows this answer in two shapes; one object is both: `nonprofits` and `results` are the same array. */
 export const SearchAnswer = named("SearchAnswer", {
@@ -77,15 +86,22 @@ export const SearchAnswer = named("SearchAnswer", {
   understood: Understood,
   exact: z
     .boolean()
-    .describe("False: nothing matches as typed, and the results are a guess that `note` explains"),
-  note: z.string().nullable().describe("What was looked for instead, when exact is false"),
+    .describe(
+      "Whether the whole result is what was asked for: false as soon as one profile is only related; `note` says why",
+    ),
+  note: z.string().nullable().describe("What was looked for instead, or what nothing is known of"),
   count: z.int().min(0).describe("Items in this page"),
-  total: z.int().min(0).describe("All nonprofits that match, counted exactly"),
+  total: z.int().min(0).describe("The whole result, counted exactly: matching + related"),
+  matching: z.int().min(0).describe("Profiles with every word, in the place; these come first"),
+  related: z
+    .int()
+    .min(0)
+    .describe("Profiles with some of the words, or near the place; after the matching ones"),
   limit: z.int().min(1).max(searchLimitMax),
   offset: z.int().min(0),
   next: z.string().nullable().describe("Absolute URL of the next page"),
   prev: z.string().nullable().describe("Absolute URL of the page before"),
-  nonprofits: z.array(NonprofitSummary),
-  results: z.array(NonprofitSummary).describe("The same array as nonprofits"),
+  nonprofits: z.array(FoundNonprofit),
+  results: z.array(FoundNonprofit).describe("The same array as nonprofits"),
 });
 export type SearchAnswer = z.infer<typeof SearchAnswer>;

@@ -1,6 +1,6 @@
 import { givenFilters } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
-import type { SearchAnswer, SearchQuery } from "#content/contract/search.ts";
+import type { FoundNonprofit, SearchAnswer, SearchQuery } from "#content/contract/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { Search, SearchPage } from "./search.ts";
@@ -8,7 +8,7 @@ import type { Search, SearchPage } from "./search.ts";
 /** What a search answers: the profiles stand in it twice, under the names of both contracts. */
 export type FoundProfiles = {
   head: Omit<SearchAnswer, "nonprofits" | "results">;
-  nonprofits: NonprofitSummary[];
+  nonprofits: FoundNonprofit[];
 };
 
 /** Finds one page of profiles as of the change with the number `version` or a later one. `baseUrl` has no trailing slash. */
@@ -17,12 +17,22 @@ export const findProfiles =
   async (query: SearchQuery, version: number): Promise<FoundProfiles> => {
     const page = await search(query, version);
     const nonprofits = await summariesById(store, page.ids, baseUrl);
-    return { head: answerHead(query, page, baseUrl), nonprofits };
+    return {
+      head: answerHead(query, page, baseUrl),
+      nonprofits: withMatch(nonprofits, query, page),
+    };
   };
+
+const withMatch = (
+  nonprofits: readonly NonprofitSummary[],
+  { offset }: SearchQuery,
+  { matching }: SearchPage,
+): FoundNonprofit[] =>
+  nonprofits.map((one, at) => ({ ...one, match: offset + at < matching ? "all" : "some" }));
 
 function answerHead(
   query: SearchQuery,
-  { total, ids, understood, exact, note }: SearchPage,
+  { total, matching, ids, understood, exact, note }: SearchPage,
   baseUrl: string,
 ): FoundProfiles["head"] {
   const { limit, offset, q, filters, literal } = query;
@@ -43,6 +53,8 @@ function answerHead(
     note,
     count: ids.length,
     total,
+    matching,
+    related: total - matching,
     limit,
     offset,
     next: offset + limit < total ? pageFrom(offset + limit) : null,

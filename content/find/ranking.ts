@@ -12,21 +12,28 @@ import { allOf, anyOf, type FtsMatch, inName } from "./query.ts";
 import { besidePlace, type Reading } from "./reading.ts";
 import { tellingText, textOf } from "./understand.ts";
 
-export type Ranked = { total: number; ids: number[] };
+/** A page of what was found: `matching` of the `total` have all of the words, and these come first. */
+export type Ranked = { total: number; matching: number; ids: number[] };
 
 export type RankingQuery = {
   /** What every result must match as well. */
   filters: readonly FtsMatch[];
   /** What was typed when the words are a guess: the names nearest to it stand first. Null when they are not. */
   guessed: string | null;
-  /** When so many have all of the words, no others follow. */
-  enough: number;
   limit: number;
   offset: number;
 };
 
-/** All that is found: the foremost of it in order, and how many they are when there are no others. */
-export type CandidateSet = { match: FtsMatch; head: readonly RowId[]; count: number | null };
+/**
+ * All that is found: the foremost of it in order, and how many they are when there are no others. The first `matching` of
+ * it have all of the words; null: all of it.
+ */
+export type CandidateSet = {
+  match: FtsMatch;
+  head: readonly RowId[];
+  count: number | null;
+  matching: number | null;
+};
 
 const noMatch = '""';
 
@@ -75,7 +82,8 @@ export async function withSomeWords(
     cause === null
       ? rarest(rest, await index.counts(rest)).map((some) => matching(some))
       : [matching(allOf([any, cause.match])), matching(cause.match)];
-  return found(await index.tiers([...tiers, match], noMatch), match, all?.head ?? []);
+  const some = found(await index.tiers([...tiers, match], noMatch), match, all?.head ?? []);
+  return some && { ...some, matching: all?.count ?? 0 };
 }
 
 /** `first` stands before the rows of the tiers, the last of which holds all. */
@@ -87,7 +95,8 @@ function found(
   const count = tiers.at(-1)?.length ?? 0;
   // A set keeps the order in which rows were first put in.
   const head = [...new Set([...first, ...tiers.flat()])];
-  return count === 0 ? null : { match, head, count: count < orderedMax ? count : null };
+  if (count === 0) return null;
+  return { match, head, count: count < orderedMax ? count : null, matching: null };
 }
 
 /**
@@ -125,7 +134,7 @@ function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch
 /** The page that is asked for. */
 export async function pageOf(
   index: SearchIndex,
-  { match, head, count }: CandidateSet,
+  { match, head, count, matching }: CandidateSet,
   { limit, offset }: Pick<RankingQuery, "limit" | "offset">,
 ): Promise<Ranked> {
   const total = count ?? (await index.count(match));
@@ -134,7 +143,7 @@ export async function pageOf(
     const behind = { limit: limit - rows.length, offset: Math.max(0, offset - head.length) };
     rows.push(...(await index.rest(match, head, behind)));
   }
-  return { total, ids: rows.map(nonprofitIdOf) };
+  return { total, matching: matching ?? total, ids: rows.map(nonprofitIdOf) };
 }
 
 /**

@@ -25,8 +25,10 @@ import { textOf } from "./understand.ts";
 
 /** One page of a search. */
 export type SearchPage = {
-  /** All that match, counted exactly. */
+  /** All that is found, counted exactly. */
   total: number;
+  /** So many of them, the first ones, are what was asked for; the others are related. */
+  matching: number;
   /** The nonprofits of this page, in order. */
   ids: number[];
   /** All that match, where they were asked for: one more than `matchesMax` when there are more. */
@@ -49,18 +51,21 @@ export function searchIn(
   return async (query, version = newest + 1) => {
     if (version !== newest) index.forget();
     newest = version;
-    if (query.q === null) return { ...(await browse.byImpact(query)), ...asTyped([]) };
+    if (query.q === null) {
+      const page = await browse.byImpact(query);
+      return { ...page, matching: page.total, ...asTyped };
+    }
     const filters = filterMatches(query.filters);
-    if (filters === null) return { total: 0, ids: [], ...asTyped([]) };
+    if (filters === null) return { ...nothing, ...asTyped };
     const numbered = query.literal ? null : await numberedPage(store, query);
     if (numbered !== null) {
       const { number, ...page } = numbered;
-      const understood = { number, place: null, words: [] };
+      const understood = { ...asTyped.understood, number };
       const matches = query.matches === true ? { matches: page.ids } : {};
-      return { ...page, ...matches, ...asTyped([]), understood };
+      return { ...page, matching: page.total, ...matches, ...asTyped, understood };
     }
     const words = typedWords(query.q);
-    if (words.length === 0) return { total: 0, ids: [], ...asTyped([]) };
+    if (words.length === 0) return { ...nothing, ...asTyped };
     return wordsPage(index, words, filters, { ...query, q: query.q });
   };
 }
@@ -83,50 +88,51 @@ export const countedIn =
 
 type Understanding = Pick<SearchPage, "understood" | "exact" | "note">;
 
-const asTyped = (words: readonly string[]): Understanding => ({
-  understood: { number: null, place: null, words: [...words] },
+const asTyped: Understanding = {
+  understood: { number: null, place: null, words: [], corrections: [] },
   exact: true,
   note: null,
-});
+};
+
+const nothing = { total: 0, matching: 0, ids: [] };
 
 /** What was found, and what a reader must know about it. `shown`: where it is, when that is not where the query says. */
 type Answer = {
   found: CandidateSet;
   reading: Reading;
+  corrections?: readonly Correction[];
+  /** Why all of it is only related. */
   note?: string | null;
   shown?: string;
   /** The same words, read in the same way, with other filters. */
   again: (asked: RankingQuery) => Promise<CandidateSet | null>;
 };
 
+/** When fewer have all of the words, what is related follows. */
+const fewMax = 20;
+
 async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
   filters: readonly FtsMatch[],
-  {
-    q,
-    literal,
-    limit,
-    offset,
-    steady,
-    matches,
-    enough = limit,
-  }: Omit<SearchQuery, "filters"> & { q: string },
+  { q, literal, limit, offset, steady, matches }: Omit<SearchQuery, "filters"> & { q: string },
 ): Promise<SearchPage> {
-  const wanted = { filters, guessed: null, limit, offset, enough };
+  const wanted = { filters, guessed: null, limit, offset };
   const asked = steady === true ? { ...wanted, filters: [] } : wanted;
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
   const answer = literal
     ? ((await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked)))
     : await nearest(index, reading, { ...asked, q });
-  if (answer === null) return { total: 0, ids: [], ...understanding({ reading }) };
+  if (answer === null) return { ...nothing, ...understanding({ reading }, nothing) };
   const found = asked === wanted ? answer.found : await answer.again(wanted);
-  const page = found === null ? { total: 0, ids: [] } : await pageOf(index, found, wanted);
+  const page = found === null ? nothing : await pageOf(index, found, wanted);
   const all =
     matches === true && found !== null
       ? { matches: await index.ids(found.match, matchesMax + 1) }
       : {};
-  return { ...page, ...all, ...understanding(answer) };
+  const isRelated = answer.note !== undefined || answer.shown !== undefined;
+  const counted = isRelated ? { ...page, matching: 0 } : page;
+  return { ...counted, ...all, ...understanding(answer, counted) };
 }
 
 /**
@@ -147,7 +153,7 @@ async function nearest(
     () => sameCause(index, reading, asked),
     () => mentioned(index, reading, asked),
     () => someWords(index, reading, asked),
-    () => guess && someWords(index, guess.reading, asked, guess.note),
+    () => guess && someWords(index, guess.reading, asked, guess),
     () => nearPlace(index, reading, asked),
   ];
   for (const step of steps) {
@@ -157,14 +163,15 @@ async function nearest(
   return null;
 }
 
-type Guess = { reading: Reading; note: string | null };
+type Guess = Pick<Answer, "reading" | "corrections" | "note">;
 
 /** The words with those that may be meant instead of unknown ones; null when nothing is near to these. */
 async function guessOf(index: SearchIndex, reading: Reading, typed: string): Promise<Guess | null> {
   const meant = await corrected(index, reading);
   if (meant === null) return null;
+  const { corrections } = meant;
   const guess = await readingOf(index, meant.words, typed);
-  return { reading: guess, note: correctionNote(meant.corrections) };
+  return { reading: guess, corrections, ...correctionNote(corrections) };
 }
 
 /** What has all of the words of a guess: some of them may be anything. */
@@ -187,7 +194,7 @@ async function allWords(
 ): Promise<Answer | null> {
   const narrow = (other: RankingQuery) => withAllWords(index, reading, other);
   const all = await narrow(asked);
-  if (all === null || all.count === null || all.count >= asked.enough)
+  if (all === null || all.count === null || all.count >= fewMax)
     return all && { found: all, reading, again: narrow };
   const wider = (reading.cause === null ? await causeReading(index, reading) : null) ?? reading;
   const found = await withSomeWords(index, wider, asked, all);
@@ -200,11 +207,11 @@ async function someWords(
   index: SearchIndex,
   reading: Reading,
   asked: RankingQuery,
-  note: string | null = null,
+  guess: Partial<Guess> = {},
 ): Promise<Answer | null> {
   const again = (other: RankingQuery) => withSomeWords(index, reading, other, null);
   const found = await again(asked);
-  return found && { found, again, reading, note: note ?? someNote };
+  return found && { found, again, note: someNote, ...guess, reading };
 }
 
 /** What is in the place for the cause that the words name; null when nothing is. */
@@ -226,7 +233,7 @@ async function mentioned(
   reading: Reading,
   asked: RankingQuery,
 ): Promise<Answer | null> {
-  if (reading.place === null || besidePlace(reading).length === 0) return null;
+  if (reading.place === null) return null;
   const words = reading.words.map((word) => ({ ...word, inPlace: false }));
   const answer = await allWords(index, { words, place: null, cause: null }, asked);
   return answer && { ...answer, reading, shown: elsewhere };
@@ -238,45 +245,62 @@ async function nearPlace(
   reading: Reading,
   asked: RankingQuery,
 ): Promise<Answer | null> {
-  if (reading.place === null || besidePlace(reading).length === 0) return null;
+  if (reading.place === null) return null;
   const around = reading.place.around.map(({ name, match }) => ({
     shown: name,
     near: { ...reading, place: { name, match, around: [], isSure: false } },
   }));
   const anywhere = { shown: elsewhere, near: { ...reading, place: null, cause: null } };
-  for (const { shown, near } of [...around, anywhere]) {
+  const isPlaceAlone = besidePlace(reading).length === 0;
+  for (const { shown, near } of isPlaceAlone ? around : [...around, anywhere]) {
     const answer = (await allWords(index, near, asked)) ?? (await someWords(index, near, asked));
-    if (answer !== null) return { ...answer, note: null, reading, shown };
+    if (answer === null) continue;
+    const { found, again } = answer;
+    return { found, again, reading, shown };
   }
   return null;
 }
 
 const elsewhere = "other places";
-const someNote = "No profile has all of the words; these have some of them.";
+const someNote = "No profile has all of the words. These have some of them.";
 
 const causeNote =
-  "Nothing in this place has all of the words; these have some of them, or work for the same cause.";
+  "Nothing in this place has all of the words. These have some of them, or work for the same cause.";
 
-/** Null when nothing was corrected: what was typed may be initials. */
-function correctionNote(corrections: readonly Correction[]): string | null {
-  if (corrections.length === 0) return null;
+/** No note when nothing was corrected: what was typed may be initials. */
+function correctionNote(corrections: readonly Correction[]): { note?: string } {
+  if (corrections.length === 0) return {};
   const each = new Set(corrections.map(({ typed, meant }) => `"${meant}" instead of "${typed}"`));
-  return `No profile has all of the words as typed. Looked for ${[...each].join(", ")}.`;
+  return { note: `No profile has all of the words as typed. Looked for ${[...each].join(", ")}.` };
 }
 
-function understanding({
-  reading,
-  note = null,
-  shown,
-}: Omit<Answer, "found" | "again">): Understanding {
+function understanding(
+  { reading, corrections = [], note, shown }: Omit<Answer, "found" | "again">,
+  page: Pick<SearchPage, "total" | "matching">,
+): Understanding {
   const { place } = reading;
+  const said = note ?? noteOf(place?.name ?? null, shown ?? null, page);
   return {
     understood: {
       number: null,
       place: place === null ? null : { name: place.name, shown: shown ?? place.name },
       words: besidePlace(reading).map(({ typed }) => textOf(typed)),
+      corrections: [...corrections],
     },
-    exact: note === null && shown === undefined,
-    note: shown === undefined ? note : `Nothing in ${place?.name} matches; these are in ${shown}.`,
+    exact: said === null,
+    note: said,
   };
+}
+
+function noteOf(
+  place: string | null,
+  shown: string | null,
+  { total, matching }: Pick<SearchPage, "total" | "matching">,
+): string | null {
+  if (total === 0) return place === null ? null : `Nothing in ${place} matches.`;
+  if (shown !== null) return `Nothing in ${place} matches. These are in ${shown}.`;
+  if (matching === total) return null;
+  return matching === 1
+    ? "One profile has all of the words. The others have some of them, or work for the same cause."
+    : `${matching} profiles have all of the words. The others have some of them, or work for the same cause.`;
 }

@@ -28,7 +28,7 @@ type SearchResults = Pick<SearchAnswer, "understood" | "note" | "total" | "nonpr
 };
 
 const unanswered: SearchResults = {
-  understood: { number: null, place: null, words: [] },
+  understood: { number: null, place: null, words: [], corrections: [] },
   note: null,
   total: 0,
   nonprofits: [],

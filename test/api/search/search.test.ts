@@ -172,11 +172,11 @@ describe("answers that are kept", () => {
           if (before === undefined) throw new Error("it was saved");
           await rewrite(store, before, { ...before, ...change } as NonprofitRecord);
           for (const query of queries) {
-            const { total, count, nonprofits, understood, exact, note } = answerOf(
+            const { total, matching, count, nonprofits, understood, exact, note } = answerOf(
               await engine.find(query),
             );
             const ids = nonprofits.map((one) => Number(one.id));
-            const found = { query, total, ids, understood, exact, note };
+            const found = { query, total, matching, ids, understood, exact, note };
             expect(found).toEqual({ query, ...(await searchIn(store)(query)) });
             expect(count).toBe(ids.length);
           }

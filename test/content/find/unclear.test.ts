@@ -110,7 +110,7 @@ describe("an unknown word", () => {
     expect(understood.words).toEqual(["water", "zzqqq"]);
     expect({ exact, note }).toEqual({
       exact: false,
-      note: "No profile has all of the words; these have some of them.",
+      note: "No profile has all of the words. These have some of them.",
     });
   });
 
@@ -123,7 +123,7 @@ describe("an unknown word", () => {
     expect(await find("nkh chicago")).toMatchObject({ names: ["No Kid Hungry"], note: null });
     expect(await find("nkh zzqqq")).toMatchObject({
       names: ["No Kid Hungry"],
-      note: "No profile has all of the words; these have some of them.",
+      note: "No profile has all of the words. These have some of them.",
     });
   });
 

@@ -57,7 +57,7 @@ describe("a register number", () => {
   ])("%s is %s alone", async (q, number, names) => {
     const found = await find(q);
     expect(found).toMatchObject({ total: names.length, names, exact: true });
-    expect(found.understood).toEqual({ number, place: null, words: [] });
+    expect(found.understood).toEqual({ number, place: null, words: [], corrections: [] });
   });
 
   test("passes the filters, and is words when taken literally", async () => {
@@ -65,7 +65,12 @@ describe("a register number", () => {
     expect((await find("990220699", { cause: "health" })).total).toBe(0);
     expect((await find("990220699", { ghd_aligned: "1" })).total).toBe(0);
     expect((await find("210183", { literal: true })).understood.number).toBeNull();
-    expect((await find("1736")).understood).toEqual({ number: null, place: null, words: ["1736"] });
+    expect((await find("1736")).understood).toEqual({
+      number: null,
+      place: null,
+      words: ["1736"],
+      corrections: [],
+    });
   });
 });
 
@@ -88,16 +93,26 @@ describe("a place in a query", () => {
 
   test("is none when more profiles use the word", async () => {
     const { understood, names } = await find("children reading");
-    expect(understood).toEqual({ number: null, place: null, words: ["children", "reading"] });
+    expect(understood).toEqual({
+      number: null,
+      place: null,
+      words: ["children", "reading"],
+      corrections: [],
+    });
     expect(names[0]).toBe("Readers for Life");
   });
 
   test("can be switched off", async () => {
     const { understood, exact, note } = await find("food bank honolulu", { literal: true });
-    expect(understood).toEqual({ number: null, place: null, words: ["food", "bank", "honolulu"] });
+    expect(understood).toEqual({
+      number: null,
+      place: null,
+      words: ["food", "bank", "honolulu"],
+      corrections: [],
+    });
     expect({ exact, note }).toEqual({
       exact: false,
-      note: "No profile has all of the words; these have some of them.",
+      note: "No profile has all of the words. These have some of them.",
     });
   });
 
@@ -109,7 +124,7 @@ describe("a place in a query", () => {
     const found = await find(q);
     expect(found.understood.place?.shown).toBe(shown);
     expect(found).toMatchObject({ names, exact: false });
-    expect(found.note).toContain(`these are in ${shown}.`);
+    expect(found.note).toContain(`These are in ${shown}.`);
   });
 });
 
@@ -124,7 +139,7 @@ describe("a mistake", () => {
   ])("%p is a guess of %j", async (q, names) => {
     const found = await find(q);
     expect(found.names).toEqual(names);
-    expect(found.exact).toBe(names.length === 0);
+    expect(found).toMatchObject({ exact: false, matching: 0 });
   });
 
   test("is corrected in a place, too, and says what it was taken for", async () => {

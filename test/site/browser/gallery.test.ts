@@ -49,7 +49,10 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
     for (const key of keys)
       for (const [path, body] of Object.entries(await site.files(key)))
         if (body !== null) files.set(`/${path}`, body);
-    const nonprofits = stored.map((record) => toSummary(record, siteBaseUrl));
+    const nonprofits = stored.map((record) => ({
+      ...toSummary(record, siteBaseUrl),
+      match: "all" as const,
+    }));
     const values = gallery.map(({ region }) => ({ value: region ?? "—", count: 3 }));
     const none = { city: [], claimed: [], accepts: [], has_website: [], income: [] };
     for (const [path, q, total] of [
@@ -58,7 +61,12 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
       ["/empty-search.html", attack, 0],
     ] as const) {
       const answer = {
-        understood: { number: null, place: { name: q, shown: q }, words: ["help", "the"] },
+        understood: {
+          number: null,
+          place: { name: q, shown: q },
+          words: ["help", "the"],
+          corrections: [],
+        },
         ...{ note: q, total, nonprofits: total === 0 ? [] : nonprofits },
         facets: { ...none, cause: [{ value: "education", count: 3 }], country: [], region: values },
       };

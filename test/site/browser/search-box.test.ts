@@ -96,7 +96,7 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     expect(await page.textContent("#search-count")).toBe(
       "1 organización Lugar: France. Buscar las palabras tal cual",
     );
-    note = "No profile has all of the words; these have some of them.";
+    note = "No profile has all of the words. These have some of them.";
     await page.fill("#search-words", "night rome");
     await page.waitForFunction(() =>
       document.querySelector("#search-count")?.textContent?.includes("resultados parecidos"),

@@ -16,9 +16,13 @@ const summary: SearchAnswer["nonprofits"][number] = {
   ...{ website: null, donation_url: null, donate_url: null, logo_url: null, founded_year: null },
   ...{ beneficiaries_per_year: 1, ghd_aligned: 0, verified: 1, causes: [] },
   give_url: "https://almoner.example/api/donate/wells",
+  match: "all",
 };
 const answer: Parameters<typeof drawnSearch>[2] & object = {
-  understood: { number: null, place: { name: "Kenya", shown: "Kenya" }, words: ["clean", "wat("] },
+  understood: {
+    ...{ number: null, place: { name: "Kenya", shown: "Kenya" } },
+    ...{ words: ["clean", "wat("], corrections: [] },
+  },
   note: null,
   total: 41,
   nonprofits: [summary],
