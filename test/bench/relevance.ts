@@ -4,13 +4,12 @@ import MiniSearch from "minisearch";
 import { countryName } from "#content/nonprofit/country.ts";
 import { unfiltered } from "#content/contract/search.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import { searchIn } from "#content/find/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { kinds, type Labelled, labelledQueries } from "./relevance/queries.ts";
 import { type Figure, figure, runBench } from "./support/harness.ts";
-import { importRegisters } from "./support/registers.ts";
+import { allRecords, importRegisters } from "./support/registers.ts";
 
 /** What is asked of this search. Source: the project's figures. */
 const asked: Partial<Record<string, { mrr?: number; found?: number }>> = {
@@ -24,16 +23,9 @@ const asked: Partial<Record<string, { mrr?: number; found?: number }>> = {
 async function imported(folder: string): Promise<[Store, NonprofitRecord[]]> {
   await importRegisters(folder, ["hi", "vt", "ri", "ak"]);
   const store = await openStore({ url: `file:${join(folder, "store.db")}` });
-  const { rows } = await store.raw.execute("SELECT id FROM nonprofits ORDER BY id");
-  const ids = rows.map((row) => Number(row["id"]));
-  const records: NonprofitRecord[] = [];
-  for (let at = 0; at < ids.length; at += batchSize) {
-    records.push(...(await recordsById(store, ids.slice(at, at + batchSize))));
-  }
-  return [store, records];
+  return [store, await allRecords(store)];
 }
 
-const batchSize = 1_000;
 const bestOf = 10;
 
 /** Answers the ids of the best ten. */

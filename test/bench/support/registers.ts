@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import type { Store } from "#content/store/open.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { timed } from "./harness.ts";
 
@@ -15,6 +18,19 @@ export const runImport = (words: readonly string[], dataDir: string) =>
     ALMONER_DATA_DIR: dataDir,
     ALMONER_DATABASE_URL: "",
   });
+
+/** All profiles of a store. */
+export async function allRecords(store: Store): Promise<NonprofitRecord[]> {
+  const { rows } = await store.raw.execute("SELECT id FROM nonprofits ORDER BY id");
+  const ids = rows.map((row) => Number(row["id"]));
+  const records: NonprofitRecord[] = [];
+  for (let at = 0; at < ids.length; at += batchSize) {
+    records.push(...(await recordsById(store, ids.slice(at, at + batchSize))));
+  }
+  return records;
+}
+
+const batchSize = 1_000;
 
 /** Fills a data folder with two files of the UK and those of these states of the IRS master file. */
 export async function importRegisters(dataDir: string, states: readonly string[]): Promise<void> {
