@@ -39,7 +39,7 @@ const spanWordsMax = 3;
 
 /** Which words of a query to look up as places: those at its end and its start, and those after "in". */
 export function placeSpans(words: readonly SearchWord[]): Span[] {
-  const { length: end } = words;
+  const end = words.findLastIndex((word) => !optional.has(fold(textOf(word)))) + 1;
   const spans: Span[] = [];
   for (let length = spanWordsMax; length > 0; length--) {
     for (let from = 0; from + length <= end; from++) {
@@ -100,13 +100,17 @@ export function placeSpellings(text: string): string[] {
 /** Whatever is in a city or region of this name. */
 export const named = ({ text }: Pick<Span, "text">): FtsMatch => placeMatch(placeSpellings(text));
 
-/** "St" and "Saint" in both directions, and the like. */
+/** "St" and "Saint" in both directions, "N" and "North", and the like. */
 const placeWords = new Map(
   [
     ["st", "saint"],
     ["ste", "sainte"],
     ["mt", "mount"],
     ["ft", "fort"],
+    ["n", "north"],
+    ["s", "south"],
+    ["e", "east"],
+    ["w", "west"],
   ].flatMap(([short = "", long = ""]) => [
     [short, long],
     [long, short],

@@ -1,5 +1,11 @@
 import { type FilterName, type Filters, givenFilters } from "#content/contract/browse.ts";
-import { filterWord, initialsWord, placeWord, wantedBy } from "#content/nonprofit/filters.ts";
+import {
+  filterWord,
+  initialsWord,
+  kindWord,
+  placeWord,
+  wantedBy,
+} from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 
 /** One thing to look for. Every form of it is as good as the other: "co-op" is also "coop". */
@@ -121,6 +127,10 @@ export const placeMatch = (spellings: readonly string[]): FtsMatch =>
 /** What has this value, as `wantedBy` has it. */
 export const filterMatch = (filter: FilterName, wanted: string): FtsMatch =>
   phrase(filterWord(filter, wanted));
+
+/** What registers, or its causes, say is of one of these kinds. */
+export const kindMatches = (codes: readonly string[]): FtsMatch[] =>
+  codes.map((code) => phrase(kindWord(code)));
 
 /** What passes these filters, each to be met; null when nothing can. */
 export function filterMatches(filters: Filters): FtsMatch[] | null {

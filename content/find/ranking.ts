@@ -38,33 +38,29 @@ export type CandidateSet = {
 const noMatch = '""';
 
 /**
- * What has all of the words, or is for the cause that they say and nothing else; null when nothing is. Names with all of
- * the words come first, wherever they are.
+ * What has all of the words; null when nothing has. Names with all of the words come first, wherever they are, then what is
+ * of the kind that the words name.
  */
 export async function withAllWords(
   index: SearchIndex,
   reading: Reading,
   asked: RankingQuery,
 ): Promise<CandidateSet | null> {
-  const { cause } = reading;
-  const rest = besidePlace(reading).map(({ match }) => match);
+  const rest = besidePlace(reading);
   const matching = matcher(reading, asked.filters);
   if (rest.length === 0) return found(await index.tiers([matching()], noMatch), matching(), []);
-  const all = allOf(rest);
-  const match = matching(all, ...(cause === null ? [] : [cause.match]));
-  const tiers = [
-    ...(cause === null ? [] : [matching(all), matching(allOf([anyOf(rest), cause.match]))]),
-    match,
-  ];
-  const { named, tiers: rows } = await index.tiers(tiers, matching(inName(all)));
+  const match = matching(allOf(rest.map((word) => word.match)));
+  const ofKind = matching(allOf(rest.map((word) => word.ofKind)));
+  const inNames = matching(inName(allOf(rest.map((word) => word.asName))));
+  const { named, tiers } = await index.tiers([ofKind, match], inNames);
   const first =
     asked.guessed === null ? byName(named, reading) : bySimilarity(named, asked.guessed);
-  return found({ tiers: rows }, match, first);
+  return found({ tiers }, match, first);
 }
 
 /**
- * What has any of the words or is for the cause, behind `all` of them; null when nothing is. Rare words tell more than
- * common ones, so what has the rarer comes first.
+ * What has the rarest of the words, all but one of them, or the cause, behind `all` of them; null when nothing is. Rare
+ * words tell more than common ones, so what has the rarer comes first.
  */
 export async function withSomeWords(
   index: SearchIndex,
@@ -73,17 +69,16 @@ export async function withSomeWords(
   all: CandidateSet | null,
 ): Promise<CandidateSet | null> {
   const { cause } = reading;
-  const rest = besidePlace(reading).map(({ match }) => match);
+  const rest = [...new Set(besidePlace(reading).map(({ match }) => match))];
   if (rest.length + (cause === null ? 0 : 1) < 2) return all;
   const matching = matcher(reading, asked.filters);
-  const any = anyOf(rest);
-  const match = matching(any, ...(cause === null ? [] : [cause.match]));
-  const tiers =
-    cause === null
-      ? rarest(rest, await index.counts(rest)).map((some) => matching(some))
-      : [matching(allOf([any, cause.match])), matching(cause.match)];
-  const some = found(await index.tiers([...tiers, match], noMatch), match, all?.head ?? []);
-  return some && { ...some, matching: all?.count ?? 0 };
+  const some = rarest(rest, await index.counts(rest));
+  const tiers = [...some, ...(cause === null ? [] : [cause])];
+  if (tiers.length === 0) return all;
+  const match = matching(anyOf(tiers));
+  const rows = await index.tiers([...tiers.map((tier) => matching(tier)), match], noMatch);
+  const candidates = found(rows, match, all?.head ?? []);
+  return candidates && { ...candidates, matching: all?.count ?? 0 };
 }
 
 /** `first` stands before the rows of the tiers, the last of which holds all. */
@@ -103,8 +98,9 @@ function found(
  * What has any of the matches, in the place and with the filters; without any, all in the place. Names with all of the
  * words and the place among them match wherever they are.
  */
-function matcher({ words, place }: Reading, filters: readonly FtsMatch[]) {
-  const names = place === null ? [] : [inName(allOf(words.map(({ match }) => match)))];
+function matcher({ words, place, placeAlone }: Reading, filters: readonly FtsMatch[]) {
+  const names =
+    place === null || placeAlone ? [] : [inName(allOf(words.map(({ asName }) => asName)))];
   const inside = place === null ? [] : [place.match];
   return (...matches: FtsMatch[]): FtsMatch => {
     const wanted = matches.length === 0 ? inside : [anyOf(matches), ...inside];
@@ -115,20 +111,26 @@ function matcher({ words, place }: Reading, filters: readonly FtsMatch[]) {
 /** So many words are also tried without each one of them: it may be a mistake. */
 const leftOutMax = 6;
 
-/** All known words, then all but one, then the rarer half of them, and so on to the rarest. */
+/**
+ * All known words, then all but one, then the rarer half of them, and so on to the rarest, which all of these but the second
+ * have. Where a word is unknown, the rarest of the others has to be in the name: what only mentions it says nothing.
+ */
 function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch[] {
-  const known = words
+  const byCount = words
     .map((match, at) => ({ match, count: counts[at] ?? 0 }))
     .filter(({ count }) => count > 0)
-    .sort((a, b) => a.count - b.count || (a.match < b.match ? -1 : 1))
-    .map(({ match }) => match);
+    .sort((a, b) => a.count - b.count || (a.match < b.match ? -1 : 1));
+  if (byCount.length === 0) return [];
+  const known = byCount.map(({ match }) => match);
+  const first = anyOf(known.filter((_, at) => byCount[at]?.count === byCount[0]?.count));
+  const isWhole = known.length === words.length;
   const tiers: FtsMatch[] = [];
   for (let length = known.length; length > 0; length = Math.floor(length / 2)) {
-    tiers.push(allOf(known.slice(0, length)));
+    if (length > 1) tiers.push(allOf(known.slice(0, length)));
     if (length === known.length && length > 2 && length <= leftOutMax)
       tiers.push(anyOf(known.map((_, at) => allOf(known.toSpliced(at, 1)))));
   }
-  return tiers;
+  return [...tiers, isWhole ? first : inName(first)];
 }
 
 /** The page that is asked for. */

@@ -1,5 +1,6 @@
 import { fold } from "#content/nonprofit/text.ts";
 import type { SearchIndex } from "./index-store.ts";
+import { isKnownWord } from "./known-words.ts";
 import {
   beginnings,
   editDistance,
@@ -16,6 +17,7 @@ import {
   type FtsMatch,
   initialsMatch,
   inName,
+  kindMatches,
   phrase,
   type SearchWord,
   wordMatch,
@@ -30,17 +32,38 @@ import {
   placeSpans,
   type Span,
 } from "./places.ts";
-import { causeOf, joinedPairs, needed, textOf, withForms, withPair } from "./understand.ts";
+import {
+  asking,
+  causeOf,
+  joinedPairs,
+  kindsIn,
+  needed,
+  textOf,
+  withForms,
+  withPair,
+} from "./understand.ts";
 
-/** A word that a match must have, as it was typed and as what it matches; `inPlace`: it names the place. */
-export type ReadWord = { typed: SearchWord; match: FtsMatch; inPlace: boolean };
+/**
+ * A word that a match must have, as it was typed and as what it matches: anywhere, in a name, and in a name or by the kind
+ * of organisation that it names. `inPlace`: it names the place.
+ */
+export type ReadWord = {
+  typed: SearchWord;
+  match: FtsMatch;
+  asName: FtsMatch;
+  ofKind: FtsMatch;
+  inPlace: boolean;
+};
 
-/** How a query is understood. */
+/**
+ * How a query is understood. `placeAlone`: it asks for whatever is there ("charities in Reading"), so that a name with these
+ * words elsewhere is no answer. `cause`: what is of this cause counts as related.
+ */
 export type Reading = {
   words: readonly ReadWord[];
   place: Place | null;
-  /** A cause in a place. `isWhole`: the words beside the place say nothing else, so that what is of the cause counts as having them. */
-  cause: { match: FtsMatch; isWhole: boolean } | null;
+  placeAlone: boolean;
+  cause: FtsMatch | null;
 };
 
 /** The words that do not name the place. */
@@ -53,12 +76,11 @@ export async function literalReading(
   words: readonly SearchWord[],
 ): Promise<Reading> {
   const completions = await completionsOf(index, words);
-  const read = words.map((typed) => ({
-    typed,
-    match: wordMatch(typed, completions),
-    inPlace: false,
-  }));
-  return { words: read, place: null, cause: null };
+  const read = words.map((typed) => {
+    const match = wordMatch(typed, completions);
+    return { typed, match, asName: match, ofKind: inName(match), inPlace: false };
+  });
+  return { words: read, place: null, placeAlone: false, cause: null };
 }
 
 /** Takes a place out of the words and adds other spellings to the rest. `typed` is the whole text. */
@@ -74,23 +96,47 @@ export async function readingOf(
   await index.foremost([...placeSpans(words).map(named), ...pairMatches]);
   const found = await placeIn(index, words);
   const placeWords = new Set(found === null ? [] : words.slice(found.from, found.to));
-  const rest = own.filter((word) => !placeWords.has(word));
+  const rest = asking(
+    own.filter((word) => !placeWords.has(word)),
+    found !== null,
+  );
+  const said = own.filter((word) => placeWords.has(word) || rest.includes(word));
   const isUsed = await index.foremost(pairMatches);
   const formed = pairs
     .filter((_, at) => isUsed[at] !== null)
     .reduce(withPair, withForms(own, { typed, alone: rest.length === 1 }));
   const completions = await completionsOf(index, words);
-  const cause = found === null ? null : causeOf(rest);
-  return {
-    words: own.map((word, at) => ({
+  const read = said.map((word) => {
+    const match = wordMatch(formed[own.indexOf(word)] ?? word, completions);
+    return {
       typed: word,
-      match: wordMatch(formed[at] ?? word, completions),
+      match,
+      asName: match,
+      ofKind: inName(match),
       inPlace: placeWords.has(word),
-    })),
+    };
+  });
+  return {
+    words: withKinds(read),
     place: found?.place ?? null,
-    cause:
-      cause?.isWhole === true ? { match: filterMatch("cause", cause.id), isWhole: true } : null,
+    placeAlone: rest.length === 0 && said.length < words.length,
+    cause: null,
   };
+}
+
+/** Lets words that name a kind of organisation match its other names, and what registers say is of the kind. */
+function withKinds(words: readonly ReadWord[]): ReadWord[] {
+  const read = [...words];
+  for (const { from, to, text, kind } of kindsIn(words.map(({ typed }) => typed))) {
+    const run = words.slice(from, to);
+    if (run.some(({ inPlace }) => inPlace)) continue;
+    const others = kind.words.filter((other) => other !== text).map((other) => phrase(other));
+    const codes = kindMatches(kind.codes);
+    const match = anyOf([allOf(run.map((word) => word.match)), ...others, ...codes]);
+    const ofKind = anyOf([allOf(run.map((word) => word.ofKind)), ...codes]);
+    for (const [at, word] of run.entries()) read[from + at] = { ...word, match, ofKind };
+  }
+  return read;
 }
 
 /**
@@ -102,12 +148,10 @@ export async function causeReading(index: SearchIndex, reading: Reading): Promis
   if (reading.place === null || rest.length === 0) return null;
   const matches = rest.map(({ match }) => match);
   const id =
-    (await index.causeOf(inName(allOf(matches)))) ??
-    causeOf(rest.map(({ typed }) => typed))?.id ??
+    (await index.causeOf(inName(allOf(rest.map(({ asName }) => asName))))) ??
+    causeOf(rest.map(({ typed }) => typed)) ??
     (await index.causeOf(anyOf(matches)));
-  return id === null
-    ? null
-    : { ...reading, cause: { match: filterMatch("cause", id), isWhole: false } };
+  return id === null ? null : { ...reading, cause: filterMatch("cause", id) };
 }
 
 /** What a half-typed one among the words may become; null when it is not looked up. */
@@ -195,9 +239,11 @@ async function isRatherPlace(index: SearchIndex, text: string, { match }: Place)
 
 /** Other words at most for one that no profile has. */
 const otherWordsMax = 4;
-/** Registers hold mistakes, too: a word that so few profiles have may be one when another has many times as many. */
-const rareMax = 50;
-const timesAsMany = 10;
+/** A word of so many profiles is right, unless one that is a single slip away has a hundred times as many: CHRUCH. */
+const rightFrom = 2;
+const timesAsMany = { unknown: 10, known: 100 };
+/** More than these no word has a hundred times as often as far as is counted. */
+const rareMax = 10;
 /** Unknown words that are looked up at most, the rarest first: each takes some milliseconds. */
 const correctedMax = 3;
 
@@ -205,18 +251,17 @@ const correctedMax = 3;
 export type Correction = { typed: string; meant: string };
 
 /**
- * Other words of the directory for those that (almost) no profile has, or null when each is known or nothing is near.
+ * Other words of the directory for those that (almost) no profile has and that are no usual words, or null when each is
+ * right or nothing is near.
  */
 export async function corrected(
   index: SearchIndex,
-  { words, place }: Reading,
+  { words }: Reading,
 ): Promise<{ words: SearchWord[]; corrections: Correction[] } | null> {
   const counts = await index.counts(words.map(({ match }) => match));
-  // In a place, a rare word that is known may simply not be there.
-  const most = place === null ? rareMax : 0;
   const doubtful = words
     .map(({ typed, inPlace }, at) => ({ word: typed, inPlace, at, count: counts[at] ?? 0 }))
-    .filter(({ count, inPlace }) => count <= most && !inPlace)
+    .filter(({ word, count, inPlace }) => count < rareMax && !inPlace && !isKnownWord(textOf(word)))
     .sort((a, b) => a.count - b.count)
     .slice(0, correctedMax)
     .sort((a, b) => a.at - b.at);
@@ -224,7 +269,7 @@ export async function corrected(
   const changed = new Map<SearchWord, SearchWord>();
   for (const { word, count } of doubtful) {
     const typed = fold(textOf(word));
-    const others = typed.includes(" ") ? [] : await meantBy(index, typed, count * timesAsMany);
+    const others = typed.includes(" ") ? [] : await meantBy(index, typed, count);
     const initials = count === 0 && /^[a-z]{3,7}$/.test(typed) ? [initialsMatch(typed)] : [];
     const [meant] = others;
     if (meant === undefined && initials.length === 0) continue;
@@ -238,8 +283,10 @@ export async function corrected(
 }
 
 /** Words or pairs of words that may be meant by one that is unknown, the likeliest first. */
-async function meantBy(index: SearchIndex, typed: string, least: number): Promise<string[]> {
-  const most = mistakesMax(typed);
+async function meantBy(index: SearchIndex, typed: string, count: number): Promise<string[]> {
+  const isUnknown = count < rightFrom;
+  const least = count * (isUnknown ? timesAsMany.unknown : timesAsMany.known);
+  const most = isUnknown ? mistakesMax(typed) : 1;
   const others = [
     ...splits(typed).map((word) => ({ word, distance: 1 })),
     ...(await nearWords(index, typed)).map((word) => ({
@@ -250,7 +297,7 @@ async function meantBy(index: SearchIndex, typed: string, least: number): Promis
   const counts = await index.counts(others.map(({ word }) => phrase(word)));
   return others
     .map((other, at) => ({ ...other, count: counts[at] ?? 0 }))
-    .filter(({ count }) => count > least)
+    .filter(({ count: other, distance }) => other > least && distance <= most)
     .sort((a, b) => a.distance - b.distance || b.count - a.count || (a.word < b.word ? -1 : 1))
     .slice(0, otherWordsMax)
     .map(({ word }) => word);

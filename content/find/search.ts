@@ -148,13 +148,14 @@ async function nearest(
   const typed = await allWords(index, reading, asked);
   if (typed !== null) return typed;
   const guess = await guessOf(index, reading, q);
+  const meant = guess?.reading ?? reading;
   const steps = [
     () => guess && guessed(index, guess, { ...asked, guessed: q }),
-    () => sameCause(index, reading, asked),
+    () => sameCause(index, meant, asked),
     () => mentioned(index, reading, asked),
     () => someWords(index, reading, asked),
     () => guess && someWords(index, guess.reading, asked, guess),
-    () => nearPlace(index, reading, asked),
+    () => nearPlace(index, meant, asked),
   ];
   for (const step of steps) {
     const answer = await step();
@@ -196,7 +197,7 @@ async function allWords(
   const all = await narrow(asked);
   if (all === null || all.count === null || all.count >= fewMax)
     return all && { found: all, reading, again: narrow };
-  const wider = (reading.cause === null ? await causeReading(index, reading) : null) ?? reading;
+  const wider = (await causeReading(index, reading)) ?? reading;
   const found = await withSomeWords(index, wider, asked, all);
   const again = async (other: RankingQuery) =>
     withSomeWords(index, wider, other, await narrow(other));
@@ -235,7 +236,7 @@ async function mentioned(
 ): Promise<Answer | null> {
   if (reading.place === null) return null;
   const words = reading.words.map((word) => ({ ...word, inPlace: false }));
-  const answer = await allWords(index, { words, place: null, cause: null }, asked);
+  const answer = await allWords(index, { ...reading, words, place: null, cause: null }, asked);
   return answer && { ...answer, reading, shown: elsewhere };
 }
 

@@ -1,11 +1,30 @@
 import causes from "#content/editorial/causes.json";
 import nearNames from "#content/editorial/near-name-words.json";
 import given from "#content/editorial/search-words.json";
+import { allKinds, type Kind } from "#content/nonprofit/kinds.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { initialsMatch, phrase, type SearchWord } from "./query.ts";
 
 /** Words that names have or leave out, and people with them. */
 export const optional: ReadonlySet<string> = new Set(given.optional);
+
+const organisationWords: ReadonlySet<string> = new Set(given.organisations);
+const askingWords: ReadonlySet<string> = new Set(given.asking);
+
+/**
+ * The words that say what is looked for: "I need help with", and beside a place any word for an organisation, say nothing.
+ * Without a place, all when there are no others.
+ */
+export function asking(words: readonly SearchWord[], isInPlace: boolean): readonly SearchWord[] {
+  const says = (word: SearchWord) =>
+    isPhrase(word) ||
+    !(
+      askingWords.has(fold(textOf(word))) ||
+      (isInPlace && organisationWords.has(fold(textOf(word))))
+    );
+  const found = words.filter(says);
+  return found.length > 0 || isInPlace ? found : words;
+}
 
 export const isPhrase = ({ forms }: SearchWord): boolean =>
   forms.length === 1 && (forms[0] ?? "").includes(" ");
@@ -72,31 +91,46 @@ const causeNames = new Map(
     ),
   ]),
 );
-const causeWordsMax = 3;
+const phraseWordsMax = 4;
 
-/** The cause that words name, or null: "clean water", "food banks". `isWhole`: none of the words says anything else. */
-export function causeOf(words: readonly SearchWord[]): { id: string; isWhole: boolean } | null {
-  const texts = words.map((word) => fold(textOf(word)));
-  const found: { id: string; length: number }[] = [];
-  let isWhole = true;
-  for (let at = 0; at < texts.length;) {
-    const named = causeAt(texts.slice(at));
-    if (named === null) isWhole = false;
-    else found.push(named);
-    at += named?.length ?? 1;
-  }
-  const [longest] = found.toSorted((a, b) => b.length - a.length);
-  if (longest === undefined) return null;
-  return { id: longest.id, isWhole: isWhole && found.every(({ id }) => id === longest.id) };
+/** The cause that words name, or null: "clean water", "food banks". Of several the one with the longest name. */
+export function causeOf(words: readonly SearchWord[]): string | null {
+  const named = spansOf(words).flatMap(({ text }) => causeNames.get(text) ?? []);
+  return named[0] ?? null;
 }
 
-function causeAt(texts: readonly string[]): { id: string; length: number } | null {
-  for (let length = Math.min(causeWordsMax, texts.length); length > 0; length--) {
-    const id = causeNames.get(texts.slice(0, length).join(" "));
-    if (id !== undefined) return { id, length };
-  }
-  return null;
+const kindsByWords = new Map(
+  allKinds.flatMap((kind) => kind.words.map((words) => [tellingText(words), kind] as const)),
+);
+
+/** Single words of which names of kinds are made. */
+export const kindWords: ReadonlySet<string> = new Set(
+  [...kindsByWords.keys()].flatMap((words) => words.split(" ")),
+);
+
+/** Words next to each other that name a kind of organisation, `from` and `to` (exclusive) as places among the words. */
+export type NamedKind = { from: number; to: number; text: string; kind: Kind };
+
+/** The kinds that words name, each word once: the longest names first. */
+export function kindsIn(words: readonly SearchWord[]): NamedKind[] {
+  const taken = new Set<number>();
+  return spansOf(words).flatMap(({ from, to, text }) => {
+    const kind = kindsByWords.get(text);
+    const places = Array.from({ length: to - from }, (_, at) => from + at);
+    if (kind === undefined || places.some((at) => taken.has(at))) return [];
+    for (const at of places) taken.add(at);
+    return { from, to, text, kind };
+  });
 }
+
+/** Runs of words as they were typed, folded, the longest first. */
+const spansOf = (words: readonly SearchWord[]): { from: number; to: number; text: string }[] =>
+  Array.from({ length: phraseWordsMax }, (_, at) => phraseWordsMax - at).flatMap((length) =>
+    words.slice(length - 1).map((_, from) => {
+      const run = words.slice(from, from + length);
+      return { from, to: from + length, text: run.map((word) => fold(textOf(word))).join(" ") };
+    }),
+  );
 
 /** Neighbouring words written as one, with where the first of them stands: "food bank" is also "foodbank". */
 export const joinedPairs = (words: readonly SearchWord[]): { at: number; text: string }[] =>

@@ -7,6 +7,7 @@ import {
 } from "#content/contract/browse.ts";
 import { causeIds } from "#content/contract/cause.ts";
 import { countryCode } from "./country.ts";
+import { causePrefix, kindCodes } from "./kinds.ts";
 import { incomeOf } from "./listing.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
@@ -103,6 +104,12 @@ export const placeWord = (name: string): string => marked("\uE004", name);
 export const initialsWord = (letters: string): string =>
   `\uE005${letters.replaceAll(/./gu, `$&${mark}`)}`;
 
+/** The word of all that registers, or its causes, say is of this kind. */
+export const kindWord = (code: string): string =>
+  code.startsWith(causePrefix)
+    ? filterWord("cause", code.slice(causePrefix.length))
+    : marked("\uE00C", code.replace(":", mark));
+
 /** What the search index has of a nonprofit beside its texts. */
 export function indexWords(record: NonprofitRecord): string {
   const filtered = filteredOf(record);
@@ -111,6 +118,7 @@ export function indexWords(record: NonprofitRecord): string {
       valuesByFilter[name](filtered).map((value) => filterWord(name, comparedAs(name, value))),
     ),
     ...[record.city, record.region].flatMap(known).map(placeWord),
+    ...kindCodes(record.register_records).map(kindWord),
     initialsWord(initialsOf(record.name)),
   ].join(" ");
 }

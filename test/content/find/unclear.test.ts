@@ -64,7 +64,7 @@ describe("a code", () => {
     ["ST JUDE", "St Jude Hospital"],
     ["BE THE MATCH", "Be The Match"],
     ["NO kid hungry", "No Kid Hungry"],
-    ["food bank no", "Bay Food Bank"],
+    ["food bank no", "No Kid Hungry"],
     ["food bank in", "Bay Food Bank"],
   ])("is no place in %p", async (q, first) => {
     const { understood, names } = await find(q);

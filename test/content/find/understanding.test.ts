@@ -76,7 +76,10 @@ describe("a register number", () => {
 
 describe("a place in a query", () => {
   test.each([
-    ["food bank honolulu", "Honolulu", ["Hawaii Foodbank Inc", "Blood Bank of Hawaii"]],
+    ["food bank honolulu", "Honolulu", ["Hawaii Foodbank Inc"]],
+    ["charities in hilo", "Hilo", ["Feeding Neighbours"]],
+    ["ONG en Kenia", "Kenya", ["Maji Project"]],
+    ["organisations caritatives au Royaume-Uni", "United Kingdom", ["Wellcome Trust"]],
     ["food in hawaii", "Hawaii", ["Hawaii Foodbank Inc", "Feeding Neighbours"]],
     ["Honolulu, Hawaii blood", "Honolulu, Hawaii", ["Blood Bank of Hawaii"]],
     ["saint louis arch", "St. Louis", ["Arch Fund"]],
@@ -125,6 +128,48 @@ describe("a place in a query", () => {
     expect(found.understood.place?.shown).toBe(shown);
     expect(found).toMatchObject({ names, exact: false });
     expect(found.note).toContain(`These are in ${shown}.`);
+  });
+});
+
+describe("a kind of organisation", () => {
+  const record = (register: string, org_id: string, facts: Record<string, string>) => ({
+    ...{ register, org_id, scope: "", as_of: "2026-05-01", name: "", state: "registered" as const },
+    facts,
+  });
+  let kinds: TestService;
+  beforeAll(async () => {
+    const of = (name: string, facts: Record<string, string>, causes: string[] = []) =>
+      aNonprofit({
+        name,
+        causes,
+        register_records: [record("irs-bmf", "US-EIN-990000000", facts)],
+      });
+    kinds = await aService({
+      records: [
+        of("Amos House", { ntee: "K35" }),
+        of("Plenty for All", { ntee: "K31Z" }),
+        of("The Race Club", { ntee: "N60" }),
+        of("Day One", { ntee: "F42" }),
+        of("Good Shepherd", { ntee: "X20", foundation: "10" }),
+        of("Maji Trust", {}, ["water-sanitation"]),
+        of("Race for the Crisis Centre", {}),
+      ],
+    });
+  });
+  afterAll(() => kinds.close());
+
+  test.each([
+    ["soup kitchen", ["Amos House", "Plenty for All"]],
+    ["food pantry", ["Amos House", "Plenty for All"]],
+    ["banco de alimentos", ["Amos House", "Plenty for All"]],
+    ["rape crisis", ["Day One"]],
+    ["église", ["Good Shepherd"]],
+    ["agua potable", ["Maji Trust"]],
+    ["eau potable", ["Maji Trust"]],
+  ])("%p is what registers' codes say", async (q, names) => {
+    const found = await findIn(kinds.store, q);
+    expect(found.names.toSorted()).toEqual(names);
+    expect(found).toMatchObject({ exact: true, matching: names.length });
   });
 });
 

