@@ -94,6 +94,7 @@ export const RegisterFact = named("RegisterFact", {
     .string()
     .optional()
     .describe("What an amount covers, for example year to December 2024"),
+  form: z.string().optional().describe("What it was reported on, for example Form 990 or 990-EZ"),
 });
 export type RegisterFact = z.infer<typeof RegisterFact>;
 
@@ -127,7 +128,7 @@ export const FieldProvenance = named("FieldProvenance", {
   rule: z
     .string()
     .optional()
-    .describe("Of a derived value: what chose it, for example IRS NTEE code K31 → Food banks"),
+    .describe("Of a derived value: what chose it, for example NTEE K31 → Food Security (high)"),
   source_url: z.string().nullable().describe("Where the value was found"),
   agents: z
     .array(z.string())
@@ -142,6 +143,10 @@ export const FieldProvenance = named("FieldProvenance", {
   applied_at: z.string().describe("ISO 8601, UTC"),
 });
 export type FieldProvenance = z.infer<typeof FieldProvenance>;
+
+/** How sure this directory's reading of a register's codes is of a cause. */
+export const CauseConfidence = z.enum(["high", "medium"]);
+export type CauseConfidence = z.infer<typeof CauseConfidence>;
 
 /** The full public profile. `contact_email` is never public: `has_contact_email` says whether it is known. */
 export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
@@ -160,7 +165,15 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
       .string()
       .optional()
       .describe("Slug of the profile that stands in the place of this one; present only if set"),
-    causes: z.array(z.object({ id: z.string(), name: z.string() })),
+    causes: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        confidence: CauseConfidence.optional().describe(
+          "Of a cause that is this directory's own reading of a register's codes and no fact: how sure it is. Absent for all others",
+        ),
+      }),
+    ),
     programs: z.array(Program),
     impact_metrics: z.array(ImpactMetric),
     registrations: z.array(Registration),

@@ -142,14 +142,15 @@ export function openTexts(language: string, catalogue: Catalogue) {
       language === "en" && withArticle.test(named) ? `the ${named}` : (country(named) ?? named),
     /** What a register says, as people read it: an amount is rounded. */
     fact: (fact: RegisterFact): string => {
-      const { value, currency, period } = fact;
+      const { value, currency, period, form } = fact;
       if (language === "en") return factInWords(fact);
       if (currency === undefined) return word(date(String(value)));
       const said = amount(Number(value), currency);
       if (period === undefined) return said;
       const ends = periodEnd(period);
       const key = ends.length === 7 ? "amount.period" : "amount.period_to_day";
-      return formed(key, { amount: said, date: date(ends) });
+      const dated = formed(key, { amount: said, date: date(ends) });
+      return form === undefined ? dated : `${dated}, ${word(form)}`;
     },
     /** The texts of a script as JSON, for the attribute `data-texts`: those of some groups, by the rest of their names. */
     forScript: (...groups: readonly string[]): string =>

@@ -1,3 +1,4 @@
+import { CauseConfidence } from "#content/contract/nonprofit.ts";
 import { sourceFrom, type StoredProvenance } from "./record.ts";
 import { websiteHost } from "./website.ts";
 
@@ -9,6 +10,23 @@ export function namedBy(source: StoredProvenance | undefined): Unvouched | null 
   if (source?.set_by === "consensus" || source?.set_by === "organisation") return source.set_by;
   if (source?.set_by !== "operator") return null;
   return source.source === "consensus" || source.source === "correction" ? source.source : null;
+}
+
+/** Whether a register, the organisation or an operator stands for a value: it is neither of agents nor of a correction. */
+export const isStated = (source: StoredProvenance | undefined): boolean =>
+  ["organisation", null].includes(namedBy(source));
+
+/** What chose causes: "NTEE P20 → Community Development (medium), Poverty Reduction (medium)". */
+export const ruleWords = (
+  from: string,
+  causes: readonly { name: string; confidence: CauseConfidence }[],
+): string =>
+  `${from} → ${causes.map(({ name, confidence }) => `${name} (${confidence})`).join(", ")}`;
+
+/** How sure the rule that chose a cause is of it; undefined for a cause that no rule chose. */
+export function confidenceIn(rule: string | undefined, cause: string): CauseConfidence | undefined {
+  const words = rule?.split(/ → |, |; /).find((part) => part.startsWith(`${cause} (`));
+  return CauseConfidence.safeParse(words?.slice(cause.length + 2, -1)).data;
 }
 
 /** A value that others gave, and where it came from. */

@@ -40,7 +40,7 @@ const Source = z.strictObject({
   /** The register (for example irs-bmf), or consensus, operator, organisation, correction: see provenance.ts. */
   source: z.string(),
   source_url: text,
-  /** What chose a value that this directory derived from the register's: "IRS NTEE code K31 → Food banks". */
+  /** What chose a value that this directory derived from the register's: "NTEE K31 → Food Security (high)". */
   rule: z.string().optional(),
   /** Names of the agents that agreed. */
   agents: z.array(z.string()),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RegisterFact, RegisterFacts, RegisterState } from "#content/contract/nonprofit.ts";
+import categories from "#content/editorial/register-categories.json";
 import registers from "#content/editorial/registers.json";
 import type { NonprofitRecord, RegisterRecord } from "./record.ts";
 
@@ -11,8 +12,12 @@ type FactRule = {
   from: string;
   /** What the codes mean; a code without words gives no fact. Absent: the value stands for itself. */
   words?: Readonly<Record<string, string>>;
+  /** The table whose titles the codes have, and what its codes are called. */
+  titles?: { of: "ntee" | "activity" | "icnptso"; code: string };
   /** ISO 4217; for amounts. */
   currency?: string;
+  /** What an amount was reported on, by a code of the record. */
+  form?: { from: string; words: Readonly<Record<string, string>> };
   /** The key under which the record has the end of the year (YYYY-MM or YYYY-MM-DD) that an amount covers. */
   period?: string;
 };
@@ -45,6 +50,13 @@ const ofSchemes: ReadonlyMap<string, readonly Register[]> = Map.groupBy(
 /** A register by its id, or undefined. */
 export const registerById = (id: string): Register | undefined => known.get(id);
 
+/** Who keeps the register in which an organisation stands, where a register of ours holds those of several; else its name. */
+export function registerName({ id, name, fields = [] }: Register, orgId: string): string {
+  const { words = {} } = fields.find((one) => one.name === "regulator") ?? {};
+  const scheme = Object.keys(words).find((one) => orgId.startsWith(`${one}-`)) ?? id;
+  return words[scheme] ?? name;
+}
+
 /** The registers that can list organisations whose org-ids begin so, for example US-EIN, in the order of the table. */
 export const registersOfScheme = (scheme: string): readonly Register[] =>
   ofSchemes.get(scheme) ?? [];
@@ -67,8 +79,8 @@ export function factNamed(
 }
 
 function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | null {
-  const { name, label, words, currency, period } = rule;
-  const said = facts[rule.from];
+  const { name, label, words, titles, currency, period, form } = rule;
+  const said = titles === undefined ? facts[rule.from] : titled(titles, facts[rule.from]);
   const code = String(said);
   // A file may hold any text: only the table's own codes have words.
   const own = words !== undefined && Object.hasOwn(words, code) ? words[code] : undefined;
@@ -78,7 +90,33 @@ function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | 
   if (currency !== undefined) fact.currency = currency;
   const ends = period === undefined ? undefined : facts[period];
   if (ends !== undefined) fact.period = `year to ${dateInWords(String(ends))}`;
+  const on = form?.words[String(facts[form.from])];
+  if (on !== undefined) fact.form = on;
   return fact;
+}
+
+const titlesOf = new Map(
+  (["ntee", "activity", "icnptso"] as const).map((of) => [
+    of,
+    new Map(Object.entries(categories[of])),
+  ]),
+);
+
+/**
+ * "Theater (NTEE A65)": what a register's code means, beside it. One without a title of its own has that of its group, which
+ * its first letter names; activity codes are three in nine digits. Undefined for a code that says nothing.
+ */
+function titled({ of, code }: NonNullable<FactRule["titles"]>, said: string | number = "") {
+  const raw = String(said);
+  const titles = titlesOf.get(of) ?? new Map<string, string>();
+  const parts = titles.has(raw) ? [raw] : (raw.match(/.{1,3}/g) ?? []);
+  const found = parts.flatMap((part) => {
+    const title = titles.get(part) ?? titles.get(part.slice(0, 1));
+    return title === undefined ? [] : { part, title };
+  });
+  if (found.length === 0) return undefined;
+  const codes = raw.length > 4 ? found.map(({ part }) => part).join(", ") : raw;
+  return `${found.map(({ title }) => title).join("; ")} (${code} ${codes})`;
 }
 
 /** The register's own page about an organisation, or null when it has no address for it. */
@@ -127,7 +165,7 @@ export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[]
     const { org_id, name, state, as_of } = record;
     return {
       register: register.id,
-      register_name: register.name,
+      register_name: registerName(register, org_id),
       org_id,
       name,
       state,
@@ -157,11 +195,12 @@ export const samePublicFacts = (a: NonprofitRecord, b: NonprofitRecord): boolean
 
 const withoutScope = (record: RegisterRecord) => ({ ...record, scope: "" });
 
-/** "US$ 3.3 million, year to December 2024", "July 1994": the value of a fact as people read it, rounded unless `exact`. */
-export function factInWords({ value, currency, period }: RegisterFact, exact = false): string {
+/** "US$ 3.3 million, year to December 2024, Form 990 or 990-EZ", "July 1994": the value of a fact as people read it, rounded unless `exact`. */
+export function factInWords(fact: RegisterFact, exact = false): string {
+  const { value, currency, period, form } = fact;
   if (currency === undefined) return dateInWords(String(value));
-  const amount = amountInWords(Number(value), currency, exact);
-  return period === undefined ? amount : `${amount}, ${period}`;
+  const parts = [amountInWords(Number(value), currency, exact), period, form];
+  return parts.filter((part) => part !== undefined).join(", ");
 }
 
 /** "Income: US$ 3,312,400", "Registered since: July 1994": a fact with its label and its whole amount, on one line. */

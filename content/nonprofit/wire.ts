@@ -15,6 +15,7 @@ import { isoTime } from "#content/contract/base/time.ts";
 import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer } from "./facets.ts";
 import { countryName } from "./country.ts";
+import { confidenceIn } from "./provenance.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
 import { publicFacts } from "./register-facts.ts";
@@ -80,7 +81,7 @@ export const toDetail = (n: NonprofitRecord, baseUrl: string): NonprofitDetail =
   has_contact_email: n.contact_email !== null,
   status: n.status,
   ...(n.merged_into === null ? {} : { merged_into: n.merged_into }),
-  causes: n.causes.map((id) => ({ id, name: causeName(id) })),
+  causes: causesOf(n),
   programs: n.programs,
   impact_metrics: n.impact_metrics,
   ...registrationsOf(n),
@@ -88,6 +89,15 @@ export const toDetail = (n: NonprofitRecord, baseUrl: string): NonprofitDetail =
   provenance: provenanceOf(n),
   updated_at: isoTime(n.updated_at),
 });
+
+function causesOf({ causes, provenance }: NonprofitRecord): NonprofitDetail["causes"] {
+  const rule = provenance["causes"]?.rule;
+  return causes.map((id) => {
+    const name = causeName(id);
+    const confidence = confidenceIn(rule, name);
+    return { id, name, ...(confidence === undefined ? {} : { confidence }) };
+  });
+}
 
 /** Where it is registered, as profiles and receipts say it. */
 export const registrationsOf = ({ registrations }: Pick<NonprofitRecord, "registrations">) => ({

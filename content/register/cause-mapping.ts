@@ -1,13 +1,15 @@
 import { causeName, CauseId } from "#content/contract/cause.ts";
+import { CauseConfidence } from "#content/contract/nonprofit.ts";
+import { ruleWords } from "#content/nonprofit/provenance.ts";
 
 /** Rows of the tables in content/editorial/mapping, as text. */
 export type MappingTables = {
   ntee: readonly { ntee_prefix: string; cause_id: string; role: string; confidence: string }[];
   activity: readonly { activity_code: string; ntee_first: string }[];
-  keywords: readonly { cause_id: string; regex: string }[];
+  keywords: readonly { cause_id: string; regex: string; confidence: string }[];
   ukcat: readonly { code: string; cause_id: string; role: string }[];
   icnptso: readonly { code: string; cause_id: string; role: string }[];
-  acnc: readonly { column: string; cause_id: string; role: string }[];
+  acnc: readonly { column: string; cause_id: string; role: string; confidence: string }[];
 };
 
 /** How an organisation came by its causes, for counting coverage. */
@@ -15,7 +17,7 @@ export type MappedBy = "code" | "activity" | "name" | "none";
 export type Mapped = {
   causes: string[];
   by: MappedBy;
-  /** What chose the causes, in words: "IRS NTEE code K31 → Food banks". Empty for none. */
+  /** What chose the causes, and how sure that is: "NTEE K31 → Food Security (high)". Empty for none. */
   rule: string;
 };
 
@@ -31,22 +33,29 @@ export function causeMapping(tables: MappingTables) {
   const byName = nameTable(tables.keywords, tables.ntee);
   const ukcat = codeTable(tables.ukcat);
   const icnptso = codeTable(tables.icnptso);
-  const acnc = tables.acnc.map((row) => ({ ...row, cause_id: CauseId.parse(row.cause_id) }));
+  const acnc = tables.acnc.map((row) => ({
+    ...{ ...row, cause_id: CauseId.parse(row.cause_id) },
+    confidence: CauseConfidence.parse(row.confidence),
+  }));
   const complete = (coded: readonly SourcedCause[], by: MappedBy, name: string): Mapped => {
     if (coded.length > 0) return mapped([...coded, ...byName.untold(name)], by);
     const named = byName.all(name);
     return mapped(named, named.length > 0 ? "name" : "none");
   };
   return {
-    /** By NTEE code, then by the older ACTIVITY codes, then by words of the name. */
-    american: (codes: { ntee: string; activity: string; name: string }): Mapped => {
-      const { ntee: code, activity: old, name } = codes;
-      const coded = ntee(code, `IRS NTEE code ${code}`);
+    /**
+     * A church by its foundation code; else, and beside it, by NTEE code, then by the older ACTIVITY codes, then by words of
+     * the name.
+     */
+    american: (codes: Record<"foundation" | "ntee" | "activity" | "name", string>): Mapped => {
+      const { foundation, ntee: code, activity: old, name } = codes;
+      const church = foundation === "10" ? chosenBy([ofChurch], "IRS foundation code 10") : [];
+      const coded = [...church, ...ntee(code, `NTEE ${code}`)];
       if (coded.length > 0) return complete(coded, "code", name);
       const olds = activityCodes(old, activity).flatMap((one) =>
         ntee(activity.get(one) ?? "", `IRS activity code ${one}`),
       );
-      return complete(olds, "activity", name);
+      return complete(olds.map(notSure), "activity", name);
     },
     /** By UK Charity Activity Tags and the ICNPTSO class, then by words of the name. */
     british: (codes: { ukcat: readonly string[]; icnptso: string; name: string }): Mapped => {
@@ -69,27 +78,33 @@ export function causeMapping(tables: MappingTables) {
   };
 }
 
-type Coded = { cause_id: string; role: string };
+type Coded = { cause_id: string; role: string; confidence: CauseConfidence };
 
 /** A cause, and what chose it. */
 type SourcedCause = Coded & { from: string };
 
+const ofChurch: Coded = { cause_id: "religion", role: "primary", confidence: "high" };
+
+/** Codes that the IRS gave up in 1995 say less than today's. */
+const notSure = (chosen: SourcedCause): SourcedCause => ({ ...chosen, confidence: "medium" });
+
 const chosenBy = (found: readonly Coded[] = [], from: string): SourcedCause[] =>
-  found.map(({ cause_id, role }) => ({ cause_id, role, from }));
+  found.map(({ cause_id, role, confidence }) => ({ cause_id, role, confidence, from }));
 
 /** The first causes, each once, and for each code or table what came of it. */
 function mapped(chosen: readonly SourcedCause[], by: MappedBy): Mapped {
-  const from = new Map<string, string>();
+  const first = new Map<string, SourcedCause>();
   for (const one of chosen) {
-    if (from.size < causesMax && !from.has(one.cause_id)) from.set(one.cause_id, one.from);
+    if (first.size < causesMax && !first.has(one.cause_id)) first.set(one.cause_id, one);
   }
-  const names = new Map<string, string>();
-  for (const [cause, code] of from) {
-    const earlier = names.get(code);
-    names.set(code, `${earlier === undefined ? "" : `${earlier}, `}${causeName(cause)}`);
-  }
-  const rules = [...names].map(([code, causes]) => `${code} → ${causes}`);
-  return { causes: [...from.keys()], by, rule: rules.join("; ") };
+  const byCode = Map.groupBy(first.values(), ({ from }) => from);
+  const rules = [...byCode].map(([code, causes]) =>
+    ruleWords(
+      code,
+      causes.map((one) => ({ name: causeName(one.cause_id), confidence: one.confidence })),
+    ),
+  );
+  return { causes: [...first.keys()], by, rule: rules.join("; ") };
 }
 
 const primaryFirst = <Found extends Coded>(found: readonly Found[]): Found[] => [
@@ -97,20 +112,27 @@ const primaryFirst = <Found extends Coded>(found: readonly Found[]): Found[] => 
   ...found.filter((one) => one.role !== "primary"),
 ];
 
-/** The longest prefix wins: 3, then 2, then 1 characters. A prefix without a cause means deliberately none. */
+/**
+ * The longest prefix wins: 3, then 2, then 1 characters. A prefix without a cause means deliberately none, and so does one
+ * whose primary cause is of low confidence: none of ours fits it.
+ */
 function nteeTable(rows: MappingTables["ntee"]): (code: string, from: string) => SourcedCause[] {
   const table = new Map<string, Coded[]>();
-  for (const { ntee_prefix, cause_id, role, confidence } of rows) {
-    const found = table.get(ntee_prefix) ?? [];
-    table.set(ntee_prefix, found);
-    if (cause_id === "" || (role === "secondary" && confidence === "low")) continue;
-    found.push({ cause_id: CauseId.parse(cause_id), role });
+  for (const [prefix, ofPrefix] of Map.groupBy(rows, (row) => row.ntee_prefix)) {
+    const fitsNone = ofPrefix.some((row) => row.role === "primary" && row.confidence === "low");
+    table.set(prefix, fitsNone ? [] : ofPrefix.flatMap(sureEnough));
   }
   return (code, from) => {
     if (!/^[A-Z]/.test(code)) return [];
     const length = [3, 2, 1].find((size) => table.has(code.slice(0, size))) ?? 0;
     return primaryFirst(chosenBy(table.get(code.slice(0, length)), from));
   };
+}
+
+function sureEnough({ cause_id, role, ...row }: MappingTables["ntee"][number]): Coded[] {
+  const confidence = CauseConfidence.safeParse(row.confidence).data;
+  if (cause_id === "" || confidence === undefined) return [];
+  return [{ cause_id: CauseId.parse(cause_id), role, confidence }];
 }
 
 /** Members of a group inherit the parent's code: the whole nine digits first, then three codes of three digits. */
@@ -121,11 +143,13 @@ function activityCodes(text: string, known: ReadonlyMap<string, string>): string
   );
 }
 
-function codeTable(rows: readonly (Coded & { code: string })[]): Map<string, Coded[]> {
+/** Classes and tags that others gave the charities, by rule and by hand. */
+function codeTable(rows: MappingTables["ukcat"]): Map<string, Coded[]> {
   const table = new Map<string, Coded[]>();
   for (const { code, cause_id, role } of rows) {
     const found = table.get(code) ?? [];
-    table.set(code, [...found, { cause_id: CauseId.parse(cause_id), role }]);
+    const coded: Coded = { cause_id: CauseId.parse(cause_id), role, confidence: "medium" };
+    table.set(code, [...found, coded]);
   }
   return table;
 }
@@ -135,11 +159,15 @@ function nameTable(keywords: MappingTables["keywords"], ntee: MappingTables["nte
   const told = new Set(ntee.filter((row) => row.role === "primary").map((row) => row.cause_id));
   const patterns = keywords.map((row) => ({
     cause: CauseId.parse(row.cause_id),
+    confidence: CauseConfidence.parse(row.confidence),
     pattern: new RegExp(row.regex, "i"),
   }));
   const find = (among: typeof patterns) => (name: string) =>
     among
       .filter(({ pattern }) => pattern.test(name))
-      .map(({ cause }) => ({ cause_id: cause, role: "primary", from: "words of the name" }));
+      .map(({ cause, confidence }) => ({
+        ...{ cause_id: cause, role: "primary", confidence },
+        from: "words of the name",
+      }));
   return { all: find(patterns), untold: find(patterns.filter(({ cause }) => !told.has(cause))) };
 }

@@ -226,7 +226,7 @@ export type RegisterDraft = {
   /** The org-id by which it is recognised, for example US-EIN-530196605. */
   org_id: string;
   fields: Partial<NonprofitFields> | null;
-  /** What chose values that are derived from what the row says: "IRS NTEE code K31 → Food banks". */
+  /** What chose values that are derived from what the row says: "NTEE K31 → Food Security (high)". */
   rules?: Partial<Record<NonprofitField, string>>;
   /** What it says beside the fields; null for a form that only fills fields. */
   record: Pick<RegisterRecord, "org_id" | "name" | "state" | "facts"> | null;

@@ -15,6 +15,7 @@ import {
   recordUrl,
   type Register,
   registerById,
+  registerName,
   registersOfScheme,
 } from "#content/nonprofit/register-facts.ts";
 import { type RegisterNumber, schemeOf } from "./org-id.ts";
@@ -119,9 +120,10 @@ export function organisationAnswer(
   });
   const sourceIn = ({ by }: Judgement<unknown>) => {
     const source = sourceOf(by, records, scopes, scheme);
+    const named = registerById(source.register ?? "");
     return {
       ...source,
-      register_name: registerById(source.register ?? "")?.name ?? null,
+      register_name: named === undefined ? null : registerName(named, org_id),
       record_url: by && recordUrl(by.register, org_id),
     };
   };
@@ -202,11 +204,11 @@ function statementOf(
   record: RegisterRecord | undefined,
   scopes: ScopesRead,
 ): RegisterStatement {
-  const { id, name, licence, attribution } = register;
+  const { id, licence, attribution } = register;
   const read = readAt(register, schemeOf(orgId), scopes);
   return {
     register: id,
-    register_name: name,
+    register_name: registerName(register, orgId),
     state: record?.state ?? (read === null ? "not read" : "not listed"),
     name: record?.name ?? null,
     as_of: record === undefined ? read : confirmedAt(record, scopes),

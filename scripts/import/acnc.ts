@@ -18,7 +18,7 @@ import {
 } from "./format.ts";
 
 // Misspellings are part of the format.
-const { columns, purposes, states } = registerColumns.acnc;
+const { columns, purposes, purposeNames, states } = registerColumns.acnc;
 
 /** The register of the Australian Charities and Not-for-profits Commission. */
 export const acnc: CsvFormat = {
@@ -60,6 +60,10 @@ const isMarked = (row: Row, column: string): boolean => cell(row, column).toUppe
 function acncFacts(row: Row) {
   const countries = cell(row, "Operating_Countries").split(/[,;]\s*/);
   return saidOf({
+    purposes: Object.entries(purposeNames)
+      .filter(([column]) => isMarked(row, column))
+      .map(([, name]) => name)
+      .join("; "),
     registered: dayOf(cell(row, "Registration_Date")),
     established: dayOf(cell(row, "Date_Organisation_Established")),
     size: cell(row, "Charity_Size"),

@@ -54,6 +54,7 @@ export const irsBmf: CsvFormat = {
     const record = { org_id, name, state: "registered" as const, facts: bmfFacts(row) };
     if (!isEligible(row)) return { kind: "record", record };
     const mapped = mapping.american({
+      foundation: cell(row, "FOUNDATION"),
       ntee: cell(row, "NTEE_CD"),
       activity: cell(row, "ACTIVITY"),
       name,
@@ -85,6 +86,9 @@ function bmfFacts(row: Row) {
     subsection: cell(row, "SUBSECTION"),
     status: cell(row, "STATUS"),
     foundation: cell(row, "FOUNDATION"),
+    ntee: cell(row, "NTEE_CD"),
+    // The IRS gave these codes up in 1995: they count for a row that has no newer one.
+    activity: cell(row, "NTEE_CD") === "" ? cell(row, "ACTIVITY") : null,
     deductibility: cell(row, "DEDUCTIBILITY"),
     ruling: monthOf(cell(row, "RULING")),
     filing: isPrivate ? "PF" : filing,

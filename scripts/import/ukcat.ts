@@ -83,6 +83,7 @@ const ukFacts = (row: Row, name: string) =>
     company_number: companyNumber(cell(row, "company_number"), cell(row, "org_id")),
     objects: missionOf(cell(row, "objects"), name),
     tags: either(row, "UKCAT", "ukcat"),
+    icnptso: either(row, "ICNPTSO", "icnptso"),
   });
 
 const either = (row: Row, one: string, other: string): string => cell(row, one) || cell(row, other);

@@ -3,6 +3,7 @@ import {
   linkWords,
   type NonprofitDetail,
   type RegisterFact,
+  type RegisterFacts,
 } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { registerById } from "#content/nonprofit/register-facts.ts";
@@ -129,13 +130,24 @@ export function whyWithdrawn(
   });
 }
 
-/** Whether the profile shows this text of a register already, as its mission or description. */
-export const isShownAlready = (
-  { name, value }: RegisterFact,
-  { mission, description }: Pick<NonprofitDetail, "mission" | "description">,
-): boolean =>
-  name === "objects" &&
-  [mission, description].some((text) => text?.startsWith(String(value).replace(/…$/, "")));
+/**
+ * What a register says beside what the profile shows already: objects that are its mission or description, or that a
+ * register before it has, too, and a gross income that is the revenue.
+ */
+export function factsBeside(register: RegisterFacts, detail: NonprofitDetail): RegisterFact[] {
+  const { mission, description, register_facts } = detail;
+  const before = register_facts.slice(0, register_facts.indexOf(register));
+  const objectsOf = ({ fields }: RegisterFacts) =>
+    fields.filter(({ name }) => name === "objects").map(({ value }) => String(value));
+  const texts = [mission ?? "", description ?? "", ...before.flatMap(objectsOf)].map(letters);
+  const revenue = register.fields.find(({ name }) => name === "revenue")?.value;
+  return register.fields.filter(({ name, value }) => {
+    if (name === "objects") return !texts.some((text) => text.startsWith(letters(String(value))));
+    return name !== "income" || value !== revenue;
+  });
+}
+
+const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]/gu, "");
 
 /** A field's name for people. */
 export const fieldName = (field: string, t: Texts = english): string => t.named("field", field);
@@ -212,7 +224,7 @@ function markOf({ source, agents, corroborations = 0 }: FieldProvenance, t: Text
   return count < 2 ? t.text("mark.one") : t.text("mark.agents", { count });
 }
 
-/** "Derived by this directory: IRS NTEE code K31 → Food banks (IRS Business Master File)". */
+/** "Our reading of NTEE K31 → Food Security (high) (IRS Business Master File)". */
 function derivedFrom(source: string, rule: string, t: Texts): string {
   const register = source.slice(source.indexOf(":") + 1);
   return t.text("origin.derived", {

@@ -2,7 +2,7 @@ import { correctionFields } from "#content/contract/correction.ts";
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
-import { type Fact, fieldName, type FieldsOrigin, isShownAlready } from "./profile-facts.ts";
+import { type Fact, factsBeside, fieldName, type FieldsOrigin } from "./profile-facts.ts";
 
 /** The marks of a profile: beside each value a button that opens where it comes from. No script is needed. */
 export type Marks = ReturnType<typeof marksHtml>;
@@ -92,12 +92,10 @@ export const linkHtml = (href: string, text: string): string =>
  * already are left out. Each profile has ten rows of it: as components they took half as long as the whole page.
  */
 export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t: Texts): string {
-  const { register_name, licence, attribution, fields, state } = register;
-  const rows = fields
-    .filter((fact) => !isShownAlready(fact, detail))
-    .map(
-      (fact) => `<div><dt>${escaped(t.word(fact.label))}</dt><dd>${valueHtml(fact, t)}</dd></div>`,
-    );
+  const { register_name, licence, attribution, state } = register;
+  const rows = factsBeside(register, detail).map(
+    (fact) => `<div><dt>${escaped(t.word(fact.label))}</dt><dd>${valueHtml(fact, t)}</dd></div>`,
+  );
   const link = safeLink(register.record_url);
   const record =
     link === null

@@ -2,7 +2,7 @@ import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit
 import type { Network } from "#content/giving/network.ts";
 import { stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import type { Fact, originsOf } from "./profile-facts.ts";
+import { type Fact, factsBeside, type originsOf } from "./profile-facts.ts";
 import { scriptJson } from "#site/parts/page-head.ts";
 
 /**
@@ -43,7 +43,10 @@ export function nonprofitJsonLd(
     knowsAbout: some(detail.causes.map(({ name }) => name)),
     makesOffer: some(detail.programs.map(programme)),
     potentialAction: some(waysToGive(facts, { ...giving, page: hrefOf("donation_url") })),
-    subjectOf: [ownRecord(detail, origins, profile), ...register_facts.map(registerRecord)],
+    subjectOf: [
+      ownRecord(detail, origins, profile),
+      ...register_facts.map((one) => registerRecord(one, detail)),
+    ],
   });
 }
 
@@ -137,7 +140,7 @@ const ownRecord = (detail: NonprofitDetail, origins: Origins, profile: string): 
 });
 
 /** What a register says, as of when, and under which licence. */
-const registerRecord = (register: RegisterFacts): object => ({
+const registerRecord = (register: RegisterFacts, detail: NonprofitDetail): object => ({
   "@type": "Dataset",
   name: register.register_name,
   description: stateInWords(register),
@@ -146,9 +149,11 @@ const registerRecord = (register: RegisterFacts): object => ({
   license: register.licence.url,
   creditText: register.attribution,
   variableMeasured: some(
-    register.fields.map(({ name, label, value, currency, period }) =>
-      property(name, value, { name: label, unitText: currency, description: period }),
-    ),
+    factsBeside(register, detail).map(({ name, label, value, currency, period, form }) => {
+      const description = [period, form].filter((one) => one !== undefined).join(", ");
+      const of = { name: label, unitText: currency, description: description || undefined };
+      return property(name, value, of);
+    }),
   ),
 });
 

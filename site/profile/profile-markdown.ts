@@ -8,7 +8,7 @@ import { safeLink } from "#content/nonprofit/safe-link.ts";
 import {
   type Fact,
   factsOf,
-  isShownAlready,
+  factsBeside,
   metricsOf,
   originsOf,
   programsOf,
@@ -105,7 +105,7 @@ function entry({ name, text, note }: { name: string; text: string | null; note: 
 
 function registerOf(register: RegisterFacts, detail: NonprofitDetail): string {
   const href = safeLink(register.record_url);
-  const facts = register.fields.filter((fact) => !isShownAlready(fact, detail));
+  const facts = factsBeside(register, detail);
   const heading = `## ${register.register_name}\n\n${stateInWords(register)}${href === null ? "" : `: <${href}>`}`;
   const { attribution, licence } = register;
   const terms = attribution.includes(licence.name) ? [] : [licence.name];

@@ -3,8 +3,9 @@ import type { Standing } from "#content/contract/standing.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { registerById } from "#content/nonprofit/register-facts.ts";
+import { isStated } from "#content/nonprofit/provenance.ts";
+import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
+import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
 import { schemeOf } from "#content/register/org-id.ts";
 import { type Judgement, type ScopesRead, standingOf } from "#content/register/standing.ts";
 import { listPath } from "#site/parts/address.ts";
@@ -13,9 +14,10 @@ import { clipped, isolated } from "#site/parts/words.ts";
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 
 /**
- * What an organisation is, in a sentence made of facts alone: "Arts organisation in Honolulu, tax-exempt since 1994;
- * gifts are deductible from US tax." "" for a profile with none of them. Each text of the catalogue takes in what was said
- * so far, so that a language has its own order and its own marks between the parts.
+ * What an organisation is, in a sentence of what a register or the organisation states: "Nonprofit in Honolulu, listed by the
+ * IRS under “Theater (NTEE A65)”, tax-exempt since 1994; gifts are deductible from US tax." "" for a profile without any.
+ * What agents agreed on and causes that our mapping chose are left out. Each text of the catalogue takes in what was said so
+ * far, so that a language has its own order and its own marks between the parts.
  */
 export function sentenceOf(
   record: NonprofitRecord,
@@ -24,11 +26,15 @@ export function sentenceOf(
 ): string {
   const open = detail.status === "withdrawn" ? [] : detail.register_facts.filter(isListed);
   const isRevoked = standingsOf(record).some(({ value }) => value === "revoked");
-  const standing = standingClause(detail, open, isRevoked);
+  const standing = standingClause(record, detail, open, isRevoked);
   const gifts = giftsOf(open);
-  const count = detail.beneficiaries_per_year;
-  const subject = whatAndWhere(detail, t);
+  const count = isStated(record.provenance["beneficiaries_per_year"])
+    ? detail.beneficiaries_per_year
+    : null;
+  const subject = whatAndWhere(record, detail, t);
+  const listed = listedAs(record, open, t);
   const added = [
+    listed,
     standing && ((what: string) => standingWords(what, standing, t)),
     count && ((what: string) => t.text("sentence.reaching", { what, count })),
     gifts && ((what: string) => t.text(gifts, { what })),
@@ -38,18 +44,59 @@ export function sentenceOf(
   return t.text("sentence.end", { what });
 }
 
+/** What its first cause makes it, where that is a fact and not our reading of a register's codes. */
+const organisationOf = (
+  [first]: NonprofitDetail["causes"],
+  source: StoredProvenance | undefined,
+): string | undefined =>
+  source?.rule === undefined && isStated(source) ? organisations.get(first?.id ?? "") : undefined;
+
 function whatAndWhere(
+  { provenance }: NonprofitRecord,
   { causes: known, city, region, country }: NonprofitDetail,
   t: Texts,
 ): string | null {
-  const named = organisations.get(known[0]?.id ?? "");
-  const kind = named === undefined ? t.text("sentence.nonprofit") : t.word(named);
-  if (city !== null) return t.text("sentence.in_city", { kind, place: isolated(city) });
-  if (region !== null) return t.text("sentence.in_region", { kind, place: isolated(region) });
-  if (country !== null) {
-    return t.text("sentence.in_country", { kind, place: t.countryInSentence(country) });
+  const named = organisationOf(known, provenance["causes"]);
+  const kind = t.word(named ?? "") || t.text("sentence.nonprofit");
+  const places = [
+    { field: "city", key: "sentence.in_city", place: city && isolated(city) },
+    { field: "region", key: "sentence.in_region", place: region && isolated(region) },
+    {
+      field: "country_code",
+      key: "sentence.in_country",
+      place: country && t.countryInSentence(country),
+    },
+  ] as const;
+  for (const { field, key, place } of places) {
+    if (place && isStated(provenance[field])) return t.text(key, { kind, place });
   }
   return named === undefined ? null : kind;
+}
+
+/** Of the kinds of charity of the IRS those that say what an organisation is; they outrank its NTEE code. */
+const classes: ReadonlyMap<unknown, TextKey> = new Map([
+  ["10", "sentence.church"],
+  ["11", "sentence.school"],
+  ["12", "sentence.hospital"],
+]);
+
+/** What a register that lists the organisation calls it, or null where it does not. */
+function listedAs(
+  { register_records }: NonprofitRecord,
+  open: readonly RegisterFacts[],
+  t: Texts,
+): ((what: string) => string) | null {
+  const kinds = register_records.map(({ state, facts }) =>
+    state === "registered" ? classes.get(facts["foundation"]) : undefined,
+  );
+  const kind = kinds.find((one) => one !== undefined);
+  if (kind !== undefined && open.length > 0) return (what) => t.text(kind, { what });
+  for (const one of open) {
+    const [category, purposes] = [said(one, "category"), said(one, "purposes")];
+    if (category !== null) return (what) => t.text("sentence.category", { what, category });
+    if (purposes !== null) return (what) => t.text("sentence.purposes", { what, purposes });
+  }
+  return null;
 }
 
 const isListed = ({ state }: RegisterFacts): boolean =>
@@ -60,6 +107,7 @@ type StandingClause = { key: "revoked" | "exempt" | "charity" | "founded"; year:
 
 /** "tax-exempt since 1994", "registered charity since 1990", what a revocation says, or else when it was founded. */
 function standingClause(
+  { provenance }: NonprofitRecord,
   { register_facts, founded_year }: NonprofitDetail,
   open: readonly RegisterFacts[],
   isRevoked: boolean,
@@ -76,7 +124,8 @@ function standingClause(
   if (registered !== undefined) {
     return { key: "charity", year: yearOf(registered, "registered") };
   }
-  return founded_year === null ? null : { key: "founded", year: String(founded_year) };
+  const isKnown = founded_year !== null && isStated(provenance["founded_year"]);
+  return isKnown ? { key: "founded", year: String(founded_year) } : null;
 }
 
 const standingKeys = {
@@ -101,8 +150,10 @@ const said = ({ fields }: RegisterFacts, name: string): string | null => {
 
 /** Whether gifts are deductible, without the conditions that the register adds. */
 function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
-  const words = open.map((one) => said(one, "deductibility")).find((one) => one !== null);
+  const all = open.flatMap((one) => said(one, "deductibility") ?? []);
+  const words = all.find((one) => !one.startsWith("The IRS")) ?? all[0];
   if (words === undefined) return null;
+  if (words.startsWith("The IRS")) return "sentence.gifts_unsaid";
   if (words.startsWith("Not")) return "sentence.not_deductible";
   return words.includes("by treaty") ? "sentence.by_treaty" : "sentence.deductible";
 }
@@ -127,13 +178,15 @@ const standingTexts = {
   unknown: "standing.unknown",
 } as const satisfies Record<Standing, TextKey>;
 
-/** "registered (IRS Business Master File, as of 14 April 2026)", and whether that speaks for the organisation. */
+/** "Listed in the IRS Business Master File, as of 14 April 2026.", and whether that speaks for the organisation. */
 export function standingLine(record: NonprofitRecord, t: Texts = english) {
   const statements = standingsOf(record).flatMap(({ value, by }) => {
-    const register = registerById(by?.register ?? "")?.name;
+    const register = registerById(by?.register ?? "");
     if (by === null || register === undefined) return [];
-    const text = t.text(standingTexts[value], {
-      register: t.word(register),
+    const name = registerName(register, by.org_id);
+    const isListing = value === "registered" && name === register.name;
+    const text = t.text(isListing ? "standing.listed" : standingTexts[value], {
+      register: t.word(name),
       date: t.date(by.as_of),
     });
     return [{ text, good: value === "registered" || value === "reinstated" }];
@@ -143,7 +196,7 @@ export function standingLine(record: NonprofitRecord, t: Texts = english) {
     return { text: t.text(key), tone: "unknown" as const };
   }
   const tone: "good" | "bad" = statements.every(({ good }) => good) ? "good" : "bad";
-  return { text: statements.map(({ text }) => text).join("; "), tone };
+  return { text: statements.map(({ text }) => text).join(" "), tone };
 }
 
 /** Whether the organisation is one of the invented ones of a sample directory. */

@@ -90,6 +90,7 @@ describe("the IRS master file", () => {
           subsection: "03",
           status: "01",
           foundation: "15",
+          ntee: "K31",
           deductibility: "1",
           ruling: "1999-01",
           filing: "01",
@@ -414,13 +415,18 @@ test("registers say dates, amounts and objects beside the profile", async () => 
     spending: 2,
     accounts_to: "2019-10-31",
     company_number: "00001234",
+    icnptso: "D32",
     objects: "To relieve women in need in Sample town.",
   });
   expect(await withoutProfile()).toEqual(["GB-CHC-9000002 removed 2026-05-12"]);
   await importing.run("acnc", ["acnc.csv"]);
   const [rescue] =
     (await importing.record("sample-bay-wildlife-rescue-inc"))?.register_records ?? [];
-  expect(rescue?.facts).toEqual({ established: "1871-12-31", countries: "Fiji, New Zealand" });
+  expect(rescue?.facts).toEqual({
+    purposes: "preventing or relieving the suffering of animals",
+    established: "1871-12-31",
+    countries: "Fiji, New Zealand",
+  });
 });
 
 test("Australian charities come with year and place; withheld ones stay out", async () => {

@@ -2,7 +2,7 @@ import { load } from "cheerio";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { dateInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { fieldName, isShownAlready, originOf } from "#site/profile/profile-facts.ts";
+import { factsBeside, fieldName, originOf } from "#site/profile/profile-facts.ts";
 
 /** What a form says, by fact. A list is one text, so that a missing item is a difference. */
 type Facts = Record<string, string>;
@@ -85,14 +85,16 @@ export function ofJson(detail: NonprofitDetail): Facts {
         stateInWords(one),
         safeLink(one.record_url) ?? "",
         one.attribution,
-        one.fields
-          .filter((fact) => !isShownAlready(fact, detail))
-          .map(({ label, value, currency, period }) => [
-            label,
-            currency === undefined
-              ? tidy(dateInWords(String(value)))
-              : amount(String(value), currency, period),
-          ]),
+        factsBeside(one, detail).map(({ label, value, currency, period, form }) => [
+          label,
+          currency === undefined
+            ? tidy(dateInWords(String(value)))
+            : amount(
+                String(value),
+                currency,
+                [period, form].filter(Boolean).join(", ") || undefined,
+              ),
+        ]),
       ]),
     ),
     provenance: lines(
@@ -325,7 +327,6 @@ export function ofJsonLd(ld: Node): Facts {
     instrument === undefined ? "page" : "wallet",
   );
   const address = nodeOf(ld["address"]);
-  const shown = { mission: ld.description ?? null, description: measured("description") || null };
   return {
     name: tidy(ld.name),
     tagline: tidy(ld["slogan"]),
@@ -343,7 +344,7 @@ export function ofJsonLd(ld: Node): Facts {
     ),
     registrations: lines(identifiers(false).map((one) => tidy(`${one.propertyID} ${one.value}`))),
     identifiers: lines(identifiers(true).map(({ value }) => value)),
-    register_facts: lines(registers.map((one) => registerOf(one, shown))),
+    register_facts: lines(registers.map(registerOf)),
     provenance: lines(
       nodesOf(own["citation"]).flatMap(({ keywords, name, url, datePublished }) =>
         tidy(keywords)
@@ -372,12 +373,8 @@ const programmeOf = ({ name, description, areaServed, serviceOutput }: Node) => 
   tidy(nodeOf(serviceOutput).value),
 ];
 
-type Texts = Pick<NonprofitDetail, "mission" | "description">;
-
-function registerOf(register: Node, shown: Texts) {
-  const facts = nodesOf(register["variableMeasured"]).filter(
-    ({ propertyID: name = "", value = "" }) => !isShownAlready({ name, label: "", value }, shown),
-  );
+function registerOf(register: Node) {
+  const facts = nodesOf(register["variableMeasured"]);
   return [
     register.description,
     tidy(register.url),

@@ -56,7 +56,10 @@ const listed = new Set<string>([
   ...causes.flatMap(({ name, organisation, description }) => [name, organisation, description]),
   ...(registers as readonly Register[]).flatMap(({ name, licence, fields = [] }) => [
     ...[name, licence.name],
-    ...fields.flatMap(({ label, words = {} }) => [label, ...Object.values(words)]),
+    ...fields.flatMap(({ label, words = {}, form }) => [
+      ...[label, ...Object.values(words)],
+      ...Object.values(form?.words ?? {}),
+    ]),
   ]),
   ...incomeBands.map(({ name }) => name),
   ...Object.values(linkWords),

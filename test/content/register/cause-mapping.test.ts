@@ -13,6 +13,8 @@ const mapping = causeMapping({
     { ntee_prefix: "T", cause_id: "", role: "none", confidence: "none" },
     { ntee_prefix: "X", cause_id: "religion", ...primary },
     { ntee_prefix: "B", cause_id: "education", ...primary },
+    { ntee_prefix: "Q21", cause_id: "education", role: "primary", confidence: "low" },
+    { ntee_prefix: "Q21", cause_id: "adventure-travel", role: "secondary", confidence: "medium" },
   ],
   activity: [
     { activity_code: "031", ntee_first: "B28" },
@@ -20,8 +22,8 @@ const mapping = causeMapping({
     { activity_code: "124", ntee_first: "" },
   ],
   keywords: [
-    { cause_id: "surf-therapy", regex: String.raw`\bSURF` },
-    { cause_id: "religion", regex: String.raw`\bCHAPEL\b` },
+    { cause_id: "surf-therapy", regex: String.raw`\bSURF`, confidence: "medium" },
+    { cause_id: "religion", regex: String.raw`\bCHAPEL\b`, confidence: "high" },
   ],
   ukcat: [
     { code: "BE113", cause_id: "gender-equality", role: "secondary" },
@@ -29,13 +31,13 @@ const mapping = causeMapping({
   ],
   icnptso: [{ code: "D32", cause_id: "housing", role: "primary" }],
   acnc: [
-    { column: "Youth", cause_id: "youth-empowerment", role: "secondary" },
-    { column: "Advancing_Health", cause_id: "health", role: "primary" },
+    { column: "Youth", cause_id: "youth-empowerment", role: "secondary", confidence: "medium" },
+    { column: "Advancing_Health", cause_id: "health", ...primary },
   ],
 });
 
-const american = (parts: Partial<{ ntee: string; activity: string; name: string }>) =>
-  mapping.american({ ntee: "", activity: "000000000", name: "Sample", ...parts });
+const american = (parts: Partial<Parameters<typeof mapping.american>[0]>) =>
+  mapping.american({ foundation: "", ntee: "", activity: "000000000", name: "Sample", ...parts });
 
 describe("an American organisation's causes", () => {
   test.each([
@@ -46,7 +48,7 @@ describe("an American organisation's causes", () => {
     expect(american({ ntee })).toMatchObject({ causes, by: "code" });
   });
 
-  test.each(["T20", "999", "", "Q"])("are none by the code %p", (ntee) => {
+  test.each(["T20", "999", "", "Q", "Q21"])("are none by the code %p", (ntee) => {
     expect(american({ ntee })).toEqual({ causes: [], by: "none", rule: "" });
   });
 
@@ -61,6 +63,12 @@ describe("an American organisation's causes", () => {
     });
   });
 
+  test("are a church's first, whatever its NTEE code is; of schools and hospitals only the code counts", () => {
+    expect(american({ foundation: "10" }).causes).toEqual(["religion"]);
+    expect(american({ foundation: "10", ntee: "B20" }).causes).toEqual(["religion", "education"]);
+    expect(american({ foundation: "11" }).causes).toEqual([]);
+  });
+
   test("come by words of the name last, and beside a code only where no code can say it", () => {
     const named = { causes: ["religion"], by: "name" } as const;
     expect(american({ name: "Easthaven Chapel" })).toMatchObject(named);
@@ -72,14 +80,14 @@ describe("an American organisation's causes", () => {
 });
 
 test.each([
-  [{ ntee: "C32" }, "IRS NTEE code C32 → Water & Sanitation"],
-  [{ ntee: "C35" }, "IRS NTEE code C35 → Environment, Water & Sanitation"],
-  [{ activity: "124031000" }, "IRS activity code 031 → Education"],
-  [{ activity: "031150120" }, "IRS activity code 031150120 → Religion"],
-  [{ name: "Surf Chapel" }, "words of the name → Surf Therapy, Religion"],
+  [{ ntee: "C32" }, "NTEE C32 → Water & Sanitation (high)"],
+  [{ ntee: "C35" }, "NTEE C35 → Environment (high), Water & Sanitation (medium)"],
+  [{ activity: "124031000" }, "IRS activity code 031 → Education (medium)"],
+  [{ activity: "031150120" }, "IRS activity code 031150120 → Religion (medium)"],
+  [{ name: "Surf Chapel" }, "words of the name → Surf Therapy (medium), Religion (high)"],
   [
     { ntee: "B20", name: "Surf School" },
-    "IRS NTEE code B20 → Education; words of the name → Surf Therapy",
+    "NTEE B20 → Education (high); words of the name → Surf Therapy (medium)",
   ],
 ])("%j names the rule and the code that chose", (parts, rule) => {
   expect(american(parts).rule).toBe(rule);
@@ -88,14 +96,14 @@ test.each([
 test("British and Australian causes name their class, tag or column", () => {
   const british = mapping.british({ ukcat: ["SW203", "BE113"], icnptso: "", name: "Sample" });
   expect(british.rule).toBe(
-    "UK Charity Activity Tag SW203 → Housing; UK Charity Activity Tag BE113 → Gender Equality",
+    "UK Charity Activity Tag SW203 → Housing (medium); UK Charity Activity Tag BE113 → Gender Equality (medium)",
   );
   expect(mapping.british({ ukcat: [], icnptso: "D32", name: "Sample" }).rule).toBe(
-    "ICNPTSO class D32 → Housing",
+    "ICNPTSO class D32 → Housing (medium)",
   );
   const marked = new Set(["Advancing_Health"]);
   expect(mapping.australian({ marked, name: "Sample" }).rule).toBe(
-    "ACNC column Advancing_Health → Health",
+    "ACNC column Advancing_Health → Health (high)",
   );
 });
 

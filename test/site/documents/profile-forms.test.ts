@@ -71,7 +71,7 @@ const registered = aNonprofit({
         source_url: null,
         agents: [],
         applied_at: Date.parse("2026-04-14"),
-        ...(field === "causes" ? { rule: "IRS NTEE code B70 → Libraries" } : {}),
+        ...(field === "causes" ? { rule: "NTEE B70 → Education (high)" } : {}),
       },
     ]),
   ),

@@ -76,7 +76,7 @@ describe("what registers say", () => {
         set_by: "register",
         source: "irs-bmf",
         source_url: null,
-        rule: "IRS NTEE code B20 → Education",
+        rule: "NTEE B20 → Education (high)",
         agents: [],
         applied_at: 0,
       },
@@ -90,7 +90,7 @@ describe("what registers say", () => {
     "In the register as of 14 April 2026",
     "No longer in the register as of 14 April 2026",
     "2 August 1990",
-    "IRS NTEE code B20 → Education",
+    "NTEE B20 → Education (high)",
   ];
   beforeAll(() => thinSite.save([thin]));
 
@@ -98,7 +98,7 @@ describe("what registers say", () => {
     const { $ } = await thinSite.page("profile 1");
     const text = $("main").text().replaceAll(/\s+/g, " ");
     for (const words of said) expect(text).toContain(words);
-    expect(text).toContain("Derived by this directory: IRS NTEE code B20 → Education");
+    expect(text).toContain("Our reading of NTEE B20 → Education (high) (IRS Business Master File)");
     expect(text).toContain("Licence: Public domain");
     // The objects are the mission of this profile already.
     expect(text).not.toContain("Objects in the governing document");
@@ -126,7 +126,7 @@ describe("what registers say", () => {
     expect(described.subjectOf[2].variableMeasured).toContainEqual({
       "@type": "PropertyValue",
       propertyID: "income",
-      name: "Income",
+      name: "Gross income (revenue plus the costs of what was sold)",
       value: 3_312_400,
       unitText: "USD",
       description: "year to December 2024",
@@ -138,7 +138,7 @@ describe("what registers say", () => {
     const detail = JSON.parse(files["api/nonprofits/thin.json"] ?? "");
     expect(NonprofitDetail.parse(detail).provenance["causes"]).toMatchObject({
       source: "derived:irs-bmf",
-      rule: "IRS NTEE code B20 → Education",
+      rule: "NTEE B20 → Education (high)",
     });
   });
 });
@@ -275,7 +275,7 @@ describe("a profile", () => {
     expect($('meta[name="robots"]').attr("content")).toBe("noindex");
     expect($(".notice").text()).toContain("Withdrawn");
     expect($(".notice").text().replaceAll(/\s+/g, " ")).toContain(
-      "no longer in the register that listed it (Charity registers of the United Kingdom, 3 May 2021), so it is in no list",
+      "no longer in the register that listed it (Charity Commission for England and Wales, 3 May 2021), so it is in no list",
     );
     expect($(".give, .ending pre").length).toBe(0);
     const files = await site.files("profile 3");

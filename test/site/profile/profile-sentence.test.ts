@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import es from "#content/editorial/texts/es.json";
 import { openTexts } from "#content/language/texts.ts";
-import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
+import {
+  type NonprofitRecord,
+  type RegisterRecord,
+  sourceFrom,
+} from "#content/nonprofit/record.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { nearbyOf, sentenceOf, standingLine } from "#site/profile/profile-sentence.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
@@ -19,6 +23,12 @@ const irs = { subsection: "03", deductibility: "1", ruling: "1994-07" };
 const thin = { country_code: null, causes: [] };
 const honolulu = { country_code: "US", region: "Hawaii", city: "Honolulu" };
 
+const ofRule = {
+  ...sourceFrom("register", 0, { source: "irs-bmf" }),
+  rule: "NTEE A65 → Creative Arts (high)",
+};
+const agreed = sourceFrom("consensus", 0);
+
 const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: string][] = [
   ["nothing but a name", thin, ""],
   ["a country", { causes: [], country_code: "GB" }, "Nonprofit in the United Kingdom."],
@@ -32,6 +42,47 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
     "the IRS",
     { ...honolulu, causes: ["creative-arts"], register_records: [said("irs-bmf", irs)] },
     "Arts organisation in Honolulu, tax-exempt since 1994; gifts are deductible from US tax.",
+  ],
+  [
+    "the IRS of a category, whatever our mapping made of it",
+    {
+      ...{ ...honolulu, causes: ["creative-arts"], provenance: { causes: ofRule } },
+      register_records: [said("irs-bmf", { ...irs, ntee: "A65" })],
+    },
+    "Nonprofit in Honolulu, listed by the IRS under “Theater (NTEE A65)”, tax-exempt since 1994; gifts are deductible from US tax.",
+  ],
+  [
+    "the IRS of a church, beside its category",
+    { ...thin, register_records: [said("irs-bmf", { foundation: "10", ntee: "B99" })] },
+    "Nonprofit, listed by the IRS as a church, its word for a house of worship of any faith.",
+  ],
+  [
+    "the IRS of a school",
+    { ...thin, register_records: [said("irs-bmf", { foundation: "11", ntee: "S412" })] },
+    "Nonprofit, listed by the IRS as a school.",
+  ],
+  [
+    "the IRS of gifts, where it says nothing",
+    { ...thin, register_records: [said("irs-bmf", { foundation: "12", deductibility: "0" })] },
+    "Nonprofit, listed by the IRS under “hospital or medical research”; the IRS does not say whether gifts are deductible.",
+  ],
+  [
+    "an Australian charity of its purposes",
+    { ...thin, register_records: [said("acnc", { purposes: "advancing health" })] },
+    "Nonprofit, registered for “advancing health”.",
+  ],
+  [
+    "agents is left out",
+    {
+      ...{ ...honolulu, beneficiaries_per_year: 1_200, founded_year: 1950 },
+      provenance: {
+        causes: agreed,
+        city: agreed,
+        beneficiaries_per_year: agreed,
+        founded_year: agreed,
+      },
+    },
+    "Nonprofit in Hawaii.",
   ],
   [
     "the IRS, which gives no date",
@@ -132,7 +183,7 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: 
     "its register lists",
     { register_records: [recordIn("irs-bmf", "registered")] },
     "good",
-    "registered (IRS Business Master File, as of 14 April 2026)",
+    "Listed in the IRS Business Master File, as of 14 April 2026.",
   ],
   [
     "two registers list by their own numbers",
@@ -143,7 +194,18 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: 
       ],
     },
     "good",
-    "registered (IRS Business Master File, as of 14 April 2026); registered (ACNC Charity Register, as of 14 April 2026)",
+    "Listed in the IRS Business Master File, as of 14 April 2026. Listed in the ACNC Charity Register, as of 14 April 2026.",
+  ],
+  [
+    "the registers of England and of Scotland list",
+    {
+      register_records: [
+        recordIn("ukcat", "registered", { org_id: "GB-CHC-1089464" }),
+        recordIn("ukcat", "registered", { org_id: "GB-SC-SC041666" }),
+      ],
+    },
+    "good",
+    "Registered with the Charity Commission for England and Wales, as of 14 April 2026. Registered with the Scottish Charity Regulator (OSCR), as of 14 April 2026.",
   ],
   [
     "lost its exemption after it was listed",
@@ -154,7 +216,7 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: 
       ],
     },
     "bad",
-    "tax exemption revoked (IRS Auto-Revocation List, as of 14 April 2026)",
+    "Tax exemption revoked (IRS Auto-Revocation List, as of 14 April 2026).",
   ],
   [
     "is listed again after it lost its exemption",
@@ -165,37 +227,37 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: 
       ],
     },
     "good",
-    "tax exemption once revoked, and given back (IRS Business Master File, as of 14 April 2026)",
+    "Tax exemption revoked, and given back since (IRS Business Master File, as of 14 April 2026).",
   ],
   [
     "its register took off",
     { register_records: [recordIn("ukcat", "removed", { org_id: "GB-CHC-210183" })] },
     "bad",
-    "removed from its register (Charity registers of the United Kingdom, as of 14 April 2026)",
+    "Removed from its register (Charity Commission for England and Wales, as of 14 April 2026).",
   ],
   [
     "left its register",
     { register_records: [recordIn("irs-bmf", "gone")] },
     "bad",
-    "no longer in its register (IRS Business Master File, as of 14 April 2026)",
+    "No longer in its register (IRS Business Master File, as of 14 April 2026).",
   ],
   [
     "no register speaks of",
     numbered("NGO", "KE-NGC-1"),
     "unknown",
-    "not known; no register that we read lists it",
+    "Not found in any register we use. That alone says nothing bad.",
   ],
   [
     "only left a list of revocations",
     { register_records: [recordIn("irs-revocations", "gone")] },
     "unknown",
-    "not known; no register that we read lists it",
+    "Not found in any register we use. That alone says nothing bad.",
   ],
   [
     "is invented",
     numbered("Sample register", "XS-SAMPLE-0000001"),
     "unknown",
-    "nothing to check: this organisation is invented sample data",
+    "Nothing to check: this organisation is invented sample data.",
   ],
 ];
 
@@ -205,5 +267,5 @@ test.each(lines)("the standing of one that %s is said in one line", (_, parts, t
 
 test("it is said in the language of the page", () => {
   const record = aNonprofit({ register_records: [recordIn("irs-bmf", "registered")] });
-  expect(standingLine(record, openTexts("es", es)).text).toContain("registrada (");
+  expect(standingLine(record, openTexts("es", es)).text).toContain("Figura en el registro (");
 });
