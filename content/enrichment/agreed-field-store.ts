@@ -6,6 +6,7 @@ import {
   isStructured,
   type StructuredField,
 } from "#content/contract/enrichment.ts";
+import { yieldsToAgents } from "#content/nonprofit/provenance.ts";
 import { publicName, shownSource } from "#content/nonprofit/public-name.ts";
 import {
   type NonprofitRecord,
@@ -53,7 +54,8 @@ type ProfilePlan = Pick<Awaited<ReturnType<typeof planSaves>>, "statements" | "a
 type Vote = Pick<StoredSubmission, "id" | "agent_id" | "agent_name" | "source_url" | "test_data">;
 
 /**
- * Makes an agreed value live: winners, losers, and the profile's field with its provenance. The field of `before` is empty.
+ * Makes an agreed value live: winners, losers, and the profile's field with its provenance. The field of `before` is open: empty, or read
+ * from a postcode.
  * `mine`: a submission that agrees and is stored by a statement before these; the others that agree are stored.
  */
 export async function planAgreed(
@@ -67,7 +69,7 @@ export async function planAgreed(
   const winners = (mine === null ? stored : [...stored, mine]).filter((one) => one.test_data === 0);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
   assert(
-    before.status !== "withdrawn" && !before[field],
+    before.status !== "withdrawn" && (!before[field] || yieldsToAgents(before.provenance[field])),
     `${field} of nonprofit ${nonprofit_id} is not open`,
   );
   const sources = winners.map(({ source_url }) => source_url);

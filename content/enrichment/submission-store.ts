@@ -7,6 +7,7 @@ import {
   fieldTypeOf,
   isRowField,
 } from "#content/contract/enrichment.ts";
+import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
@@ -121,11 +122,20 @@ const votesSql = (index: string, waiting: string, shown: readonly string[]) =>
       ORDER BY agent_id = ?4 DESC, normalised_value = ?3 DESC, id
       LIMIT ${votesMax}`;
 
+/** A town that was read from a postcode is not live: agents that agree replace it. */
+const liveSql = (field: EnrichableField): string =>
+  `(SELECT nullif(CAST(${field} AS TEXT), '') FROM nonprofits WHERE id = ?1${
+    field === "city"
+      ? ` AND NOT EXISTS (SELECT 1 FROM provenance
+          WHERE nonprofit_id = ?1 AND field = 'city' AND rule LIKE '${fromPostcode}%')`
+      : ""
+  })`;
+
 const fieldStateSql = (
   field: EnrichableField,
   { votes, refused }: { votes: string; refused: string },
 ) => `SELECT json_object(
-  'live', ${isRowField(field) ? "NULL" : `(SELECT nullif(CAST(${field} AS TEXT), '') FROM nonprofits WHERE id = ?1)`},
+  'live', ${isRowField(field) ? "NULL" : liveSql(field)},
   'own', (
     SELECT ${jsonOf(columns)} FROM submissions
     WHERE agent_id = ?4 AND nonprofit_id = ?1 AND field = ?2 AND normalised_value = ?3 AND status <> 'rejected'

@@ -16,6 +16,13 @@ export function namedBy(source: StoredProvenance | undefined): Unvouched | null 
 export const isStated = (source: StoredProvenance | undefined): boolean =>
   ["organisation", null].includes(namedBy(source));
 
+/** How the rule begins of a town that was read from a postcode. */
+export const fromPostcode = "from postcode ";
+
+/** Whether agents that agree may replace a value although a register gave it: a town that only its postcode names. */
+export const yieldsToAgents = (source: StoredProvenance | undefined): boolean =>
+  source?.rule?.startsWith(fromPostcode) ?? false;
+
 /** What chose causes: "NTEE P20 → Community Development (medium), Poverty Reduction (medium)". */
 export const ruleWords = (
   from: string,

@@ -1,5 +1,8 @@
 import given from "#content/editorial/register-places.json";
+import postTowns from "#content/editorial/uk-post-towns.json";
 import { countryCode } from "#content/nonprofit/country.ts";
+import { fromPostcode } from "#content/nonprofit/provenance.ts";
+import { fold } from "#content/nonprofit/text.ts";
 import { readablePlace } from "./names.ts";
 
 /** Where a nonprofit is. Each part is null when the register does not truly say it. */
@@ -47,8 +50,66 @@ export function bmfPlace({
   if (territories.has(STATE)) return { country_code: STATE, region: null, city };
   const forces = armedForces.get(STATE);
   if (forces !== undefined) return { country_code: "US", region: forces, city: CITY };
-  if (STATE !== "") return { country_code: "US", region: states.get(STATE) ?? null, city };
+  if (STATE !== "") {
+    const written = CITY === "" ? null : readablePlace(inFull(CITY, STATE));
+    return { country_code: "US", region: states.get(STATE) ?? null, city: written };
+  }
   return foreignPlace(STREET.replaceAll(/\s+/g, " ").trim(), CITY.trim());
+}
+
+const wholeCities = new Map(Object.entries(given.cities.whole));
+const firstWords = new Map(Object.entries(given.cities.first));
+const cityWords = new Map(Object.entries(given.cities.words));
+
+/** "EAST PROVIDENCE" of "E PROVIDENCE": the register has room for 13 letters. A state at the end is no part of a town. */
+function inFull(city: string, state: string): string {
+  const words = city.endsWith(` ${state}`) ? city.slice(0, -3) : city;
+  if (!words.includes(" ")) return wholeCities.get(words) ?? words;
+  return (
+    wholeCities.get(city) ??
+    words
+      .split(" ")
+      .map(
+        (word, at) => (at === 0 ? firstWords.get(word) : undefined) ?? cityWords.get(word) ?? word,
+      )
+      .join(" ")
+  );
+}
+
+const townsByCode = new Map(
+  Object.entries(postTowns.towns).flatMap(([town, codes]) =>
+    codes.split(",").map((code) => [code, town] as const),
+  ),
+);
+const alsoByCode = new Map(Object.entries(postTowns.also));
+const townsByName = new Map(Object.keys(postTowns.towns).map((town) => [town.toUpperCase(), town]));
+const ukPostcode = /^([A-Z]{1,2}\d[A-Z\d]?)(?: ?([\dO][A-Z]{0,2}))?\W*$/;
+
+/**
+ * The post town of a postcode of the United Kingdom, and of what it was read: "from postcode EH14". Of several towns of the
+ * first half that of the longest beginning that is known, else the one that the organisation's name has, else the first.
+ */
+export function postTown(postcode: string, name: string): { city: string; rule: string } | null {
+  const [, district = "", rest = ""] = ukPostcode.exec(postcode.trim().toUpperCase()) ?? [];
+  const rule = `${fromPostcode}${district}`;
+  for (let length = rest.length; length > 0; length--) {
+    const city = townsByCode.get(`${district} ${rest.slice(0, length)}`);
+    if (city !== undefined) return { city, rule };
+  }
+  const named = alsoByCode.get(district)?.find((town) => fold(name).includes(fold(town)));
+  const city = named ?? townsByCode.get(district);
+  return city === undefined ? null : { city, rule };
+}
+
+/** The post town that stands where a postcode should, also when it was cut off after eight letters; null for none or several. */
+export function townInsteadOfPostcode(text: string): string | null {
+  const written = text.trim().toUpperCase();
+  // What begins a county, too, may be either.
+  if (written.length < 3 || postTowns.cut.includes(written)) return null;
+  const whole = townsByName.get(written);
+  if (whole !== undefined || written.length !== 8) return whole ?? null;
+  const begun = [...townsByName].filter(([town]) => town.startsWith(written));
+  return begun.length === 1 ? (begun[0]?.[1] ?? null) : null;
 }
 
 /** The part of the master file that holds rows without a state. */

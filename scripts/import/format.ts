@@ -6,6 +6,7 @@ import type {
 } from "#content/nonprofit/record.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, Mapped } from "#content/register/cause-mapping.ts";
+import type { RegisterDraft } from "#content/register/merge.ts";
 import type { RecordDraft, Register, RowOutcome } from "#content/register/stage-rows.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 import type { SkipReason } from "#content/register/import-report.ts";
@@ -45,6 +46,7 @@ export function listed(
   source_url: string | null,
   mapped: Mapped,
   fields: Partial<NonprofitFields>,
+  chosen: RegisterDraft["rules"] = {},
 ): RowOutcome {
   const { org_id, name } = record;
   const { causes, by, rule } = mapped;
@@ -52,7 +54,7 @@ export function listed(
     org_id,
     source_url,
     fields: { name, ...fields, causes, registrations: [registration] },
-    ...(rule === "" ? {} : { rules: { causes: rule } }),
+    rules: rule === "" ? chosen : { ...chosen, causes: rule },
     record,
   };
   return { kind: "draft", rank: "", mapped: by, draft };

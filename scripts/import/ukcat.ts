@@ -1,6 +1,7 @@
 import registerColumns from "#content/editorial/register-columns.json";
-import { readableName, readablePlace } from "#content/register/names.ts";
+import { readableName } from "#content/register/names.ts";
 import { readOrgId, schemeOf } from "#content/register/org-id.ts";
+import { postTown, townInsteadOfPostcode } from "#content/register/places.ts";
 import { companyNumber } from "#content/register/same-organisation.ts";
 import { recordUrl } from "#content/nonprofit/register-facts.ts";
 import {
@@ -62,13 +63,17 @@ export const ukcat: CsvFormat = {
       name,
     });
     const record = { org_id, name, state: "registered" as const, facts };
-    return listed(record, registration, recordUrl("ukcat", org_id), mapped, {
+    const postcode = cell(row, "postcode");
+    const town = postTown(postcode, name);
+    const fields = {
       country_code: "GB",
       region: regions.get(scheme) ?? null,
-      city: townInsteadOfPostcode(cell(row, "postcode")),
+      city: town?.city ?? townInsteadOfPostcode(postcode),
       website: websiteOf(either(row, "web", "website")),
       ...textsOf(row, raw),
-    });
+    };
+    const rules = town === null ? {} : { city: town.rule };
+    return listed(record, registration, recordUrl("ukcat", org_id), mapped, fields, rules);
   },
 };
 
@@ -102,9 +107,3 @@ function textsOf(row: Row, name: string): { mission: string | null; description:
   const same = description?.toLowerCase() === mission.toLowerCase();
   return { mission, description: same ? null : description };
 }
-
-/** Some charities gave their town as post code; a post code itself names no town. */
-const townInsteadOfPostcode = (postcode: string): string | null =>
-  /^[\p{L} .'-]{3,}$/u.test(postcode) && !/^[A-Z]{1,2}$/.test(postcode)
-    ? readablePlace(postcode)
-    : null;

@@ -6,6 +6,7 @@ import {
   type RegisterFacts,
 } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { registerById } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { english, type Texts } from "#content/language/texts.ts";
@@ -212,11 +213,12 @@ export function originsOf(
 }
 
 /** Where a value comes from, in a word or two that stand beside it. */
-function markOf({ source, agents, corroborations = 0 }: FieldProvenance, t: Texts): string {
+function markOf({ source, rule, agents, corroborations = 0 }: FieldProvenance, t: Texts): string {
   if (source === "operator") return t.text("mark.operator");
   if (source === "organisation") return t.text("mark.organisation");
   if (source === "register:sample") return t.text("mark.sample");
   if (source !== "consensus") {
+    if (rule?.startsWith(fromPostcode)) return t.text("mark.postcode");
     return t.text(source.startsWith("derived:") ? "mark.derived" : "mark.register");
   }
   const count = agents.length + corroborations;
@@ -227,6 +229,8 @@ function markOf({ source, agents, corroborations = 0 }: FieldProvenance, t: Text
 /** "Our reading of NTEE K31 → Food Security (high) (IRS Business Master File)". */
 function derivedFrom(source: string, rule: string, t: Texts): string {
   const register = source.slice(source.indexOf(":") + 1);
+  if (rule.startsWith(fromPostcode))
+    return t.text("origin.postcode", { code: rule.slice(fromPostcode.length) });
   return t.text("origin.derived", {
     rule,
     register: t.word(registerById(register)?.name ?? register),

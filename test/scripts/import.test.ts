@@ -392,7 +392,7 @@ test("UK charities come with texts, website and causes; closed ones stay out", a
   });
   expect(await importing.record("glen-sample-pipe-band")).toMatchObject({
     region: "Scotland",
-    city: "Inversample",
+    city: "Inverness",
     mission: "To teach piping and drumming to the young.",
     description: null,
     website: null,
@@ -400,6 +400,8 @@ test("UK charities come with texts, website and causes; closed ones stay out", a
   });
   expect(await importing.record("lough-sample-angling-trust")).toMatchObject({
     region: "Northern Ireland",
+    city: "Belfast",
+    provenance: { city: { rule: "from postcode BT1" } },
     website: null,
     description: null,
   });

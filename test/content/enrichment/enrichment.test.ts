@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createApp } from "#api/app.ts";
 import { listReviews } from "#content/operator/review-queues.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -113,6 +113,24 @@ describe("applying an agreed value has the effect of a save", () => {
     };
     expect(last(enriched.id)).toEqual(last(saved.id));
   });
+});
+
+test("a town that only its postcode names is replaced by one that agents agree on", async () => {
+  const read = sourceFrom("register", 0, { source: "ukcat" });
+  const provenance = { city: { ...read, rule: "from postcode CV8" } };
+  const { slug } = await add({ city: "Kenilworth", provenance });
+  await submit(slug, "bot-a", "city", "Stoneleigh");
+  expect((await recordBySlug(service.store, slug))?.city).toBe("Kenilworth");
+  expect(await submit(slug, "bot-b", "city", "Stoneleigh")).toMatchObject({ status: "applied" });
+  const after = await recordBySlug(service.store, slug);
+  expect(after).toMatchObject({
+    city: "Stoneleigh",
+    provenance: { city: { set_by: "consensus" } },
+  });
+  const stated = await add({ city: "Leeds", provenance: { city: read } });
+  await submit(stated.slug, "bot-a", "city", "York");
+  await submit(stated.slug, "bot-b", "city", "York");
+  expect((await recordBySlug(service.store, stated.slug))?.city).toBe("Leeds");
 });
 
 test("the counters are what counting would give", async () => {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { bmfPart, bmfPlace, type Place, provinceName } from "#content/register/places.ts";
+import {
+  bmfPart,
+  bmfPlace,
+  type Place,
+  postTown,
+  provinceName,
+  townInsteadOfPostcode,
+} from "#content/register/places.ts";
 
 const place = (STREET: string, CITY: string, STATE: string) =>
   orderOf(bmfPlace({ STREET, CITY, STATE }));
@@ -11,6 +18,12 @@ describe("a row of the IRS file stands", () => {
     ["1 SAMPLE ST", "NORTH LAS VEGAS", "NV", ["US", "Nevada", "North Las Vegas"]],
     ["1 CALLE", "SAN JUAN", "PR", ["PR", null, "San Juan"]],
     ["PSC 475 BOX 1452", "FPO", "AP", ["US", "Armed Forces Pacific", "FPO"]],
+    ["1 SAMPLE ST", "E PROVIDENCE", "RI", ["US", "Rhode Island", "East Providence"]],
+    ["1 SAMPLE ST", "NO SCITUATE", "RI", ["US", "Rhode Island", "North Scituate"]],
+    ["1 SAMPLE ST", "WHITE RIV JCT", "VT", ["US", "Vermont", "White River Junction"]],
+    ["1 SAMPLE ST", "CRAFTSBURY CM", "VT", ["US", "Vermont", "Craftsbury Common"]],
+    ["1 SAMPLE ST", "JEFFERSONVLLE", "VT", ["US", "Vermont", "Jeffersonville"]],
+    ["1 SAMPLE ST", "BROWNING MT", "MT", ["US", "Montana", "Browning"]],
     ["1 SAMPLE ST", "", "NV", ["US", "Nevada", null]],
     ["1 SAMPLE ST", "NOWHERE", "ZZ", ["US", null, "Nowhere"]],
   ])("%s, %s %s: %j", (street, city, state, found) => {
@@ -54,6 +67,42 @@ describe("a country that the street contradicts", () => {
     ["ROAD TOWN TORTOLA", "BRITISH VIRGIN ISLANDS", ["VG", null, "Road Town Tortola"]],
     ["PAGO PAGO 96799", "AUSTRALIA", ["AS", null, "Pago Pago"]],
   ])("%s under %s: %j", (street, city, found) => expect(place(street, city, "")).toEqual(found));
+});
+
+describe("a postcode of the United Kingdom", () => {
+  test.each([
+    ["E20 1JQ", "London"],
+    ["dh2 1an ", "Chester-le-Street"],
+    ["EC4Y ODS", "London"],
+    ["IV2", "Inverness"],
+    ["CV8 2LG", "Kenilworth"],
+    ["CV8 3FL", "Coventry"],
+    ["M3 6DP", "Salford"],
+    ["TD9 0QU", "Newcastleton"],
+    ["TD9 7BB", "Hawick"],
+    ["XX0 0XX", undefined],
+    ["M5V 3A7", undefined],
+    ["10500", undefined],
+    ["", undefined],
+  ])("%p has the post town %p", (postcode, town) => {
+    const name = postcode === "TD9 0QU" ? "Newcastleton First Responders" : "Sample";
+    expect(postTown(postcode, name)?.city).toBe(town);
+  });
+
+  test("is where its town comes from", () => {
+    expect(postTown("EH1 1AA", "Sample")).toEqual({ city: "Edinburgh", rule: "from postcode EH1" });
+  });
+
+  test.each([
+    ["POOLE", "Poole"],
+    ["Manchest", "Manchester"],
+    ["Cambridg", null],
+    ["Wiltshir", null],
+    ["England", null],
+    ["", null],
+  ])("is none in %p, which names the town %p", (text, town) => {
+    expect(townInsteadOfPostcode(text)).toBe(town);
+  });
 });
 
 test("a state is known by code and name, in any letter case", () => {
