@@ -119,14 +119,25 @@ function titled({ of, code }: NonNullable<FactRule["titles"]>, said: string | nu
   return `${found.map(({ title }) => title).join("; ")} (${code} ${codes})`;
 }
 
-/** The register's own page about an organisation, or null when it has no address for it. */
+/**
+ * The register's own page about an organisation, or null when it has no address for it. A charity that is registered under
+ * the number of another, such as 210183-1, is a part of that one's record.
+ */
 export function recordUrl(register: string, orgId: string): string | null {
   for (const [scheme, address] of Object.entries(known.get(register)?.record_urls ?? {})) {
     if (!orgId.startsWith(`${scheme}-`)) continue;
-    return address.replace("{number}", encodeURIComponent(orgId.slice(scheme.length + 1)));
+    const [number = "", part = "0"] = orgId.slice(scheme.length + 1).split("-");
+    return address
+      .replace("{number}", encodeURIComponent(number))
+      .replace("{part}", encodeURIComponent(part));
   }
   return null;
 }
+
+/** The page about an organisation in the first register that has one for its number; null for none. */
+export const registerPage = (orgId: string): string | null =>
+  [...known.keys()].map((register) => recordUrl(register, orgId)).find((url) => url !== null) ??
+  null;
 
 /** When the file that said so came out; an older one does not say since when. */
 const revokedAt = ({ facts, as_of }: RegisterRecord): string =>

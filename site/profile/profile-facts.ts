@@ -7,7 +7,7 @@ import {
 } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fromPostcode } from "#content/nonprofit/provenance.ts";
-import { registerById } from "#content/nonprofit/register-facts.ts";
+import { registerById, registerPage } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { isolated, joined, quoted } from "#site/parts/words.ts";
@@ -103,6 +103,7 @@ export const registrationsOf = (
     type: t.word(type),
     number: registration_number,
     orgId: record.registrations[at]?.org_id ?? null,
+    href: safeLink(registerPage(record.registrations[at]?.org_id ?? "")),
     country: t.country(country),
     linked:
       linked_by === undefined

@@ -15,7 +15,7 @@ const organisations = new Map(causes.map(({ id, organisation }) => [id, organisa
 
 /**
  * What an organisation is, in a sentence of what a register or the organisation states: "Nonprofit in Honolulu, listed by the
- * IRS under “Theater (NTEE A65)”, tax-exempt since 1994; gifts are deductible from US tax." "" for a profile without any.
+ * IRS under “Theater (NTEE A65)”, tax-exempt by a ruling of 1994; gifts are deductible from US tax." "" for a profile without any.
  * What agents agreed on and causes that our mapping chose are left out. Each text of the catalogue takes in what was said so
  * far, so that a language has its own order and its own marks between the parts.
  */
@@ -105,7 +105,7 @@ const isListed = ({ state }: RegisterFacts): boolean =>
 /** What is said of an organisation's standing, with the year where one is known. */
 type StandingClause = { key: "revoked" | "exempt" | "charity" | "founded"; year: string | null };
 
-/** "tax-exempt since 1994", "registered charity since 1990", what a revocation says, or else when it was founded. */
+/** "tax-exempt by a ruling of 1994", "registered charity since 1990", what a revocation says, or else when it was founded. */
 function standingClause(
   { provenance }: NonprofitRecord,
   { register_facts, founded_year }: NonprofitDetail,

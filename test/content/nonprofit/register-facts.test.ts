@@ -9,6 +9,7 @@ import {
   publicFacts,
   recordUrl,
   registerById,
+  registerPage,
   samePublicFacts,
   stateInWords,
   withRegisterRecord,
@@ -36,6 +37,8 @@ describe("what a register says, in words a donor knows:", () => {
         subsection: "03",
         status: "01",
         foundation: "15",
+        ntee: "A65",
+        activity: "088090000",
         deductibility: "1",
         ruling: "1994-07",
         filing: "01",
@@ -49,10 +52,13 @@ describe("what a register says, in words a donor knows:", () => {
       "Tax status: 501(c)(3): tax-exempt for charitable, religious, educational or scientific purposes",
       "Gifts: Deductible from US tax",
       "Kind of charity: Public charity, funded largely by the public or by government",
-      "Recognised as tax-exempt since: July 1994",
-      "Income: US$ 3,312,400, year to December 2024",
-      "Revenue: −US$ 500, year to December 2024",
-      "Assets: US$ 0, year to December 2024",
+      "Category: Theater (NTEE A65)",
+      "Former activity codes: Community theatrical group; Cultural performances (code 088, 090)",
+      "Ruling on its tax exemption: July 1994",
+      "Latest return covers the year to: December 2024",
+      "Revenue: −US$ 500, year to December 2024, Form 990 or 990-EZ",
+      "Gross income (revenue plus the costs of what was sold): US$ 3,312,400, year to December 2024, Form 990 or 990-EZ",
+      "Assets: US$ 0, year to December 2024, Form 990 or 990-EZ",
       "Has to file: Form 990 or 990-EZ each year",
       "Financial year ends in: December",
     ]);
@@ -61,7 +67,7 @@ describe("what a register says, in words a donor knows:", () => {
   test("the United Kingdom's and Australia's", () => {
     const uk = { registered: "1990-08-02", income: 75_186, accounts_to: "2019-10-31" };
     expect(textsOf("ukcat", { ...uk, regulator: "GB-SC", company_number: "02534145" })).toEqual([
-      "Registered with: Office of the Scottish Charity Regulator",
+      "Registered with: Scottish Charity Regulator (OSCR)",
       "Registered since: 2 August 1990",
       "Income: £75,186, year to 31 October 2019",
       "Latest accounts up to: 31 October 2019",
@@ -74,16 +80,22 @@ describe("what a register says, in words a donor knows:", () => {
   });
 
   test("a code without words, and a register that is not in the table, say nothing", () => {
-    expect(textsOf("irs-bmf", { subsection: "77", foundation: "00", deductibility: "0" })).toEqual(
-      [],
-    );
+    const codes = { subsection: "77", foundation: "00", deductibility: "9", ntee: "999" };
+    expect(textsOf("irs-bmf", { ...codes, activity: "000000000" })).toEqual([]);
     expect(textsOf("sample", { income: 5 })).toEqual([]);
     expect(publicFacts([record({ register: "sample" })])).toEqual([]);
   });
 
+  test("gifts of which the IRS says nothing, and codes whose group alone has a title, are said so", () => {
+    expect(textsOf("irs-bmf", { deductibility: "0", ntee: "B71" })).toEqual([
+      "Gifts: The IRS does not say whether gifts are deductible",
+      "Category: Education (NTEE B71)",
+    ]);
+  });
+
   test("an amount without a year has no period", () => {
-    expect(factsOf({ register: "irs-bmf", facts: { income: 5 } })).toEqual([
-      { name: "income", label: "Income", value: 5, currency: "USD" },
+    expect(factsOf({ register: "ukcat", facts: { income: 5 } })).toEqual([
+      { name: "income", label: "Income", value: 5, currency: "GBP" },
     ]);
   });
 });
@@ -159,6 +171,8 @@ describe("public facts", () => {
       "No longer in the register as of 14 April 2026",
     );
     expect(recordUrl("ukcat", "GB-SC-SC012345")).toContain("number=SC012345");
+    expect(recordUrl("ukcat", "GB-CHC-210183-1")).toContain("regid=210183&subid=1");
+    expect(registerPage("GB-NIC-100012")).toContain("regId=100012");
     expect(recordUrl("irs-bmf", "XX-1")).toBeNull();
     expect(recordUrl("sample", "XS-1")).toBeNull();
   });

@@ -102,7 +102,7 @@ describe("what registers say", () => {
     expect(text).toContain("Licence: Public domain");
     // The objects are the mission of this profile already.
     expect(text).not.toContain("Objects in the governing document");
-    expect($('a[href="https://apps.irs.gov/app/eos/detailsPage?ein=530196605"]')).toHaveLength(1);
+    expect($('a[href="https://apps.irs.gov/app/eos/detailsPage?ein=530196605"]')).toHaveLength(2);
   });
 
   test("stands in the markdown, in few words", async () => {

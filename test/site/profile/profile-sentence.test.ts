@@ -41,7 +41,7 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   [
     "the IRS",
     { ...honolulu, causes: ["creative-arts"], register_records: [said("irs-bmf", irs)] },
-    "Arts organisation in Honolulu, tax-exempt since 1994; gifts are deductible from US tax.",
+    "Arts organisation in Honolulu, tax-exempt by a ruling of 1994; gifts are deductible from US tax.",
   ],
   [
     "the IRS of a category, whatever our mapping made of it",
@@ -49,7 +49,7 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
       ...{ ...honolulu, causes: ["creative-arts"], provenance: { causes: ofRule } },
       register_records: [said("irs-bmf", { ...irs, ntee: "A65" })],
     },
-    "Nonprofit in Honolulu, listed by the IRS under “Theater (NTEE A65)”, tax-exempt since 1994; gifts are deductible from US tax.",
+    "Nonprofit in Honolulu, listed by the IRS under “Theater (NTEE A65)”, tax-exempt by a ruling of 1994; gifts are deductible from US tax.",
   ],
   [
     "the IRS of a church, beside its category",
