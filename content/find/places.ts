@@ -91,7 +91,8 @@ export const placesOfCodeBehind = (text: string): Place[] =>
 
 /** The spellings under which the index may keep a place: "St. Louis" is st louis and saint louis. */
 export function placeSpellings(text: string): string[] {
-  const bare = fold(text.replaceAll(/['’.]/g, ""));
+  const folded = fold(text.replaceAll(/['’.]/g, ""));
+  const bare = otherNames.get(folded) ?? folded;
   const words = bare.split(" ");
   const spelled = words.map((word) => placeWords.get(word) ?? word).join(" ");
   return spelled === bare ? [bare] : [bare, spelled];
@@ -99,6 +100,9 @@ export function placeSpellings(text: string): string[] {
 
 /** Whatever is in a city or region of this name. */
 export const named = ({ text }: Pick<Span, "text">): FtsMatch => placeMatch(placeSpellings(text));
+
+/** Usual names of places that the directory has under another: "nyc". */
+const otherNames = new Map(Object.entries(given.otherPlaceNames));
 
 /** "St" and "Saint" in both directions, "N" and "North", and the like. */
 const placeWords = new Map(
@@ -134,7 +138,8 @@ export function placesOfCode(text: string): Place[] {
 
 /** The place that words name in full, from what the directory has in one of that name; null when it is none. */
 export function placeOf(text: string, located: Located | null): Place | null {
-  const country = text.length <= codeLengthMax ? null : countryCode(text);
+  const [usual = text] = placeSpellings(text);
+  const country = usual.length <= codeLengthMax ? null : countryCode(usual);
   // "Scotland" is another name of a country, but a region of its own.
   const isPart = located !== null && fold(countryName(country) ?? "") !== fold(text);
   if (country !== null && !isPart) {

@@ -39,7 +39,7 @@ const noMatch = '""';
 
 /**
  * What has all of the words; null when nothing has. Names with all of the words come first, wherever they are, then what is
- * of the kind that the words name.
+ * of the kind that the words name. Of a place alone, what is there comes first.
  */
 export async function withAllWords(
   index: SearchIndex,
@@ -48,11 +48,16 @@ export async function withAllWords(
 ): Promise<CandidateSet | null> {
   const rest = besidePlace(reading);
   const matching = matcher(reading, asked.filters);
-  if (rest.length === 0) return found(await index.tiers([matching()], noMatch), matching(), []);
+  if (rest.length === 0) {
+    const inside = matcher({ ...reading, placeAlone: true }, asked.filters)();
+    return found(await index.tiers([inside, matching()], noMatch), matching(), []);
+  }
+  const there = matcher({ ...reading, placeAlone: reading.placeSaid }, asked.filters);
   const match = matching(allOf(rest.map((word) => word.match)));
-  const ofKind = matching(allOf(rest.map((word) => word.ofKind)));
+  const ofKind = there(allOf(rest.map((word) => word.ofKind)));
   const inNames = matching(inName(allOf(rest.map((word) => word.asName))));
-  const { named, tiers } = await index.tiers([ofKind, match], inNames);
+  const inside = there(allOf(rest.map((word) => word.match)));
+  const { named, tiers } = await index.tiers([ofKind, inside, match], inNames);
   const first =
     asked.guessed === null ? byName(named, reading) : bySimilarity(named, asked.guessed);
   return found({ tiers }, match, first);
@@ -156,6 +161,8 @@ function byName(named: readonly Named[], reading: Reading): RowId[] {
   const typed = tellingText(reading.words.map((word) => textOf(word.typed)).join(" "));
   const words = typed.split(" ");
   const restWords = besidePlace(reading).map((word) => fold(textOf(word.typed)));
+  // "Food in Hilo": a name elsewhere that only has these words follows what is there.
+  const farthest = reading.placeSaid ? 1 : Infinity;
   const nearness = (name: string, original: string) => {
     if (name === typed) return 0;
     if (name.startsWith(typed)) return 1;
@@ -166,6 +173,7 @@ function byName(named: readonly Named[], reading: Reading): RowId[] {
   return named
     .map(({ row, name }) => ({ row, text: tellingText(name), original: name }))
     .map((one) => ({ ...one, nearness: nearness(one.text, one.original) }))
+    .filter((one) => one.nearness <= farthest)
     .sort((a, b) => a.nearness - b.nearness || a.text.length - b.text.length || a.row - b.row)
     .map(({ row }) => row);
 }

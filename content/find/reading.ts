@@ -56,12 +56,14 @@ export type ReadWord = {
 };
 
 /**
- * How a query is understood. `placeAlone`: it asks for whatever is there ("charities in Reading"), so that a name with these
- * words elsewhere is no answer. `cause`: what is of this cause counts as related.
+ * How a query is understood. `placeSaid`: a word before the place says that it is one, so that a name with these words
+ * elsewhere follows what is there. `placeAlone`: whatever is there is asked for ("charities in Reading"), so that such a
+ * name is no answer. `cause`: what is of this cause counts as related.
  */
 export type Reading = {
   words: readonly ReadWord[];
   place: Place | null;
+  placeSaid: boolean;
   placeAlone: boolean;
   cause: FtsMatch | null;
 };
@@ -80,7 +82,7 @@ export async function literalReading(
     const match = wordMatch(typed, completions);
     return { typed, match, asName: match, ofKind: inName(match), inPlace: false };
   });
-  return { words: read, place: null, placeAlone: false, cause: null };
+  return { words: read, place: null, placeSaid: false, placeAlone: false, cause: null };
 }
 
 /** Takes a place out of the words and adds other spellings to the rest. `typed` is the whole text. */
@@ -119,6 +121,7 @@ export async function readingOf(
   return {
     words: withKinds(read),
     place: found?.place ?? null,
+    placeSaid: found?.said === true,
     placeAlone: rest.length === 0 && said.length < words.length,
     cause: null,
   };
@@ -160,7 +163,7 @@ async function completionsOf(index: SearchIndex, words: readonly SearchWord[]) {
   return begun === null ? null : index.completions(begun);
 }
 
-type FoundPlace = { place: Place; from: number; to: number };
+type FoundPlace = { place: Place; from: number; to: number; said: boolean };
 
 /** The place that the words name, with the larger and smaller ones beside it: "Portland, Maine, USA". */
 async function placeIn(
@@ -180,7 +183,7 @@ async function codeAfterPlace(
   const [to, from] = [words.length, words.length - 1];
   const before = placesBeside(words, { from, to });
   for (const place of placesOfCodeBehind(words.slice(from).map(textOf).join())) {
-    if ((await firstPlace(index, before, place)) !== null) return { place, from, to };
+    if ((await firstPlace(index, before, place)) !== null) return { place, from, to, said: false };
   }
   return null;
 }
@@ -200,7 +203,12 @@ async function widened(
     around: [outer.place, ...outer.place.around],
     isSure: false,
   };
-  return widened(index, words, { place, from: inner.from, to: outer.to });
+  return widened(index, words, {
+    place,
+    from: inner.from,
+    to: outer.to,
+    said: inner.said || outer.said,
+  });
 }
 
 /** The first of the spans that is a place; beside another one, the first that is a place inside it. */
@@ -215,7 +223,7 @@ async function firstPlace(
     const places = span.isCode ? placesOfCode(text) : [];
     for (const place of [...places, placeOf(text, located[at] ?? null)]) {
       if (place === null) continue;
-      if (await isMeant(index, span, place, outer)) return { place, from, to };
+      if (await isMeant(index, span, place, outer)) return { place, from, to, said: span.said };
     }
   }
   return null;

@@ -16,8 +16,10 @@ const askingWords: ReadonlySet<string> = new Set(given.asking);
  * Without a place, all when there are no others.
  */
 export function asking(words: readonly SearchWord[], isInPlace: boolean): readonly SearchWord[] {
+  const ofKinds = kindsIn(words).flatMap(({ from, to }) => words.slice(from, to));
   const says = (word: SearchWord) =>
     isPhrase(word) ||
+    ofKinds.includes(word) ||
     !(
       askingWords.has(fold(textOf(word))) ||
       (isInPlace && organisationWords.has(fold(textOf(word))))

@@ -30,7 +30,7 @@ export function ordinaryQuestions(
   const known = labelled(records, rowsOf(folder));
   const places = placesOf(known);
   const mine = asks.filter((_, at) => (at % 2 === 0) === (half === "tune"));
-  const random = randomOf(29, half === "tune" ? 1 : 2);
+  const random = randomOf(29, half === "tune" ? 1 : 3);
   const found = new Map<string, Question>();
   const add = (query: string, matches: readonly Labelled[]) =>
     found.set(query, { query, relevant: new Set(matches.map(({ id }) => id)) });

@@ -78,6 +78,9 @@ describe("a place in a query", () => {
   test.each([
     ["food bank honolulu", "Honolulu", ["Hawaii Foodbank Inc"]],
     ["charities in hilo", "Hilo", ["Feeding Neighbours"]],
+    ["usa food bank", "United States", ["Hawaii Foodbank Inc", "Feeding Neighbours"]],
+    ["uk trust", "United Kingdom", ["Wellcome Trust"]],
+    ["Alemania", "Germany", []],
     ["ONG en Kenia", "Kenya", ["Maji Project"]],
     ["organisations caritatives au Royaume-Uni", "United Kingdom", ["Wellcome Trust"]],
     ["food in hawaii", "Hawaii", ["Hawaii Foodbank Inc", "Feeding Neighbours"]],
@@ -92,6 +95,11 @@ describe("a place in a query", () => {
     const found = await find(q);
     expect(found.understood.place).toEqual({ name, shown: name });
     expect(found.names).toEqual(names);
+  });
+
+  test("says so when nothing is there", async () => {
+    expect(await find("charities in Alemania")).toMatchObject({ total: 0, exact: false });
+    expect((await find("Germany")).note).toBe("Nothing in Germany matches.");
   });
 
   test("is none when more profiles use the word", async () => {
