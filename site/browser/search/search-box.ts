@@ -34,6 +34,7 @@ function enhance(box: Box): void {
     if (words === asked && !literal) return;
     asked = words;
     const mine = ++turn;
+    rememberSearch(words, literal);
     if (words === "") return clear(box);
     box.count.textContent = box.text("searching");
     try {
@@ -47,17 +48,22 @@ function enhance(box: Box): void {
       box.count.textContent = box.text("away");
     }
   };
-  const { later, now } = debounced(() => void search(), restMs);
+  const { later } = debounced(() => void search(), restMs);
   field.addEventListener("input", () => {
     const [first = ""] = field.value.trim().split(/\s+/);
     engine.preload(first);
     later();
   });
-  box.whole.addEventListener("submit", (event) => {
-    event.preventDefault();
-    now();
-  });
   box.whole.addEventListener("keydown", (event) => moveBetween(box, event));
+  const before = new URLSearchParams(location.search);
+  field.value ||= before.get("q") ?? "";
+  void search(before.has("literal"));
+}
+
+/** In the address, so that Back and Reload find the results again. Enter leads to the page of the search. */
+function rememberSearch(words: string, literal: boolean): void {
+  const query = new URLSearchParams({ q: words, ...(literal ? { literal: "1" } : {}) });
+  history.replaceState(null, "", words === "" ? location.pathname : `?${query}`);
 }
 
 function clear({ count, list }: Box): void {

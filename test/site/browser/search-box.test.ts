@@ -87,6 +87,27 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     expect(page.asked.filter((path) => path.startsWith("/pagefind/"))).toEqual([]);
     expect(page.troubles).toEqual([]);
   });
+  test("keeps the search in the address: Back and Reload find it again, and Enter leads to its page", async () => {
+    withService = true;
+    const page = await home();
+    await page.fill("#search-words", "night france");
+    await page.waitForSelector("#search-results a");
+    expect(new URL(page.url()).search).toBe("?q=night+france");
+    await page.click("#search-results a");
+    await page.waitForURL("**/nonprofits/night-school-1");
+    await page.goBack();
+    await page.waitForSelector("#search-results a");
+    expect(await page.inputValue("#search-words")).toBe("night france");
+    await page.reload();
+    await page.waitForSelector("#search-results a");
+    await page.press("#search-words", "Enter");
+    await page.waitForURL("**/search?q=night+france");
+    await page.goBack();
+    await page.waitForSelector("#search-results a");
+    await page.fill("#search-words", "");
+    await page.waitForFunction(() => location.search === "");
+    expect(unexpected(page)).toEqual([]);
+  });
   test("says in the language of the page how the words were read", async () => {
     withService = true;
     const page = await openPage(browser);
