@@ -20,7 +20,7 @@ import { finalDonations } from "#content/giving/store.ts";
 import { contestedOf } from "#content/enrichment/contested-store.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { causeList, listItemsById } from "#content/nonprofit/list-store.ts";
+import { causeList } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
 import { listAnswer, toDetail } from "#content/nonprofit/wire.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
@@ -160,7 +160,7 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
 
 /** One page of such a list for people, as the site draws it. */
 async function listForPeople(
-  { store, search, draw }: DirectoryContext,
+  { store, search, draw, config }: DirectoryContext,
   asked: QueryOf<typeof directory.browseNonprofits>,
   form: PageForm,
 ): Promise<Response> {
@@ -170,8 +170,7 @@ async function listForPeople(
   const query = browseQuery({ ...narrowing, limit: entriesPerPage, offset });
   const { ids, ...found } = await search.browse(query);
   if (number > 1 && offset >= found.total) return draw.missing(form);
-  const known = await listItemsById(store, ids);
-  const items = ids.flatMap((id) => known.get(id) ?? []);
+  const items = await summariesById(store, ids, config.baseUrl);
   return draw.list({ ...query, ...found, page: number, items }, form);
 }
 

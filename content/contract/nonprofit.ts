@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Facets } from "./browse.ts";
+import { Facets, incomeBandIds } from "./browse.ts";
 import { named } from "./base/shape.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);
@@ -11,6 +11,10 @@ export const NonprofitStatus = z
     "listed: from a register; claimed: by the organisation; withdrawn: no longer registered, or by an operator",
   );
 export type NonprofitStatus = z.infer<typeof NonprofitStatus>;
+
+/** What a register says of an organisation as a whole. `gone`: an earlier file had it, and the newest does not. */
+export const RegisterState = z.enum(["registered", "revoked", "reinstated", "removed", "gone"]);
+export type RegisterState = z.infer<typeof RegisterState>;
 
 /**
  * One item of search and list results. Every field is present; one without a value is null.
@@ -40,6 +44,12 @@ export const NonprofitSummary = named("NonprofitSummary", {
     .union([z.literal(0), z.literal(1)])
     .describe("1: the organisation has claimed its profile; 0: directory listing only"),
   causes: z.array(z.string()).describe("Cause ids"),
+  income_band: z
+    .enum(incomeBandIds)
+    .describe("Band of the yearly income that a register gives, as the filter income has it"),
+  standing: RegisterState.nullable().describe(
+    "What registers say of the organisation: a revocation before all else; null: none speaks of it",
+  ),
 });
 export type NonprofitSummary = z.infer<typeof NonprofitSummary>;
 
@@ -78,10 +88,6 @@ export const Registration = named("Registration", {
     "Of a further registration: what says that it is the same organisation. Absent where the profile began with it",
   ),
 });
-
-/** What a register says of an organisation as a whole. `gone`: an earlier file had it, and the newest does not. */
-export const RegisterState = z.enum(["registered", "revoked", "reinstated", "removed", "gone"]);
-export type RegisterState = z.infer<typeof RegisterState>;
 
 export const RegisterFact = named("RegisterFact", {
   name: z.string().describe("Stable name, for example income"),

@@ -7,18 +7,19 @@ import {
   type ListSort,
   noFilters,
 } from "#content/contract/browse.ts";
+import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { browseColumns, type BrowseColumns, type BrowseRow } from "./browse-columns.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { idsInList, type ListItem, newestNonprofitId } from "#content/nonprofit/list-store.ts";
+import { idsInList, newestNonprofitId } from "#content/nonprofit/list-store.ts";
 
 /** A part of the directory: how many match, which stand on the page, and how many have each value of each facet. */
 export type BrowsePage = { total: number; ids: number[]; facets: FacetCounts };
 
 /** A page of a list for people, before it is drawn. Pages count from 1. */
 export type FoundList = Pick<BrowseQuery, "filters" | "sort"> &
-  Pick<BrowsePage, "total" | "facets"> & { page: number; items: ListItem[] };
+  Pick<BrowsePage, "total" | "facets"> & { page: number; items: NonprofitSummary[] };
 
 /** Narrows, counts and sorts the directory: as of now, after the writes of any process. */
 export type Browse = ReturnType<typeof openBrowse>;

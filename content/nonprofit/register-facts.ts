@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { RegisterFact, RegisterFacts, RegisterState } from "#content/contract/nonprofit.ts";
 import categories from "#content/editorial/register-categories.json";
 import registers from "#content/editorial/registers.json";
+import { registers_of_revoked as registersOfRevoked } from "#content/editorial/standing.json";
 import type { NonprofitRecord, RegisterRecord } from "./record.ts";
 
 /** How a fact is made of a register's codes. Source: content/editorial/registers.json. */
@@ -155,6 +156,18 @@ export const listedAfter = (
       one.state === "registered" &&
       dateOf(one) > revokedAt(revocation),
   ) ?? null;
+
+const gravestFirst = ["revoked", "reinstated", "registered", "removed", "gone"] as const;
+
+/** What registers say of a nonprofit as a whole, in one word. A list of revocations that drops it says nothing. */
+export function standingIn(records: readonly RegisterRecord[]): RegisterState | null {
+  const states = records
+    .filter(({ state, register }) => state !== "gone" || !registersOfRevoked.includes(register))
+    .map((one) =>
+      one.state === "revoked" && listedAfter(one, records) ? "reinstated" : one.state,
+    );
+  return gravestFirst.find((state) => states.includes(state)) ?? null;
+}
 
 /** What a revocation takes back, whatever a file from before it says. */
 const revocable: ReadonlySet<string> = new Set(["tax_status", "deductibility"]);

@@ -15,10 +15,12 @@ import { isoTime } from "#content/contract/base/time.ts";
 import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer } from "./facets.ts";
 import { countryName } from "./country.ts";
+import { incomeBand } from "./filters.ts";
+import { incomeOf } from "./listing.ts";
 import { confidenceIn } from "./provenance.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
-import { publicFacts } from "./register-facts.ts";
+import { publicFacts, standingIn } from "./register-facts.ts";
 
 /** What a summary is made of, beside the causes. */
 export const summaryColumns = [
@@ -40,7 +42,10 @@ export const summaryColumns = [
   "ghd_aligned",
   "verified",
 ] as const;
-export type Summarised = Pick<NonprofitRecord, (typeof summaryColumns)[number] | "causes">;
+export type Summarised = Pick<
+  NonprofitRecord,
+  (typeof summaryColumns)[number] | "causes" | "register_records"
+>;
 
 /**
  * A nonprofit as an item of a list. The spec names the donation page twice; both are served, one is stored. `baseUrl` has
@@ -66,6 +71,8 @@ export const toSummary = (n: Summarised, baseUrl: string): NonprofitSummary => (
   ghd_aligned: n.ghd_aligned,
   verified: n.verified,
   causes: n.causes,
+  income_band: incomeBand(incomeOf(n)),
+  standing: standingIn(n.register_records),
 });
 
 /** The full public profile: what GET /api/nonprofits/{slug} and the bundle's file both say. */

@@ -3,13 +3,13 @@ import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/contract/browse.ts";
-import { listAnswer, toSummary } from "#content/nonprofit/wire.ts";
-import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
+import { listAnswer } from "#content/nonprofit/wire.ts";
+import { listCounts } from "#content/nonprofit/list-store.ts";
 import type { SearchAsked } from "#content/contract/search.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import type { FoundList } from "#content/find/browse-store.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
+import { summariesById } from "#content/nonprofit/record-store.ts";
 import { listMarkdown, listPageView } from "#site/lists/list-view.ts";
 import { english } from "#content/language/texts.ts";
 import { historyView } from "#site/profile/history-view.ts";
@@ -106,15 +106,9 @@ async function placeOf(key: string, { lists }: Source): Promise<Place> {
 }
 
 async function filesOf(places: readonly Place[], source: Source): Promise<BundleFile[]> {
-  const idsOf = (shown: (place: Place) => boolean) => [
-    ...new Set(places.filter(shown).flatMap(({ ids }) => ids)),
-  ];
-  const whole = idsOf(({ list }) => list === "all");
-  const records = await recordsById(source.store, whole, { summaries: true });
-  const summaries = new Map(
-    records.map((record) => [record.id, toSummary(record, source.baseUrl)]),
-  );
-  const items = await listItemsById(source.store, idsOf(isForPeople));
+  const ids = [...new Set(places.flatMap((place) => place.ids))];
+  const found = await summariesById(source.store, ids, source.baseUrl);
+  const summaries = new Map(found.map((summary) => [Number(summary.id), summary]));
   const pages = places.flatMap((place) => [
     ...(place.list === "all" ? [{ ...place, json: true }] : []),
     ...(isForPeople(place) ? [{ ...place, json: false }] : []),
@@ -128,7 +122,9 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
       const markdown = markdownPathOf(path);
       const all = markdown === null ? [path] : [path, markdown];
       if (gone) return all.map((one) => ({ path: one, body: null }));
-      return json ? [await jsonPage(place, summaries, source)] : shownPage(place, items, source);
+      return json
+        ? [await jsonPage(place, summaries, source)]
+        : shownPage(place, summaries, source);
     }),
   );
   return files.flat();
@@ -160,7 +156,7 @@ function jsonPage(
 /** The page of a list for people, and for models. */
 async function shownPage(
   place: Place,
-  items: ReadonlyMap<number, ListItem>,
+  summaries: ReadonlyMap<number, NonprofitSummary>,
   source: Source,
 ): Promise<BundleFile[]> {
   const { list, ids, total, facets } = place;
@@ -171,7 +167,7 @@ async function shownPage(
     page: place.page,
     total,
     facets,
-    items: ids.flatMap((id) => items.get(id) ?? []),
+    items: ids.flatMap((id) => summaries.get(id) ?? []),
   });
   const page = list === "all" ? "/browse" : kind === "cause" ? "/causes/[id]" : "/countries/[code]";
   const path = list === "all" ? "browse.html" : pathOf(place);

@@ -24,7 +24,11 @@ export const profileIn = (change: Change): number | null =>
   isOfDonations(change) ? null : change.nonprofit_id;
 
 /** Fields that an item of a list shows: only these make a list page stale when nothing moved. */
-export const listedFields: ReadonlySet<string> = new Set([...summaryColumns, "causes", "status"]);
+export const listedFields: ReadonlySet<string> = new Set([
+  ...summaryColumns,
+  "causes",
+  "register_records",
+]);
 
 /** The published list of profiles that want help. */
 export const needsPath = "api/needs-enrichment.json";

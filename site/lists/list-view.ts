@@ -7,6 +7,7 @@ import {
   givenFilters,
   facetNames,
   type Facets,
+  incomeBands,
   type Filters,
   type ListSort,
   listSorts,
@@ -17,11 +18,12 @@ import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
-import type { ListItem } from "#content/nonprofit/list-store.ts";
+import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { listPath, withParams } from "#site/parts/address.ts";
 import { pictureOf } from "#site/parts/page-head.ts";
-import { clipped, joined, placesInLine } from "#site/parts/words.ts";
+import { clipped } from "#site/parts/words.ts";
+import { isWarning, type RowItem, rowNote, type RowWords } from "./row.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;
@@ -33,7 +35,7 @@ export type ListPage = {
   sort: ListSort;
   page: number;
   total: number;
-  items: readonly ListItem[];
+  items: readonly NonprofitSummary[];
   /**
    * Counts of values. Null on the further pages of the bundle, which tell no numbers of the whole list, so that a new
    * entry far down leaves them as they are.
@@ -76,7 +78,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     ...(facets === null ? notNarrowed : waysToNarrow(list, facets, { isFile: !narrowed, t })),
     page,
     ...pagerOf(list),
-    entries: items.map((item) => entryOf({ ...item, country: item.country_code }, t)),
+    entries: entriesOf(items, t),
   };
 }
 
@@ -296,29 +298,36 @@ export const optionsHtml = (options: readonly Option[]): string =>
 const isSameValue = (facet: FacetName, current: string, value: string): boolean =>
   facet === "country" ? countryCode(current) === value : fold(current) === fold(value);
 
-/**
- * An entry of a list, in words; what is too long for one is cut, for the profile has it whole. `country` is its code or
- * its name in English.
- */
-export function entryOf(
-  item: Omit<ListItem, "id" | "country_code"> & { country: string | null },
-  t: Texts,
-) {
-  const people = item.beneficiaries_per_year;
-  const places = [item.city, item.region, t.country(item.country)].map((place) =>
-    clipped(place ?? "", 60),
-  );
-  const reach = people === null ? null : t.text("count.people_a_year", { count: people });
+/** The entries of a list, in words; what is too long for one is cut, for the profile has it whole. */
+export function entriesOf(items: readonly RowItem[], t: Texts): Entry[] {
+  const words: RowWords = {
+    text: (name, values) => t.named("row", name, values),
+    names: rowNames(t),
+  };
+  return items.map((item) => entryOf(item, words, t));
+}
+
+function entryOf(item: RowItem, words: RowWords, t: Texts) {
   return {
     path: `/nonprofits/${item.slug}`,
     name: clipped(item.name, 200),
     verified: item.verified === 1,
-    note: joined([placesInLine(places), reach], " · "),
-    text: clipped(item.text ?? "", 180),
-    gives: false,
+    gives: item.give_url !== null,
+    warning: isWarning(item.standing) ? words.text(item.standing ?? "") : null,
+    note: rowNote({ ...item, country: t.country(item.country) }, words),
+    text: clipped(item.tagline ?? item.mission ?? "", 180),
   };
 }
 export type Entry = ReturnType<typeof entryOf>;
+
+/** What causes call an organisation, and the bands of income that say something, by their ids. */
+export function rowNames(t: Texts): Record<string, string> {
+  const bands = incomeBands.filter(({ id }) => id !== "unknown" && id !== "none");
+  return Object.fromEntries([
+    ...causes.map(({ id, organisation }) => [id, t.word(organisation)]),
+    ...bands.map(({ id, name }) => [id, t.word(name)]),
+  ]);
+}
 
 /**
  * The entries of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with
@@ -330,12 +339,13 @@ export const entriesHtml = (
   words: readonly string[] = [],
 ): string =>
   entries
-    .map(({ path, name, verified, gives, note, text }) => {
+    .map(({ path, name, verified, gives, warning, note, text }) => {
       const link = `<a href="${escaped(path)}" dir="auto">${marked(name, words)}</a>`;
       const mark = verified ? ` <span class="mark good">${t.html("list.verified")}</span>` : "";
       const gift = gives ? ` <span class="mark">${t.html("list.usdc")}</span>` : "";
+      const bad = warning === null ? "" : ` <span class="mark bad">${escaped(warning)}</span>`;
       const what = text === "" ? "" : `<p dir="auto">${marked(text, words)}</p>`;
-      return `<li>${link}${mark}${gift}<p class="note">${escaped(note)}</p>${what}</li>`;
+      return `<li>${link}${mark}${gift}${bad}<p class="note">${escaped(note)}</p>${what}</li>`;
     })
     .join("");
 
@@ -346,8 +356,9 @@ type ListForModels = Pick<
 
 /** The page of a list for models; its links lead to markdown. `baseUrl` has no trailing slash. */
 export function listMarkdown(view: ListForModels, baseUrl: string): string {
-  const entries = view.entries.map(({ path, name, verified, note, text }) => {
-    const what = [verified ? "claimed" : "", note, text].filter((part) => part !== "");
+  const entries = view.entries.map(({ path, name, verified, warning, note, text }) => {
+    const marks = [verified ? "claimed" : "", warning ?? ""];
+    const what = [...marks, note, text].filter((part) => part !== "");
     return `- [${markdownLine(name)}](${baseUrl}${path}.md): ${what.map(markdownLine).join(" · ")}`;
   });
   const next = view.next?.includes("?") === false ? `${view.next}.md` : view.next;

@@ -7,8 +7,7 @@ import {
 import { type FacetCounts, givenFilters } from "#content/contract/browse.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import {
-  type Entry,
-  entryOf,
+  entriesOf,
   type FacetGroup,
   facetGroup,
   filterText,
@@ -59,7 +58,7 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
         ? []
         : [
             {
-              text: t.text("search.in_place", {
+              text: t.text("read.in_place", {
                 place: clipped(t.country(place.shown) ?? place.shown, 60),
               }),
               href: searchPath({ ...asked, literal: "1", page: 1 }),
@@ -85,10 +84,7 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
     })),
     next: page < pageCount ? pathOf(page + 1) : null,
     prev: previous < 1 ? null : { number: previous, href: pathOf(previous) },
-    entries: found.nonprofits.map((one): Entry => {
-      const entry = entryOf({ ...one, text: one.tagline ?? one.mission }, t);
-      return { ...entry, gives: one.give_url !== null };
-    }),
+    entries: entriesOf(found.nonprofits, t),
     /** What is marked where it stands in an entry, or begins a word there. */
     words: found.understood.words,
   };

@@ -78,7 +78,7 @@ export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
 /** Programmes and impact, each with a note in a few words. */
 export const programsOf = ({ programs }: NonprofitDetail, t: Texts = english) =>
   programs.map(({ name, description, location, beneficiaries_per_year: count }) => {
-    const reach = count === null ? null : t.text("count.people_a_year", { count });
+    const reach = count === null ? null : t.text("row.reach", { count });
     const where = location === null ? null : isolated(location);
     return { name, text: description, note: joined([where, reach], " · ") };
   });

@@ -11,6 +11,7 @@ import {
   registerById,
   registerPage,
   samePublicFacts,
+  standingIn,
   stateInWords,
   withRegisterRecord,
 } from "#content/nonprofit/register-facts.ts";
@@ -195,5 +196,20 @@ describe("public facts", () => {
     const newer = record({ as_of: "2026-05-12" });
     expect(withRegisterRecord([record(), other], newer)).toEqual([newer, other]);
     expect(withRegisterRecord([other], newer)).toEqual([newer, other]);
+  });
+});
+
+describe("the standing in one word", () => {
+  const revocation = record({ register: "irs-revocations", state: "revoked", as_of: "2026-05-12" });
+  const later = record({ as_of: "2026-06-09" });
+  test.each([
+    ["nothing without a register", [], null],
+    ["a revocation before all else", [record(), revocation], "revoked"],
+    ["reinstated, where a later file lists it", [later, revocation], "reinstated"],
+    ["registered, where one of its numbers is", [record({ state: "gone" }), later], "registered"],
+    ["gone", [record({ state: "gone" })], "gone"],
+    ["nothing of a list of revocations that dropped it", [{ ...revocation, state: "gone" }], null],
+  ] as const)("is %s", (_, records, standing) => {
+    expect(standingIn(records)).toBe(standing);
   });
 });

@@ -14,9 +14,11 @@ const summary: SearchAnswer["nonprofits"][number] = {
   ...{ id: "1", slug: "wells", name: "Clean <b>Water</b> (Kenya)", tagline: null },
   ...{ mission: "We clean water & repair wells.", country: "Kenya", city: "Kisumu", region: null },
   ...{ website: null, donation_url: null, donate_url: null, logo_url: null, founded_year: null },
-  ...{ beneficiaries_per_year: 1, ghd_aligned: 0, verified: 1, causes: [] },
+  ...{ beneficiaries_per_year: 1, ghd_aligned: 0, verified: 1, causes: ["water-sanitation"] },
   give_url: "https://almoner.example/api/donate/wells",
   match: "all",
+  income_band: "1m-10m",
+  standing: "registered",
 };
 const answer: Parameters<typeof drawnSearch>[2] & object = {
   understood: {
@@ -50,6 +52,9 @@ test("a search is a page: words marked, what it was narrowed by to take away, it
       .map((_, mark) => $(mark).text())
       .get(),
   ).toEqual(["Claimed", "Takes USDC"]);
+  expect(item.find(".note").text()).toBe(
+    "Water and sanitation organisation · Kisumu, Kenya · 1 person a year · Income: 1 to 10 million · Registered",
+  );
   expect(
     $(".chips a")
       .map((_, chip) => $(chip).attr("href"))
@@ -63,6 +68,14 @@ test("a search is a page: words marked, what it was narrowed by to take away, it
   expect(alternates.get()).toEqual([
     "https://almoner.example/api/search?q=clean+water+kenya&accepts=usdc&offset=20",
   ]);
+});
+
+test("a row warns of what registers say against an organisation, and tells how far away it is", async () => {
+  const found = { ...summary, standing: "revoked", income_band: "none", distance_km: 3.4 } as const;
+  const $ = await drawn({ q: "wells" }, { ...answer, nonprofits: [found] });
+  const item = $("#search-list li");
+  expect(item.find(".mark.bad").text()).toBe("Tax exemption revoked");
+  expect(item.find(".note").text()).toEndWith("1 person a year · about 3 km");
 });
 
 test("what was typed is text, and nothing found is said", async () => {
