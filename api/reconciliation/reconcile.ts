@@ -2,8 +2,7 @@ import type { Context } from "#api/context.ts";
 import { batchMax, type Candidate } from "#content/contract/reconciliation.ts";
 import { type SearchQuery, unfiltered } from "#content/contract/search.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
-import { type ListItem, listItemsById } from "#content/nonprofit/list-store.ts";
-import { idsBySlug } from "#content/nonprofit/record-store.ts";
+import { idsBySlug, summarisedById } from "#content/nonprofit/record-store.ts";
 import {
   type Lookup,
   certain,
@@ -12,6 +11,7 @@ import {
   ranked,
 } from "#content/reconciliation/match.ts";
 import { type } from "#content/reconciliation/manifest.ts";
+import type { Summarised } from "#content/nonprofit/wire.ts";
 import { knownByOrgId } from "#content/register/standing-store.ts";
 
 type Searching = Pick<Context, "store" | "search">;
@@ -36,7 +36,7 @@ export async function reconcile(
     );
     const before = open.map((one) => (found.get(one) ?? []).map(({ found: { id } }) => id));
     const ids = pages.map((page, at) => [...new Set([...(before[at] ?? []), ...page.ids])]);
-    const items = await listItemsById(context.store, ids.flat());
+    const items = await summarisedById(context.store, ids.flat());
     for (const [at, one] of open.entries()) {
       const candidates = (ids[at] ?? []).flatMap((id) => items.get(id) ?? []);
       const [only] = candidates;
@@ -73,8 +73,8 @@ async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
   ];
   const slugs = all.flatMap(slugsOf);
   const idOf = slugs.length === 0 ? new Map<string, number>() : await idsBySlug(store, slugs);
-  const items = await listItemsById(store, [...idOf.values()]);
-  const found = new Map<Lookup, Match<ListItem>[]>();
+  const items = await summarisedById(store, [...idOf.values()]);
+  const found = new Map<Lookup, Match<Summarised>[]>();
   for (const one of all) {
     const [slug] = slugsOf(one).filter((each) => idOf.has(each));
     const item = items.get(idOf.get(slug ?? "") ?? 0);
@@ -91,7 +91,7 @@ async function inTurns<Item, Value>(items: readonly Item[], work: (item: Item) =
   return done;
 }
 
-const candidateOf = ({ found, score, match, features }: Match<ListItem>): Candidate => ({
+const candidateOf = ({ found, score, match, features }: Match<Summarised>): Candidate => ({
   id: found.slug,
   name: found.name,
   description: placeOf(found),
@@ -110,7 +110,7 @@ export const placeOf = ({
   city,
   region,
   country_code,
-}: Pick<ListItem, "city" | "region" | "country_code">): string =>
+}: Pick<Summarised, "city" | "region" | "country_code">): string =>
   [city, region, countryName(country_code)].filter((part) => part !== null).join(", ");
 
 /** What somebody types: names that begin so, and the one with this slug or number. */
@@ -123,7 +123,7 @@ export async function suggested(
     idsBySlug(context.store, [prefix]),
   ]);
   const all = [...new Set([...(cursor === 0 ? own.values() : []), ...ids])];
-  const items = await listItemsById(context.store, all);
+  const items = await summarisedById(context.store, all);
   return all
     .flatMap((id) => items.get(id) ?? [])
     .map((item) => ({

@@ -5,7 +5,6 @@ import type { Queryable } from "#content/store/open.ts";
 import { inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
 import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { countryName } from "./country.ts";
-import type { NonprofitRecord } from "./record.ts";
 import { recordsById } from "./record-store.ts";
 
 /** A part of a list. */
@@ -97,38 +96,6 @@ export async function nonprofitIdsAfter(
 export async function newestNonprofitId(store: Queryable): Promise<number> {
   const [found] = await store.db.select({ newest: max(nonprofits.id) }).from(nonprofits);
   return found?.newest ?? 0;
-}
-
-const itemColumns = [
-  "id",
-  "slug",
-  "name",
-  "city",
-  "region",
-  "country_code",
-  "verified",
-  "beneficiaries_per_year",
-] as const;
-
-/** What an HTML list shows of a nonprofit. `text` is the tagline, or else the first 240 characters of the mission. */
-export type ListItem = Pick<NonprofitRecord, (typeof itemColumns)[number]> & {
-  text: string | null;
-};
-
-/** List items by id; unknown ids are left out. Ask for about 1,000 at a time. */
-export async function listItemsById(
-  store: Queryable,
-  ids: readonly number[],
-): Promise<Map<number, ListItem>> {
-  // SQL, because the driver takes longer over each row and cell than over one JSON text of all.
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${rowsAsJson([...itemColumns, "coalesce(tagline, substr(mission, 1, 240))"])} AS items
-          FROM nonprofits
-          WHERE id IN (SELECT value FROM json_each(?))`,
-    args: [JSON.stringify(ids)],
-  });
-  const found = rowsFromJson(nonprofits, [...itemColumns, "tagline"], rows[0]?.["items"]);
-  return new Map(found.map(({ tagline: text, ...item }) => [item.id, { ...item, text }]));
 }
 
 /** GET /api/causes: all 29 causes in the contract's order, with how many nonprofits each has. */

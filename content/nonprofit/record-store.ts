@@ -63,16 +63,22 @@ export async function idsBySlug(
   return new Map(found.map(({ slug, id }) => [slug, id]));
 }
 
-/**
- * Summaries of nonprofits by their ids, in the order of the ids; unknown ids are left out. SQL for the reason that
- * recordsById has: this stands in every search.
- */
+/** Summaries of nonprofits by their ids, in the order of the ids; unknown ids are left out. */
 export async function summariesById(
   store: Queryable,
   ids: readonly number[],
   baseUrl: string,
 ): Promise<NonprofitSummary[]> {
-  if (ids.length === 0) return [];
+  const found = await summarisedById(store, ids);
+  return ids.flatMap((id) => found.get(id) ?? []).map((one) => toSummary(one, baseUrl));
+}
+
+/** What summaries are made of. SQL for the reason that recordsById has: this stands in every search. */
+export async function summarisedById(
+  store: Queryable,
+  ids: readonly number[],
+): Promise<Map<number, Summarised>> {
+  if (ids.length === 0) return new Map();
   const { rows } = await store.raw.execute({
     sql: `SELECT ${[rowsOf(nonprofits, summaryColumns, "id"), ...ofSummaries.map(({ sql }) => sql)].join(", ")}`,
     args: [JSON.stringify(ids)],
@@ -82,10 +88,7 @@ export async function summariesById(
     found.set(row.id, { ...row, causes: [], register_records: [] });
   }
   for (const { name, read } of ofSummaries) read(rows[0]?.[name], found);
-  return ids.flatMap((id) => {
-    const one = found.get(id);
-    return one === undefined ? [] : [toSummary(one, baseUrl)];
-  });
+  return found;
 }
 
 /** The rows of these nonprofits (?1, a JSON array of ids) in one table, as one JSON text named as the table. */
