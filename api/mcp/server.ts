@@ -15,6 +15,7 @@ import { version } from "#content/contract/base/version.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import { fitted, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
+import type { SearchAnswer } from "#content/contract/search.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { dataNotice, type McpTool, mcpTools } from "#content/openapi/mcp-tools.ts";
 import { jsonSchemaOf } from "#content/openapi/schemas.ts";
@@ -75,7 +76,8 @@ async function callTool(ask: Ask, name: string, input: unknown): Promise<CallToo
   const answer = await asked(ask, callOf(tool.operation, read.value));
   if (!answer.ok) return refused(answer.value);
   const value = marked(shown(tool, answer.value));
-  return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
+  const texts = [JSON.stringify(value), ...groupsIn(tool, value as Partial<SearchAnswer>)];
+  return { content: texts.map((text) => ({ type: "text", text })), structuredContent: value };
 }
 
 /** With how to read it in front: what follows in the same object is delimited by it. */
@@ -101,6 +103,16 @@ function shown({ name }: McpTool, value: Record<string, unknown>): Record<string
   if (name !== "search_nonprofits") return value;
   const { results: _twice, ...rest } = value;
   return rest;
+}
+
+/** Which results of a search have all of the words, and which are only related, in words of ours. */
+function groupsIn({ name }: McpTool, value: Partial<SearchAnswer>): string[] {
+  const { matching = 0, total = 0, related = 0 } = value;
+  if (name !== "search_nonprofits" || related === 0) return [];
+  if (matching === 0) return [`All ${total} results are only related (match "some"): see note.`];
+  return [
+    `Results 1 to ${matching} of ${total} have all of the words (match "all"). Related: the others have some of the words, or work for the same cause (match "some").`,
+  ];
 }
 
 /** The normal answer to a client that asks what to pay. */

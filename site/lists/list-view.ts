@@ -7,7 +7,6 @@ import {
   givenFilters,
   facetNames,
   type Facets,
-  incomeBands,
   type Filters,
   type ListSort,
   listSorts,
@@ -22,8 +21,8 @@ import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { listPath, withParams } from "#site/parts/address.ts";
 import { pictureOf } from "#site/parts/page-head.ts";
-import { clipped } from "#site/parts/words.ts";
-import { isWarning, type RowItem, rowNote, type RowWords } from "./row.ts";
+import { clipped, placesInLine, rowNames } from "#site/parts/words.ts";
+import { type RowItem, rowNote, type RowWords, warningOf } from "#site/browser/search/row.ts";
 
 /** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;
@@ -308,26 +307,20 @@ export function entriesOf(items: readonly RowItem[], t: Texts): Entry[] {
 }
 
 function entryOf(item: RowItem, words: RowWords, t: Texts) {
+  const places = [item.city, item.region, t.country(item.country)].map((place) =>
+    clipped(place ?? "", 60),
+  );
   return {
     path: `/nonprofits/${item.slug}`,
     name: clipped(item.name, 200),
     verified: item.verified === 1,
     gives: item.give_url !== null,
-    warning: isWarning(item.standing) ? words.text(item.standing ?? "") : null,
-    note: rowNote({ ...item, country: t.country(item.country) }, words),
+    warning: warningOf(item, words),
+    note: rowNote(item, placesInLine(places), words),
     text: clipped(item.tagline ?? item.mission ?? "", 180),
   };
 }
 export type Entry = ReturnType<typeof entryOf>;
-
-/** What causes call an organisation, and the bands of income that say something, by their ids. */
-export function rowNames(t: Texts): Record<string, string> {
-  const bands = incomeBands.filter(({ id }) => id !== "unknown" && id !== "none");
-  return Object.fromEntries([
-    ...causes.map(({ id, organisation }) => [id, t.word(organisation)]),
-    ...bands.map(({ id, name }) => [id, t.word(name)]),
-  ]);
-}
 
 /**
  * The entries of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with
@@ -352,22 +345,29 @@ export const entriesHtml = (
 type ListForModels = Pick<
   ListPageView,
   "name" | "page" | "intro" | "total" | "order" | "entries" | "next" | "json"
->;
+> & {
+  /** Entries under headings, where they have some. */
+  lists?: readonly { heading: string | null; entries: readonly Entry[] }[];
+};
 
 /** The page of a list for models; its links lead to markdown. `baseUrl` has no trailing slash. */
 export function listMarkdown(view: ListForModels, baseUrl: string): string {
-  const entries = view.entries.map(({ path, name, verified, warning, note, text }) => {
+  const lineOf = ({ path, name, verified, warning, note, text }: Entry) => {
     const marks = [verified ? "claimed" : "", warning ?? ""];
     const what = [...marks, note, text].filter((part) => part !== "");
     return `- [${markdownLine(name)}](${baseUrl}${path}.md): ${what.map(markdownLine).join(" · ")}`;
-  });
+  };
+  const lists = (view.lists ?? [{ heading: null, ...view }]).flatMap(({ heading, entries }) => [
+    heading === null ? "" : `## ${heading}`,
+    entries.map(lineOf).join("\n"),
+  ]);
   const next = view.next?.includes("?") === false ? `${view.next}.md` : view.next;
   return enclosed(
     [
       `# ${markdownLine(view.name)}${view.page > 1 ? `, page ${view.page}` : ""}`,
       markdownLine(view.intro ?? ""),
       view.total === null ? "" : `${view.total}, ${view.order}.`,
-      entries.length === 0 ? "No nonprofits here." : entries.join("\n"),
+      ...(view.entries.length === 0 ? ["No nonprofits here."] : lists),
     ],
     [...(next === null ? [] : [`Next page: ${baseUrl}${next}`]), `JSON: ${baseUrl}${view.json}`],
   );

@@ -1,4 +1,3 @@
-import causes from "#content/editorial/causes.json";
 import {
   searchLimitDefault,
   type SearchAnswer,
@@ -8,6 +7,7 @@ import { type FacetCounts, givenFilters } from "#content/contract/browse.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import {
   entriesOf,
+  type Entry,
   type FacetGroup,
   facetGroup,
   filterText,
@@ -16,12 +16,16 @@ import {
   pageNumbers,
 } from "./list-view.ts";
 import { withParams } from "#site/parts/address.ts";
-import { clipped } from "#site/parts/words.ts";
+import { clipped, rowNames } from "#site/parts/words.ts";
+import { type ReadChip, readIn } from "#site/browser/search/understood.ts";
 
 /** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
 export type SearchView = ReturnType<typeof searchView>;
 
-type SearchResults = Pick<SearchAnswer, "understood" | "note" | "total" | "nonprofits"> & {
+type SearchResults = Pick<
+  SearchAnswer,
+  "understood" | "note" | "total" | "matching" | "nonprofits"
+> & {
   /** How many results each value would give; null when they are too many to count. */
   facets?: FacetCounts | null;
 };
@@ -30,13 +34,15 @@ const unanswered: SearchResults = {
   understood: { number: null, place: null, words: [], corrections: [] },
   note: null,
   total: 0,
+  matching: 0,
   nonprofits: [],
 };
 export function searchView(asked: SearchAsked, answer: SearchResults | null, t: Texts = english) {
   const found = answer ?? unanswered;
   const q = asked.q ?? "";
   const { page = 1 } = asked;
-  const place = found.understood.place;
+  const start = (page - 1) * searchLimitDefault;
+  const entries = entriesOf(found.nonprofits, t);
   const pageCount = Math.max(1, Math.ceil(found.total / searchLimitDefault));
   const previous = Math.min(page - 1, pageCount);
   const pathOf = (number: number) => searchPath({ ...asked, page: number });
@@ -52,31 +58,26 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
     /** Path of the same answer for programs. */
     json: pathOf(page)
       .replace(/^\/search/, "/api/search")
-      .replace(/page=\d+/, `offset=${(page - 1) * searchLimitDefault}`),
+      .replace(/page=\d+/, `offset=${start}`),
     chips: [
-      ...(place === null
-        ? []
-        : [
-            {
-              text: t.text("read.in_place", {
-                place: clipped(t.country(place.shown) ?? place.shown, 60),
-              }),
-              href: searchPath({ ...asked, literal: "1", page: 1 }),
-            },
-          ]),
+      ...readIn(q, found.understood).map((chip) => ({
+        text: readText(chip, t),
+        href: searchPath({ ...asked, q: chip.q, literal: chip.literal ? "1" : "", page: 1 }),
+      })),
+      ...(asked.literal
+        ? [{ text: t.text("read.literal"), href: searchPath({ ...asked, literal: "", page: 1 }) }]
+        : []),
       ...givenFilters(asked).map(([name, value]) => ({
         text: filterText(name, value, t),
         href: searchPath({ ...asked, [name]: undefined, page: 1 }),
       })),
     ],
-    literal: asked.literal !== undefined && asked.literal !== "",
-    /** Reads places and numbers in the words again. */
-    freely: searchPath({ ...asked, literal: undefined, page: 1 }),
+    /** The same words without a place; null where none was read. */
+    asTyped: found.understood.place && searchPath({ ...asked, literal: "1", page: 1 }),
     groups: groupsOf(asked, found, t),
     indexed: indexedFilters(answer, t),
     /** What narrows the search narrows the next one, too. */
     fixed: givenFilters(asked).map(([name, value]) => ({ name, value })),
-    start: (page - 1) * searchLimitDefault + 1,
     page,
     pages: pageNumbers(page, pageCount).map((number) => ({
       number,
@@ -84,18 +85,34 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
     })),
     next: page < pageCount ? pathOf(page + 1) : null,
     prev: previous < 1 ? null : { number: previous, href: pathOf(previous) },
-    entries: entriesOf(found.nonprofits, t),
+    entries,
+    lists: listsOf(entries, start, found, t),
     /** What is marked where it stands in an entry, or begins a word there. */
     words: found.understood.words,
   };
 }
 
+/** What matches, then under a heading what is only related. Where nothing matches, the note says what the results are. */
+function listsOf(entries: readonly Entry[], offset: number, { matching }: SearchResults, t: Texts) {
+  const whole = { heading: null, start: offset + 1, entries };
+  const first = Math.max(0, matching - offset);
+  if (matching === 0 || first >= entries.length) return [whole];
+  const heading = t.text("row.related");
+  const related = { heading, start: offset + first + 1, entries: entries.slice(first) };
+  return first === 0 ? [related] : [{ ...whole, entries: entries.slice(0, first) }, related];
+}
+
+function readText({ text, values }: ReadChip, t: Texts): string {
+  const { place } = values;
+  const named = place === undefined ? {} : { place: clipped(t.country(place) ?? place, 60) };
+  return t.text(`read.${text}`, { ...values, ...named });
+}
+
 /** What the directory's own index narrows by, where no service answers. The names of values are JSON. */
 function indexedFilters(answer: SearchResults | null, t: Texts) {
   if (answer !== null) return [];
-  const names = Object.fromEntries(causes.map(({ id, name }) => [id, t.word(name)]));
   return [
-    { facet: "cause", label: t.text("facet.cause"), names: JSON.stringify(names) },
+    { facet: "cause", label: t.text("facet.cause"), names: JSON.stringify(rowNames(t)) },
     { facet: "country", label: t.text("facet.country"), names: undefined },
   ];
 }
@@ -111,14 +128,12 @@ function groupsOf(asked: SearchAsked, { facets, total }: SearchResults, t: Texts
   });
 }
 
-function introOf(asked: SearchAsked, { note, total }: SearchResults, t: Texts): string | null {
-  if (total === 0 && givenFilters(asked).length > 0) {
-    return t.text("search.narrowed_none");
-  }
-  if (note === null || total === 0) return note;
-  const similar = t.text("search.similar");
+function introOf(asked: SearchAsked, found: SearchResults, t: Texts): string | null {
+  const { note, total, matching } = found;
+  if (total === 0 && givenFilters(asked).length > 0) return t.text("search.narrowed_none");
   // The service says in English how it read the words.
-  return t === english ? `${similar} ${note}` : similar;
+  if (t === english || note === null) return note;
+  return total === 0 || matching > 0 ? null : t.text("search.similar");
 }
 
 const headingOf = (q: string, total: number, t: Texts): string => {

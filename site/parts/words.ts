@@ -1,3 +1,7 @@
+import { incomeBands } from "#content/contract/browse.ts";
+import causes from "#content/editorial/causes.json";
+import type { Texts } from "#content/language/texts.ts";
+
 /**
  * "1,234,567"; "1,234.50" of what is no whole number, as amounts are written. Intl would take ten times as long, and differ
  * between versions.
@@ -60,4 +64,10 @@ export function paragraphs(text: string | null): string[] {
   if (text === null || text === "") return [];
   if (!text.includes("\n")) return [text];
   return text.split(/\n\s*\n/).filter((part) => part.trim() !== "");
+}
+
+/** The names of causes, and of the bands of income that say something, by their ids. */
+export function rowNames(t: Texts): Record<string, string> {
+  const bands = incomeBands.filter(({ id }) => id !== "unknown" && id !== "none");
+  return Object.fromEntries([...causes, ...bands].map(({ id, name }) => [id, t.word(name)]));
 }

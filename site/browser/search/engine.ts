@@ -1,14 +1,24 @@
 import type { SearchAnswer } from "#content/contract/search.ts";
+import { type RowItem, rowNote, type RowWords, warningOf } from "./row.ts";
 
-/** One result, as text. */
-export type FoundItem = { url: string; title: string; place: string; line: string };
+/** One result, as text: `note` has its place, and what else is known of it. */
+export type FoundItem = {
+  url: string;
+  title: string;
+  note: string;
+  line: string;
+  /** What registers say against it. */
+  warning?: string | null;
+  /** Above the first of those that are only related. */
+  heading?: string | null;
+};
 
 export type SearchResults = {
   total: number;
   /** Whether the total is exact: shards that are joined can be off by a few. */
   exact: boolean;
-  /** How the words were read, when not as they stand; `inEnglish` is what the service says of it, null for a place alone. */
-  read: { place: string; inEnglish: string | null } | null;
+  /** What the service says of the words and the results; null: the index found them. */
+  answer: Pick<SearchAnswer, "understood" | "note" | "matching"> | null;
   /** Results from a place (counted from 0); fewer than asked for at the end. */
   items(from: number, count: number): Promise<FoundItem[]>;
 };
@@ -36,13 +46,13 @@ export type Index = {
 };
 
 /** The service, which understands places and mistakes; from its first failure on, the directory's own index. */
-export function openEngine(): Engine {
+export function openEngine(rows: RowWords): Engine {
   let index: Promise<Index> | null = null;
   return {
     preload: (word) => void index?.then((opened) => opened.preload(word)).catch(() => {}),
     search: async (words, literal) => {
       if (index === null) {
-        const answered = await service(words, literal).catch(() => null);
+        const answered = await service(words, literal, rows).catch(() => null);
         if (answered !== null) return answered;
       }
       index ??= openIndex();
@@ -104,7 +114,7 @@ async function openShards(first: number, others: readonly number[]): Promise<Ind
       return {
         total: results.length,
         exact: false,
-        read: null,
+        answer: null,
         items: (from, count) => Promise.all(results.slice(from, from + count).map(itemOf)),
       };
     },
@@ -120,24 +130,26 @@ const preloadFrom = 3;
 
 async function itemOf(result: PagefindResult): Promise<FoundItem> {
   const { url, meta } = await result.data();
-  return { url, title: meta.title ?? url, place: meta.place ?? "", line: meta.line ?? "" };
+  return { url, title: meta.title ?? url, note: meta.place ?? "", line: meta.line ?? "" };
 }
 
 /** GET /api/search. */
-async function service(words: string, literal: boolean): Promise<SearchResults> {
+async function service(words: string, literal: boolean, rows: RowWords): Promise<SearchResults> {
   const first = await ask(words, literal, { offset: 0, limit: firstPage });
   return {
     total: first.total,
     exact: true,
-    read: readingOf(first),
+    answer: first,
     items: async (offset, limit) => {
       const { nonprofits } =
         offset === 0 && limit <= firstPage ? first : await ask(words, literal, { offset, limit });
-      return nonprofits.slice(0, limit).map(({ slug, name, tagline, mission, city, country }) => ({
-        url: `/nonprofits/${slug}`,
-        title: name,
-        place: [city, country].filter((part) => part !== null).join(", "),
-        line: tagline ?? mission ?? "",
+      return nonprofits.slice(0, limit).map((item, at) => ({
+        url: `/nonprofits/${item.slug}`,
+        title: item.name,
+        note: rowNote(item, placeOf(item), rows),
+        line: item.tagline ?? item.mission ?? "",
+        warning: warningOf(item, rows),
+        heading: offset + at > 0 && offset + at === first.matching ? rows.text("related") : null,
       }));
     },
   };
@@ -145,8 +157,8 @@ async function service(words: string, literal: boolean): Promise<SearchResults> 
 
 const firstPage = 10;
 
-const readingOf = ({ note, understood: { place } }: SearchAnswer): SearchResults["read"] =>
-  note === null && place === null ? null : { place: place?.name ?? "", inEnglish: note };
+const placeOf = ({ city, country }: RowItem): string =>
+  [city, country].filter((part) => part !== null).join(", ");
 
 async function ask(
   words: string,

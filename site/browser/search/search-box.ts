@@ -2,6 +2,7 @@ import { debounced, el, part } from "#site/browser/dom.ts";
 import { pathHere, type Say, sayingOf } from "#site/browser/texts.ts";
 import { type SearchResults, type FoundItem, openEngine } from "./engine.ts";
 import { offerMore } from "./offer-more.ts";
+import { readIn } from "./understood.ts";
 
 /** One after another while somebody types; each search costs requests. */
 const restMs = 150;
@@ -26,7 +27,8 @@ if (whole !== null) {
 /** The form goes on working without this script: then the service answers it. */
 function enhance(box: Box): void {
   const { field } = box;
-  const engine = openEngine();
+  const names = JSON.parse(box.whole.dataset["names"] ?? "{}");
+  const engine = openEngine({ text: box.text, names });
   let turn = 0;
   let asked = "";
   const search = async (literal = false) => {
@@ -39,8 +41,12 @@ function enhance(box: Box): void {
     box.count.textContent = box.text("searching");
     try {
       const found = await engine.search(words, literal);
-      const asTyped = literal ? null : () => void search(true);
-      if (mine === turn) await show(box, found, { asTyped, current: () => mine === turn });
+      const again = (other: string, asTyped: boolean) => {
+        field.value = other;
+        field.focus();
+        void search(asTyped);
+      };
+      if (mine === turn) await show(box, found, { again, current: () => mine === turn });
     } catch {
       if (mine !== turn) return;
       asked = "";
@@ -74,15 +80,21 @@ function clear({ count, list }: Box): void {
 async function show(
   box: Box,
   found: SearchResults,
-  { asTyped, current }: { asTyped: (() => void) | null; current: () => boolean },
+  { again, current }: { again: (q: string, literal: boolean) => void; current: () => boolean },
 ): Promise<void> {
   const items = await found.items(0, shownAtOnce);
   if (!current()) return;
   box.count.textContent = wording(found, box.text);
-  if (found.read !== null) box.count.append(` ${readAs(found.read, box.text)}`);
-  if (found.read !== null && asTyped !== null) {
-    const button = el("button", { type: "button" }, [box.text("literal")]);
-    button.addEventListener("click", asTyped);
+  const { answer } = found;
+  const note = answer && noteOf(answer, box.text);
+  if (note) box.count.append(` · ${note}`);
+  const chips = answer && readIn(box.field.value, answer.understood);
+  for (const { text, values, q, literal } of chips ?? []) {
+    const words = box.text(text, values);
+    const label = `${words} ${box.whole.dataset["remove"]}`;
+    const attributes = { type: "button", class: "chip", "aria-label": label };
+    const button = el("button", attributes, [`${words} ×`]);
+    button.addEventListener("click", () => again(q, literal));
     box.count.append(" ", button);
   }
   box.list.replaceChildren(...items.map(drawn));
@@ -94,15 +106,17 @@ function wording({ total: count, exact }: SearchResults, text: Say): string {
   return text(exact || count === 1 ? "found" : "about", { count });
 }
 
-/** The service says in English which words it changed. */
-function readAs({ place, inEnglish }: NonNullable<SearchResults["read"]>, text: Say): string {
-  if (inEnglish === null) return text("in_place", { place });
-  return document.documentElement.lang === "en" ? inEnglish : text("similar");
+/** The service says in English how it read the words. */
+function noteOf({ note, matching }: NonNullable<SearchResults["answer"]>, text: Say): string {
+  if (document.documentElement.lang === "en") return note ?? "";
+  return note === null || matching > 0 ? "" : text("similar");
 }
 
-function drawn({ url, title, place, line }: FoundItem): HTMLElement {
+function drawn({ url, title, note, line, warning, heading }: FoundItem): HTMLElement {
   const item = el("li", {}, [el("a", { href: pathHere(url), dir: "auto" }, [title])]);
-  if (place !== "") item.append(" ", el("span", { class: "note" }, [place]));
+  if (heading) item.prepend(el("p", { class: "related" }, [heading]));
+  if (warning) item.append(" ", el("span", { class: "mark bad" }, [warning]));
+  if (note !== "") item.append(" ", el("span", { class: "note" }, [note]));
   if (line !== "") item.append(" ", el("span", { class: "line" }, [line]));
   return item;
 }

@@ -53,10 +53,10 @@ async function show(): Promise<void> {
   }
 }
 
-const drawn = ({ url, title, place, line }: FoundItem): HTMLElement =>
+const drawn = ({ url, title, note, line }: FoundItem): HTMLElement =>
   el("li", {}, [
     el("a", { href: pathHere(url), dir: "auto" }, [title]),
-    el("p", { class: "note" }, [place]),
+    el("p", { class: "note" }, [note]),
     el("p", {}, [line]),
   ]);
 

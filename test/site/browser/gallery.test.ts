@@ -67,7 +67,7 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
           words: ["help", "the"],
           corrections: [],
         },
-        ...{ note: q, total, nonprofits: total === 0 ? [] : nonprofits },
+        ...{ note: q, total, matching: total, nonprofits: total === 0 ? [] : nonprofits },
         facets: { ...none, cause: [{ value: "education", count: 3 }], country: [], region: values },
       };
       const asked = { q, region: attack };

@@ -32,6 +32,7 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
   let server: Bun.Server<undefined>;
   let withService = true;
   let note: string | null = null;
+  let matching = 1;
   let asked: URLSearchParams[] = [];
   beforeAll(async () => {
     directory = await aDirectory([...schools, wells], { searchIndex: true });
@@ -45,7 +46,7 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
         const { pathname, searchParams } = new URL(request.url);
         if (pathname === "/api/search" && withService) {
           asked.push(searchParams);
-          return Response.json({ ...fromService, note });
+          return Response.json({ ...fromService, note, matching });
         }
         // A host of files alone does not look at the query.
         const file = /^\/(es\/)?search$/.test(pathname)
@@ -71,19 +72,34 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
   const unexpected = (page: WatchedPage) => page.troubles.filter((one) => !one.includes("404"));
   const titles = (page: WatchedPage) => page.locator("#search-results li a").allTextContents();
 
-  test("asks the service, says how it read the words, and takes them as typed on request", async () => {
+  test("asks the service, and takes away what it read in the words on request", async () => {
     withService = true;
     asked = [];
     const page = await home();
     await page.fill("#search-words", "night france");
     await page.waitForSelector("#search-results a");
-    expect(await titles(page)).toEqual(["Night School 1"]);
+    expect(await titles(page)).toEqual(["Night School 1", "Night School 3"]);
     expect(await page.textContent("#search-count")).toBe(
-      "1 nonprofit In France. Search the words as typed",
+      "2 nonprofits in France × “night” instead of “nigth” ×",
     );
+    expect(await page.locator("#search-results .note").allTextContents()).toEqual([
+      "Education · France · Income: Under 10,000 · Registered",
+      "Education · France · Income: Under 10,000",
+    ]);
+    expect(await page.textContent("#search-results li:nth-child(2)")).toStartWith(
+      "Related: these have some of the words, or work for the same causeNight School 3 Tax exemption revoked",
+    );
+    await page.click("#search-count button:nth-of-type(2)");
+    await page.waitForURL("**/?q=night+france&literal=1");
+    await page.waitForSelector("#search-count button");
     await page.click("#search-count button");
-    await page.waitForFunction(() => document.querySelector("#search-count button") === null);
-    expect(asked.map((params) => params.get("literal"))).toEqual([null, "1"]);
+    await page.waitForURL("**/?q=night");
+    const sent = asked.map((params) => [params.get("q"), params.get("literal")]);
+    expect(sent).toEqual([
+      ["night france", null],
+      ["night france", "1"],
+      ["night", null],
+    ]);
     expect(page.asked.filter((path) => path.startsWith("/pagefind/"))).toEqual([]);
     expect(page.troubles).toEqual([]);
   });
@@ -114,9 +130,8 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     await page.goto(`http://127.0.0.1:${server.port}/es`, { waitUntil: "networkidle" });
     await page.fill("#search-words", "night france");
     await page.waitForSelector("#search-results a");
-    expect(await page.textContent("#search-count")).toBe(
-      "1 organización Lugar: France. Buscar las palabras tal cual",
-    );
+    expect(await page.textContent("#search-count")).toStartWith("2 organizaciones en France ×");
+    matching = 0;
     note = "No profile has all of the words. These have some of them.";
     await page.fill("#search-words", "night rome");
     await page.waitForFunction(() =>
@@ -124,6 +139,7 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
     );
     expect(await page.textContent("#search-count")).not.toContain("words");
     note = null;
+    matching = 1;
   });
   test("finds across shards, says about how many, and obeys the policy of the page", async () => {
     withService = false;
@@ -195,18 +211,19 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
   }, 240_000);
 });
 
+const found = {
+  ...{ slug: "night-school-1", name: "Night School 1", tagline: null, mission: "Classes." },
+  ...{ city: null, region: null, country: "France", causes: ["education"] },
+  ...{ beneficiaries_per_year: null, income_band: "under-10k", standing: "registered" },
+};
 const fromService = {
-  total: 1,
-  understood: { number: null, place: { name: "France", shown: "France" }, words: ["night"] },
-  note: null,
+  total: 2,
+  understood: {
+    ...{ number: null, place: { name: "France", shown: "France" }, words: ["night"] },
+    corrections: [{ typed: "nigth", meant: "night" }],
+  },
   nonprofits: [
-    {
-      slug: "night-school-1",
-      name: "Night School 1",
-      tagline: null,
-      mission: "Classes.",
-      city: null,
-      country: "France",
-    },
+    found,
+    { ...found, slug: "night-school-3", name: "Night School 3", standing: "revoked" },
   ],
 };

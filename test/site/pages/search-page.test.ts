@@ -27,6 +27,7 @@ const answer: Parameters<typeof drawnSearch>[2] & object = {
   },
   note: null,
   total: 41,
+  matching: 41,
   nonprofits: [summary],
 };
 const drawn = async (asked: SearchAsked, found: typeof answer = answer) => {
@@ -53,13 +54,13 @@ test("a search is a page: words marked, what it was narrowed by to take away, it
       .get(),
   ).toEqual(["Claimed", "Takes USDC"]);
   expect(item.find(".note").text()).toBe(
-    "Water and sanitation organisation · Kisumu, Kenya · 1 person a year · Income: 1 to 10 million · Registered",
+    "Water & Sanitation · Kisumu, Kenya · 1 person a year · Income: 1 to 10 million · Registered",
   );
   expect(
     $(".chips a")
       .map((_, chip) => $(chip).attr("href"))
       .get(),
-  ).toEqual(["/search?q=clean+water+kenya&accepts=usdc&literal=1", "/search?q=clean+water+kenya"]);
+  ).toEqual(["/search?q=clean+wat%28&accepts=usdc", "/search?q=clean+water+kenya"]);
   expect($('[rel="next"]').attr("href")).toBe("/search?q=clean+water+kenya&accepts=usdc&page=3");
   expect($("#search-list").attr("start")).toBe("21");
   expect($('meta[name="robots"]').attr("content")).toBe("noindex");
@@ -75,8 +76,56 @@ test("a row warns of what registers say against an organisation, and tells how f
   const $ = await drawn({ q: "wells" }, { ...answer, nonprofits: [found] });
   const item = $("#search-list li");
   expect(item.find(".mark.bad").text()).toBe("Tax exemption revoked");
-  expect(item.find(".note").text()).toEndWith("1 person a year · about 3 km");
+  expect(item.find(".note").text()).toEndWith("1 person a year · about 3 km");
 });
+
+test("what was read in the words can be taken away", async () => {
+  const chips = async (asked: SearchAsked, understood: Partial<typeof answer.understood>) => {
+    const read = { ...answer.understood, place: null, ...understood };
+    const $ = await drawn(asked, { ...answer, understood: read });
+    const links = $(".chips a").map((_, chip) => [
+      [$(chip).text().replace(/ ×.*/s, "").trim(), $(chip).attr("href")],
+    ]);
+    return links.get();
+  };
+  const place = { name: "Honolulu", shown: "Hawaii" };
+  const words = ["soup kitchen", "kids"];
+  expect(await chips({ q: '"soup kitchen" kids honolulu' }, { place, words })).toEqual([
+    ["in Honolulu", "/search?q=%22soup+kitchen%22+kids"],
+  ]);
+  const corrections = [{ typed: "CHRUCH", meant: "church" }];
+  expect(await chips({ q: "CHRUCH", country: "US" }, { corrections, words: ["church"] })).toEqual([
+    ["“church” instead of “CHRUCH”", "/search?q=CHRUCH&country=US&literal=1"],
+    ["United States", "/search?q=CHRUCH"],
+  ]);
+  expect(await chips({ q: "99-0305781" }, { number: "US-EIN-990305781", words: [] })).toEqual([
+    ["number US-EIN-990305781", "/search?q=99-0305781&literal=1"],
+  ]);
+  expect(await chips({ q: "reading", literal: "1" }, {})).toEqual([
+    ["exactly these words", "/search?q=reading"],
+  ]);
+});
+
+test.each([
+  [1, 22, [1]],
+  [2, 22, [21, "Related", 23]],
+  [3, 22, ["Related", 41]],
+  [1, 0, [1]],
+] as const)(
+  "page %d after %d matches has the related ones under a heading",
+  async (page, matching, lists) => {
+    const nonprofits = Array.from({ length: 20 }, () => summary);
+    const found = { ...answer, total: 60, matching, nonprofits };
+    const $ = await drawn({ q: "wells", page }, found);
+    const parts = $(".related, .list").map((_, part) => $(part).attr("start") ?? "Related");
+    expect(parts.get()).toEqual(lists.map(String));
+    expect($("ol.list li").length).toBe(20);
+    const markdown = await drawnSearch(site, { q: "wells", page }, found, { markdown: true });
+    expect(String(markdown).includes("## Related")).toBe(
+      (lists as readonly unknown[]).includes("Related"),
+    );
+  },
+);
 
 test("what was typed is text, and nothing found is said", async () => {
   const q = `"><script>alert(1)</script>`;
@@ -97,8 +146,11 @@ test("counts what each filter would leave, and says when results are a guess", a
     ...{ cause: [{ value: "health", count: 41 }], accepts: [{ value: "usdc", count: 3 }], ...none },
     country: ["KE", "UG"].map((value) => ({ value, count: 20 })),
   };
-  const $ = await drawn({ q: "watr", country: "Kenya" }, { ...answer, note: "Guessed.", facets });
-  expect($(".notice").text()).toBe("No exact match, showing similar. Guessed.");
+  const $ = await drawn(
+    { q: "watr", country: "Kenya" },
+    { ...answer, note: "Guessed.", matching: 0, facets },
+  );
+  expect($(".notice").text()).toBe("Guessed.");
   const links = $(".facets a").map((_, link) => [
     [$(link).text().replaceAll(/\s+/g, " ").trim(), $(link).attr("href")],
   ]);
