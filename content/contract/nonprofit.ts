@@ -44,6 +44,7 @@ export const NonprofitSummary = named("NonprofitSummary", {
     .union([z.literal(0), z.literal(1)])
     .describe("1: the organisation has claimed its profile; 0: directory listing only"),
   causes: z.array(z.string()).describe("Cause ids"),
+  category: text("What a register files it under, in the register's words, for example Theater"),
   income_band: z
     .enum(incomeBandIds)
     .describe("Band of the yearly income that a register gives, as the filter income has it"),

@@ -169,6 +169,14 @@ export function standingIn(records: readonly RegisterRecord[]): RegisterState | 
   return gravestFirst.find((state) => states.includes(state)) ?? null;
 }
 
+/** What a register files an organisation under, in words without their code: "Theater"; null where none does. */
+export function categoryIn(records: readonly RegisterRecord[]): string | null {
+  const [fact] = records.flatMap(
+    (one) => factNamed("category", one) ?? factNamed("class", one) ?? [],
+  );
+  return fact === undefined ? null : String(fact.value).replace(/ \([^()]*\)$/, "");
+}
+
 /** What a revocation takes back, whatever a file from before it says. */
 const revocable: ReadonlySet<string> = new Set(["tax_status", "deductibility"]);
 

@@ -20,7 +20,7 @@ import { incomeOf } from "./listing.ts";
 import { confidenceIn } from "./provenance.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
-import { publicFacts, standingIn } from "./register-facts.ts";
+import { categoryIn, publicFacts, standingIn } from "./register-facts.ts";
 
 /** What a summary is made of, beside the causes. */
 export const summaryColumns = [
@@ -71,6 +71,7 @@ export const toSummary = (n: Summarised, baseUrl: string): NonprofitSummary => (
   ghd_aligned: n.ghd_aligned,
   verified: n.verified,
   causes: n.causes,
+  category: categoryIn(n.register_records),
   income_band: incomeBand(incomeOf(n)),
   standing: standingIn(n.register_records),
 });

@@ -7,12 +7,12 @@ export type RowItem = NonprofitSummary & { distance_km?: number | null };
 /** Words of rows in one language: texts of the group "row", and the names of causes and income bands by their ids. */
 export type RowWords = { text: Say; names: Readonly<Record<string, string>> };
 
-/** "Food Security · Honolulu, Hawaii · Income: 1 to 10 million · Registered · about 3 km": what is known of these. */
+/** "Food Banks · Honolulu, Hawaii · Income: 1 to 10 million · Registered · about 3 km": what is known of these. */
 export function rowNote(item: RowItem, place: string, { text, names }: RowWords): string {
   const { distance_km: km = null, beneficiaries_per_year: count, standing } = item;
   const band = names[item.income_band];
   const facts = [
-    names[item.causes[0] ?? ""],
+    item.category ?? names[item.causes[0] ?? ""],
     place,
     count && text("reach", { count }),
     band && unbroken(text("income", { band })),

@@ -3,6 +3,7 @@ import registers from "#content/editorial/registers.json";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import {
   amountInWords,
+  categoryIn,
   dateInWords,
   factLine,
   factsOf,
@@ -212,4 +213,9 @@ describe("the standing in one word", () => {
   ] as const)("is %s", (_, records, standing) => {
     expect(standingIn(records)).toBe(standing);
   });
+});
+
+test("the category of a row has no code", () => {
+  expect(categoryIn([record(), record({ facts: { ntee: "A65" } })])).toBe("Theater");
+  expect(categoryIn([record({ register: "irs-pub78" })])).toBeNull();
 });

@@ -17,6 +17,7 @@ const summary: SearchAnswer["nonprofits"][number] = {
   ...{ beneficiaries_per_year: 1, ghd_aligned: 0, verified: 1, causes: ["water-sanitation"] },
   give_url: "https://almoner.example/api/donate/wells",
   match: "all",
+  category: null,
   income_band: "1m-10m",
   standing: "registered",
 };
@@ -72,11 +73,17 @@ test("a search is a page: words marked, what it was narrowed by to take away, it
 });
 
 test("a row warns of what registers say against an organisation, and tells how far away it is", async () => {
-  const found = { ...summary, standing: "revoked", income_band: "none", distance_km: 3.4 } as const;
+  const found = {
+    ...summary,
+    standing: "revoked",
+    income_band: "none",
+    distance_km: 3.4,
+    category: "Wells",
+  } as const;
   const $ = await drawn({ q: "wells" }, { ...answer, nonprofits: [found] });
   const item = $("#search-list li");
   expect(item.find(".mark.bad").text()).toBe("Tax exemption revoked");
-  expect(item.find(".note").text()).toEndWith("1 person a year · about 3 km");
+  expect(item.find(".note").text()).toBe("Wells · Kisumu, Kenya · 1 person a year · about 3 km");
 });
 
 test("what was read in the words can be taken away", async () => {
