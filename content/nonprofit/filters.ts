@@ -120,6 +120,7 @@ export function indexWords(record: NonprofitRecord): string {
     ...[record.city, record.region].flatMap(known).map(placeWord),
     ...kindCodes(record.register_records).map(kindWord),
     initialsWord(initialsOf(record.name)),
+    ...record.register_records.flatMap(({ facts }) => facts["other_name"] ?? []),
   ].join(" ");
 }
 

@@ -1,4 +1,5 @@
 import words from "#content/editorial/name-words.json";
+import { initialsOf } from "#content/nonprofit/filters.ts";
 
 const acronyms = new Set(words.acronyms);
 const lastOnly = new Set(words.lastOnly);
@@ -36,6 +37,40 @@ export const readablePlace = (raw: string): string => {
   const text = cleanText(raw).replace(/[\s,.;]+$/u, "");
   return /\p{Ll}/u.test(text) ? text : casedWords(text, true);
 };
+
+const organisations = new Set(words.organisations);
+const ofPeople = /\b(?:TTEES?|TRUSTEES?|TREAS?|CO|PRES|SEC|SOLE|MBR|ATTN|ESQ|INCORPORATOR)\b|[%@/]/;
+/** Names of families and of who gave the money share words with the people who run them. */
+const ofFamilies = /\b(?:FAMILY|FAM|TR|TRUST|FOUNDATION|FUND|CHARITABLE|MEMORIAL)\b/;
+
+/**
+ * The other name that the master file has of an organisation, or null where the line may name a person: it is kept when it
+ * is the name's initials, holds a word of an organisation, or shares words with the name. Both are capitals; it
+ * becomes readable, and initials stay as they are.
+ */
+export function otherName(line: string, name: string): string | null {
+  const other = line.replace(/^(?:DBA|AKA) |^[\d-]+ +(?=\S*[A-Z])/, "");
+  const [parts, own] = [wordsIn(other), wordsIn(name)];
+  const letters = parts.join("");
+  if (ofPeople.test(other) || !/[A-Z]{2}/.test(other) || own.join("").includes(letters))
+    return null;
+  const initials = initialsOf(name).toUpperCase();
+  const isShort = parts.length === 1 && letters.length <= initials.length + 2;
+  if (isShort && initials.length > 1 && letters.startsWith(initials)) return letters;
+  const isOfOrganisation =
+    parts.some((part) => organisations.has(part)) ||
+    (!ofFamilies.test(name) && sharesWords(parts, own));
+  return isOfOrganisation ? readableName(other) : null;
+}
+
+/** Whether two words of four letters or more are in both, or one of three; an initial or a first name is a person's. */
+function sharesWords(parts: readonly string[], own: readonly string[]): boolean {
+  if (parts.some((part) => part.length === 1 || firstNames.has(part))) return false;
+  const shared = parts.filter((part) => part.length > 3 && own.includes(part)).length;
+  return shared > 1 || (shared === 1 && parts.length > 2);
+}
+
+const wordsIn = (text: string): string[] => text.split(/[^A-Z\d]+/).filter((word) => word !== "");
 
 // Registers carry control characters and repeated spaces of old mainframes.
 const cleanText = (raw: string): string =>

@@ -1,6 +1,6 @@
 import registerColumns from "#content/editorial/register-columns.json";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
-import { readableName } from "#content/register/names.ts";
+import { otherName, readableName } from "#content/register/names.ts";
 import { bmfForeign, bmfPart, bmfPlace } from "#content/register/places.ts";
 import type { RowOutcome } from "#content/register/stage-rows.ts";
 import {
@@ -83,6 +83,7 @@ function bmfFacts(row: Row) {
   const isUnsaid = filing === "02" && amounts.every((amount) => Number(amount) === 0);
   const [income = null, revenue = null, assets = null] = isUnsaid ? [] : amounts.map(amountOf);
   return saidOf({
+    other_name: isEligible(row) ? otherNameOf(row) : null,
     subsection: cell(row, "SUBSECTION"),
     status: cell(row, "STATUS"),
     foundation: cell(row, "FOUNDATION"),
@@ -122,6 +123,12 @@ function chapterOf(row: Row): string | null {
   const name = cell(row, "NAME").replaceAll(/[^A-Z0-9]/g, "");
   const said = words.replaceAll(/[^A-Z0-9]/g, "");
   return name.includes(said) || said === "" ? null : words;
+}
+
+/** Of organisations that are no chapter; SORT_NAME is a second name there, often a trustee's, who is left out. */
+function otherNameOf(row: Row): string | null {
+  if (cell(row, "AFFILIATION") === "9" || cell(row, "SORT_NAME") === "") return null;
+  return otherName(cell(row, "SORT_NAME"), cell(row, "NAME"));
 }
 
 /** "Rocky Mountain Elk Foundation Inc (Southeast Iowa)", "Trout Unlimited of Tijeras". */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readableName, readablePlace } from "#content/register/names.ts";
+import { otherName, readableName, readablePlace } from "#content/register/names.ts";
 
 describe("a register's name in capitals", () => {
   test.each([
@@ -47,3 +47,20 @@ test.each([
   ["MCGRATH", "McGrath"],
   ["Sample Bay ", "Sample Bay"],
 ])("the town %s is written %s", (raw, readable) => expect(readablePlace(raw)).toBe(readable));
+
+test.each([
+  ["VASH", "VISITOR ALOHA SOCIETY OF HAWAII", "VASH"],
+  ["MANOA VALLEY THEATRE", "HAWAII PERFORMING ARTS COMPANY LTD", "Manoa Valley Theatre"],
+  ["EAST-WEST PLACE", "CENTER FOR INTERCHANGE BETWEEN EAST AND WEST", "East-West Place"],
+  ["DBA KENSHO KARATE CLUB", "KENSHO NONPROFIT DOJO", "Kensho Karate Club"],
+  ["SAMPLE PAT TTEE", "SAMPLE FUND", null],
+  ["PAT SAMPLE TREAS", "SAMPLE CLUB", null],
+  ["WASHINGTON CO FAIR BOARD", "WASHINGTON FAIR", null],
+  ["JAMES R SAMPLE", "SAMPLE FIELD ORCHARD", null],
+  ["PAT SAMPLE", "SAMPLE ORCHARD", null],
+  ["MELO TINA ANN", "MELO ANN FAMILY FOUNDATION", null],
+  ["SAMPLE ORCHARD", "SAMPLE ORCHARD INC", null],
+  ["7289", "SAMPLE BAPTIST SOCIETY", null],
+])("the other name %p of %p is %p", (line, name, other) => {
+  expect(otherName(line, name)).toBe(other);
+});
