@@ -5,6 +5,9 @@ import causes from "#content/editorial/causes.json";
 /** The 29 cause areas, in the contract's order. Stored data uses this closed list; a query may name any text. */
 export const causeIds = causes.map((cause) => cause.id);
 
+/** What filters and counts call profiles without a cause: no code of their registers fits one. */
+export const noCause = "none";
+
 const names = new Map(causes.map(({ id, name }) => [id, name]));
 
 /** The English name of a cause area; any other text as it is. */

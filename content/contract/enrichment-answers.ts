@@ -62,6 +62,9 @@ export const ThinProfile = named("ThinProfile", {
   slug: z.string(),
   name: z.string(),
   country: z.string().nullable(),
+  causes: z
+    .array(z.string())
+    .describe("Cause ids; empty where nothing that a register says fits one"),
   needs_fields: z.array(z.string()),
   second_opinion_needed: z.array(SecondOpinion).optional(),
   current_data: z.record(z.string(), z.union([z.string(), z.number()]).nullable()),

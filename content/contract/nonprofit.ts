@@ -43,7 +43,9 @@ export const NonprofitSummary = named("NonprofitSummary", {
   verified: z
     .union([z.literal(0), z.literal(1)])
     .describe("1: the organisation has claimed its profile; 0: directory listing only"),
-  causes: z.array(z.string()).describe("Cause ids"),
+  causes: z
+    .array(z.string())
+    .describe("Cause ids; empty where nothing that a register says fits one"),
   category: text("What a register files it under, in the register's words, for example Theater"),
   income_band: z
     .enum(incomeBandIds)

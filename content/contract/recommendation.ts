@@ -67,6 +67,9 @@ export const Recommendation = named("Recommendation", {
   slug: z.string(),
   country: z.string().nullable(),
   city: z.string().nullable(),
+  causes: z
+    .array(z.string())
+    .describe("Cause ids; empty where nothing that a register says fits one"),
   verified: z.boolean().describe("True when the organisation has claimed its profile"),
   editorial_curated: z
     .boolean()

@@ -1,6 +1,6 @@
 import { asc, gte } from "drizzle-orm";
 import { z } from "zod";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeIds, noCause } from "#content/contract/cause.ts";
 import type { Needs, SecondOpinion, ThinProfile } from "#content/contract/enrichment-answers.ts";
 import {
   enrichableFields,
@@ -78,7 +78,14 @@ type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" 
 
 async function places(
   store: Queryable,
-  { field, lists, pending }: Pick<NeedsQuery, "field" | "pending"> & { lists: readonly string[] },
+  {
+    field,
+    cause,
+    lists,
+    pending,
+  }: Pick<NeedsQuery, "field" | "cause" | "pending"> & {
+    lists: readonly string[];
+  },
   range: Range | null,
   count: number,
 ): Promise<Place[]> {
@@ -92,6 +99,11 @@ async function places(
       : [
           `AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND (${field} IS NULL OR ${field} = ''))`,
         ]),
+    ...(idOf(cause) === noCause
+      ? [
+          "AND NOT EXISTS (SELECT 1 FROM nonprofit_causes AS c WHERE c.nonprofit_id = walked.nonprofit_id)",
+        ]
+      : []),
     ...others.map(
       () =>
         "AND EXISTS (SELECT 1 FROM listings AS o WHERE o.nonprofit_id = walked.nonprofit_id AND o.list = ?)",
@@ -112,9 +124,12 @@ async function places(
 
 type Walk = { sql: string; args: (string | number)[] };
 
+const idOf = (cause: string | null): string | null => cause?.trim().toLowerCase() ?? null;
+
 /** The lists of a cause and of a country, the cause's first; null when one of them is unknown. */
 function listsOf({ cause, country }: NeedsQuery): string[] | null {
-  const id = cause?.trim().toLowerCase() ?? null;
+  const named = idOf(cause);
+  const id = named === noCause ? null : named;
   const code = country === null ? null : countryCode(country);
   if ((id !== null && !causeIds.includes(id)) || (country !== null && code === null)) return null;
   return [...(id === null ? [] : [`cause:${id}`]), ...(code === null ? [] : [`country:${code}`])];
@@ -234,6 +249,7 @@ const itemOf = (
   slug: record.slug,
   name: record.name,
   country: countryName(record.country_code),
+  causes: record.causes,
   needs_fields: thinFields(record),
   ...(opinions === undefined ? {} : { second_opinion_needed: opinions }),
   current_data: Object.fromEntries(

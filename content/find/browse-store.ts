@@ -8,6 +8,7 @@ import {
   noFilters,
 } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
+import { noCause } from "#content/contract/cause.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { browseColumns, type BrowseColumns, type BrowseRow } from "./browse-columns.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
@@ -108,7 +109,8 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
 
 /** The list that all matches stand in. */
 function listOf({ cause, country }: Filters): string {
-  if (cause !== null) return `cause:${cause.trim().toLowerCase()}`;
+  const named = cause?.trim().toLowerCase() ?? noCause;
+  if (named !== noCause) return `cause:${named}`;
   return country === null ? "all" : `country:${countryCode(country) ?? ""}`;
 }
 

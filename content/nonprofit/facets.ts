@@ -5,7 +5,7 @@ import {
   type Facets,
   incomeBands,
 } from "#content/contract/browse.ts";
-import { causeName } from "#content/contract/cause.ts";
+import { causeName, noCause } from "#content/contract/cause.ts";
 import { countryName } from "./country.ts";
 
 const flags = new Map([
@@ -21,7 +21,7 @@ const bandPlaces = new Map(incomeBands.map(({ id }, at) => [id, at]));
 
 /** The value of a facet in words: for income without its currency, which is the register's own. */
 export function facetValueName(facet: FacetName, value: string): string {
-  if (facet === "cause") return causeName(value);
+  if (facet === "cause") return value === noCause ? "No cause known" : causeName(value);
   if (facet === "country") return countryName(value) ?? value;
   if (facet === "income") return bandNames.get(value) ?? value;
   return flags.get(`${facet} ${value}`) ?? value;

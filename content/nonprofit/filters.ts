@@ -5,7 +5,7 @@ import {
   givenFilters,
   incomeBands,
 } from "#content/contract/browse.ts";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeIds, noCause } from "#content/contract/cause.ts";
 import { countryCode } from "./country.ts";
 import { causePrefix, kindCodes } from "./kinds.ts";
 import { incomeOf } from "./listing.ts";
@@ -39,7 +39,7 @@ export const filteredOf = (record: NonprofitRecord): Filtered => ({
 export const valuesByFilter: Readonly<
   Record<FilterName, (nonprofit: Filtered) => readonly string[]>
 > = {
-  cause: ({ causes }) => causes,
+  cause: ({ causes }) => (causes.length === 0 ? [noCause] : causes),
   country: ({ country_code }) => known(country_code),
   region: ({ region }) => known(region),
   city: ({ city }) => known(city),
@@ -67,7 +67,7 @@ export function wantedBy(filter: FilterName, asked: string): string | null {
   if (filter === "country") return countryCode(asked);
   if (filter !== "cause") return comparedAs(filter, asked);
   const id = asked.trim().toLowerCase();
-  return causeIds.includes(id) ? id : null;
+  return causeIds.includes(id) || id === noCause ? id : null;
 }
 
 /** Whether filters let a nonprofit through. */

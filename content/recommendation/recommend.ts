@@ -69,6 +69,7 @@ function recommendationOf(
     slug: record.slug,
     country: countryName(record.country_code),
     city: record.city,
+    causes: record.causes,
     verified: record.verified === 1,
     editorial_curated: pick.origin !== "consensus",
     recommended_for: pick.recommended_for,

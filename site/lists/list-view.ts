@@ -15,7 +15,6 @@ import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
@@ -116,7 +115,7 @@ function subjectOf({ cause, country }: Filters, t: Texts) {
   const code = countryCode(country ?? "");
   if (cause !== null) {
     const kicker = { name: t.text("frame.causes"), href: "/causes" };
-    const named = t.word(causeName(cause));
+    const named = t.word(facetValueName("cause", cause));
     const place = code === null ? null : t.countryInSentence(countryName(code) ?? code);
     const name =
       place === null ? named : t.text("nearby.cause_in_country", { cause: named, place });

@@ -6,7 +6,7 @@ import { choice, filter, flag, yesOrNo } from "./query.ts";
 export const filters = {
   cause: filter(
     "cause",
-    "Cause id from GET /api/causes; an unknown id matches nothing",
+    "Cause id from GET /api/causes, or none: profiles without a cause, where nothing that a register says fits one; an unknown id matches nothing",
     "education",
   ),
   country: filter(

@@ -41,7 +41,7 @@ beforeAll(async () => {
         name: `Trust ${(at * 37) % 90}`,
         beneficiaries_per_year: reaches[at % reaches.length] ?? null,
         verified: at % 30 === 1 ? 1 : 0,
-        causes: at % 2 === 0 ? ["education"] : ["health", "animals"],
+        causes: at % 2 === 0 ? ["education"] : at === 7 ? [] : ["health", "animals"],
         status: at === 5 ? "withdrawn" : "listed",
       }),
     ),
@@ -65,6 +65,15 @@ describe("needs enrichment", () => {
     );
     const ranks = ids.map((id) => rank.get(id) ?? 0);
     expect(ranks).toEqual(ranks.toSorted((a, b) => b - a));
+  });
+
+  test("finds profiles of which no cause is known, and says so", async () => {
+    const [without] = records.filter(({ causes }) => causes.length === 0);
+    expect(await ask({ cause: "none" })).toEqual([without?.id ?? 0]);
+    const shown = { baseUrl: "", totals: await needsTotals(service.store), secondOpinions: null };
+    const asked = { ...needsDefault("2026-06-01"), cause: "none" };
+    const { nonprofits } = await needsAnswer(service.store, asked, shown);
+    expect(nonprofits).toMatchObject([{ slug: without?.slug, causes: [] }]);
   });
 
   test("equals rotate daily and are the same all day; any limit shows the foremost of the same order", async () => {

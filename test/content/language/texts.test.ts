@@ -82,6 +82,7 @@ const listed = new Set<string>([
     (["claimed", "has_website"] as const).map((facet) => facetValueName(facet, value)),
   ),
   facetValueName("accepts", "usdc"),
+  facetValueName("cause", "none"),
   ...Object.values(networks).flatMap(({ words: said }) => [said.name, said.notice ?? []].flat()),
 ]);
 
