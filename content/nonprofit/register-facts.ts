@@ -110,7 +110,8 @@ const titlesOf = new Map(
 function titled({ of, code }: NonNullable<FactRule["titles"]>, said: string | number = "") {
   const raw = String(said);
   const titles = titlesOf.get(of) ?? new Map<string, string>();
-  const parts = titles.has(raw) ? [raw] : (raw.match(/.{1,3}/g) ?? []);
+  const codesIn = raw.length > 4 ? (raw.match(/.{3}/g) ?? []) : [raw.slice(0, 3)];
+  const parts = titles.has(raw) ? [raw] : codesIn;
   const found = parts.flatMap((part) => {
     const title = titles.get(part) ?? titles.get(part.slice(0, 1));
     return title === undefined ? [] : { part, title };

@@ -93,6 +93,9 @@ describe("what a register says, in words a donor knows:", () => {
       "Gifts: The IRS does not say whether gifts are deductible",
       "Category: Education (NTEE B71)",
     ]);
+    expect(textsOf("irs-bmf", { ntee: "W00O" })).toEqual([
+      "Category: Public & Societal Benefit (NTEE W00O)",
+    ]);
   });
 
   test("an amount without a year has no period", () => {
