@@ -9,6 +9,7 @@ import { causeIds, noCause } from "#content/contract/cause.ts";
 import { countryCode } from "./country.ts";
 import { causePrefix, kindCodes } from "./kinds.ts";
 import { incomeOf } from "./listing.ts";
+import { cellOf, pointOf } from "./postal-points.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
@@ -100,6 +101,8 @@ export const filterWord = (filter: FilterName, wanted: string): string =>
   marked(firstOf[filter], wanted);
 /** The word of all that is in a city or region of this name: what a query in words means by a place. */
 export const placeWord = (name: string): string => marked("\uE004", name);
+/** The word of all that is in a cell of the globe, as `cellOf` has it; what it begins with is a greater cell's. */
+export const cellWord = (cell: string): string => `\uE00C${cell}`;
 /** The word that names begin with whose initials these are. */
 export const initialsWord = (letters: string): string =>
   `\uE005${letters.replaceAll(/./gu, `$&${mark}`)}`;
@@ -119,6 +122,7 @@ export function indexWords(record: NonprofitRecord): string {
     ),
     ...[record.city, record.region].flatMap(known).map(placeWord),
     ...kindCodes(record.register_records).map(kindWord),
+    ...[pointOf(record)].flatMap((point) => (point === null ? [] : cellWord(cellOf(point)))),
     initialsWord(initialsOf(record.name)),
     ...record.register_records.flatMap(({ facts }) => facts["other_name"] ?? []),
   ].join(" ");

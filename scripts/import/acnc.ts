@@ -1,5 +1,6 @@
 import registerColumns from "#content/editorial/register-columns.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { postalCode } from "#content/nonprofit/postal-points.ts";
 import { recordUrl } from "#content/nonprofit/register-facts.ts";
 import { readableName, readablePlace } from "#content/register/names.ts";
 import { provinceName } from "#content/register/places.ts";
@@ -66,6 +67,7 @@ function acncFacts(row: Row) {
       .join("; "),
     registered: dayOf(cell(row, "Registration_Date")),
     established: dayOf(cell(row, "Date_Organisation_Established")),
+    postal_code: postalCode("AU", cell(row, "Postcode")),
     size: cell(row, "Charity_Size"),
     responsible_people: amountOf(cell(row, "Number_of_Responsible_Persons")),
     year_end: cell(row, "Financial_Year_End").replace("-", " "),

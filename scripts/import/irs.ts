@@ -1,6 +1,7 @@
 import registerColumns from "#content/editorial/register-columns.json";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
 import { otherName, readableName } from "#content/register/names.ts";
+import { postalCode } from "#content/nonprofit/postal-points.ts";
 import { bmfForeign, bmfPart, bmfPlace } from "#content/register/places.ts";
 import type { RowOutcome } from "#content/register/stage-rows.ts";
 import {
@@ -93,6 +94,7 @@ function bmfFacts(row: Row) {
     deductibility: cell(row, "DEDUCTIBILITY"),
     ruling: monthOf(cell(row, "RULING")),
     filing: isPrivate ? "PF" : filing,
+    postal_code: isEligible(row) ? postalCode("US", cell(row, "ZIP")) : null,
     year_end: cell(row, "ACCT_PD"),
     tax_period: monthOf(cell(row, "TAX_PERIOD")),
     income,

@@ -3,6 +3,7 @@ import { readableName } from "#content/register/names.ts";
 import { readOrgId, schemeOf } from "#content/register/org-id.ts";
 import { postTown, townInsteadOfPostcode } from "#content/register/places.ts";
 import { companyNumber } from "#content/register/same-organisation.ts";
+import { postalCode } from "#content/nonprofit/postal-points.ts";
 import { recordUrl } from "#content/nonprofit/register-facts.ts";
 import {
   type CsvFormat,
@@ -89,6 +90,7 @@ const ukFacts = (row: Row, name: string) =>
     objects: missionOf(cell(row, "objects"), name),
     tags: either(row, "UKCAT", "ukcat"),
     icnptso: either(row, "ICNPTSO", "icnptso"),
+    postal_code: postalCode("GB", cell(row, "postcode")),
   });
 
 const either = (row: Row, one: string, other: string): string => cell(row, one) || cell(row, other);

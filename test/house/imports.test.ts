@@ -172,6 +172,7 @@ test("the site writes to the store only through content/feed", async () => {
 const notPure: Readonly<Record<string, string>> = {
   "content/feed/watch.ts": "looks for new changes every so often",
   "content/find/list-index.ts": "keeps the lists in memory",
+  "content/nonprofit/postal-points.ts": "keeps the table of postal codes in memory",
   "content/nonprofit/text.ts": "remembers how words are folded",
   "content/operation/plan.ts": "does the writes of plans",
   "content/recommendation/curation.ts": "keeps the recommended profiles and their index in memory",

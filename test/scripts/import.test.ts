@@ -94,6 +94,7 @@ describe("the IRS master file", () => {
           deductibility: "1",
           ruling: "1999-01",
           filing: "01",
+          postal_code: "89000",
           year_end: "12",
           tax_period: "2023-12",
           income: 2000,
@@ -419,6 +420,7 @@ test("registers say dates, amounts and objects beside the profile", async () => 
     company_number: "00001234",
     icnptso: "D32",
     objects: "To relieve women in need in Sample town.",
+    postal_code: "ZZ1",
   });
   expect(await withoutProfile()).toEqual(["GB-CHC-9000002 removed 2026-05-12"]);
   await importing.run("acnc", ["acnc.csv"]);
@@ -426,6 +428,7 @@ test("registers say dates, amounts and objects beside the profile", async () => 
     (await importing.record("sample-bay-wildlife-rescue-inc"))?.register_records ?? [];
   expect(rescue?.facts).toEqual({
     purposes: "preventing or relieving the suffering of animals",
+    postal_code: "2999",
     established: "1871-12-31",
     countries: "Fiji, New Zealand",
   });

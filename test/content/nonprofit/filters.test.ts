@@ -36,6 +36,7 @@ test("the search index has the values of filters, places and initials as words t
     "\uE0021\uE003",
     "\uE004St\uE003Louis\uE003",
     "\uE004Missouri\uE003",
+    "\uE00C20331331332311021323",
     "\uE005c\uE003w\uE003f\uE003",
   ]);
 });
