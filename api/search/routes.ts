@@ -72,9 +72,13 @@ export const searchRoutes = (context: Needed) => {
 const wordsAndFilters = ({
   q,
   literal,
+  near,
+  within_km,
   ...filters
 }: SearchAsked): Omit<SearchQuery, "limit" | "offset"> => ({
   q: q ?? null,
   filters: filtersOf(filters),
+  near,
+  within_km,
   literal: literal !== undefined,
 });

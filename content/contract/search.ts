@@ -7,6 +7,9 @@ import { NonprofitSummary } from "./nonprofit.ts";
 export type SearchQuery = {
   q: string | null;
   filters: Filters;
+  /** A postal code or a town: results are at most `within_km` away. */
+  near?: string | undefined;
+  within_km?: number | undefined;
   /** The words as they stand: no number, place or other spelling is read in them. */
   literal: boolean;
   /** 1 to 50. */
@@ -19,6 +22,9 @@ export type SearchQuery = {
   matches?: true;
 };
 
+/** How far a search reaches around a place. */
+export const withinKm = { default: 25, max: 200 } as const;
+
 /** A search without filters, as people type one. */
 export const unfiltered = { filters: noFilters, literal: false } as const;
 
@@ -28,6 +34,8 @@ export const matchesMax = 200_000;
 /** What a person searches for: the query string of /search, where each parameter may be absent. */
 export type SearchAsked = FilterParameters & {
   q?: string | undefined;
+  near?: string | undefined;
+  within_km?: number | undefined;
   literal?: string | undefined;
   page?: number | undefined;
 };
@@ -46,6 +54,8 @@ export const SearchEcho = named("SearchEcho", {
   accepts: z.enum(["usdc"]).nullable().describe("usdc: only those that take gifts so"),
   has_website: z.boolean().nullable().describe("Whether a website has to be known, or must not be"),
   income: z.string().nullable().describe("Band of the yearly income"),
+  near: z.string().nullable().describe("Postal code, town or coordinates, as given"),
+  within_km: z.int().nullable().describe("As given"),
   literal: z.boolean().describe("True: the words were taken as they stand"),
 });
 
@@ -64,6 +74,14 @@ export const Understood = named("SearchUnderstood", {
     })
     .nullable()
     .describe("The place that q names. Names with all of the words match wherever they are"),
+  near: z
+    .object({
+      name: z.string().describe("For example Leeds, West Yorkshire; distances are from its centre"),
+      within_km: z.int(),
+      choices: z.array(z.string()).optional().describe("Only where no one place is known by it"),
+    })
+    .optional()
+    .describe("What results have to be near, where near or q says so"),
   words: z
     .array(z.string())
     .describe("The words that were looked for, in the place if there is one"),
@@ -77,6 +95,7 @@ export const FoundNonprofit = NonprofitSummary.extend({
   match: z
     .enum(["all", "some"])
     .describe("all: it has every word, in the place that q names; some: it is only related"),
+  distance_km: z.number().optional().describe("Only with near: about, from centre to centre"),
 }).meta({ id: "FoundNonprofit" });
 export type FoundNonprofit = z.infer<typeof FoundNonprofit>;
 

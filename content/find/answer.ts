@@ -26,9 +26,13 @@ export const findProfiles =
 const withMatch = (
   nonprofits: readonly NonprofitSummary[],
   { offset }: SearchQuery,
-  { matching }: SearchPage,
+  { matching, distances }: SearchPage,
 ): FoundNonprofit[] =>
-  nonprofits.map((one, at) => ({ ...one, match: offset + at < matching ? "all" : "some" }));
+  nonprofits.map((one, at) => ({
+    ...one,
+    match: offset + at < matching ? "all" : "some",
+    ...(distances && { distance_km: distances[one.id] }),
+  }));
 
 function answerHead(
   query: SearchQuery,
@@ -46,6 +50,8 @@ function answerHead(
       accepts: filters.accepts === null ? null : "usdc",
       claimed: yesOrNo(filters.claimed),
       has_website: yesOrNo(filters.has_website),
+      near: query.near ?? null,
+      within_km: query.within_km ?? null,
       literal,
     },
     understood,
@@ -66,10 +72,12 @@ const yesOrNo = (value: string | null): boolean | null =>
   value === null ? null : value === "true";
 
 /** The query string of a search, its parameters in one order. */
-const searchParams = ({ q, filters, literal, limit, offset }: SearchQuery): URLSearchParams =>
+const searchParams = ({ q, filters, near, within_km, literal, limit, offset }: SearchQuery) =>
   new URLSearchParams([
     ...(q === null ? [] : [["q", q]]),
     ...givenFilters(filters),
+    ...(near === undefined ? [] : [["near", near]]),
+    ...(within_km === undefined ? [] : [["within_km", String(within_km)]]),
     ...(literal ? [["literal", "1"]] : []),
     ["limit", String(limit)],
     ["offset", String(offset)],

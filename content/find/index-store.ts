@@ -53,6 +53,11 @@ export class SearchIndex {
     return Rows.parse(await this.#json(idsSql, [match, most]));
   }
 
+  /** The ids of these nonprofits, each with the words of its filters and places. */
+  async facets(ids: readonly number[]): Promise<[number, string][]> {
+    return Facets.parse(await this.#json(facetsSql, [JSON.stringify(ids)]));
+  }
+
   async count(match: FtsMatch): Promise<number> {
     return z.number().parse(await this.#json(countSql, [match]));
   }
@@ -123,6 +128,7 @@ type Foremost = { one: Located | null };
 
 const Rows = z.array(z.number());
 const Words = z.array(z.string());
+const Facets = z.array(z.tuple([z.number(), z.string()]));
 const Tiers = z.object({
   named: z.array(z.object({ row: z.number(), name: z.string() })),
   tiers: z.array(Rows),
@@ -175,6 +181,11 @@ const restSql = `
 const idsSql = `
   SELECT json_group_array(id) AS found
   FROM (SELECT rowid & 4294967295 AS id FROM search_index WHERE search_index MATCH ? LIMIT ?)`;
+
+const facetsSql = `
+  SELECT json_group_array(json_array(id, search_facets)) AS found
+  FROM nonprofits
+  WHERE id IN (SELECT value FROM json_each(?))`;
 
 const countSql = "SELECT count(*) AS found FROM search_index WHERE search_index MATCH ?";
 

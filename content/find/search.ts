@@ -3,8 +3,10 @@ import { matchesMax, type SearchAnswer, type SearchQuery } from "#content/contra
 import type { Queryable } from "#content/store/open.ts";
 import { type Browse, openBrowse } from "./browse-store.ts";
 import { SearchIndex } from "./index-store.ts";
+import { distancesOf, type Nearby, nearNote, openNear } from "./near.ts";
 import { numberedPage } from "./number-store.ts";
-import { filterMatches, type FtsMatch, type SearchWord, typedWords } from "./query.ts";
+import { allOf, filterMatches, phrase, typedWords } from "./query.ts";
+import type { FtsMatch, SearchWord } from "./query.ts";
 import {
   type RankingQuery,
   type CandidateSet,
@@ -21,7 +23,7 @@ import {
   type Reading,
   readingOf,
 } from "./reading.ts";
-import { textOf } from "./understand.ts";
+import { asking, textOf } from "./understand.ts";
 
 /** One page of a search. */
 export type SearchPage = {
@@ -33,6 +35,8 @@ export type SearchPage = {
   ids: number[];
   /** All that match, where they were asked for: one more than `matchesMax` when there are more. */
   matches?: number[];
+  /** How far each is from the place that the search is near, by id, in kilometres. */
+  distances?: Readonly<Record<string, number>>;
 } & Pick<SearchAnswer, "understood" | "exact" | "note">;
 
 export type Search = (query: SearchQuery, version?: number) => Promise<SearchPage>;
@@ -47,16 +51,15 @@ export function searchIn(
   browse: Pick<Browse, "byImpact"> = openBrowse(store),
 ): Search {
   const index = new SearchIndex(store);
+  const near = openNear(index);
   let newest = -1;
-  return async (query, version = newest + 1) => {
-    if (version !== newest) index.forget();
-    newest = version;
+  const anywhere = async (query: SearchQuery): Promise<SearchPage> => {
     if (query.q === null) {
       const page = await browse.byImpact(query);
       return { ...page, matching: page.total, ...asTyped };
     }
     const filters = filterMatches(query.filters);
-    if (filters === null) return { ...nothing, ...asTyped };
+    if (filters === null) return nothing;
     const numbered = query.literal ? null : await numberedPage(store, query);
     if (numbered !== null) {
       const { number, ...page } = numbered;
@@ -65,9 +68,41 @@ export function searchIn(
       return { ...page, matching: page.total, ...matches, ...asTyped, understood };
     }
     const words = typedWords(query.q);
-    if (words.length === 0) return { ...nothing, ...asTyped };
+    if (words.length === 0) return nothing;
     return wordsPage(index, words, filters, { ...query, q: query.q });
   };
+  return async (query, version = newest + 1) => {
+    if (version !== newest) index.forget();
+    newest = version;
+    const nearby = await near(query, version);
+    if (nearby === null) return anywhere(query);
+    const page = await nearPage(index, nearby, { ...query, q: nearby.q });
+    // Only what words say of a place may be widened.
+    if (page.matching === 0 && query.near === undefined) return anywhere(query);
+    const distances = await distancesOf(index, nearby, page.ids);
+    const understood = { ...page.understood, near: nearby.near };
+    const note = nearNote(nearby.near) ?? page.note;
+    return { ...page, distances, exact: note === null, note, understood };
+  };
+}
+
+/** What is near a place: with words by relevance, without them the nearest first. */
+async function nearPage(
+  index: SearchIndex,
+  { match, kms }: Nearby,
+  { q, ...query }: SearchQuery,
+): Promise<SearchPage> {
+  const filters = filterMatches(query.filters);
+  const words = asking(typedWords(q ?? ""), true);
+  if (filters === null || kms.size === 0) return nothing;
+  if (q !== null && words.length > 0)
+    return wordsPage(index, words, filters, { ...query, q }, [match]);
+  const all = allOf([match, ...filters]);
+  const byDistance = [...kms.keys()].map((word) => allOf([phrase(word), ...filters]));
+  const head = (await index.tiers(byDistance, '""')).tiers.flat();
+  const page = await pageOf(index, { match: all, head, count: null, matching: null }, query);
+  const matches = query.matches && (await index.ids(all, matchesMax + 1));
+  return { ...nothing, ...page, ...(matches && { matches }) };
 }
 
 /**
@@ -80,7 +115,7 @@ export const countedIn =
   (search: Search, browse: Pick<Browse, "facets">): CountSearch =>
   async (query, version) => {
     const { q, filters } = query;
-    if (q === null) return browse.facets(null, filters);
+    if (q === null && query.near === undefined) return browse.facets(null, filters);
     const words = { ...query, filters: noFilters, matches: true, offset: 0 } as const;
     const { matches = [] } = await search(words, version);
     return matches.length > matchesMax ? null : browse.facets(matches, filters);
@@ -94,7 +129,7 @@ const asTyped: Understanding = {
   note: null,
 };
 
-const nothing = { total: 0, matching: 0, ids: [] };
+const nothing: SearchPage = { total: 0, matching: 0, ids: [], ...asTyped };
 
 /** What was found, and what a reader must know about it. `shown`: where it is, when that is not where the query says. */
 type Answer = {
@@ -111,14 +146,16 @@ type Answer = {
 /** When fewer have all of the words, what is related follows. */
 const fewMax = 20;
 
+/** `around`: what results must match beside the filters; the words are read by it, too. */
 async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
   filters: readonly FtsMatch[],
   { q, literal, limit, offset, steady, matches }: Omit<SearchQuery, "filters"> & { q: string },
+  around: readonly FtsMatch[] = [],
 ): Promise<SearchPage> {
-  const wanted = { filters, guessed: null, limit, offset };
-  const asked = steady === true ? { ...wanted, filters: [] } : wanted;
+  const wanted = { filters: [...filters, ...around], guessed: null, limit, offset };
+  const asked = steady === true ? { ...wanted, filters: around } : wanted;
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
   const answer = literal
     ? ((await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked)))

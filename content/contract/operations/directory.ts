@@ -5,7 +5,7 @@ import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
-import { filters } from "./filters.ts";
+import { filters, nearby } from "./filters.ts";
 import { choice, filter, flag, limit, number, offset, text } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { Health, Ready, Stats } from "#content/contract/stats.ts";
@@ -55,6 +55,7 @@ const searching = {
     "clean water",
   ),
   ...filters,
+  ...nearby,
   literal: flag(
     "literal",
     "Takes q as it stands: no number, place or other spelling is read in it",

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type FilterName, incomeBandIds } from "#content/contract/browse.ts";
-import { choice, filter, flag, yesOrNo } from "./query.ts";
+import { withinKm } from "#content/contract/search.ts";
+import { choice, filter, flag, number, yesOrNo } from "./query.ts";
 
 /** The parameters by which lists, searches and recommendations are narrowed, on their pages and for programs. They combine. */
 export const filters = {
@@ -27,3 +28,18 @@ export const filters = {
   ),
   ghd_aligned: flag("ghd_aligned", "Only profiles aligned with global health and development", "1"),
 } satisfies Record<FilterName, z.ZodType>;
+
+/** What is near a place; in searches alone. */
+export const nearby = {
+  near: filter(
+    "near",
+    "Only what is near a ZIP code, a postcode or its first half, or a town (of the US, UK, Canada, Australia, New Zealand, Ireland); without q the nearest first",
+    "02903",
+  ),
+  within_km: number(
+    "within_km",
+    `How far away at most: ${withinKm.default} km unless given; above ${withinKm.max} it is capped`,
+    withinKm.default,
+    withinKm.max,
+  ),
+};

@@ -2,7 +2,7 @@ import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Say } from "#site/browser/texts.ts";
 
 /** What is found of an organisation; `distance_km` where it was looked for near a place. */
-export type RowItem = NonprofitSummary & { distance_km?: number | null };
+export type RowItem = NonprofitSummary & { distance_km?: number | null | undefined };
 
 /** Words of rows in one language: texts of the group "row", and the names of causes and income bands by their ids. */
 export type RowWords = { text: Say; names: Readonly<Record<string, string>> };

@@ -55,6 +55,8 @@ describe("GET /api/search", () => {
       ghd_aligned: false,
       accepts: null,
       has_website: null,
+      near: null,
+      within_km: null,
       literal: false,
     });
     expect(body.results).toEqual(body.nonprofits);

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { openBrowse } from "#content/find/browse-store.ts";
+import { countedIn, searchIn } from "#content/find/search.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { findIn, type Searching, searchQuery } from "#test/support/finding.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+let store: Store;
+
+const registered = (name: string, org_id: string, postal_code: string) =>
+  aNonprofit({
+    name,
+    country_code: org_id.slice(0, 2),
+    register_records: [
+      {
+        org_id,
+        register: "irs-bmf",
+        name,
+        as_of: "2026-04-14",
+        scope: "RI",
+        state: "registered",
+        facts: { postal_code },
+      },
+    ],
+  });
+
+beforeAll(async () => {
+  store = await openStore({ url: ":memory:" });
+  const records = [
+    registered("Providence Food Bank", "US-EIN-000000001", "02903"),
+    registered("Pawtucket Food Bank", "US-EIN-000000002", "02860"),
+    registered("Newport Food Bank", "US-EIN-000000003", "02840"),
+    registered("Honolulu Food Bank", "US-EIN-000000004", "96813"),
+    registered("Edinburgh Hospice", "GB-SC-000001", "EH1"),
+    registered("Leeds Hospice", "GB-CHC-000001", "LS1"),
+    { ...registered("Pawtucket School", "US-EIN-000000005", "02860"), causes: ["education"] },
+    aNonprofit({ name: "Hospice of Nowhere", country_code: null }),
+  ];
+  const context = { origin: "seed", now: new Date("2026-06-01T00:00:00Z") };
+  await store.write((tx) =>
+    saveNonprofits(
+      tx,
+      records.map((after) => ({ before: null, after })),
+      context,
+    ),
+  );
+});
+afterAll(() => store.close());
+
+const near = (parts: Searching) => findIn(store, "", { q: null, limit: 20, ...parts });
+
+test.each([
+  ["02903", ["Providence Food Bank", "Pawtucket Food Bank", "Pawtucket School"]],
+  ["EH1 1AA", ["Edinburgh Hospice"]],
+  ["eh1", ["Edinburgh Hospice"]],
+  ["Leeds", ["Leeds Hospice"]],
+  ["Leeds, UK", ["Leeds Hospice"]],
+  ["Honolulu", ["Honolulu Food Bank"]],
+  ["99501", []],
+])("near %p, the nearest stand first", async (place, names) => {
+  const page = await near({ near: place });
+  expect(page.names).toEqual(names);
+  expect(page.total).toBe(names.length);
+});
+
+test("distances are from the centre of the code, and bound the search", async () => {
+  const page = await near({ near: "02903", within_km: 50 });
+  const kms = page.ids.map((id) => page.distances?.[id] ?? -1);
+  expect(page.names.at(-1)).toBe("Newport Food Bank");
+  expect(kms.slice(0, 2)).toEqual([0, 6.1]);
+  expect(kms.at(-1)).toBeGreaterThan(35);
+  expect((await near({ near: "02903", within_km: 5 })).names).toEqual(["Providence Food Bank"]);
+  expect((await near({ near: "02903", limit: 1, offset: 1 })).names).toEqual([
+    "Pawtucket Food Bank",
+  ]);
+});
+
+test("filters and words narrow what is near, which is never widened", async () => {
+  const education = { near: "02903", cause: "education" } as const;
+  expect((await near({ ...education, q: "school" })).names).toEqual(["Pawtucket School"]);
+  expect(await findIn(store, "hospice", { near: "02903" })).toMatchObject({ total: 0, names: [] });
+  expect(await near({ near: "02903", country: "GB" })).toMatchObject({ total: 0 });
+});
+
+test("values are counted among what is near", async () => {
+  const browse = openBrowse(store);
+  const count = countedIn(searchIn(store, browse), browse);
+  const facets = await count(searchQuery({ near: "02903" }));
+  expect(facets?.country).toEqual([{ value: "US", count: 3 }]);
+});
+
+describe("words say near what", () => {
+  test.each([
+    ["food bank near 02903", "02903, Rhode Island"],
+    ["food bank near Providence, RI", "Providence, Rhode Island"],
+    ["food bank close to Providence", "Providence, Rhode Island"],
+  ])("%p", async (q, name) => {
+    const page = await findIn(store, q);
+    expect(page.understood).toMatchObject({
+      near: { name, within_km: 25 },
+      words: ["food", "bank"],
+    });
+    expect(page.names.slice(0, 2).toSorted()).toEqual([
+      "Pawtucket Food Bank",
+      "Providence Food Bank",
+    ]);
+  });
+
+  test.each(["food bank near Kenya", "food bank near Indiana", "the near east", "food bank 1"])(
+    "%p says none",
+    async (q) => expect((await findIn(store, q)).understood.near).toBeUndefined(),
+  );
+
+  test("taken as they stand, they say none", async () =>
+    expect(
+      (await findIn(store, "food bank near 02903", { literal: true })).understood.near,
+    ).toBeUndefined());
+
+  test("and may be widened", async () =>
+    expect((await findIn(store, "hospice near 02903")).total).toBeGreaterThan(0));
+});
+
+test("an unknown place says what one looks like", async () => {
+  const page = await near({ near: "ZZ99" });
+  expect(page).toMatchObject({ total: 0, understood: { near: { name: "ZZ99", choices: [] } } });
+  expect(page.note).toContain("02903");
+  expect(page.note).toContain("EH1 1AA");
+});
+
+test("a place that is several asks which, and each choice is one", async () => {
+  const page = await near({ near: "Portland" });
+  const choices = page.understood.near?.choices ?? [];
+  expect(choices.slice(0, 2)).toEqual(["Portland, Oregon", "Portland, Maine"]);
+  expect(page.note).toContain("Portland, Maine");
+  for (const choice of choices) {
+    const { understood } = await near({ near: choice });
+    expect(understood.near).toEqual({ name: choice, within_km: 25 });
+  }
+  expect((await near({ near: "Portland ME" })).understood.near?.name).toBe("Portland, Maine");
+});
