@@ -52,6 +52,8 @@ const completed = (raw: Raw, env: Environment) => ({
   securityContact: raw.ALMONER_SECURITY_CONTACT,
   /** Bytes that all without a key may store in a day; 0 for no limit. */
   storedPerDay: raw.ALMONER_STORED_MB_PER_DAY * 1_000_000,
+  /** Services that take gifts for organisations by their number. */
+  givingLinks: raw.ALMONER_GIVING_LINKS ?? [],
   readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
   trustedHops: raw.ALMONER_TRUSTED_HOPS,
   network: raw.ALMONER_NETWORK,

@@ -197,7 +197,8 @@ async function profile(
   if (slug.length > slugLengthMax || !/^[\p{L}\p{N}._~-]+$/u.test(slug)) return null;
   return cache.get(`profile ${slug}`, async () => {
     const record = await recordBySlug(store, slug);
-    const value = record === null ? null : encodedJson(toDetail(record, config.baseUrl));
+    const value =
+      record === null ? null : encodedJson(toDetail(record, config.baseUrl, config.givingLinks));
     return {
       value,
       // Anyone can make up slugs: what does not exist is not cached.

@@ -52,9 +52,10 @@ export const recommendRoutes = (context: Context) => {
       if (curation !== cachedOf) cached.clear();
       cachedOf = curation;
       const key = JSON.stringify([minute, asked]);
-      const { baseUrl, recommendationPhase: phase } = config;
+      const { baseUrl, givingLinks, recommendationPhase: phase } = config;
       const known =
-        cached.get(key) ?? answered(recommend({ curation, phase, now: minute, baseUrl }, asked));
+        cached.get(key) ??
+        answered(recommend({ curation, phase, now: minute, baseUrl, givingLinks }, asked));
       cached.set(key, known);
       activity.count("query:recommend");
       const userAgent = request.headers.get("user-agent") ?? "";

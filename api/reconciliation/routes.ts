@@ -204,7 +204,7 @@ const unusable = (detail: string): Refused =>
 async function extended({ store, config }: Needed, { ids, properties: wanted }: ExtendBody) {
   const idOf = await idsBySlug(store, ids);
   const details = (await recordsById(store, [...idOf.values()])).map((one) =>
-    toDetail(one, config.baseUrl),
+    toDetail(one, config.baseUrl, config.givingLinks),
   );
   const bySlug = new Map(details.map((one) => [one.slug, one]));
   const meta = properties.filter(({ id }) => wanted.some((one) => one.id === id)).map(shown);

@@ -4,6 +4,7 @@ import {
   bearerToken,
   choice,
   contact,
+  givingLinks,
   matching,
   oneOf,
   onOrOff,
@@ -56,6 +57,9 @@ export const settings = z
     ALMONER_SECURITY_CONTACT: contact
       .describe("where to report a vulnerability, in security.txt: a mailto: or https: URL")
       .meta({ fallback: "`mailto:security@` and the host of the base URL" }),
+    ALMONER_GIVING_LINKS: givingLinks.describe(
+      'services through which profiles may be given to, by org-id: JSON like `[{"scheme": "US-EIN", "label": "Give by card at Example Giving", "url": "https://giving.example/us/{number}", "currency": "USD", "fee": "3 %", "tax_receipt": true}]`; the last three may be left out',
+    ),
     ALMONER_READS_PER_MINUTE: whole(0, 100_000_000, 600).describe(
       "service reads that one client may make in a minute; 0 for no limit",
     ),

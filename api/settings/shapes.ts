@@ -1,5 +1,6 @@
 import { Cron } from "croner";
 import { z } from "zod";
+import { WayToGive } from "#content/contract/nonprofit.ts";
 import { donationMax, microUsdcFrom } from "#content/contract/base/money.ts";
 
 /** Any text, or none. */
@@ -83,6 +84,41 @@ export const urls = z
       .min(1)
       .max(20),
   );
+
+/** Templates of links to services, as a JSON array; each is an https address with {number} in its path or query. */
+export const givingLinks = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: "custom", message: "send a JSON array" });
+      return z.NEVER;
+    }
+  })
+  .pipe(
+    z
+      .array(
+        z.strictObject({
+          ...WayToGive.omit({ kind: true }).shape,
+          scheme: z.string().regex(/^[A-Z]{2}-[A-Z0-9]+$/, "send a scheme like US-EIN"),
+          label: z.string().trim().min(1).max(80),
+          url: z
+            .string()
+            .regex(
+              /^https:\/\/[a-z0-9.-]+(?::\d+)?[/?][\w./?=&%~+-]*\{number\}[\w./?=&%~+-]*$/,
+              "send an https URL with {number} once, like https://giving.example/us/{number}",
+            ),
+          currency: z
+            .string()
+            .regex(/^[A-Z]{3,4}$/, "send a code like USD")
+            .optional(),
+          fee: z.string().trim().min(1).max(80).optional(),
+        }),
+      )
+      .max(20),
+  )
+  .optional();
 
 const tokenBitsMin = 128;
 const distinctMin = 8;

@@ -15,6 +15,9 @@ export type NonprofitStatus = z.infer<typeof NonprofitStatus>;
 /** What a register says of an organisation as a whole. `gone`: an earlier file had it, and the newest does not. */
 export const RegisterState = z.enum(["registered", "revoked", "reinstated", "removed", "gone"]);
 export type RegisterState = z.infer<typeof RegisterState>;
+export const giveUrl = text(
+  "Absolute URL at which this directory takes a gift of USDC (402 says what to pay); null: it takes none",
+);
 
 /**
  * One item of search and list results. Every field is present; one without a value is null.
@@ -33,9 +36,7 @@ export const NonprofitSummary = named("NonprofitSummary", {
   website: text("URL of the organisation's own site"),
   donation_url: text("Direct donation page"),
   donate_url: text("The same value as donation_url"),
-  give_url: text(
-    "Absolute URL at which this directory takes a gift of USDC (402 says what to pay); null: it takes none",
-  ),
+  give_url: giveUrl,
   logo_url: text("URL of a logo"),
   beneficiaries_per_year: count("People reached in a year"),
   founded_year: z.int().min(1000).nullable().describe("Four-digit year"),
@@ -156,6 +157,29 @@ export type FieldProvenance = z.infer<typeof FieldProvenance>;
 /** How sure this directory's reading of a register's codes is of a cause. */
 export const CauseConfidence = z.enum(["high", "medium"]);
 export type CauseConfidence = z.infer<typeof CauseConfidence>;
+/** One way to give to a nonprofit. */
+export const WayToGive = named("WayToGive", {
+  kind: z
+    .enum(["donation_page", "website", "usdc", "service"])
+    .describe(
+      "donation_page: the organisation's own; website: its site, for want of one; usdc: our page for a gift to its wallet; service: another service that the operator of this directory names",
+    ),
+  label: z.string().describe("What to write on a link"),
+  url: z.string().describe("Page for people, absolute"),
+  currency: z.string().optional().describe("What is given, where it is one: ISO 4217, or USDC"),
+  fee: z.string().optional().describe("What is taken from a gift, in words; absent: not known"),
+  tax_receipt: z
+    .boolean()
+    .optional()
+    .describe("Whether the giver gets a receipt for the tax office; absent: not known"),
+});
+export type WayToGive = z.infer<typeof WayToGive>;
+
+export const waysToGive = z
+  .array(WayToGive)
+  .describe(
+    "How to give, the best way first. An address of the organisation is among them only where the organisation itself, a register, a filing of the last three years or the operator gave it",
+  );
 
 /** The full public profile. `contact_email` is never public: `has_contact_email` says whether it is known. */
 export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
@@ -183,6 +207,7 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
         ),
       }),
     ),
+    ways_to_give: waysToGive,
     programs: z.array(Program),
     impact_metrics: z.array(ImpactMetric),
     registrations: z.array(Registration),

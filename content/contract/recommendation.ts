@@ -3,6 +3,7 @@ import type { FilterName } from "./browse.ts";
 import { named } from "./base/shape.ts";
 import { CauseId } from "./cause.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
+import { giveUrl, waysToGive } from "./nonprofit.ts";
 import { cleaned, parameter } from "./operations/query.ts";
 import { otherType } from "./problem.ts";
 
@@ -80,11 +81,15 @@ export const Recommendation = named("Recommendation", {
   why_recommended: z.string(),
   trust_signals: z.array(z.string()),
   best_next_action: z.string().describe("What the agent can do next"),
-  donation_available: z.boolean(),
+  donation_available: z
+    .boolean()
+    .describe("Whether ways_to_give has one that takes a gift; a website alone does not"),
   donation_methods: z.array(DonationMethod),
   profile_url: z.string().describe("Page for people, absolute"),
   api_url: z.string().describe("The profile as JSON, absolute"),
   donate_url: z.string().describe("Where a donation begins, absolute"),
+  give_url: giveUrl,
+  ways_to_give: waysToGive,
   ranking_signals_applied: z.array(z.string()).describe("Signals that contributed to this rank"),
   score: z.number().describe("Sum of the points in explain"),
   explain: z.array(ExplainedSignal),

@@ -21,6 +21,7 @@ import { confidenceIn } from "./provenance.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
 import { categoryIn, publicFacts, standingIn } from "./register-facts.ts";
+import { type GivingLink, waysToGive } from "./ways-to-give.ts";
 
 /** What a summary is made of, beside the causes. */
 export const summaryColumns = [
@@ -63,8 +64,7 @@ export const toSummary = (n: Summarised, baseUrl: string): NonprofitSummary => (
   website: n.website,
   donation_url: n.donation_url,
   donate_url: n.donation_url,
-  give_url:
-    n.usdc_wallet === null || n.status === "withdrawn" ? null : `${baseUrl}/api/donate/${n.slug}`,
+  give_url: giveUrl(n, baseUrl),
   logo_url: n.logo_url,
   beneficiaries_per_year: n.beneficiaries_per_year,
   founded_year: n.founded_year,
@@ -76,8 +76,19 @@ export const toSummary = (n: Summarised, baseUrl: string): NonprofitSummary => (
   standing: standingIn(n.register_records),
 });
 
+/** Where this directory takes a gift of USDC; null for a nonprofit without a wallet, and for a withdrawn one. */
+export const giveUrl = (
+  { usdc_wallet, status, slug }: Pick<Summarised, "usdc_wallet" | "status" | "slug">,
+  baseUrl: string,
+): string | null =>
+  usdc_wallet === null || status === "withdrawn" ? null : `${baseUrl}/api/donate/${slug}`;
+
 /** The full public profile: what GET /api/nonprofits/{slug} and the bundle's file both say. */
-export const toDetail = (n: NonprofitRecord, baseUrl: string): NonprofitDetail => ({
+export const toDetail = (
+  n: NonprofitRecord,
+  baseUrl: string,
+  givingLinks: readonly GivingLink[] = [],
+): NonprofitDetail => ({
   ...toSummary(n, baseUrl),
   description: n.description,
   ...(n.usdc_wallet === null ? {} : { usdc_wallet: n.usdc_wallet }),
@@ -90,6 +101,7 @@ export const toDetail = (n: NonprofitRecord, baseUrl: string): NonprofitDetail =
   status: n.status,
   ...(n.merged_into === null ? {} : { merged_into: n.merged_into }),
   causes: causesOf(n),
+  ways_to_give: waysToGive(n, { baseUrl, givingLinks }),
   programs: n.programs,
   impact_metrics: n.impact_metrics,
   ...registrationsOf(n),

@@ -1,17 +1,16 @@
 import type { DonationMethod, GovernancePhase, Intent } from "#content/contract/recommendation.ts";
+import type { WayToGive } from "#content/contract/nonprofit.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import disclosures from "#content/editorial/disclosures.json";
+import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { editorialPoints, editorialSteps, editorialSunset } from "./ranking.ts";
 
-/** By which ways a nonprofit can be given to, the wallet first. */
-export const donationMethods = (record: {
-  usdc_wallet: string | null;
-  donation_url: string | null;
-}): DonationMethod[] => [
-  ...(record.usdc_wallet === null ? [] : (["usdc_x402"] as const)),
-  ...(record.donation_url === null ? [] : (["external_donation_url"] as const)),
-];
+/** By which ways of the contract a nonprofit can be given to, the wallet first. */
+export const donationMethods = (ways: readonly WayToGive[]): DonationMethod[] =>
+  (["usdc_x402", "external_donation_url"] as const).filter((method) =>
+    ways.some(({ kind }) => kind === (method === "usdc_x402" ? "usdc" : "donation_page")),
+  );
 
 /** What speaks for relying on a profile: facts the directory holds, without praise. */
 export function trustSignals(
@@ -34,7 +33,9 @@ export function trustSignals(
   }
   if (record.wallet_signature !== null) found.push("Control of the wallet proved by a signature");
   if (record.usdc_wallet !== null) found.push("Ready for donations in USDC (x402)");
-  if (record.donation_url !== null) found.push("Has a donation page of its own");
+  if (record.donation_url !== null && unvouchedAddress(record) !== "donation_url") {
+    found.push("Has a donation page of its own");
+  }
   if (donors > 0) {
     found.push(
       `Donations from ${donors} ${donors === 1 ? "donor" : "donors"} recorded in this directory`,
@@ -47,17 +48,12 @@ type Links = { apiUrl: string; donateUrl: string };
 
 /** What an agent can do next with a profile, for its intent. */
 export function bestNextAction(
-  record: NonprofitRecord,
+  ways: readonly WayToGive[],
   intent: Intent,
   { apiUrl, donateUrl }: Links,
 ): string {
-  const [method] = donationMethods(record);
-  const give =
-    method === "usdc_x402"
-      ? `to donate, GET ${donateUrl} for payment requirements and let the donor sign`
-      : method === "external_donation_url"
-        ? "to donate, send the donor to the organisation's own donation page (donation_url in the profile)"
-        : "no way to donate is known yet; the organisation's website may name one";
+  const way = ways.find(({ kind }) => kind === "usdc") ?? ways[0];
+  const give = giving[way?.kind ?? "none"](way?.kind === "usdc" ? donateUrl : (way?.url ?? ""));
   if (intent === "donate") return sentence(`${give}; read ${apiUrl} first`);
   if (intent === "verify") {
     return sentence(`read ${apiUrl} and check its registrations and the sources in provenance`);
@@ -67,6 +63,16 @@ export function bestNextAction(
   }
   return sentence(`read the full profile at ${apiUrl}; ${give}`);
 }
+
+/** What to do next, by the way to give. */
+const giving: Readonly<Record<WayToGive["kind"] | "none", (url: string) => string>> = {
+  usdc: (url) => `to donate, GET ${url} for payment requirements and let the donor sign`,
+  donation_page: (url) =>
+    `to donate, send the donor to the organisation's own donation page, ${url}`,
+  website: (url) => `no donation page is known; its website, ${url}, may name one`,
+  service: (url) => `to donate, send the donor to ${url}`,
+  none: () => "no way to donate is known yet",
+};
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 

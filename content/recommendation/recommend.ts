@@ -13,6 +13,8 @@ import unspecificWords from "#content/editorial/unspecific-words.json";
 import { countryName } from "#content/nonprofit/country.ts";
 import { filteredOf, passes } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
+import { type GivingLink, canBeGivenTo, waysToGive } from "#content/nonprofit/ways-to-give.ts";
+import { giveUrl } from "#content/nonprofit/wire.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { Candidate, Curation } from "./curation.ts";
 import { explainScore, matchHundredths, signals, type Signs } from "./ranking.ts";
@@ -25,18 +27,24 @@ import {
 } from "./answer-sentences.ts";
 import { type SearchWord, searchWords } from "#content/find/query.ts";
 
-type Needed = { curation: Curation; phase: GovernancePhase; now: Date; baseUrl: string };
+type Needed = {
+  curation: Curation;
+  phase: GovernancePhase;
+  now: Date;
+  baseUrl: string;
+  givingLinks?: readonly GivingLink[];
+};
 
 /**
  * Ranks the recommended profiles that match cause, country and q, by the published table of signals. When none match, the
  * answer points to the search. `baseUrl` has no trailing slash. Source: spec, GET /api/recommend.
  */
 export function recommend(
-  { curation, phase, now, baseUrl }: Needed,
+  { curation, phase, now, ...place }: Needed,
   query: RecommendQuery,
 ): RecommendAnswer {
   const candidates = candidatesFor(curation, query);
-  if (candidates.length === 0) return nothingCurated(query, phase, baseUrl);
+  if (candidates.length === 0) return nothingCurated(query, phase, place.baseUrl);
   const best = rank(curation, candidates, query, now);
   const contributed = new Set(best.flatMap(({ explain }) => explain.map(({ signal }) => signal)));
   return {
@@ -47,7 +55,7 @@ export function recommend(
       now,
     }),
     count: best.length,
-    recommendations: best.map((one, at) => recommendationOf(one, at + 1, { query, baseUrl })),
+    recommendations: best.map((one, at) => recommendationOf(one, at + 1, query, place)),
     fallback: null,
     no_recommendations_reason: null,
   };
@@ -56,10 +64,13 @@ export function recommend(
 function recommendationOf(
   { candidate, score, explain }: Ranked,
   rankFrom1: number,
-  { query, baseUrl }: { query: RecommendQuery; baseUrl: string },
+  query: RecommendQuery,
+  place: Pick<Needed, "baseUrl" | "givingLinks">,
 ): Recommendation {
   const { record, pick } = candidate;
-  const methods = donationMethods(record);
+  const { baseUrl } = place;
+  const ways = waysToGive(record, place);
+  const methods = donationMethods(ways);
   const apiUrl = `${baseUrl}/api/nonprofits/${record.slug}`;
   // Payment requirements for a program where there is a wallet, else the page for people that names other ways.
   const donateUrl = `${baseUrl}${record.usdc_wallet === null ? "" : "/api"}/donate/${record.slug}`;
@@ -78,12 +89,14 @@ function recommendationOf(
       ...candidate,
       by_consensus: pick.origin === "consensus",
     }),
-    best_next_action: bestNextAction(record, query.intent, { apiUrl, donateUrl }),
-    donation_available: methods.length > 0,
+    best_next_action: bestNextAction(ways, query.intent, { apiUrl, donateUrl }),
+    donation_available: canBeGivenTo(ways),
     donation_methods: methods,
     profile_url: `${baseUrl}/nonprofits/${record.slug}`,
     api_url: apiUrl,
     donate_url: donateUrl,
+    give_url: giveUrl(record, baseUrl),
+    ways_to_give: ways,
     ranking_signals_applied: explain.map(({ signal }) => signal),
     score,
     explain,

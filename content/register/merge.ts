@@ -42,9 +42,14 @@ export function mergedWithRegister(
   return after;
 }
 
-/** Where each field comes from; the same value for all that the row says itself. */
-function sourcesOf({ source_url, rules = {} }: RegisterDraft, source: string, nowMs: number) {
-  const said = sourceFrom("register", nowMs, { source, source_url });
+/** Where each field comes from; the same value for all that the row says itself. A filing speaks for its own year. */
+function sourcesOf(
+  { source_url, filed_for, rules = {} }: RegisterDraft,
+  source: string,
+  nowMs: number,
+) {
+  const at = filed_for === undefined ? nowMs : Math.min(nowMs, Date.parse(filed_for));
+  const said = sourceFrom("register", at, { source, source_url });
   return (field: NonprofitField): StoredProvenance => {
     const rule = rules[field];
     return rule === undefined ? said : { ...said, rule };
@@ -230,6 +235,8 @@ export type RegisterDraft = {
   rules?: Partial<Record<NonprofitField, string>>;
   /** What it says beside the fields; null for a form that only fills fields. */
   record: Pick<RegisterRecord, "org_id" | "name" | "state" | "facts"> | null;
+  /** YYYY-MM-DD: the end of the year for which a form was filed; absent: a register speaks of now. */
+  filed_for?: string;
   /** Where a reader can look the row up. */
   source_url: string | null;
 };

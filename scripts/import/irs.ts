@@ -192,5 +192,9 @@ function joined(
   if (!/^\d{4}(?:\d\d)?$/.test(rank)) return bad(`the tax year is "${rank}"`);
   if (Object.keys(fields).length === 0) return skip("withheld");
   const org_id = `US-EIN-${ein}`;
-  return { kind: "draft", rank, draft: { org_id, fields, source_url, record: null } };
+  const month = Number(rank.slice(4) || 12);
+  const filed_for = new Date(Date.UTC(Number(rank.slice(0, 4)), month, 0))
+    .toISOString()
+    .slice(0, 10);
+  return { kind: "draft", rank, draft: { org_id, fields, filed_for, source_url, record: null } };
 }

@@ -34,7 +34,7 @@ export function openDrawing(
   config: Pick<Config, "dataDir"> & BuildInputs,
   open: () => Promise<Renderer> = () => openCompiled(config),
 ): NonNullable<Context["draw"]> {
-  const { baseUrl, network, isSample = false } = config;
+  const { baseUrl, network, isSample = false, givingLinks = [] } = config;
   let opening: Promise<Renderer> | null = null;
   const source = async (language: string): Promise<Drawing> => {
     opening ??= open();
@@ -42,7 +42,8 @@ export function openDrawing(
       opening = null;
       throw error;
     });
-    return { renderer, baseUrl, network, isSample, t: languages.get(language) ?? english };
+    const t = languages.get(language) ?? english;
+    return { renderer, baseUrl, network, isSample, givingLinks, t };
   };
   const drawn = async (
     { language, accept, acceptEncoding }: PageForm,

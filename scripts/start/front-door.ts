@@ -68,8 +68,8 @@ export async function openFrontDoor(
 
 async function openFirstPages(config: Config, store: Store): Promise<FirstPages> {
   const renderer = await openCompiled(config);
-  const { baseUrl, network } = config;
+  const { baseUrl, network, givingLinks } = config;
   const isSample = await holdsSample(store);
   const lists = openListIndex(store);
-  return createFirstPages({ store, lists, renderer, baseUrl, network, isSample });
+  return createFirstPages({ store, lists, renderer, baseUrl, network, isSample, givingLinks });
 }

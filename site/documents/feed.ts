@@ -5,7 +5,6 @@ import { feedEntries, feedEpoch, feedFile, feedFileNumbers } from "#content/feed
 import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import type { Queryable } from "#content/store/open.ts";
 import {
   type DocumentKey,
   type DocumentKind,
@@ -66,11 +65,11 @@ export const snapshotPart: DocumentKind = {
       const parts = snapshotPartOf(await newestNonprofitId(store));
       yield* numbered(parts, partsPerBatch, snapshotPartKey);
     },
-    async ({ store, baseUrl }: Source, word) => {
+    async (source: Source, word) => {
       const part = Number(word);
       const firstId = (part - 1) * snapshotPartSize + 1;
       const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
-      const lines = await snapshotLines(store, ids, baseUrl);
+      const lines = await snapshotLines(source, ids);
       return { path: feedPaths.snapshotPart(part), body: await packed(lines) };
     },
   ),
@@ -82,13 +81,15 @@ export const snapshotPart: DocumentKind = {
 
 /** The line of each of these nonprofits. Ask for about 1,000 at a time. */
 export async function snapshotLines(
-  store: Queryable,
-  ids: readonly number[],
-  baseUrl: string,
+  { store, baseUrl, givingLinks }: Pick<Source, "store" | "baseUrl" | "givingLinks">,
+  ids: Iterable<number>,
 ): Promise<Map<number, string>> {
-  const records = await recordsById(store, ids);
+  const records = await recordsById(store, [...ids]);
   return new Map(
-    records.map((record) => [record.id, `${JSON.stringify(toDetail(record, baseUrl))}\n`]),
+    records.map((record) => [
+      record.id,
+      `${JSON.stringify(toDetail(record, baseUrl, givingLinks))}\n`,
+    ]),
   );
 }
 

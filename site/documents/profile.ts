@@ -78,7 +78,7 @@ export const profile = byNonprofit({
   rowsOf: recordsById,
   filesOf: async (record, source) => {
     const { slug } = record;
-    const answer = toDetail(record, source.baseUrl);
+    const answer = toDetail(record, source.baseUrl, source.givingLinks);
     const view = profileView(record, answer, source);
     const json = `api/nonprofits/${slug}.json`;
     return [
@@ -92,14 +92,14 @@ export const profile = byNonprofit({
 
 /** The page of a profile, for a language in which it is in no bundle. */
 export function drawnProfile(drawing: Drawing, record: NonprofitRecord) {
-  const view = profileView(record, toDetail(record, drawing.baseUrl), drawing);
+  const view = profileView(record, toDetail(record, drawing.baseUrl, drawing.givingLinks), drawing);
   return drawn(drawing, "/nonprofits/[slug]", { view });
 }
 
 /** The page by which a nonprofit is paid; its profile where it has no wallet. */
 export function drawnDonatePage(drawing: Drawing, record: NonprofitRecord) {
   const view = donateView(
-    profileView(record, toDetail(record, drawing.baseUrl), drawing),
+    profileView(record, toDetail(record, drawing.baseUrl, drawing.givingLinks), drawing),
     drawing.t,
   );
   return view === null ? drawnProfile(drawing, record) : drawn(drawing, "/donate/[slug]", { view });

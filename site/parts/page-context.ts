@@ -1,4 +1,5 @@
 import type { DonationNetwork } from "#content/contract/transfer.ts";
+import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
 import type { PageLanguages, Texts } from "#content/language/texts.ts";
 
 /** What pages depend on beside the store and the code. */
@@ -9,6 +10,8 @@ export type BuildInputs = {
   readonly network: DonationNetwork;
   /** Whether the directory holds invented nonprofits, which every page then says; absent: it does not. */
   readonly isSample?: boolean;
+  /** Services that take gifts for organisations; absent: none. */
+  readonly givingLinks?: readonly GivingLink[];
   /** The language of what is made; absent: English. */
   readonly t?: Texts;
 };

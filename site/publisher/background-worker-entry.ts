@@ -19,7 +19,7 @@ const collectEveryMs = 250;
 
 // Started by background-worker.ts: does one task after the other for a publisher in another process.
 const settings: WorkerSettings = JSON.parse(process.argv[2] ?? "{}");
-const { baseUrl, network, isSample } = settings;
+const { baseUrl, network, isSample, givingLinks } = settings;
 const store = await openStore({
   url: settings.storeUrl,
   authToken: settings.storeToken ?? undefined,
@@ -36,7 +36,7 @@ const rendering = () => (opened ??= openRendering());
 async function openRendering() {
   const renderer = await openRenderer(settings.compiledFolder);
   const lists = openListIndex(store);
-  const source = { store, lists, renderer, baseUrl, network, isSample };
+  const source = { store, lists, renderer, baseUrl, network, isSample, givingLinks };
   return { source, kinds: documentKinds, manifest, blobs };
 }
 

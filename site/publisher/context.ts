@@ -1,4 +1,5 @@
 import type { UnissuedList } from "#site/bundle/signed-list.ts";
+import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
@@ -25,6 +26,7 @@ export type WorkerSettings = {
   baseUrl: string;
   network: DonationNetwork;
   isSample: boolean;
+  givingLinks: readonly GivingLink[];
   bundleFolder: string;
   /** Where to put rendered files at once, null to leave that to the publisher. */
   exportFolder: string | null;

@@ -94,10 +94,7 @@ async function patchSnapshot(
     const path = feedPaths.snapshotPart(part);
     const held = manifest.find(path);
     if (held === null || !blobs.has(held.digest)) continue;
-    const body = await patchedPart(
-      blobs.read(held.digest),
-      await snapshotLines(source.store, own, source.baseUrl),
-    );
+    const body = await patchedPart(blobs.read(held.digest), await snapshotLines(source, own));
     files.push(...storeFiles({ blobs }, [{ path, body }]).files);
     keys.add(snapshotPartKey(part));
   }

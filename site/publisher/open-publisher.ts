@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
 import { systemClock } from "#content/contract/base/time.ts";
+import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { openListIndex } from "#content/find/list-index.ts";
 import { openDisposable, setAside } from "#content/runtime/files.ts";
@@ -37,6 +38,8 @@ export type PublisherSettings = {
   baseUrl: string;
   /** The network on which donations are made. */
   network: DonationNetwork;
+  /** Services that take gifts for organisations; default none. */
+  givingLinks?: readonly GivingLink[];
   /** Where compiled sites are kept; default in the data folder. */
   compiledFolder?: string;
   /** Ed25519 private key by which the list of all files is signed: PKCS#8, PEM. */
@@ -85,7 +88,7 @@ export async function openPublisher(settings: PublisherSettings) {
   const store = await openedStore(settings, lock);
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
-  const { baseUrl, network, apart = false, listValidDays = 7 } = settings;
+  const { baseUrl, network, givingLinks = [], apart = false, listValidDays = 7 } = settings;
   const isSample = await holdsSample(store);
   const workers = {
     storeUrl: settings.databaseUrl,
@@ -94,6 +97,7 @@ export async function openPublisher(settings: PublisherSettings) {
     baseUrl,
     network,
     isSample,
+    givingLinks,
     bundleFolder: folders.bundle,
     exportFolder: null,
   };
@@ -103,7 +107,15 @@ export async function openPublisher(settings: PublisherSettings) {
     onDamaged,
   );
   const made = {
-    source: { store, lists: openListIndex(store), renderer, baseUrl, network, isSample },
+    source: {
+      store,
+      lists: openListIndex(store),
+      renderer,
+      baseUrl,
+      network,
+      isSample,
+      givingLinks,
+    },
     kinds: kindsOf(settings),
     manifest,
     blobs: openBlobs(folders.blobs),
@@ -114,7 +126,9 @@ export async function openPublisher(settings: PublisherSettings) {
     background: apart ? workApart(workers) : workHere(made),
     exported: await openWebExport(settings.publicDir ?? folders.exported, { precompress }),
     clock: systemClock,
-    inputsDigest: digestOf(`${renderer.digest}\0${baseUrl}\0${network}\0${isSample}`),
+    inputsDigest: digestOf(
+      `${renderer.digest}\0${baseUrl}\0${network}\0${isSample}\0${JSON.stringify(givingLinks)}`,
+    ),
     log: settings.log,
   };
   const close = (): void => {

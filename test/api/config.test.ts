@@ -77,6 +77,18 @@ describe("the settings", () => {
     expect(() => readConfig(env)).toThrow("/changes/state.json");
   });
 
+  test("know services for gifts by their templates", () => {
+    const link = { scheme: "US-EIN", label: "By card", url: "https://giving.example/us/{number}" };
+    const read = (links: unknown) =>
+      readConfig({ ALMONER_GIVING_LINKS: JSON.stringify(links) }).givingLinks;
+    expect(readConfig({}).givingLinks).toEqual([]);
+    expect(read([link])).toEqual([link]);
+    for (const url of ["javascript:{number}", "http://a.example/{number}", "https://a.example/"]) {
+      expect(() => read([{ ...link, url }])).toThrow("ALMONER_GIVING_LINKS: send an https URL");
+    }
+    expect(() => readConfig({ ALMONER_GIVING_LINKS: "US-EIN" })).toThrow("send a JSON array");
+  });
+
   test("never repeat a bad value, for it may be secret", () => {
     const reading = () => readConfig({ ALMONER_ADMIN_TOKENS: "ann:hunter2" });
     expect(reading).toThrow(BadSetting);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { wordingFaults } from "#content/recommendation/pick-text.ts";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -38,6 +38,7 @@ const records = {
     causes: ["water-sanitation", "education"],
     donation_url: "https://pumps.test/give",
     provenance: {
+      donation_url: sourceFrom("organisation", testNow.getTime()),
       city: {
         set_by: "consensus",
         source: "consensus",
@@ -122,11 +123,15 @@ describe("GET /api/recommend", () => {
       profile_url: "https://almoner.example/nonprofits/wells",
       api_url: "https://almoner.example/api/nonprofits/wells",
       donate_url: "https://almoner.example/api/donate/wells",
+      give_url: "https://almoner.example/api/donate/wells",
+      ways_to_give: [{ kind: "usdc", url: "https://almoner.example/donate/wells" }],
     });
     expect(recommendations[1]).toMatchObject({
       rank: 2,
       donation_methods: ["external_donation_url"],
       donate_url: "https://almoner.example/donate/pumps",
+      give_url: null,
+      ways_to_give: [{ kind: "donation_page", url: "https://pumps.test/give" }],
     });
   });
 
