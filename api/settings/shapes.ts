@@ -1,6 +1,7 @@
 import { Cron } from "croner";
 import { z } from "zod";
 import { WayToGive } from "#content/contract/nonprofit.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { donationMax, microUsdcFrom } from "#content/contract/base/money.ts";
 
 /** Any text, or none. */
@@ -88,14 +89,7 @@ export const urls = z
 /** Templates of links to services, as a JSON array; each is an https address with {number} in its path or query. */
 export const givingLinks = z
   .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      context.addIssue({ code: "custom", message: "send a JSON array" });
-      return z.NEVER;
-    }
-  })
+  .transform((text) => objectIn(`{"links": ${text}}`)?.["links"])
   .pipe(
     z
       .array(
@@ -109,12 +103,8 @@ export const givingLinks = z
               /^https:\/\/[a-z0-9.-]+(?::\d+)?[/?][\w./?=&%~+-]*\{number\}[\w./?=&%~+-]*$/,
               "send an https URL with {number} once, like https://giving.example/us/{number}",
             ),
-          currency: z
-            .string()
-            .regex(/^[A-Z]{3,4}$/, "send a code like USD")
-            .optional(),
-          fee: z.string().trim().min(1).max(80).optional(),
         }),
+        { error: "send a JSON array" },
       )
       .max(20),
   )

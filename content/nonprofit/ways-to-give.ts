@@ -1,4 +1,5 @@
 import type { WayToGive } from "#content/contract/nonprofit.ts";
+import words from "#content/editorial/ways-to-give.json";
 import { namedBy } from "./provenance.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { registerById } from "./register-facts.ts";
@@ -10,11 +11,15 @@ export type GivingLink = Omit<WayToGive, "kind"> & {
   scheme: string;
 };
 
-type Addresses = Pick<NonprofitRecord, "donation_url" | "website" | "provenance"> & {
-  register_records: readonly { as_of: string }[];
-};
+/** Origin in absolute URLs, without a trailing slash, and the services that the operator configured; absent: none. */
+export type GivingPlace = { baseUrl: string; givingLinks?: readonly GivingLink[] | undefined };
+
+type OwnField = "donation_url" | "website";
+type Addresses = Pick<NonprofitRecord, OwnField | "provenance" | "register_records">;
 type Giving = Addresses &
   Pick<NonprofitRecord, "slug" | "status" | "usdc_wallet" | "registrations">;
+
+const own = words.own as readonly (Omit<WayToGive, "url"> & { field: OwnField })[];
 
 /**
  * How to give to a nonprofit, the best way first; none to a withdrawn one. Its own donation page, or else its website, is
@@ -22,58 +27,40 @@ type Giving = Addresses &
  */
 export function waysToGive(
   nonprofit: Giving,
-  { baseUrl, givingLinks = [] }: { baseUrl: string; givingLinks?: readonly GivingLink[] },
+  { baseUrl, givingLinks = [] }: GivingPlace,
 ): WayToGive[] {
-  if (nonprofit.status === "withdrawn") return [];
-  const orgIds = nonprofit.registrations.flatMap(({ org_id }) => org_id ?? []);
-  const services = givingLinks.flatMap(({ scheme, url, ...link }): WayToGive[] => {
-    const orgId = orgIds.find((one) => one.startsWith(`${scheme}-`));
-    const number = encodeURIComponent(orgId?.slice(scheme.length + 1) ?? "");
-    return orgId === undefined
-      ? []
-      : [{ kind: "service", ...link, url: url.replace("{number}", number) }];
-  });
-  return [
-    ...ownPage(nonprofit),
-    ...(isWallet(nonprofit.usdc_wallet)
-      ? [{ ...usdc, url: `${baseUrl}/donate/${nonprofit.slug}` }]
-      : []),
-    ...services,
-  ];
-}
-
-function ownPage(nonprofit: Addresses): WayToGive[] {
-  for (const { field, kind, label } of ownAddresses) {
-    const url = safeLink(nonprofit[field]);
-    if (url !== null && isVouchedFor(nonprofit, field)) return [{ kind, label, url }];
+  const { slug, status, usdc_wallet, registrations } = nonprofit;
+  if (status === "withdrawn") return [];
+  const known = own.find(({ field }) => isVouchedFor(nonprofit, field));
+  const ways: WayToGive[] = [];
+  if (known !== undefined) {
+    const { field, ...way } = known;
+    ways.push({ ...way, url: nonprofit[field] ?? "" });
   }
-  return [];
+  if (isWallet(usdc_wallet)) {
+    ways.push({ kind: "usdc", ...words.usdc, url: `${baseUrl}/donate/${slug}` });
+  }
+  const orgIds = registrations.flatMap(({ org_id }) => org_id ?? []);
+  for (const { scheme, url, ...link } of givingLinks) {
+    const number = orgIds.find((one) => one.startsWith(`${scheme}-`))?.slice(scheme.length + 1);
+    if (number === undefined) continue;
+    ways.push({
+      kind: "service",
+      ...link,
+      url: url.replace("{number}", encodeURIComponent(number)),
+    });
+  }
+  return ways;
 }
-
-const ownAddresses = [
-  { field: "donation_url", kind: "donation_page", label: "Give on its website" },
-  { field: "website", kind: "website", label: "Its website: look for Donate there" },
-] as const;
-
-const usdc = {
-  kind: "usdc",
-  label: "Give USDC, a digital dollar, straight to its wallet",
-  currency: "USDC",
-  fee: "None to this directory; the network's is a cent or less",
-  tax_receipt: false,
-} as const;
 
 /**
- * The address that others than the organisation, a register or the operator named, where it would be a better way than
- * those that are known: people see it as a plain link with its source. Null for none.
+ * The field whose address others than the organisation, a register or the operator named, where no better one is known:
+ * people see it as a plain link with its source. Null for none.
  */
-export function unvouchedAddress(nonprofit: Addresses): "donation_url" | "website" | null {
-  for (const { field } of ownAddresses) {
-    if (safeLink(nonprofit[field]) === null) continue;
-    return isVouchedFor(nonprofit, field) ? null : field;
-  }
-  return null;
-}
+export const unvouchedAddress = (nonprofit: Addresses): OwnField | null => {
+  const best = own.find(({ field }) => safeLink(nonprofit[field]) !== null)?.field;
+  return best === undefined || isVouchedFor(nonprofit, best) ? null : best;
+};
 
 /** Whether a text looks like the address of a wallet: the letters of base58, 32 bytes. */
 export const isWallet = (text: string | null | undefined): boolean =>
@@ -86,9 +73,9 @@ export const canBeGivenTo = (ways: readonly WayToGive[]): boolean =>
 const filingValidYears = 3;
 
 /** Two agents or a correction can be one stranger, and what a filing said years ago may be another's by now. */
-function isVouchedFor(nonprofit: Addresses, field: "donation_url" | "website"): boolean {
+function isVouchedFor(nonprofit: Addresses, field: OwnField): boolean {
   const source = nonprofit.provenance[field];
-  if (source === undefined) return false;
+  if (source === undefined || safeLink(nonprofit[field]) === null) return false;
   if (source.set_by !== "register") return [null, "organisation"].includes(namedBy(source));
   if (registerById(source.source)?.fields?.length !== 0) return true;
   // Not by today's date: a published page must not become wrong by itself.

@@ -21,7 +21,7 @@ import { confidenceIn } from "./provenance.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
 import { categoryIn, publicFacts, standingIn } from "./register-facts.ts";
-import { type GivingLink, waysToGive } from "./ways-to-give.ts";
+import { type GivingPlace, waysToGive } from "./ways-to-give.ts";
 
 /** What a summary is made of, beside the causes. */
 export const summaryColumns = [
@@ -87,7 +87,7 @@ export const giveUrl = (
 export const toDetail = (
   n: NonprofitRecord,
   baseUrl: string,
-  givingLinks: readonly GivingLink[] = [],
+  givingLinks: GivingPlace["givingLinks"] = [],
 ): NonprofitDetail => ({
   ...toSummary(n, baseUrl),
   description: n.description,

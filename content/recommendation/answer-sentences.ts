@@ -1,6 +1,7 @@
 import type { DonationMethod, GovernancePhase, Intent } from "#content/contract/recommendation.ts";
 import type { WayToGive } from "#content/contract/nonprofit.ts";
 import { isoDay } from "#content/contract/base/time.ts";
+import { next } from "#content/editorial/ways-to-give.json";
 import disclosures from "#content/editorial/disclosures.json";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -53,7 +54,8 @@ export function bestNextAction(
   { apiUrl, donateUrl }: Links,
 ): string {
   const way = ways.find(({ kind }) => kind === "usdc") ?? ways[0];
-  const give = giving[way?.kind ?? "none"](way?.kind === "usdc" ? donateUrl : (way?.url ?? ""));
+  const url = way?.kind === "usdc" ? donateUrl : (way?.url ?? "");
+  const give = next[way?.kind ?? "none"].replace("{url}", url);
   if (intent === "donate") return sentence(`${give}; read ${apiUrl} first`);
   if (intent === "verify") {
     return sentence(`read ${apiUrl} and check its registrations and the sources in provenance`);
@@ -63,16 +65,6 @@ export function bestNextAction(
   }
   return sentence(`read the full profile at ${apiUrl}; ${give}`);
 }
-
-/** What to do next, by the way to give. */
-const giving: Readonly<Record<WayToGive["kind"] | "none", (url: string) => string>> = {
-  usdc: (url) => `to donate, GET ${url} for payment requirements and let the donor sign`,
-  donation_page: (url) =>
-    `to donate, send the donor to the organisation's own donation page, ${url}`,
-  website: (url) => `no donation page is known; its website, ${url}, may name one`,
-  service: (url) => `to donate, send the donor to ${url}`,
-  none: () => "no way to donate is known yet",
-};
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 

@@ -13,7 +13,7 @@ import unspecificWords from "#content/editorial/unspecific-words.json";
 import { countryName } from "#content/nonprofit/country.ts";
 import { filteredOf, passes } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { type GivingLink, canBeGivenTo, waysToGive } from "#content/nonprofit/ways-to-give.ts";
+import { type GivingPlace, canBeGivenTo, waysToGive } from "#content/nonprofit/ways-to-give.ts";
 import { giveUrl } from "#content/nonprofit/wire.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { Candidate, Curation } from "./curation.ts";
@@ -27,13 +27,7 @@ import {
 } from "./answer-sentences.ts";
 import { type SearchWord, searchWords } from "#content/find/query.ts";
 
-type Needed = {
-  curation: Curation;
-  phase: GovernancePhase;
-  now: Date;
-  baseUrl: string;
-  givingLinks?: readonly GivingLink[];
-};
+type Needed = { curation: Curation; phase: GovernancePhase; now: Date } & GivingPlace;
 
 /**
  * Ranks the recommended profiles that match cause, country and q, by the published table of signals. When none match, the
@@ -65,7 +59,7 @@ function recommendationOf(
   { candidate, score, explain }: Ranked,
   rankFrom1: number,
   query: RecommendQuery,
-  place: Pick<Needed, "baseUrl" | "givingLinks">,
+  place: GivingPlace,
 ): Recommendation {
   const { record, pick } = candidate;
   const { baseUrl } = place;

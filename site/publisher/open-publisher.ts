@@ -89,15 +89,12 @@ export async function openPublisher(settings: PublisherSettings) {
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
   const { baseUrl, network, givingLinks = [], apart = false, listValidDays = 7 } = settings;
-  const isSample = await holdsSample(store);
+  const inputs = { baseUrl, network, givingLinks, isSample: await holdsSample(store) };
   const workers = {
     storeUrl: settings.databaseUrl,
     storeToken: settings.databaseToken ?? null,
     compiledFolder: compiled.folder,
-    baseUrl,
-    network,
-    isSample,
-    givingLinks,
+    ...inputs,
     bundleFolder: folders.bundle,
     exportFolder: null,
   };
@@ -107,15 +104,7 @@ export async function openPublisher(settings: PublisherSettings) {
     onDamaged,
   );
   const made = {
-    source: {
-      store,
-      lists: openListIndex(store),
-      renderer,
-      baseUrl,
-      network,
-      isSample,
-      givingLinks,
-    },
+    source: { store, lists: openListIndex(store), renderer, ...inputs },
     kinds: kindsOf(settings),
     manifest,
     blobs: openBlobs(folders.blobs),
@@ -126,9 +115,7 @@ export async function openPublisher(settings: PublisherSettings) {
     background: apart ? workApart(workers) : workHere(made),
     exported: await openWebExport(settings.publicDir ?? folders.exported, { precompress }),
     clock: systemClock,
-    inputsDigest: digestOf(
-      `${renderer.digest}\0${baseUrl}\0${network}\0${isSample}\0${JSON.stringify(givingLinks)}`,
-    ),
+    inputsDigest: digestOf(`${renderer.digest}\0${JSON.stringify(inputs)}`),
     log: settings.log,
   };
   const close = (): void => {
