@@ -8,6 +8,7 @@ import {
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { registerById, registerPage } from "#content/nonprofit/register-facts.ts";
+import { isWallet } from "#content/nonprofit/ways-to-give.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { isolated, joined, quoted } from "#site/parts/words.ts";
@@ -32,9 +33,8 @@ const link = (address: string): Words | null => {
   return href === null ? null : { text: linkHost(href), href };
 };
 
-/** What is published must at least look like an address: the letters of base58, 32 bytes. */
-const wallet = (address: string): Words | null =>
-  /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address) ? { text: address } : null;
+/** What is published must at least look like an address. */
+const wallet = (address: string): Words | null => (isWallet(address) ? { text: address } : null);
 
 const shown = <Name extends Field>(
   field: Name,
@@ -150,6 +150,24 @@ export function factsBeside(register: RegisterFacts, detail: NonprofitDetail): R
 }
 
 const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]/gu, "");
+
+/** "Income £3.3 million, spending £3 million, year to March 2025": the latest figures of a register, or else its yearly budget. */
+export function sizeOf(
+  { register_facts, annual_budget_usd: budget }: NonprofitDetail,
+  t: Texts = english,
+): string | null {
+  const facts = register_facts.flatMap(({ fields }) => fields.filter(({ period }) => period));
+  const yearOf = ({ period = "" }: RegisterFact) => period.slice(-4);
+  const [income] = facts
+    .filter(({ name }) => name === "income" || name === "revenue")
+    .toSorted((a, b) => yearOf(b).localeCompare(yearOf(a)));
+  if (income === undefined) return budget === null ? null : t.exactly(budget, "USD");
+  const { period, ...amount } = income;
+  const spending = facts.find((one) => one.name === "spending" && one.period === period);
+  if (spending === undefined) return `${t.word(income.label)} ${t.fact(income)}`;
+  const spent = `${t.word(spending.label).toLowerCase()} ${t.fact(spending)}`;
+  return `${t.word(income.label)} ${t.fact(amount)}, ${spent}`;
+}
 
 /** A field's name for people. */
 export const fieldName = (field: string, t: Texts = english): string => t.named("field", field);

@@ -4,7 +4,10 @@ import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { type Fact, factsBeside, fieldName, type FieldsOrigin } from "./profile-facts.ts";
 
-/** The marks of a profile: beside each value a button that opens where it comes from. No script is needed. */
+/**
+ * The marks of a profile: beside each value a button that opens where it comes from. No script is needed. A pointer finds
+ * them; keys would stop at each, and find all of it behind one toggle: `originsHtml`.
+ */
 export type Marks = ReturnType<typeof marksHtml>;
 
 /** Each origin is in the page once, however many values it gave. See docs/decisions/0172. */
@@ -14,14 +17,12 @@ export function marksHtml(origins: readonly FieldsOrigin[], t: Texts) {
       names.map((name) => [storedNames[name] ?? name, { at: at + 1, mark }] as const),
     ),
   );
-  const marked = new Set<string>();
   const of = (field: string): string => {
     const found = byField.get(field);
     if (found === undefined) return "";
-    marked.add(field);
     const { at, mark } = found;
     const label = t.html("mark.label", { mark, field: fieldName(field, t) });
-    return ` <button class="from" popovertarget="from-${at}" aria-label="${label}">${mark}</button>`;
+    return ` <button class="from" tabindex="-1" popovertarget="from-${at}" aria-label="${label}">${mark}</button>`;
   };
   return {
     of,
@@ -32,12 +33,6 @@ export function marksHtml(origins: readonly FieldsOrigin[], t: Texts) {
         const own = of(field);
         return byField.get(field)?.at === next ? "" : own;
       }),
-    /** Values that the page does not show but that have a source: an e-mail address is never public. */
-    rest: (): string =>
-      [...byField.keys()]
-        .filter((field) => !marked.has(field))
-        .map((field) => `<span>${escaped(fieldName(field, t))}${of(field)}</span>`)
-        .join(", "),
   };
 }
 const storedNames: Readonly<Record<string, string>> = { country_code: "country" };
@@ -68,8 +63,8 @@ export function factsHtml(facts: readonly Fact[], marks: Marks): string {
 const shownElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
 
 /**
- * What the marks open; a browser that knows no popovers shows all of them at the end of the page. Each value is a link to
- * where one says that it is wrong.
+ * What the marks open, and a toggle that shows all of it; a browser that knows no popovers shows it anyway. Each value is a
+ * link to where one says that it is wrong.
  */
 export const originsHtml = (origins: readonly FieldsOrigin[], slug: string, t: Texts): string => {
   const wrong = t.text("profile.wrong");
@@ -81,7 +76,8 @@ export const originsHtml = (origins: readonly FieldsOrigin[], slug: string, t: T
     const host = link === null ? "" : ` (${linkHtml(link.href, link.host)})`;
     return `<li popover id="from-${at + 1}">${escaped(source)}${host}, <time datetime="${day}">${t.date(day)}</time><span class="note">${wrong} ${fields.join(", ")}</span></li>`;
   });
-  return `<ul class="origins plain">${rows.join("")}</ul>`;
+  if (rows.length === 0) return "";
+  return `<details class="sources"><summary>${t.text("origin.all")}</summary></details><ul class="origins plain">${rows.join("")}</ul>`;
 };
 
 export const linkHtml = (href: string, text: string): string =>

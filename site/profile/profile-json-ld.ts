@@ -12,7 +12,7 @@ import { scriptJson } from "#site/parts/page-head.ts";
 export function nonprofitJsonLd(
   detail: NonprofitDetail,
   { facts, origins }: { facts: readonly Fact[]; origins: Origins },
-  { profile, ...giving }: { profile: string; donatePage: string; network: Network["words"] },
+  { profile, network }: { profile: string; network: Network["words"] },
 ): string {
   const { founded_year, team_size, register_facts } = detail;
   const hrefOf = (field: string) => facts.find((fact) => fact.field === field)?.href ?? undefined;
@@ -42,7 +42,7 @@ export function nonprofitJsonLd(
     nonprofitStatus: nonprofitStatus(detail),
     knowsAbout: some(detail.causes.map(({ name }) => name)),
     makesOffer: some(detail.programs.map(programme)),
-    potentialAction: some(waysToGive(facts, { ...giving, page: hrefOf("donation_url") })),
+    potentialAction: some(donateActions(detail, network)),
     subjectOf: [
       ownRecord(detail, origins, profile),
       ...register_facts.map((one) => registerRecord(one, detail)),
@@ -86,26 +86,18 @@ const programme = (one: NonprofitDetail["programs"][number]): object => ({
   },
 });
 
-/** The organisation's own donation page, and ours for a gift to its wallet. */
-function waysToGive(
-  facts: readonly Fact[],
-  {
-    donatePage,
-    network,
-    page,
-  }: { donatePage: string; network: Network["words"]; page: string | undefined },
-): object[] {
-  const wallet = facts.find(({ field }) => field === "usdc_wallet")?.text;
-  const instrument = {
+/** The ways that take a gift; on a website a donor has to look for one first. */
+function donateActions({ ways_to_give, usdc_wallet }: NonprofitDetail, network: Network["words"]) {
+  const usdc = {
     "@type": "PaymentMethod",
     name: `USDC on ${network.name}`,
     description: network.notice ?? undefined,
-    identifier: wallet,
+    identifier: usdc_wallet,
   };
-  return [
-    ...(page === undefined ? [] : [{ "@type": "DonateAction", target: page }]),
-    ...(wallet === undefined ? [] : [{ "@type": "DonateAction", target: donatePage, instrument }]),
-  ];
+  return ways_to_give.flatMap(({ kind, url: target }) => {
+    const instrument = kind === "usdc" ? usdc : undefined;
+    return kind === "website" ? [] : { "@type": "DonateAction", target, instrument };
+  });
 }
 
 /** What this directory itself records, and from which sources: each with the fields that it gave. */

@@ -4,6 +4,7 @@ import { networks } from "#content/giving/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
+import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import {
   type Fact,
@@ -81,6 +82,7 @@ function linesOf(
 ): string[] {
   const { status, merged_into, causes, wallet_proof } = detail;
   const why = status === "withdrawn" ? ` (${whyWithdrawn(detail).replace(/,$/, "")})` : "";
+  const unvouched = unvouchedAddress(record);
   const ofWallet = ` on ${chain}${wallet_proof === undefined ? "" : ", control proved"}`;
   return [
     `Status: ${statuses[status]}${why}`,
@@ -88,8 +90,12 @@ function linesOf(
     ...(causes.length === 0 ? [] : [`Causes: ${causes.map(({ name }) => name).join(", ")}`]),
     ...facts.map(({ field, label, text, href }) => {
       const value = href === null ? markdownLine(text) : `<${href}>`;
-      return `${label}: ${value}${field === "usdc_wallet" ? ofWallet : ""}`;
+      const doubt = field === "donation_url" && field === unvouched ? " (unconfirmed)" : "";
+      return `${label}${doubt}: ${value}${field === "usdc_wallet" ? ofWallet : ""}`;
     }),
+    ...detail.ways_to_give.flatMap(({ kind, label, url }) =>
+      kind === "service" ? `${markdownLine(label)}: <${url}>` : [],
+    ),
     ...registrationsOf(record, detail).map(({ type, number, country, orgId, linked }) => {
       const note = joined([country, orgId, linked], ", ");
       return `Registered: ${markdownLine(`${type} ${number} (${note})`)}`;

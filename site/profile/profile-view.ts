@@ -5,16 +5,26 @@ import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { nonprofitJsonLd } from "./profile-json-ld.ts";
 import {
-  type Fact,
   factsOf,
   fieldName,
   metricsOf,
+  originOf,
   originsOf,
   programsOf,
   registrationsOf,
+  sizeOf,
   whyWithdrawn,
 } from "./profile-facts.ts";
-import { factsHtml, marksHtml, originsHtml, placeHtml, registerHtml } from "./profile-html.ts";
+import { linkHost } from "#content/nonprofit/safe-link.ts";
+import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
+import {
+  factsHtml,
+  linkHtml,
+  marksHtml,
+  originsHtml,
+  placeHtml,
+  registerHtml,
+} from "./profile-html.ts";
 import { nearbyOf, sentenceOf, standingLine } from "./profile-sentence.ts";
 import type { BuildInputs } from "#site/parts/page-context.ts";
 import { metaText, pictureOf } from "#site/parts/page-head.ts";
@@ -34,12 +44,12 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
   const withdrawn = detail.status === "withdrawn";
   const facts = factsOf(detail, t);
   const origins = originsOf(detail.provenance, t);
-  const giving = givingView(detail, facts, build);
+  const giving = givingView(record, detail, build);
   const place = placesInLine([detail.city, detail.region, t.country(detail.country)]);
   const missing = withdrawn ? [] : thinFields(record);
   const marks = marksHtml(origins, t);
   const sentence = sentenceOf(record, detail, t);
-  const shown = {
+  return {
     slug,
     path,
     title: t.text("profile.title", { name: metaText(name, 90) }),
@@ -55,11 +65,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     jsonLd: nonprofitJsonLd(
       detail,
       { facts, origins },
-      {
-        profile: baseUrl + path,
-        donatePage: `${baseUrl}/donate/${slug}`,
-        network: networks[build.network].words,
-      },
+      { profile: baseUrl + path, network: networks[build.network].words },
     ),
     picture: pictureOf(record.causes[0]),
     name,
@@ -67,6 +73,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     place,
     sentence,
     standing: standingLine(record, t),
+    size: sizeOf(detail, t),
     placeHtml: placeHtml(facts, marks),
     verified: detail.verified === 1,
     withdrawn,
@@ -123,7 +130,6 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       date: `<time datetime="${detail.updated_at}">${t.date(detail.updated_at.slice(0, 10))}</time>`,
     }),
   };
-  return { ...shown, alsoKnown: marks.rest() };
 }
 
 const enrichExample = (slug: string, field: string, baseUrl: string): string =>
@@ -168,21 +174,24 @@ function usdcAdvice({ cluster, page }: GivingView, t: Texts) {
 /** How to give to a nonprofit: what its profile and its page /donate/{slug} both show. */
 export type GivingView = ReturnType<typeof givingView>;
 
-/** The ways to give that a page may show: those that are among the facts. */
+/** The ways to give that a page may show, in the order in which the JSON has them. */
 function givingView(
+  record: NonprofitRecord,
   detail: NonprofitDetail,
-  facts: readonly Fact[],
   { baseUrl, network, t = english }: BuildInputs,
 ) {
-  const { slug, name, wallet_proof } = detail;
-  const page = facts.find(({ field }) => field === "donation_url");
-  const address = facts.find(({ field }) => field === "usdc_wallet")?.text;
+  const { slug, name, wallet_proof, ways_to_give: ways } = detail;
+  const own = ways.find(({ kind }) => kind === "donation_page" || kind === "website");
+  const address = ways.some(({ kind }) => kind === "usdc") ? detail.usdc_wallet : undefined;
   const ask = `${baseUrl}/api/donate/${slug}?amount=5`;
   return {
     slug,
     name,
-    /** The organisation's own donation page: a link that `safeLink` let through. */
-    page: page?.href == null ? null : { href: page.href, host: page.text },
+    /** The organisation's own donation page, or else its website. */
+    page: own === undefined ? null : { kind: own.kind, href: own.url, host: linkHost(own.url) },
+    services: ways.filter(({ kind }) => kind === "service"),
+    /** An address that no one vouches for, with its source, as HTML that is safe; empty for none. */
+    unvouchedHtml: unvouchedHtml(record, detail, t),
     /** Null without one: then there is not a page /donate/{slug}. */
     wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
     network: networks[network].words,
@@ -196,6 +205,18 @@ function givingView(
     tellExample: `curl -X POST "${ask}" -H "Content-Type: application/json" \\
   -d '{"tx_signature": "…"}'`,
   };
+}
+
+function unvouchedHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): string {
+  const field = detail.status === "withdrawn" ? null : unvouchedAddress(record);
+  const href = field === null ? null : detail[field];
+  if (field === null || href === null) return "";
+  const from = detail.provenance[field];
+  const origin = from === undefined ? null : originOf(from, t);
+  const source =
+    origin === null ? t.text("give.no_source") : `${origin.source}, ${t.date(origin.day)}`;
+  const link = linkHtml(href, linkHost(href));
+  return t.text("give.unvouched", { link, source: Bun.escapeHTML(source) });
 }
 
 /** What may be said of tax: that a gift is deductible only where a register of this day says so. */

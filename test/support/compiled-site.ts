@@ -84,7 +84,11 @@ export async function aSite(
 
 /** A profile with something in every place. */
 export const aRichNonprofit = (parts: Partial<NonprofitRecord> = {}): NonprofitRecord => {
-  const from = (set_by: "register" | "consensus", source: string, agents: string[] = []) => ({
+  const from = (
+    set_by: "register" | "consensus" | "organisation",
+    source: string,
+    agents: string[] = [],
+  ) => ({
     set_by,
     source,
     source_url: "https://register.example/entry",
@@ -131,6 +135,7 @@ export const aRichNonprofit = (parts: Partial<NonprofitRecord> = {}): NonprofitR
       name: from("register", "irs-bmf"),
       city: from("register", "irs-bmf"),
       website: from("consensus", "consensus", ["scout", "lamp"]),
+      donation_url: from("organisation", "organisation"),
     },
     ...parts,
   });

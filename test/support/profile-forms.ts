@@ -199,7 +199,7 @@ export function ofHtml(html: string): Facts {
     updated_at: $("time").attr("datetime") ?? "",
     usdc_wallet: text("code.wallet"),
     donation_url:
-      $(".give a.button")
+      $(".give a[data-way=donation_page]")
         .first()
         .attr("href")
         ?.replace(/^\/donate\/.*/, "") ?? "",

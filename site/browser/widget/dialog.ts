@@ -72,12 +72,12 @@ async function nonprofitOf({ directory, slug, text }: Place): Promise<NonprofitD
   }
 }
 
-function otherWays({ status, donation_url }: NonprofitDetail, text: Say): Node[] {
-  const link = status === "withdrawn" ? null : safeLink(donation_url);
-  if (link !== null) {
-    return [el("p", {}, [awayLink(link, text("own_page"), "main")])];
-  }
-  return [el("p", {}, [text("no_way")])];
+function otherWays({ ways_to_give: [way] }: NonprofitDetail, text: Say): Node[] {
+  const link = safeLink(way?.url ?? null);
+  if (way === undefined || link === null) return [el("p", {}, [text("no_way")])];
+  return [
+    el("p", {}, [awayLink(link, way.kind === "service" ? way.label : text(way.kind), "main")]),
+  ];
 }
 
 /** The way that always works: the directory's own page. */

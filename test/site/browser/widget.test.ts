@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { chromiumPath, openChromium, openPage, type WatchedPage } from "#test/support/chromium.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { readQr } from "#test/support/qr.ts";
 
@@ -32,7 +33,11 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
   beforeAll(async () => {
     site = await aGivingSite((usdc_wallet) => [
       { slug: "wells", name, usdc_wallet },
-      { slug: "link-only", donation_url: "https://link.example/give" },
+      {
+        slug: "link-only",
+        donation_url: "https://link.example/give",
+        provenance: { donation_url: sourceFrom("organisation", 0) },
+      },
       { slug: "neither" },
       { slug: "bad-link", donation_url: "javascript:alert(1)" },
     ]);
@@ -228,7 +233,7 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
   }, 240_000);
 
   test.each([
-    ["link-only", "The organisation’s own donation page", "https://link.example/give"],
+    ["link-only", "Give on its website", "https://link.example/give"],
     ["neither", "No way to give", null],
     ["bad-link", "No way to give", null],
     ["nobody", "knows no nonprofit of this name", null],

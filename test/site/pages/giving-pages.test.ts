@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
@@ -17,7 +18,11 @@ let sites: Record<"local" | "solana-devnet" | "solana", TestSite>;
 beforeAll(async () => {
   const nonprofits = [
     aRichNonprofit(), // 1
-    aNonprofit({ slug: "link-only", donation_url: "https://link.example/give" }), // 2
+    aNonprofit({
+      slug: "link-only",
+      donation_url: "https://link.example/give",
+      provenance: { donation_url: sourceFrom("organisation", 0) },
+    }), // 2
     aNonprofit({ slug: "neither" }), // 3
     aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [] }), // 4
     aRichNonprofit({ slug: "hostile", name: attack, city: attack, registrations: [] }), // 5
@@ -43,6 +48,18 @@ beforeAll(async () => {
           facts: { deductibility: "1" },
         },
       ],
+    }),
+    aNonprofit({
+      slug: "agreed",
+      website: "https://agreed.example",
+      provenance: {
+        website: sourceFrom("consensus", Date.parse("2026-10-01"), { agents: ["scout", "lamp"] }),
+      },
+    }),
+    aNonprofit({
+      slug: "registered",
+      website: "https://charity.example",
+      provenance: { website: sourceFrom("register", 0, { source: "ukcat" }) },
     }),
   ];
   const open = async (network: "local" | "solana-devnet" | "solana") => {
@@ -132,14 +149,30 @@ describe("a nonprofit without a wallet", () => {
     const files = await sites.solana.files("profile 2");
     expect(files["donate/link-only.html"]).toBeNull();
     const page = await sites.solana.page("profile 2");
-    expect(page.$('#give a[href="https://link.example/give"]').text().trim()).toBe("Donation page");
+    expect(page.$('#give a[href="https://link.example/give"]').text().trim()).toBe(
+      "Give on its website",
+    );
     expect(page.$(".giving, script[src]").length).toBe(0);
   });
 
   test("and without a donation page says so", async () => {
     expect(textOf(await sites.solana.page("profile 3"), "#give")).toContain(
-      "We do not know a way to give to this organisation yet",
+      "No donation page known.",
     );
+  });
+
+  test("and with an address that agents agreed on has a plain link with its source, and no button", async () => {
+    const { $ } = await sites.solana.page(`profile ${badWallets.length + 7}`);
+    expect($("#give .button").length).toBe(0);
+    expect($("#give").text()).toContain(
+      "Unconfirmed address: agreed.example (Agreement of agents: “scout”, “lamp”, 1 October 2026)",
+    );
+  });
+
+  test("and with a website of a register leads there, and says what to look for", async () => {
+    const { $ } = await sites.solana.page(`profile ${badWallets.length + 8}`);
+    expect($("#give .button").attr("href")).toBe("https://charity.example");
+    expect(textOf({ $ } as never, "#give")).toContain("charity.example; look for “Donate” there");
   });
 
   test("is what a withdrawn one is: nothing invites to give", async () => {

@@ -99,6 +99,7 @@ describe("what registers say", () => {
     const text = $("main").text().replaceAll(/\s+/g, " ");
     for (const words of said) expect(text).toContain(words);
     expect(text).toContain("Our reading of NTEE B20 → Education (high) (IRS Business Master File)");
+    expect($(".size").text()).toContain("Income US$ 3.3 million, year to December 2024");
     expect(text).toContain("Licence: Public domain");
     // The objects are the mission of this profile already.
     expect(text).not.toContain("Objects in the governing document");
@@ -215,12 +216,15 @@ describe("a profile", () => {
     expect(marks).toEqual([
       ["register: source of city", "register", "from-1"],
       ["register: source of name", "register", "from-1"],
-      ["2 agents: source of website", "2 agents", "from-2"],
+      ["organisation: source of donation page", "organisation", "from-2"],
+      ["2 agents: source of website", "2 agents", "from-3"],
     ]);
+    expect($('button.from:not([tabindex="-1"])').length).toBe(0);
+    expect($("details.sources + .origins > li").length).toBe(3);
     expect($("#from-1").text()).toContain(
       "Business Master File (register.example), 1 October 2026",
     );
-    expect($("#from-2[popover]").text()).toContain("Agreement of agents: “scout”, “lamp”");
+    expect($("#from-3[popover]").text()).toContain("Agreement of agents: “scout”, “lamp”");
   });
 
   test("never shows an e-mail address", async () => {
