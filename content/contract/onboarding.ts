@@ -20,7 +20,16 @@ export const provenBy = ["file", "dns", "email"] as const;
 export type ProvenBy = (typeof provenBy)[number];
 
 /** What a claim can correct: live values that it replaces when it is approved. */
-export const correctable = ["mission", "website", "city", "country"] as const;
+export const correctable = [
+  "mission",
+  "website",
+  "city",
+  "country",
+  "tagline",
+  "donation_url",
+  "logo_url",
+  "programs",
+] as const;
 
 /** Longest values in characters, where an enrichable field does not give the bound. */
 export const onboardingLengthMax = {
@@ -29,6 +38,7 @@ export const onboardingLengthMax = {
   contact_name: 128,
   country: 100,
   registration_number: 64,
+  programs: 5_000,
   wallet_challenge: 1_000,
 } as const;
 
@@ -82,6 +92,13 @@ export const OnboardingBody = z
       usdc_wallet: optionalText(44, "Solana address that takes USDC: base58 of 32 bytes"),
       mission: optionalText(lengthMax.mission, "What the organisation is for"),
       website: optionalText(lengthMax.website, "http(s) address of its own site"),
+      tagline: optionalText(lengthMax.tagline, "What the organisation does, in a line"),
+      donation_url: optionalText(lengthMax.website, "http(s) address of its own donation page"),
+      logo_url: optionalText(lengthMax.website, "http(s) address of its logo"),
+      programs: optionalText(
+        onboardingLengthMax.programs,
+        "Its programmes, one a line: the name, a colon, and what it does",
+      ),
       country: optionalText(
         onboardingLengthMax.country,
         "English name or ISO 3166 code; a registration needs it",
@@ -96,7 +113,7 @@ export const OnboardingBody = z
         .nullish()
         .transform((fields) => fields ?? [])
         .describe(
-          "Those of mission, website, city and country whose live value is wrong: an approved claim replaces them by what it sends. An array, or a text with commas",
+          "Those fields of the profile whose live value is wrong: an approved claim replaces them by what it sends. An array, or a text with commas",
         ),
       wallet_challenge: optionalText(
         onboardingLengthMax.wallet_challenge,

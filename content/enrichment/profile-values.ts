@@ -21,13 +21,12 @@ const likeAgents =
     return checked.ok ? ok(checked.value.value) : checked;
   };
 
-const link =
-  (field: FieldName) =>
-  (value: string): Read => {
-    const url = /^https?:\/\//i.test(value.trim()) ? safeLink(value.trim()) : null;
-    if (url === null) return fail({ message: `${field} is an http(s) address.` });
-    return isLinkShortener(url) ? fail({ message: shortenedLink(field) }) : ok(url);
-  };
+/** An http(s) address of a page or picture, checked and cleaned. */
+export function linkIn(field: string, value: string): Result<string, { message: string }> {
+  const url = /^https?:\/\//i.test(value.trim()) ? safeLink(value.trim()) : null;
+  if (url === null) return fail({ message: `${field} is an http(s) address.` });
+  return isLinkShortener(url) ? fail({ message: shortenedLink(field) }) : ok(url);
+}
 
 const rows =
   (field: "programme" | "impact_metric") =>
@@ -56,7 +55,7 @@ const readers: Readonly<Record<FieldType, FieldReader>> = {
       : ok(code);
   },
   website: likeAgents,
-  link,
+  link: (field) => (value: string) => linkIn(field, value),
   email: likeAgents,
   year: (field) => (value: number, thisYear) => {
     const checked = likeAgents(field)(String(value), thisYear);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { objectIn } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { CauseId } from "#content/contract/cause.ts";
+import type { EnrichableField } from "#content/contract/enrichment.ts";
 import type { OnboardingType } from "#content/contract/onboarding.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import {
@@ -13,7 +14,7 @@ import {
 import { operatorsWord, type SourcedValue } from "#content/nonprofit/provenance.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { HostControl } from "./host-proof.ts";
-import { type OnboardingRequest, readField } from "./read.ts";
+import { type OnboardingRequest, programsIn, readField } from "./read.ts";
 import type { WalletProof } from "./wallet-challenge.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 
@@ -28,7 +29,15 @@ export type OnboardingOutcome = {
 };
 
 /** Fields of a profile that a request may fill, beside contact and wallet. */
-export const profileFields = ["mission", "website", "city", "country_code"] as const;
+export const profileFields = [
+  "mission",
+  "website",
+  "city",
+  "country_code",
+  "tagline",
+  "donation_url",
+  "logo_url",
+] as const;
 export type ProfileField = (typeof profileFields)[number];
 
 export type Approving = {
@@ -64,7 +73,12 @@ export function onboardingOutcome(
     const live = { value: after[field], source: after.provenance[field] };
     set(after, field, value, wordOf(field, { edited, sent: request[field], live }, nowMs));
   }
-  const { causes } = approving.edits;
+  const { causes, programs = request.programs } = approving.edits;
+  const listed = programsIn(programs ?? "");
+  const mayList = approving.type === "change" || request.corrects.includes("programs");
+  if (listed.ok && listed.value.length > 0 && (mayList || after.programs.length === 0)) {
+    set(after, "programs", listed.value, sourceFrom("organisation", nowMs));
+  }
   if (causes !== undefined) set(after, "causes", causes, sourceFrom("operator", nowMs));
   if (request.contact_email !== after.contact_email) {
     set(after, "contact_email", request.contact_email, sourceFrom("organisation", nowMs));
@@ -120,6 +134,7 @@ function replacing({ value, source }: SourcedValue): Pick<StoredProvenance, "rep
 type Settable =
   | ProfileField
   | "causes"
+  | "programs"
   | "contact_email"
   | "usdc_wallet"
   | "name"
@@ -183,18 +198,25 @@ function whyHeld(live: string | null, { host, proof, revokedBefore }: Approving)
 /** Whether two values are one for the reader: a website that differs only in a slash needs no decision. */
 export function sameValue(field: ProfileField, one: string, other: string | null): boolean {
   if (other === null || other === "") return false;
-  if (field === "country_code") return one === other;
-  return comparedValue(field, one) === comparedValue(field, other);
+  if (["country_code", "donation_url", "logo_url"].includes(field)) return one === other;
+  const compared = field as EnrichableField;
+  return comparedValue(compared, one) === comparedValue(compared, other);
 }
 
+/** Texts of a request that an operator may change while approving it. */
+const editableTexts = [
+  "mission",
+  "website",
+  "city",
+  "tagline",
+  "donation_url",
+  "logo_url",
+  "programs",
+] as const;
+
 /** What an operator changes of a request while approving it. Null: the value is not taken over. */
-export type OnboardingEdits = {
-  name?: string;
-  mission?: string | null;
-  website?: string | null;
-  city?: string | null;
-  country_code?: string | null;
-  causes?: string[];
+export type OnboardingEdits = { name?: string; causes?: string[] } & {
+  [Field in (typeof editableTexts)[number] | "country_code"]?: string | null;
 };
 
 const text = z.string().nullable().optional();
@@ -202,9 +224,10 @@ const text = z.string().nullable().optional();
 /** `value` of an approval: never a wallet or a contact, which only the organisation can vouch for. */
 const EditBody = z.strictObject({
   name: z.string().optional(),
-  mission: text,
-  website: text,
-  city: text,
+  ...(Object.fromEntries(editableTexts.map((field) => [field, text])) as Record<
+    (typeof editableTexts)[number],
+    typeof text
+  >),
   country: text,
   causes: z.array(CauseId).max(8).optional(),
 });
@@ -213,9 +236,7 @@ const EditBody = z.strictObject({
 export const editable = (request: OnboardingRequest, approved: string | null): string =>
   JSON.stringify({
     ...(request.claim_slug === null ? { name: request.name, causes: [] } : {}),
-    mission: request.mission,
-    website: request.website,
-    city: request.city,
+    ...Object.fromEntries(editableTexts.map((field) => [field, request[field]])),
     country: countryName(request.country_code),
     ...objectIn(approved ?? ""),
   });
@@ -239,4 +260,4 @@ export function readEdits(value: string | null, { thisYear }: { thisYear: number
 }
 
 const howToEdit =
-  'To edit while approving, send value as a JSON object with any of name (registrations), mission, website, city, country and causes, for example {"city": "Kisumu", "causes": ["education"]}. null leaves a value out.';
+  'To edit while approving, send value as a JSON object with any of name (registrations), mission, website, city, country, tagline, donation_url, logo_url, programs and causes, for example {"city": "Kisumu", "causes": ["education"]}. null leaves a value out.';

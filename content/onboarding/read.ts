@@ -7,10 +7,13 @@ import {
   whatToOnboard,
 } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import type { Program } from "#content/contract/nonprofit.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
+import { linkIn } from "#content/enrichment/profile-values.ts";
+import { itemFrom } from "#content/enrichment/prose-rows.ts";
 import { checkLine, checkValue } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/giving/wallet.ts";
 
@@ -27,6 +30,10 @@ export const OnboardingRequest = z.object({
   website: storedText,
   country_code: storedText,
   city: storedText,
+  tagline: storedText,
+  donation_url: storedText,
+  logo_url: storedText,
+  programs: storedText,
   registration_number: storedText,
   corrects: z.array(z.enum(correctable)).default([]),
 });
@@ -63,6 +70,10 @@ export function readOnboarding(
     website: take("website"),
     country_code: take("country"),
     city: take("city"),
+    tagline: take("tagline"),
+    donation_url: take("donation_url"),
+    logo_url: take("logo_url"),
+    programs: take("programs"),
     registration_number: take("registration_number"),
     // A form sends the names of all fields, filled or not.
     corrects: correctable.filter((field) => sent.corrects.includes(field) && sent[field] !== null),
@@ -106,7 +117,7 @@ function missing({ claim_slug, name, country, contact_email }: OnboardingBody): 
 type Reader = (text: string, thisYear: number) => Result<string, { message: string }>;
 
 const live =
-  (field: "contact_email" | "mission" | "website" | "city"): Reader =>
+  (field: "contact_email" | "mission" | "website" | "city" | "tagline"): Reader =>
   (text, thisYear) => {
     const checked = checkValue(field, text, { thisYear });
     return checked.ok ? ok(checked.value.value) : checked;
@@ -122,6 +133,24 @@ const line =
     const unsafe = checkLine(field, trimmed);
     return unsafe === null ? ok(trimmed) : fail({ message: unsafe });
   };
+
+const link =
+  (field: "donation_url" | "logo_url"): Reader =>
+  (text) =>
+    linkIn(field, /^https?:/i.test(text.trim()) ? text : `https://${text.trim()}`);
+
+/** Programmes as a form has them: one a line, the name before a colon and what it does behind it. */
+export function programsIn(text: string): Result<Program[], { message: string }> {
+  const programs: Program[] = [];
+  for (const line of text.split("\n").filter((one) => one.trim() !== "")) {
+    const [, name = line, description = null] = /^([^:]+):\s*(.+)$/.exec(line.trim()) ?? [];
+    const read = itemFrom("programme", JSON.stringify({ name: name.trim(), description }));
+    if (read.kind !== "programme" || unsafeCharacter(line, { prose: false }) !== null)
+      return fail({ message: "programs has one programme a line: name: what it does." });
+    programs.push(read.row);
+  }
+  return ok(programs);
+}
 
 function checkedName(text: string): Result<string, { message: string }> {
   const name = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
@@ -158,6 +187,13 @@ const readers = {
   website: live("website"),
   country: knownCountry,
   city: live("city"),
+  tagline: live("tagline"),
+  donation_url: link("donation_url"),
+  logo_url: link("logo_url"),
+  programs: (text) => {
+    const read = programsIn(text);
+    return read.ok ? ok(text.trim()) : read;
+  },
   registration_number: line("registration_number"),
 } satisfies Record<string, Reader>;
 

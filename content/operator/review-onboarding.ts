@@ -337,6 +337,12 @@ const shownValues = (record: NonprofitRecord): Record<string, string | null> => 
   website: record.website,
   city: record.city,
   country: countryName(record.country_code),
+  tagline: record.tagline,
+  donation_url: record.donation_url,
+  logo_url: record.logo_url,
+  programs:
+    record.programs.map(({ name, description }) => `${name}: ${description ?? ""}`).join("\n") ||
+    null,
   registration: record.registrations[0]?.registration_number ?? null,
   contact_email: record.contact_email,
   usdc_wallet: record.usdc_wallet,

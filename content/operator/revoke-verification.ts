@@ -49,8 +49,15 @@ export async function revokeVerification(
   return ok({ ...answer, live: await isLive(world, sequence) });
 }
 
-const alwaysTaken = ["usdc_wallet", "contact_email"] as const;
-const takenUnlessTold = ["mission", "website", "city", "country_code"] as const;
+const alwaysTaken = ["usdc_wallet", "contact_email", "donation_url"] as const;
+const takenUnlessTold = [
+  "mission",
+  "website",
+  "city",
+  "country_code",
+  "tagline",
+  "logo_url",
+] as const;
 
 /** The profile without what was taken on the organisation's word, and with what that had replaced. */
 function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
@@ -67,6 +74,11 @@ function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
     if (said.replaced === undefined) continue;
     put_back.push(field);
     if (said.replaced.source !== null) after.provenance[field] = said.replaced.source;
+  }
+  if (takeBackValues && before.provenance["programs"]?.set_by === "organisation") {
+    taken_back.push("programs");
+    after.programs = [];
+    delete after.provenance["programs"];
   }
   if (after.usdc_wallet === null) {
     after.wallet_challenge = null;

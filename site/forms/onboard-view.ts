@@ -58,6 +58,7 @@ export function onboardView(page: FormPageOf<"/onboard">, t: Texts) {
 }
 
 const lengths = { ...lengthMax, ...onboardingLengthMax, usdc_wallet: 64, wallet_signature: 128 };
+const further = ["donation_url", "tagline", "programs", "logo_url"];
 const always = ["name", "contact_email"];
 
 const registering = (t: Texts) => ({
@@ -66,7 +67,7 @@ const registering = (t: Texts) => ({
   profile: null,
   isClaimed: false,
   known: [],
-  names: ["name", "country", "city", "website", "mission", "registration_number"],
+  names: ["name", "country", "city", "website", "mission", ...further, "registration_number"],
   now: {},
   required: [...always, "country"],
   named: [],
@@ -84,7 +85,7 @@ function claiming(detail: NonprofitDetail, t: Texts) {
     profile: aboutOf(detail, t),
     isClaimed,
     known: values.filter(({ field }) => telling.has(field)),
-    names: ["website", "city", "country", "mission", ...numbered],
+    names: ["website", "city", "country", "mission", ...further, ...numbered],
     now: Object.fromEntries(short.map(({ field, text }) => [field, text])),
     required: always,
     named: [

@@ -121,6 +121,10 @@ export async function plantOnboarding(
     website: text,
     country_code: "KE",
     city: text,
+    tagline: text,
+    donation_url: text,
+    logo_url: text,
+    programs: text,
     registration_number: text,
     corrects: [],
   };

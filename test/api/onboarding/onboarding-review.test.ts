@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ReviewDecision, ReviewItem, ReviewList } from "#content/contract/review.ts";
 import { anOnboardingService, type OnboardingService } from "#test/support/onboarding.ts";
+import { waysToGive } from "#content/nonprofit/ways-to-give.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
@@ -105,6 +106,29 @@ describe("a claim", () => {
     const after = await service.live(slug);
     expect(after).toMatchObject({ ...right, mission: "Ours." });
     expect(after.provenance["website"]?.set_by).toBe("organisation");
+  });
+
+  test("gives the profile its donation page, logo, tagline and programmes", async () => {
+    const slug = await aSlug({ donation_url: "https://agents.example/give" });
+    const { submission_id } = await service.submit(
+      claimOf(slug, {
+        donation_url: "www.oak.example/give",
+        logo_url: "https://oak.example/logo.png",
+        tagline: "Warm meals",
+        programs: "Night kitchen: soup until ten\nVan",
+        corrects: ["donation_url"],
+      }),
+    );
+    await approve(submission_id);
+    const live = await service.live(slug);
+    expect(live).toMatchObject({
+      donation_url: "https://www.oak.example/give",
+      logo_url: "https://oak.example/logo.png",
+      tagline: "Warm meals",
+      programs: [{ name: "Night kitchen", description: "soup until ten" }, { name: "Van" }],
+    });
+    const [way] = waysToGive(live, { baseUrl: "" });
+    expect(way).toMatchObject({ kind: "donation_page", url: "https://www.oak.example/give" });
   });
 
   test("publishes the proof of its wallet, at once where control of the host is proven", async () => {
