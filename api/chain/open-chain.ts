@@ -15,8 +15,14 @@ import {
 import { canExist, findLanded, lookups } from "./lookups.ts";
 import { openSponsor, readPayment, send, simulate } from "./payment.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
+import { unsignedPayment } from "./transfer.ts";
 import { openTokenAccounts } from "./accounts.ts";
-import type { ChainUnclear, NotSponsored, Payment } from "#content/giving/chain.ts";
+import type {
+  ChainUnclear,
+  NotSponsored,
+  Payment,
+  UnsignedPayment,
+} from "#content/giving/chain.ts";
 
 type Level = "confirmed" | "finalized";
 
@@ -113,6 +119,16 @@ export async function openChain(settings: ChainSettings) {
     readPayment,
     /** Adds the sponsor's signature to a payment that the caller has checked. */
     sponsored: (payment: Payment) => sponsor?.sign(payment) ?? fail(noSponsor),
+    unsigned: async (
+      donor: string,
+      payment: UnsignedPayment,
+    ): Promise<Result<string, ChainUnclear>> => {
+      const latest = await askFor(rpc, "getLatestBlockhash", [{ commitment: "confirmed" }], Latest);
+      if (!latest.ok) return latest;
+      return ok(
+        unsignedPayment(donor, cluster.mint, { ...payment, makeAccount: true }, latest.value),
+      );
+    },
     simulate: (payment: Payment) => simulate(rpc, payment),
     send: (payment: Payment) => send(rpc, payment),
     ...lookups(rpc),
@@ -123,6 +139,9 @@ export async function openChain(settings: ChainSettings) {
 const healthKnownMs = 1_000;
 
 const Slot = z.int().nonnegative();
+const Latest = z
+  .object({ value: z.object({ blockhash: z.string() }) })
+  .transform(({ value }) => value.blockhash);
 
 /** Why no node answered, null when one did, and how long the question took. */
 type ChainHealth = { why: string | null; took_ms: number };

@@ -76,6 +76,10 @@ export const PaymentRequirements = named("PaymentRequirements", {
     "Solana Pay reference of this memo: a transfer that names it is found without its signature being sent",
   ),
   solana_pay: z.string().describe("Solana Pay link with amount, token, memo and reference"),
+  transaction: z
+    .string()
+    .optional()
+    .describe("With ?payer=: the same transfer for that wallet to sign and send, base64, unsigned"),
   expires_in: z
     .int()
     .describe("Seconds in which to sign; a transfer with the memo counts after that, too"),

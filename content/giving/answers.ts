@@ -86,6 +86,7 @@ export async function demandPayment(
     memo,
     reference,
     solana_pay: solanaPayLink(link),
+    ...(await unsignedIn(world, input, { memo, reference })),
     expires_in: expiresInSeconds,
     status_url: `${donateUrl}/status?memo=${memo}`,
     local_chain: localChainOf(world),
@@ -121,6 +122,18 @@ export async function demandPayment(
       accepts,
     },
   };
+}
+
+/** For a donor whose wallet signs and sends what it is handed; none where no node says with which blockhash. */
+async function unsignedIn(
+  { chain }: GivingWorld,
+  { target, amount, payer }: DemandInput,
+  { memo, reference }: { memo: string; reference: string },
+): Promise<Pick<PaymentRequirements, "transaction">> {
+  if (payer === null) return {};
+  const payment = { to: target.usdc_wallet, amount, memo, references: [reference] };
+  const made = await withTimeout(chain.unsigned(payer, payment), canReceiveWaitMs);
+  return made?.ok === true ? { transaction: made.value } : {};
 }
 
 /** How to try a gift where no money is real. */

@@ -20,6 +20,9 @@ export type Payment = PaymentFacts & {
   bytes: Uint8Array;
 };
 
+/** A payment that is not made yet: `references` are accounts by which it is found. */
+export type UnsignedPayment = { to: string; amount: bigint; memo: string; references: string[] };
+
 /** The sponsor does not sign it. */
 export type NotSponsored = { kind: "not_sponsored"; why: string };
 
@@ -62,6 +65,8 @@ export type Chain = {
   readPayment: (text: string) => Result<Payment, { kind: "payment_malformed"; why: string }>;
   /** Adds the sponsor's signature to a payment that the caller has checked. */
   sponsored: (payment: Payment) => Result<SignedPayment, NotSponsored>;
+  /** A payment that a donor's wallet has yet to sign, base64. */
+  unsigned: (donor: string, payment: UnsignedPayment) => Answer<string>;
   simulate: (payment: Payment) => Promise<Result<null, ChainUnclear | PaymentFails>>;
   send: (payment: Payment) => Promise<Result<null, ChainUnclear | PaymentFails>>;
 };

@@ -8,36 +8,17 @@ import {
 } from "@solana/web3.js";
 import bs58 from "bs58";
 import { programs, tokenAccount } from "#api/chain/accounts.ts";
+import {
+  createTokenAccount,
+  memo,
+  type Payment as OwnPayment,
+  paymentInstructions,
+  signing,
+  withAmount,
+  writable,
+} from "#api/chain/transfer.ts";
 import type { Ledger } from "./ledger.ts";
-import { faucetKeypair, usdcDecimals, usdcMint } from "./svm.ts";
-
-// Instructions of the token programs, as wallets make them. Source: SPL Token, Associated Token Account, Memo.
-
-const writable = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWritable: true });
-const readable = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWritable: false });
-const signing = (pubkey: PublicKey) => ({ pubkey, isSigner: true, isWritable: false });
-
-/** Makes a wallet's token account, unless it is there. */
-export function createTokenAccount(
-  payer: PublicKey,
-  wallet: PublicKey,
-  mint: PublicKey,
-  program: PublicKey = programs.token,
-): TransactionInstruction {
-  const idempotent = 1;
-  return new TransactionInstruction({
-    programId: programs.tokenAccounts,
-    keys: [
-      { pubkey: payer, isSigner: true, isWritable: true },
-      writable(tokenAccount(wallet, mint, program)),
-      readable(wallet),
-      readable(mint),
-      readable(SystemProgram.programId),
-      readable(program),
-    ],
-    data: Buffer.from([idempotent]),
-  });
-}
+import { faucetKeypair, usdcMint } from "./svm.ts";
 
 export function mintTo(
   mint: PublicKey,
@@ -51,48 +32,6 @@ export function mintTo(
     keys: [writable(mint), writable(account), signing(authority)],
     data: withAmount(7, amount),
   });
-}
-
-export type Transfer = {
-  source: PublicKey;
-  mint: PublicKey;
-  destination: PublicKey;
-  authority: PublicKey;
-  amount: bigint;
-  decimals: number;
-  program?: PublicKey;
-  /** Keys that are named so that the transfer can be found by them. Source: Solana Pay, reference. */
-  references?: readonly PublicKey[];
-};
-
-export function transferChecked(transfer: Transfer): TransactionInstruction {
-  const { source, mint, destination, authority, amount, decimals } = transfer;
-  const { program = programs.token, references = [] } = transfer;
-  return new TransactionInstruction({
-    programId: program,
-    keys: [
-      writable(source),
-      readable(mint),
-      writable(destination),
-      signing(authority),
-      ...references.map(readable),
-    ],
-    data: Buffer.concat([withAmount(12, amount), Buffer.from([decimals])]),
-  });
-}
-
-export const memo = (text: string, signers: readonly PublicKey[] = []): TransactionInstruction =>
-  new TransactionInstruction({
-    programId: programs.memo,
-    keys: signers.map(signing),
-    data: Buffer.from(text, "utf8"),
-  });
-
-function withAmount(instruction: number, amount: bigint): Buffer {
-  const data = Buffer.alloc(9);
-  data.writeUInt8(instruction, 0);
-  data.writeBigUInt64LE(amount, 1);
-  return data;
 }
 
 /** A transaction as it travels. */
@@ -132,39 +71,16 @@ export function signedTransaction(
   };
 }
 
-/** How a donor pays: micro-USDC to a wallet, found by its memo and its Solana Pay references. */
-export type Payment = {
-  to: string;
-  amount: bigint;
-  memo?: string | undefined;
-  references?: readonly string[];
-  /** Pays the network fee in place of the donor; its signature is left missing. */
-  feePayer?: string;
-  /** Makes the recipient's token account first, unless it is there. */
-  makeAccount?: boolean;
-};
+/** How a donor pays. `feePayer` pays the network fee in the donor's place; its signature is left missing. */
+export type Payment = OwnPayment & { feePayer?: string };
 
 /** A signed payment of USDC as wallets make it. No one has sent it yet. */
 export function buildPayment(
   donor: Keypair,
-  { to, amount, memo: text, references = [], feePayer, makeAccount = false }: Payment,
+  { feePayer, ...payment }: Payment,
   blockhash: string,
 ): Built {
-  const [authority, wallet] = [donor.publicKey, new PublicKey(to)];
-  const transfer = transferChecked({
-    source: tokenAccount(authority, usdcMint),
-    mint: usdcMint,
-    destination: tokenAccount(wallet, usdcMint),
-    authority,
-    amount,
-    decimals: usdcDecimals,
-    references: references.map((one) => new PublicKey(one)),
-  });
-  const instructions = [
-    ...(makeAccount ? [createTokenAccount(authority, wallet, usdcMint)] : []),
-    transfer,
-    ...(text === undefined ? [] : [memo(text)]),
-  ];
+  const instructions = paymentInstructions(donor.publicKey, usdcMint, payment);
   const payer = feePayer === undefined ? {} : { payer: new PublicKey(feePayer) };
   return signedTransaction(instructions, { signers: [donor], blockhash, ...payer });
 }

@@ -1,12 +1,7 @@
 import { Keypair, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { programs, tokenAccount } from "#api/chain/accounts.ts";
-import {
-  type Built,
-  memo,
-  mintTo,
-  signedTransaction,
-  transferChecked,
-} from "#scripts/chain/instructions.ts";
+import { memo, transferChecked } from "#api/chain/transfer.ts";
+import { type Built, mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import type { TestChain } from "./local-chain.ts";
 

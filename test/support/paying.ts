@@ -6,13 +6,8 @@ import {
 } from "@solana/web3.js";
 import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import { microUsdcFrom } from "#content/contract/base/money.ts";
-import {
-  type Built,
-  createTokenAccount,
-  memo,
-  signedTransaction,
-  transferChecked,
-} from "#scripts/chain/instructions.ts";
+import { createTokenAccount, memo, transferChecked } from "#api/chain/transfer.ts";
+import { type Built, signedTransaction } from "#scripts/chain/instructions.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 
 /** How a donor pays. What is not said is as the x402 `exact` scheme has it. */

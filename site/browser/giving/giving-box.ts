@@ -1,3 +1,5 @@
+import bs58 from "bs58";
+import { connect, offerWallets, type Wallet } from "#site/browser/wallets.ts";
 import { el, offerCopying, part } from "#site/browser/dom.ts";
 import { pathHere, sayingOf } from "#site/browser/texts.ts";
 import { openPanel } from "./panel.ts";
@@ -7,12 +9,13 @@ for (const box of document.querySelectorAll<HTMLElement>(".giving")) enhance(box
 
 /** Without this script the box shows the address and what to do; what needs it is not shown where no script runs. */
 function enhance(box: HTMLElement): void {
-  const { slug = "", wallet = "", directory = "" } = box.dataset;
+  const { slug = "", wallet = "", directory = "", chain = "" } = box.dataset;
   const text = sayingOf(box);
   const ask = part(".ask", box) as HTMLFormElement;
   const amount = part("#give-amount", box) as HTMLInputElement;
   const hint = part("#give-hint", box);
   const usual = hint.textContent;
+  const service = openGivingService(directory, slug);
   const panel = openPanel(
     {
       ask,
@@ -25,7 +28,7 @@ function enhance(box: HTMLElement): void {
       again: part(".again", box) as HTMLButtonElement,
     },
     {
-      service: openGivingService(directory, slug),
+      service,
       text,
       wallet,
       onAmount: (asked) => {
@@ -53,6 +56,27 @@ function enhance(box: HTMLElement): void {
     const signature = proof.querySelector("input")?.value.trim() ?? "";
     if (signature !== "") void panel.prove(signature);
   });
+  const pay = async (by: Wallet) => {
+    const say = (words: string) => {
+      part(".found", box).textContent = words;
+    };
+    say(text("wallet_asks", { name: by.name }));
+    try {
+      const account = await connect(by);
+      const answer = await service.ask(amount.value, account.address);
+      const to = answer.kind === "requirements" ? answer.requirements : null;
+      if (to?.transaction === undefined || to.recipient !== wallet) return say(text("away"));
+      const transaction = Uint8Array.from(atob(to.transaction), (byte) => byte.charCodeAt(0));
+      const sending = by.features["solana:signAndSendTransaction"];
+      const [sent] = await sending.signAndSendTransaction({ account, transaction, chain });
+      if (sent !== undefined) await panel.prove(bs58.encode(sent.signature));
+    } catch {
+      say(text("wallet_not"));
+    }
+  };
+  const label = (name: string) => text("wallet_pay", { name });
+  const feature = "solana:signAndSendTransaction";
+  offerWallets(part(".wallets", box), { feature, chain, label }, pay);
   offerCopying(part(".copy", box), part(".wallet", box));
   const wanted = new URLSearchParams(location.search).get("amount");
   if (wanted !== null) amount.value = wanted;

@@ -24,8 +24,10 @@ export function openGivingService(origin: string, slug: string) {
   const path = `${origin}/api/donate/${encodeURIComponent(slug)}`;
   const donate = (amount: string) => `${path}?${new URLSearchParams({ amount })}`;
   return {
-    ask: async (amount: string): Promise<Offer> => {
-      const answer = await send(`${path}/quote?${new URLSearchParams({ amount })}`);
+    /** With the address of a donor's wallet, the answer has the transfer for it to sign. */
+    ask: async (amount: string, payer?: string): Promise<Offer> => {
+      const query = new URLSearchParams({ amount, ...(payer === undefined ? {} : { payer }) });
+      const answer = await send(`${path}/quote?${query}`);
       if (answer?.status !== 200) return refusal(answer);
       return { kind: "requirements", requirements: answer.body as PaymentRequirements };
     },

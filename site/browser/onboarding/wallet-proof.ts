@@ -1,13 +1,8 @@
 import bs58 from "bs58";
 import type { WalletChallenge } from "#content/contract/onboarding.ts";
+import { connect, offerWallets, type Wallet } from "#site/browser/wallets.ts";
 import { part } from "#site/browser/dom.ts";
 import { sayingOf } from "#site/browser/texts.ts";
-
-/** A wallet that an extension put into the page, as Phantom and those like it do. */
-type InjectedWallet = {
-  connect(): Promise<{ publicKey: { toString(): string } }>;
-  signMessage(message: Uint8Array): Promise<{ signature: Uint8Array }>;
-};
 
 const wallet = part("#field-usdc_wallet") as HTMLInputElement;
 const signature = part("#field-wallet_signature") as HTMLInputElement;
@@ -23,39 +18,35 @@ async function ask(): Promise<void> {
   challenge.value = response.ok ? answer.challenge : "";
   part("#wallet-challenge").textContent = challenge.value;
   part("#wallet-text").hidden = !response.ok;
-  part("#wallet-sign").hidden = injected() === null;
   note.textContent = response.ok ? "" : say("cannot");
 }
 
-async function sign(): Promise<void> {
-  const provider = injected();
-  if (provider === null) return;
-  const address = (await provider.connect()).publicKey.toString();
-  if (address !== wallet.value.trim()) {
-    note.textContent = say("other", { address });
+async function sign(by: Wallet): Promise<void> {
+  const account = await connect(by);
+  if (account.address !== wallet.value.trim()) {
+    note.textContent = say("other", account);
     return;
   }
-  const signed = await provider.signMessage(new TextEncoder().encode(challenge.value));
-  signature.value = bs58.encode(signed.signature);
+  const message = new TextEncoder().encode(challenge.value);
+  const [signed] = await by.features["solana:signMessage"].signMessage({ account, message });
+  signature.value = bs58.encode(signed?.signature ?? []);
   note.textContent = say("done");
 }
 
-function injected(): InjectedWallet | null {
-  const found = (globalThis as { solana?: Partial<InjectedWallet> }).solana;
-  const signs = typeof found?.signMessage === "function" && typeof found.connect === "function";
-  return signs ? (found as InjectedWallet) : null;
-}
-
-const quietly = (work: () => Promise<void>) => () => {
+const quietly = async (work: () => Promise<void>) => {
   note.textContent = "";
-  work().catch(() => {
+  await work().catch(() => {
     note.textContent = say("failed");
   });
 };
 
 part("#wallet-proof").hidden = false;
-part("#wallet-ask").addEventListener("click", quietly(ask));
-part("#wallet-sign").addEventListener("click", quietly(sign));
+part("#wallet-ask").addEventListener("click", () => void quietly(ask));
+offerWallets(
+  part("#wallet-sign"),
+  { feature: "solana:signMessage", chain: "solana:", label: (name) => say("sign", { name }) },
+  (by) => quietly(() => sign(by)),
+);
 // A proof is of one wallet.
 wallet.addEventListener("input", () => {
   challenge.value = "";

@@ -9,7 +9,8 @@ import {
 import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
-import { mintTo, signedTransaction, transferChecked } from "#scripts/chain/instructions.ts";
+import { transferChecked } from "#api/chain/transfer.ts";
+import { mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aNode } from "#test/support/node.ts";

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { VersionedTransaction } from "@solana/web3.js";
 import type { Browser, Page } from "playwright-core";
 import {
   chromiumPath,
@@ -16,6 +17,41 @@ if (chromiumPath === null) {
     "skipped: pages that pay need a browser (Debian: apt-get install chromium)\n",
   );
 }
+
+/** Runs in the page: an extension that registers itself as the Wallet Standard has it, before or after the page listens. */
+const aBrowserWallet = (address: string) => {
+  const account = {
+    address,
+    publicKey: new Uint8Array(32),
+    chains: ["solana:localnet"],
+    features: [],
+  };
+  const page = globalThis as unknown as { signAndSend(base64: string): Promise<number[]> };
+  const wallet = {
+    version: "1.0.0",
+    name: "Test Wallet",
+    chains: ["solana:localnet"],
+    accounts: [],
+    features: {
+      "standard:connect": { connect: () => Promise.resolve({ accounts: [account] }) },
+      "solana:signAndSendTransaction": {
+        signAndSendTransaction: async ({ transaction }: { transaction: Uint8Array }) => [
+          {
+            signature: Uint8Array.from(
+              await page.signAndSend(btoa(String.fromCharCode(...transaction))),
+            ),
+          },
+        ],
+      },
+    },
+  };
+  type Api = { register(...wallets: unknown[]): void };
+  const register = (api: Api) => api.register(wallet);
+  dispatchEvent(new CustomEvent("wallet-standard:register-wallet", { detail: register }));
+  addEventListener("wallet-standard:app-ready", (event) =>
+    register((event as CustomEvent<Api>).detail),
+  );
+};
 
 const name = `Wells <img src=x onerror="document.title='broken'"> of Kisumu`;
 
@@ -96,6 +132,27 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
       });
       expect(paper.toString("latin1").match(/\/Type \/Page\b/g)).toHaveLength(1);
     }
+    expect(page.troubles).toEqual([]);
+  }, 240_000);
+
+  test("a wallet of the browser that speaks the Wallet Standard pays by a button", async () => {
+    const page = await openPage(browser);
+    const donor = site.chain.donor();
+    await page.exposeFunction("signAndSend", (base64: string) => {
+      const transaction = VersionedTransaction.deserialize(Buffer.from(base64, "base64"));
+      transaction.sign([donor.keypair]);
+      const bytes = transaction.serialize();
+      site.chain.land({ bytes });
+      return [...(transaction.signatures[0] ?? [])];
+    });
+    await page.addInitScript(aBrowserWallet, donor.address);
+    await page.goto(`${site.origin}/donate/wells?amount=3#pay`);
+    await page.click(".wallets button:has-text('Pay with Test Wallet')");
+    await page.waitForFunction(
+      () => document.querySelector(".found")?.textContent?.startsWith("Received: 3 USDC"),
+      undefined,
+      { timeout: 30_000 },
+    );
     expect(page.troubles).toEqual([]);
   }, 240_000);
 

@@ -1,0 +1,127 @@
+import {
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from "@solana/web3.js";
+import { programs, tokenAccount } from "./accounts.ts";
+
+// Instructions of the token programs, as wallets make them. Source: SPL Token, Associated Token Account, Memo.
+
+export const writable = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWritable: true });
+const readable = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWritable: false });
+export const signing = (pubkey: PublicKey) => ({ pubkey, isSigner: true, isWritable: false });
+
+/** Makes a wallet's token account, unless it is there. */
+export function createTokenAccount(
+  payer: PublicKey,
+  wallet: PublicKey,
+  mint: PublicKey,
+  program: PublicKey = programs.token,
+): TransactionInstruction {
+  const idempotent = 1;
+  return new TransactionInstruction({
+    programId: programs.tokenAccounts,
+    keys: [
+      { pubkey: payer, isSigner: true, isWritable: true },
+      writable(tokenAccount(wallet, mint, program)),
+      readable(wallet),
+      readable(mint),
+      readable(SystemProgram.programId),
+      readable(program),
+    ],
+    data: Buffer.from([idempotent]),
+  });
+}
+
+export type Transfer = {
+  source: PublicKey;
+  mint: PublicKey;
+  destination: PublicKey;
+  authority: PublicKey;
+  amount: bigint;
+  decimals: number;
+  program?: PublicKey;
+  /** Keys that are named so that the transfer can be found by them. Source: Solana Pay, reference. */
+  references?: readonly PublicKey[];
+};
+
+export function transferChecked(transfer: Transfer): TransactionInstruction {
+  const { source, mint, destination, authority, amount, decimals } = transfer;
+  const { program = programs.token, references = [] } = transfer;
+  return new TransactionInstruction({
+    programId: program,
+    keys: [
+      writable(source),
+      readable(mint),
+      writable(destination),
+      signing(authority),
+      ...references.map(readable),
+    ],
+    data: Buffer.concat([withAmount(12, amount), Buffer.from([decimals])]),
+  });
+}
+
+export const memo = (text: string, signers: readonly PublicKey[] = []): TransactionInstruction =>
+  new TransactionInstruction({
+    programId: programs.memo,
+    keys: signers.map(signing),
+    data: Buffer.from(text, "utf8"),
+  });
+
+export function withAmount(instruction: number, amount: bigint): Buffer {
+  const data = Buffer.alloc(9);
+  data.writeUInt8(instruction, 0);
+  data.writeBigUInt64LE(amount, 1);
+  return data;
+}
+
+const usdcDecimals = 6;
+
+/** How a donor pays: micro-USDC to a wallet, found by its memo and its Solana Pay references. */
+export type Payment = {
+  to: string;
+  amount: bigint;
+  memo?: string | undefined;
+  references?: readonly string[];
+  /** Makes the recipient's token account first, unless it is there. */
+  makeAccount?: boolean;
+};
+
+/** The instructions of a payment of USDC from a wallet's own token account. */
+export function paymentInstructions(
+  authority: PublicKey,
+  mint: PublicKey,
+  { to, amount, memo: text, references = [], makeAccount = false }: Payment,
+): TransactionInstruction[] {
+  const wallet = new PublicKey(to);
+  const transfer = transferChecked({
+    source: tokenAccount(authority, mint),
+    mint,
+    destination: tokenAccount(wallet, mint),
+    authority,
+    amount,
+    decimals: usdcDecimals,
+    references: references.map((one) => new PublicKey(one)),
+  });
+  return [
+    ...(makeAccount ? [createTokenAccount(authority, wallet, mint)] : []),
+    transfer,
+    ...(text === undefined ? [] : [memo(text)]),
+  ];
+}
+
+/** A payment that its donor has yet to sign, in base64; the donor pays the network fee. */
+export function unsignedPayment(
+  donor: string,
+  mint: string,
+  payment: Payment,
+  blockhash: string,
+): string {
+  const payerKey = new PublicKey(donor);
+  const instructions = paymentInstructions(payerKey, new PublicKey(mint), payment);
+  const message = new TransactionMessage({ payerKey, recentBlockhash: blockhash, instructions });
+  const transaction = new VersionedTransaction(message.compileToV0Message());
+  return Buffer.from(transaction.serialize()).toString("base64");
+}

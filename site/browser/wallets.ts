@@ -1,0 +1,54 @@
+import { el } from "./dom.ts";
+
+/** An account that a wallet lets the page use. */
+type Account = { address: string };
+type Signed = Promise<readonly { signature: Uint8Array }[]>;
+
+/** What this site uses of the features of wallets. Source: Wallet Standard, and its extensions for Solana. */
+type Features = {
+  "standard:connect": { connect(): Promise<{ accounts: readonly Account[] }> };
+  "solana:signMessage": { signMessage(of: { account: Account; message: Uint8Array }): Signed };
+  "solana:signAndSendTransaction": {
+    signAndSendTransaction(of: {
+      account: Account;
+      transaction: Uint8Array;
+      chain: string;
+    }): Signed;
+  };
+};
+
+/** A wallet in this browser, for example an extension. Its name is its own text. */
+export type Wallet = { name: string; chains: readonly string[]; features: Features };
+
+/** Puts a button into a place for each wallet that has this feature and chain, now or later, and shows the place. */
+export function offerWallets(
+  place: HTMLElement,
+  {
+    feature,
+    chain,
+    label,
+  }: { feature: keyof Features; chain: string; label: (name: string) => string },
+  use: (wallet: Wallet) => Promise<void>,
+): void {
+  const add = (wallet: Wallet) => {
+    const has = [feature, "standard:connect"].every((name) => name in wallet.features);
+    if (!has || !wallet.chains.some((one) => one.startsWith(chain))) return;
+    const button = el("button", { type: "button", class: "copy" }, [label(wallet.name)]);
+    button.addEventListener("click", () => void use(wallet));
+    place.append(button);
+    place.hidden = false;
+  };
+  const api = { register: (...wallets: Wallet[]) => (wallets.forEach(add), () => {}) };
+  addEventListener("wallet-standard:register-wallet", (event) =>
+    (event as CustomEvent<(to: typeof api) => void>).detail(api),
+  );
+  dispatchEvent(new CustomEvent("wallet-standard:app-ready", { detail: api }));
+}
+
+/** The account with which the person connects the wallet. Throws when they do not. */
+export async function connect({ features }: Wallet): Promise<Account> {
+  const { accounts } = await features["standard:connect"].connect();
+  const [account] = accounts;
+  if (account === undefined) throw new Error("the wallet shows no account");
+  return account;
+}
