@@ -1,22 +1,18 @@
+import { existsSync } from "node:fs";
 import { defineCommand } from "citty";
 import { z } from "zod";
 import { systemClock } from "#content/contract/base/time.ts";
-import { openStore } from "#content/store/open.ts";
+import { holdsSample } from "#content/operation/directory-facts-store.ts";
+import { openStore, type Store } from "#content/store/open.ts";
 import { FetchFailed } from "./import/fetch-file.ts";
 import { fetchAndImport, publishedRegisters } from "./import/fetch-register.ts";
 import { importAll } from "./import/import-all.ts";
-import { BadInput } from "./import/read-file.ts";
-import {
-  type ImportRequest,
-  Interrupted,
-  csvFormats,
-  formatNames,
-  runImport,
-} from "./import/run-import.ts";
+import { BadInput, fileDay } from "./import/read-file.ts";
+import { Interrupted, csvFormats, formatNames, runImport } from "./import/run-import.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
 import { coveredInWords, reportInWords } from "./import/report.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
-import { type Progress, startProgress } from "./support/progress.ts";
+import { followProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
 
 /** Everything that `export --all` wrote is taken as it is, by another way than records are. */
@@ -48,6 +44,7 @@ const args = {
     type: "boolean",
     description: "Withdraw even when more than a tenth of a part is absent, or rows were malformed",
   },
+  "into-sample": { type: "boolean", description: "For tests: import beside invented nonprofits" },
   json: { type: "boolean", description: "Answer as JSON on standard output" },
 } as const;
 
@@ -82,6 +79,7 @@ const command = defineCommand({
       synchronous: "NORMAL",
       writeCacheMb: 128,
     });
+    if (asked["into-sample"] !== true) await refuseMixing(store, config.dataDir, files);
     const progress = followProgress();
     try {
       const request = {
@@ -136,6 +134,29 @@ function slipOf(
   return fetches || files.length > 0 ? null : `Give the files to import: import ${format} <files…>`;
 }
 
+/** Ends the process when the store holds a sample, with the two commands that make a directory of these files instead. */
+async function refuseMixing(store: Store, folder: string, files: readonly string[]): Promise<void> {
+  if (!(await holdsSample(store))) return;
+  const given = process.argv.slice(2);
+  const day = files
+    .filter((file) => existsSync(file))
+    .map(fileDay)
+    .sort()
+    .at(-1);
+  const isDated = day === undefined || given.some((word) => word.startsWith("--as-of"));
+  const words = [...given, ...(isDated ? [] : ["--as-of", day])];
+  const quoted = words.map((word) => (/^[\w./:@=,-]+$/.test(word) ? word : `'${word}'`));
+  const there = `ALMONER_DATA_DIR='${folder}-own'`;
+  stopWith(
+    [
+      `${folder} holds a sample. Real nonprofits never stand beside invented ones, so nothing was imported.`,
+      "Make a directory of your own, in another folder, and start it:",
+      `  ${there} npm run import -- ${quoted.join(" ")}`,
+      `  ${there} npm start`,
+    ].join("\n"),
+  );
+}
+
 /** A signal that fires when the publisher that started this process is gone. */
 function parentGone(): AbortSignal {
   const gone = new AbortController();
@@ -160,20 +181,6 @@ const isDiskFull = (error: unknown): boolean =>
     `${"code" in error ? String(error.code) : ""} ${error.message}`,
   ) ||
     isDiskFull(error.cause));
-
-function followProgress(): { at: ImportRequest["onProgress"]; end: () => void } {
-  let shown: { step: string; progress: Progress } | null = null;
-  return {
-    at: (step, done, total) => {
-      if (shown?.step !== step) {
-        shown?.progress.end();
-        shown = { step, progress: startProgress(step, total) };
-      }
-      shown.progress.at(done);
-    },
-    end: () => shown?.progress.end(),
-  };
-}
 
 /** Shows the first malformed rows; the others are only counted. */
 function firstOnes(): (problem: string) => void {

@@ -35,7 +35,7 @@ const command = defineCommand({
       type: "string",
       description: "The day that is today in the sample, YYYY-MM-DD (today)",
     },
-    add: { type: "boolean", description: "Add to a store that already holds nonprofits" },
+    add: { type: "boolean", description: "Add to a store that holds a sample already" },
     json: { type: "boolean", description: "Answer as JSON on standard output" },
   },
   run: async ({ args }) => {
@@ -87,17 +87,17 @@ async function planned(store: Store, { profiles, seedNumber }: AskedSample, add:
     console.error(`Going on with an interrupted sample: ${start} of ${wanted} are there.`);
     return { profiles: wanted, start };
   }
-  if (add) {
+  const stored = await store.db.$count(nonprofits);
+  if (add && (states.length > 0 || stored === 0)) {
     if (start + profiles > profilesMax) {
       stopWith(`This sample has ${start} profiles already; at most ${profilesMax} are possible.`);
     }
     return { profiles: start + profiles, start };
   }
-  const stored = await store.db.$count(nonprofits);
   if (stored > 0) {
     stopWith(
       `The store holds ${stored} nonprofits already, so nothing was done. ` +
-        "Give --add to put a sample beside them, or name an empty folder with ALMONER_DATA_DIR.",
+        "--add adds to a sample, never to real ones; or name an empty folder with ALMONER_DATA_DIR.",
     );
   }
   return { profiles, start };

@@ -28,6 +28,7 @@ import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-di
 import { openDrawing } from "./start/drawing.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { type RunningChain, startLocalChain } from "./start/local-chain.ts";
+import { fillFromRegister, realFolder, realRegister } from "./start/real-directory.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
@@ -48,14 +49,18 @@ const command = defineCommand({
       description:
         "Fill a missing or empty store with the sample, also in a folder that was used before",
     },
+    real: {
+      type: "boolean",
+      description: `Serve the nonprofits of ${realRegister.area}, from a register that ships with the project, in ${realFolder} (or ALMONER_DATA_DIR)`,
+    },
   },
   run: async ({ args }) => {
-    const given = configOrExit();
+    const given = startConfig(args);
     const stop = stopSignal();
     const log = openLog(given);
     const starting = startLocalChain(given, (message) => log.warn(message));
     let publisher: ReturnType<typeof startPublisher> | null = null;
-    const create = args.sample === true || !isUsed(given);
+    const create = [args.sample, args.real].includes(true) || !isUsed(given);
     const store = await openStore({
       create,
       url: given.databaseUrl,
@@ -69,7 +74,8 @@ const command = defineCommand({
     // Until it listens, nothing is owed to anyone: what is made of the sample is committed, and the next start completes it.
     const leaveAtOnce = () => process.exit(0);
     stop.addEventListener("abort", leaveAtOnce);
-    await fillEmptyStore(store, args.profiles, { ...given, create, tell });
+    const fill = args.real === true ? fillFromRegister : fillWithSample;
+    await fill(store, { ...given, profiles: args.profiles, create, tell });
     await refuseSample(given, store);
     const localChain = await starting;
     const config = { ...given, solanaRpcUrls: nodesOf(given, localChain) };
@@ -114,6 +120,24 @@ const command = defineCommand({
     process.exit(0);
   },
 });
+
+/** The settings; a real directory has a folder of its own unless they name one. */
+function startConfig({
+  real,
+  sample,
+  profiles,
+}: {
+  real?: boolean | undefined;
+  sample?: boolean | undefined;
+  profiles?: string | undefined;
+}): Config {
+  if (real !== true) return configOrExit();
+  if (sample === true || profiles !== undefined) {
+    stopWith("--real stands alone: --sample and --profiles are for invented nonprofits.", 2);
+  }
+  process.env["ALMONER_DATA_DIR"] ||= realFolder;
+  return configOrExit();
+}
 
 /** None when the local chain is left out of this installation: then nothing waits for it. */
 const nodesOf = ({ localChainPort, solanaRpcUrls }: Config, localChain: RunningChain | null) =>
@@ -174,15 +198,16 @@ const noSample =
 const seedNumber = 1;
 
 /** Fills an empty store with the sample directory, and completes one whose making was cut off. */
-async function fillEmptyStore(
+async function fillWithSample(
   store: Store,
-  asked: string | undefined,
   {
     network,
     databaseUrl,
+    profiles: asked,
     create,
     tell,
   }: Pick<Config, "network" | "databaseUrl"> & {
+    profiles: string | undefined;
     create: boolean;
     tell: ((line: string) => void) | undefined;
   },

@@ -19,6 +19,24 @@ export function startProgress(
     : startLines(what, total, tell ?? console.error);
 }
 
+/** Progress of work in steps, one after another. */
+export function followProgress(tell?: (line: string) => void): {
+  at: (step: string, done: number, total: number) => void;
+  end: () => void;
+} {
+  let shown: { step: string; progress: Progress } | null = null;
+  return {
+    at: (step, done, total) => {
+      if (shown?.step !== step) {
+        shown?.progress.end();
+        shown = { step, progress: startProgress(step, total, tell) };
+      }
+      shown.progress.at(done);
+    },
+    end: () => shown?.progress.end(),
+  };
+}
+
 function startBar(what: string, total: number): Progress {
   const format = total > 0 ? `${what} {bar} {value}/{total} {eta_formatted}` : `${what} {value}`;
   const bar = new SingleBar({ format, clearOnComplete: true, hideCursor: true });

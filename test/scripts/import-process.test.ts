@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { registerFile } from "#test/support/importing.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -48,6 +49,22 @@ function manyOrganisations(count: number): string {
 }
 
 describe("the import command", () => {
+  test("takes nothing into a sample, and says how to make a directory of one's own", async () => {
+    await ended(startIn("data", "seed", "--profiles", "20"));
+    const refused = await ended(start("import", "irs-bmf", registerFile("eo_aa.csv")));
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    const own = `ALMONER_DATA_DIR='${join(folder, "data")}-own'`;
+    expect(refused.err).toContain(`\n  ${own} npm run import -- irs-bmf `);
+    expect(refused.err).toMatch(/ --as-of \d{4}-\d\d-\d\d\n/);
+    expect(refused.err).toContain(`\n  ${own} npm start\n`);
+    using store = await openData();
+    expect(await store.db.$count(nonprofits)).toBe(20);
+    const taken = await ended(
+      start("import", "irs-bmf", registerFile("eo_aa.csv"), "--into-sample"),
+    );
+    expect(taken.code).toBe(0);
+  }, 60_000);
+
   test("answers with exit code 2 to an unknown format and to no file, 1 to a bad file, 0 to a good one", async () => {
     const [unknown, none, bad, good] = await Promise.all([
       ended(start("import", "irs-cmf", "x")),

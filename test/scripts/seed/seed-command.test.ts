@@ -2,9 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { openStore } from "#content/store/open.ts";
 import { sampleStates } from "#scripts/seed/seed-directory.ts";
+import { aNonprofit } from "#test/support/records.ts";
 import { runScript } from "#test/support/processes.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -36,6 +38,20 @@ test("a store in use is refused, unless told to add", async () => {
   const third = await run("--profiles", "25", "--add", "--json");
   expect(JSON.parse(third.out)).toMatchObject({ added: 25, from: 50, profiles: 75 });
 }, 240_000);
+
+test("real nonprofits get no invented ones beside them", async () => {
+  const store = await openedStore();
+  await store.write((tx) =>
+    saveNonprofits(tx, [{ before: null, after: aNonprofit() }], {
+      origin: "seed",
+      now: new Date(),
+    }),
+  );
+  store.close();
+  const { code, err } = await run("--profiles", "25", "--add");
+  expect(code).toBe(1);
+  expect(err).toContain("never to real ones");
+}, 60_000);
 
 test.each([
   ["--profiles", "0"],
