@@ -49,6 +49,9 @@ const completed = (raw: Raw, env: Environment) => ({
   baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
   /** A mailto: or https: URL; undefined: the role mailbox. */
   contact: raw.ALMONER_CONTACT,
+  /** Who runs the directory, and in which country (ISO 3166). */
+  operator: raw.ALMONER_OPERATOR,
+  operatorCountry: raw.ALMONER_OPERATOR_COUNTRY,
   securityContact: raw.ALMONER_SECURITY_CONTACT,
   /** Bytes that all without a key may store in a day; 0 for no limit. */
   storedPerDay: raw.ALMONER_STORED_MB_PER_DAY * 1_000_000,

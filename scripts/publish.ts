@@ -12,7 +12,7 @@ import {
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { type PurgeConfig, startPurger } from "#site/delivery/purge.ts";
 import { askPublisher } from "./publish/ask-publisher.ts";
-import { drainOnce, goBack, heldMessage, keepContacts, publishFull } from "./publish/once.ts";
+import { drainOnce, goBack, heldMessage, keepPublicSettings, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import {
   type Bucket,
@@ -130,7 +130,7 @@ async function publish(
     await askPublisher(config, given, { json, heldToo: bucket !== null });
     return "resident";
   }
-  await keepContacts(publisher.context, config);
+  await keepPublicSettings(publisher.context, config);
   if (given.watch === true) {
     process.off("disconnect", leave);
     await watch(publisher, config, log, bucket);

@@ -54,6 +54,12 @@ export const settings = z
     ALMONER_CONTACT: contact
       .describe("how people reach the operator, on the page /about: a mailto: or https: URL")
       .meta({ fallback: "none: the page says so" }),
+    ALMONER_OPERATOR: anyText
+      .describe("who runs the directory, on the page /about: a person or an organisation")
+      .meta({ fallback: "none: the page says so" }),
+    ALMONER_OPERATOR_COUNTRY: matching(/^[A-Z]{2}$/, "a country's two letters, like GB")
+      .describe("in which country, by its two letters (ISO 3166)")
+      .meta({ fallback: "none: the page says so" }),
     ALMONER_SECURITY_CONTACT: contact
       .describe("where to report a vulnerability, in security.txt: a mailto: or https: URL")
       .meta({ fallback: "`mailto:security@` and the host of the base URL" }),

@@ -188,13 +188,10 @@ export const monthsTo = (day: string): string[] =>
       .slice(0, 7),
   );
 
-/** Charts by month show at least so many, or they would say nothing of time. */
-const monthsMin = 6;
-
 /** Rows by month from the first that holds anything; none when no one does. */
 export function fromFirst<Row>(rows: readonly Row[], holds: (row: Row) => boolean): Row[] {
   const first = rows.findIndex(holds);
-  return first === -1 ? [] : rows.slice(Math.min(first, rows.length - monthsMin));
+  return first === -1 ? [] : rows.slice(first);
 }
 
 /** How many of a hundred, to a tenth; 0 of none. */

@@ -1,5 +1,5 @@
 import type { Charts } from "#content/contract/stats.ts";
-import { english, type TextKey, type Texts } from "#content/language/texts.ts";
+import { english, type Texts } from "#content/language/texts.ts";
 import type { Drawing } from "./draw.ts";
 
 type Cell = string | number;
@@ -75,36 +75,11 @@ export function shownCell({ field, kind }: Column, value: Cell, t: Texts = engli
   return kind === "month" ? t.date(value) : wordsFor(t, field, value);
 }
 
-/** Parts of a whole in words; the nearest is said. */
-const fractions = [
-  [0.01, "chart.part.few"],
-  [1 / 10, "chart.part.1_10"],
-  [1 / 5, "chart.part.1_5"],
-  [1 / 4, "chart.part.1_4"],
-  [1 / 3, "chart.part.1_3"],
-  [2 / 5, "chart.part.2_5"],
-  [1 / 2, "chart.part.1_2"],
-  [3 / 5, "chart.part.3_5"],
-  [2 / 3, "chart.part.2_3"],
-  [3 / 4, "chart.part.3_4"],
-  [4 / 5, "chart.part.4_5"],
-  [9 / 10, "chart.part.9_10"],
-  [0.97, "chart.part.most"],
-  [1, "chart.part.all"],
-] as const satisfies readonly (readonly [part: number, words: TextKey])[];
-
-/** "Two of three", and whether that is one. All is said of all alone. */
-export function partInWords(
-  t: Texts,
-  part: number,
-  whole: number,
-): { part: string; count: number } {
-  const [, key] = fractions
-    .filter(([fraction]) => fraction < 1 || part === whole)
-    .reduce((nearest, one) =>
-      Math.abs(one[0] - part / whole) < Math.abs(nearest[0] - part / whole) ? one : nearest,
-    );
-  return { part: t.text(key), count: key.includes(".1_") && key !== "chart.part.1_2" ? 1 : 2 };
+/** "93%" of a part of the whole: 100% means all, and 0% none. */
+export function shareOf(t: Texts, part: number, whole: number): string {
+  const rounded = Math.round((part / whole) * 100);
+  const isPart = part > 0 && part < whole;
+  return percentOf(t, isPart ? Math.min(99, Math.max(1, rounded)) : rounded);
 }
 
 const barsMax = 10;
@@ -135,9 +110,10 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing
       },
     };
   },
-  completeness: ({ completeness: rows }, t) => {
+  completeness: ({ completeness }, t) => {
+    const rows = completeness.filter(({ nonprofits }) => nonprofits > 0);
     const [most, least] = [rows[0], rows.at(-1)];
-    if (most === undefined || least === undefined || most.nonprofits === 0) return null;
+    if (most === undefined || least === undefined) return null;
     return {
       title: t.text("chart.completeness", {
         most: percentOf(t, most.percent),
@@ -154,7 +130,8 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing
   },
   growth: ({ growth: rows }, t) => {
     const [first, last] = [rows[0], rows.at(-1)];
-    if (first === undefined || last === undefined) return null;
+    // One month alone has not grown.
+    if (first === undefined || last === undefined || first === last) return null;
     return {
       title: grown(t, { from: first.nonprofits, to: last.nonprofits, month: t.date(first.month) }),
       drawing: {
@@ -171,7 +148,7 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing
     if (most === undefined || all === 0) return null;
     return {
       title: t.text("chart.sources", {
-        ...partInWords(t, most.values, all),
+        share: shareOf(t, most.values, all),
         source: t.named("chart.source", most.source),
       }),
       drawing: {
@@ -191,7 +168,7 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing
       title:
         applied === 0
           ? t.text("chart.decisions.none_live")
-          : t.text("chart.decisions", partInWords(t, applied, all)),
+          : t.text("chart.decisions", { share: shareOf(t, applied, all) }),
       drawing: {
         kind: "columns",
         at: rows.map((row) => row.month),
@@ -226,7 +203,6 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing
 
 /** How many of today's profiles there were at the end of the first month. */
 function grown(t: Texts, { from, to, month }: { from: number; to: number; month: string }): string {
-  if (from === 0) return t.text("chart.growth.new", { count: to, month });
   if (from === to) return t.text("chart.growth.same", { count: to, month });
   return t.text("chart.growth", { count: from, to, month });
 }
@@ -248,7 +224,9 @@ function chartOf(id: ChartId, charts: Charts, t: Texts): Chart {
   const about = t.text(`chart.${id}.about`);
   const found = said[id](charts, t);
   const records: readonly Readonly<Record<string, Cell>>[] = charts[id];
-  const rows = records.map((record) => columns.map(({ field }) => record[field] ?? ""));
+  const rows = records
+    .map((record) => columns.map(({ field }) => record[field] ?? ""))
+    .filter((row) => row.some((cell) => typeof cell === "number" && cell !== 0));
   const { title, drawing } = found ?? { title: t.text(`chart.${id}.none`), drawing: null };
   return { id, title, about, columns, rows: found === null ? [] : rows, drawing };
 }

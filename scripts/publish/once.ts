@@ -9,19 +9,29 @@ import type { Manifest } from "#site/bundle/manifest.ts";
 import { releases } from "#site/bundle/release.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
 import { securityContactFact } from "#site/documents/discovery.ts";
-import { contactFact } from "#site/documents/pages.ts";
+import { operatorFacts } from "#site/documents/pages.ts";
 import { catchUp } from "#site/publisher/full-build.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 
-/** Keeps the contacts as facts of the store: what names them is rendered with the next changes. */
-export async function keepContacts(
+type PublicSettings = Pick<Config, "contact" | "securityContact" | "operator" | "operatorCountry"> &
+  Partial<Pick<Config, "recommendationLogDays">>;
+
+/** Keeps the settings that pages name as facts of the store: the pages are rendered with the next changes. */
+export async function keepPublicSettings(
   { source: { store }, clock }: Publisher["context"],
-  { contact = "", securityContact = "" }: Pick<Config, "contact" | "securityContact">,
+  settings: PublicSettings,
 ): Promise<void> {
-  const facts = { [contactFact]: contact, [securityContactFact]: securityContact };
+  const { contact = "", securityContact = "", operator = "", operatorCountry = "" } = settings;
+  const facts = {
+    [operatorFacts.contact]: contact,
+    [operatorFacts.operator]: operator,
+    [operatorFacts.country]: operatorCountry,
+    [operatorFacts.logDays]: String(settings.recommendationLogDays ?? ""),
+    [securityContactFact]: securityContact,
+  };
   for (const [name, value] of Object.entries(facts)) {
     if (((await directoryFact(store, name)) ?? "") === value) continue;
     await store.write((tx) => saveDirectoryFact(tx, { name, value, now: clock() }));

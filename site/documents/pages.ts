@@ -20,11 +20,26 @@ const withNumbersAndPicks = {
   staleAfter: (change: Change) => changesNumbers(change) || changesRecommended(change),
 };
 
-/** How people reach the operator, as the publisher found the setting: a fact of the store, so that a change renders pages again. */
-export const contactFact = "contact";
-const contactOf = async ({ store }: Source) => ({
-  contact: (await directoryFact(store, contactFact)) || null,
-});
+/** Settings that pages name, as the publisher found them: facts of the store, so that a change renders pages again. */
+export const operatorFacts = {
+  contact: "contact",
+  operator: "operator",
+  country: "operator_country",
+  logDays: "recommendation_log_days",
+} as const;
+
+const logDaysDefault = 90;
+
+/** Who runs the directory, how people reach them, and how long they keep the log of recommendations. */
+const operatorOf = async ({ store }: Source) => {
+  const said = async (name: string) => (await directoryFact(store, name)) || null;
+  return {
+    contact: await said(operatorFacts.contact),
+    operator: await said(operatorFacts.operator),
+    operatorCountry: await said(operatorFacts.country),
+    logDays: Number((await said(operatorFacts.logDays)) ?? logDaysDefault),
+  };
+};
 
 const recommendedOnHome = 3;
 const recommendedMax = 500;
@@ -83,7 +98,9 @@ export const pages = {
       const stats = await statsOf(source);
       return {
         stats,
-        charts: await drawn(chartsOf(stats.charts, source.t), source.t),
+        charts: (await drawn(chartsOf(stats.charts, source.t), source.t)).filter(
+          ({ rows }) => rows.length > 0,
+        ),
         publicationDay: await directoryFact(source.store, "publication_day"),
       };
     },
@@ -103,8 +120,8 @@ export const pages = {
   receipt: single("/receipt", nothing),
   widget: single("/widget", nothing),
   search: single("/search", ({ t }) => ({ view: searchView({}, null, t), answered: false })),
-  about: single("/about", contactOf, withNumbers),
-  privacy: single("/privacy", contactOf, withNumbers),
+  about: single("/about", operatorOf, withNumbers),
+  privacy: single("/privacy", operatorOf, withNumbers),
   data: single("/data", nothing),
   developers: single("/developers", ({ baseUrl }) => ({
     rooms: referenceView(openApiDocument(baseUrl)),

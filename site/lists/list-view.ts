@@ -70,7 +70,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     /** "101–200": the places of this page. */
     span: items.length === 0 ? "" : `${t.number(from + 1)}–${t.number(to)}`,
     total: facets === null ? null : t.text("count.nonprofits", { count: total }),
-    order: t.text(`order.${sort}_text`),
+    order: t.text(`order.${sort}`),
     start: from + 1,
     chips,
     ...(facets === null ? notNarrowed : waysToNarrow(list, facets, { isFile: !narrowed, t })),
@@ -365,7 +365,7 @@ export function listMarkdown(view: ListForModels, baseUrl: string): string {
     [
       `# ${markdownLine(view.name)}${view.page > 1 ? `, page ${view.page}` : ""}`,
       markdownLine(view.intro ?? ""),
-      view.total === null ? "" : `${view.total}, ${view.order}.`,
+      view.total === null ? "" : `${view.total}. ${view.order}.`,
       ...(view.entries.length === 0 ? ["No nonprofits here."] : lists),
     ],
     [...(next === null ? [] : [`Next page: ${baseUrl}${next}`]), `JSON: ${baseUrl}${view.json}`],

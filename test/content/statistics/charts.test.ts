@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Charts } from "#content/contract/stats.ts";
-import { chartsOf, csvOf, drawn, partInWords, shownCell } from "#content/statistics/charts.ts";
+import { chartsOf, csvOf, drawn, shareOf, shownCell } from "#content/statistics/charts.ts";
 import { languages } from "#content/language/languages.ts";
 import { english } from "#content/language/texts.ts";
 import { spread, tickName } from "#content/statistics/draw.ts";
@@ -52,8 +52,8 @@ describe("a chart", () => {
       "The United Kingdom has the most profiles: 1,200 of 1,205 with a country",
       "100% of profiles have a city, 1% a wallet for gifts",
       "Of today’s 1,205 profiles, 5 came by the end of February 2026",
-      "Two of three values come from registers",
-      "Three of four decided submissions of agents went live",
+      "66% of values come from registers",
+      "75% of decided submissions of agents went live",
       "Donors gave 1,200.5 USDC in 2 gifts since February 2026",
     ]);
   });
@@ -68,12 +68,8 @@ describe("a chart", () => {
       "Donors gave less than 0.01 USDC in 1 gift since March 2026",
     ],
     [
-      { growth: [inMarch({ added: 9, nonprofits: 9 })] },
+      { growth: [1, 2].map(() => inMarch({ added: 0, nonprofits: 9 })) },
       "All of today’s 9 profiles came by the end of March 2026",
-    ],
-    [
-      { growth: [inMarch({ added: 0, nonprofits: 0 }), inMarch({ added: 1, nonprofits: 1 })] },
-      "Today’s 1 profile came after March 2026",
     ],
     [
       { countries: [{ country_code: "KM", country: "Comoros", nonprofits: 1 }] },
@@ -103,7 +99,7 @@ describe("a chart", () => {
     const shown = await drawn(chartsOf(some, es), es);
     const titles = shown.map(({ title }) => title);
     expect(titles[0]).toStartWith("Reino Unido, el país con más perfiles: 1");
-    expect(titles[3]).toBe("Dos de cada tres datos vienen de registros");
+    expect(titles[3]).toBe("El 66 % de los datos procede de registros");
     expect(shown[5]?.wide).toContain(">feb</text>");
   });
 
@@ -112,6 +108,18 @@ describe("a chart", () => {
       expect(title).toMatch(/^(No|There are no) /);
       expect([drawing, narrow, wide]).toEqual([null, "", ""]);
     }
+  });
+
+  test("of a directory five minutes old has no growth, and no row of zeros", () => {
+    const young = { ...none, completeness: [...some.completeness] };
+    young.growth = [inMarch({ added: 9, nonprofits: 9 })];
+    young.completeness.push({ field: "mission", nonprofits: 0, percent: 0 });
+    young.sources = [...some.sources];
+    const [, completeness, growth, sources] = chartsOf(young);
+    expect(growth?.rows).toEqual([]);
+    expect(completeness?.rows.map(([field]) => field)).toEqual(["city", "usdc_wallet"]);
+    expect(completeness?.title).toEndWith("1% a wallet for gifts");
+    expect(sources?.rows.map(([source]) => source)).toEqual(["register", "consensus"]);
   });
 
   test("has names for people in its table, and those of the JSON in its file", () => {
@@ -155,13 +163,13 @@ describe("a chart", () => {
 });
 
 test.each([
-  [1, 1, "All"],
-  [999, 1_000, "Nearly all"],
-  [2, 3, "Two of three"],
-  [1, 5, "One of five"],
-  [1, 1_000, "Few"],
+  [1, 1, "100%"],
+  [999, 1_000, "99%"],
+  [2, 3, "67%"],
+  [1, 1_000, "1%"],
+  [0, 5, "0%"],
 ])("%d of %d is said as %s", (part, whole, words) => {
-  expect(partInWords(english, part, whole).part).toBe(words);
+  expect(shareOf(english, part, whole)).toBe(words);
 });
 
 test("labels are moved apart, in the order of their lines", () => {
@@ -178,9 +186,9 @@ test("months end with that of the day, and start where there is something", () =
   ]);
   const growth = growthOf(came, months);
   expect(growth.at(-1)).toEqual({ month: "2026-03", added: 4, nonprofits: 7 });
-  expect(fromFirst(growth, ({ added }) => added > 0).map(({ month }) => month)).toEqual(
-    months.slice(-6),
-  );
+  expect(fromFirst(growth, ({ added }) => added > 0).map(({ month }) => month)).toEqual([
+    "2026-03",
+  ]);
   expect(fromFirst(growth, () => false)).toEqual([]);
   expect([
     tickName("2026-01", "en"),

@@ -13,7 +13,7 @@ import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support
 import { discoveryFiles } from "#test/support/discovery.ts";
 import { aDirectory } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { keepContacts } from "#scripts/publish/once.ts";
+import { keepPublicSettings } from "#scripts/publish/once.ts";
 import { aService } from "#test/support/service.ts";
 
 const hostile = "[Click](https://evil.example) <script>alert(1)</script> `rm -rf`\n# Obey\u202E me";
@@ -134,12 +134,24 @@ test("security.txt and /about name the contacts that the operator set, with the 
   await directory.publisher.buildAll({ processes: 1 });
   const path = ".well-known/security.txt";
   for (const contact of ["https://x.example/report", undefined]) {
-    await keepContacts(directory.publisher.context, { contact, securityContact: contact });
+    const operator = contact && "The <Ministry>";
+    const operatorCountry = contact && "GB";
+    await keepPublicSettings(directory.publisher.context, {
+      ...{ contact, securityContact: contact, operator, operatorCountry },
+      recommendationLogDays: contact === undefined ? 90 : 30,
+    });
     await directory.drain();
     const expected = contact ?? "mailto:security@localhost";
     expect(directory.read(path)).toStartWith(`Contact: ${expected}\n`);
     const about = directory.read("about.html") ?? "";
     expect(about).toContain(contact === undefined ? "has set no contact" : `href="${contact}"`);
+    expect(about).toContain(
+      contact === undefined
+        ? "neither a name nor a country"
+        : "The &lt;Ministry&gt; runs this directory, in the United Kingdom.",
+    );
+    const privacy = directory.read("privacy.html") ?? "";
+    expect(privacy).toContain(contact === undefined ? "<td>90 days</td>" : "<td>30 days</td>");
   }
   directory.close();
 });

@@ -182,7 +182,7 @@ describe("a list of the United States", () => {
       ...{ text: "Education", count: 6, chosen: false },
       href: "/browse?cause=education&country=US",
     });
-    expect(view.sorts.find(({ chosen }) => chosen)?.text).toBe("Usual order");
+    expect(view.sorts.find(({ chosen }) => chosen)?.text).toBe("Best known first");
   });
 });
 
