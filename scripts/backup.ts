@@ -112,7 +112,7 @@ function sayWithoutKeys({ backup: { passphrase } }: Config): void {
 }
 
 const withoutKeys =
-  "WITHOUT KEYS: whoever loses this machine loses the signing key, too, and the directory restored from this backup does not start until `bun run rotate-key` takes a new one into use, which mirrors refuse. Set ALMONER_BACKUP_PASSPHRASE, or keep the folder `secrets` elsewhere.";
+  "WITHOUT KEYS: if you lose this machine, the signing key is lost. A directory restored from this backup does not start until you run `bun run rotate-key`, and mirrors refuse the new key. Set ALMONER_BACKUP_PASSPHRASE, or keep the folder `secrets` elsewhere.";
 
 function inWords(place: string, { manifest, bytes, removed }: BackupOutcome): string {
   const { name, facts, keys } = manifest;

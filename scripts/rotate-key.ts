@@ -52,7 +52,7 @@ const command = defineCommand({
     );
     if (before !== null) console.log(compromised ? forgotten(before) : kept(before));
     console.log(
-      "Whoever keeps a copy has it refused until they name the new key (bun run verify --key): tell them its id.",
+      "Copies are refused until their keepers name the new key (bun run verify --key). Tell them its id.",
     );
   },
 });

@@ -99,7 +99,7 @@ export const CorrectionStatus = named("CorrectionStatus", {
   submitted_at: z.string().describe("ISO 8601, UTC"),
   reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),
   profile_url: z.string(),
-  history_url: z.string().describe("An accepted correction stands in the history of the profile"),
+  history_url: z.string().describe("The history of the profile, which shows accepted corrections"),
   message: z.string(),
 });
 export type CorrectionStatus = z.infer<typeof CorrectionStatus>;

@@ -37,7 +37,7 @@ export const donateProblems = {
   },
   invalid_donation: {
     status: 400,
-    detail: 'Send {"tx_signature": "…"}, or no body to hear what to pay.',
+    detail: 'Send {"tx_signature": "…"}, or an empty body to get payment details.',
   },
   chain_unclear: {
     status: 503,

@@ -197,7 +197,7 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
     merged_into: z
       .string()
       .optional()
-      .describe("Slug of the profile that stands in the place of this one; present only if set"),
+      .describe("Slug of the profile that replaces this one; present only if set"),
     causes: z.array(
       z.object({
         id: z.string(),

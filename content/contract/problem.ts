@@ -69,7 +69,7 @@ function inWords(issue: z.core.$ZodRawIssue): string {
   }
   if (issue.code === "too_small") {
     const isEmpty = issue.minimum === 1 && issue.origin === "string";
-    if (isEmpty) return "This is empty: send a text.";
+    if (isEmpty) return "value is required";
     return `Send at least ${issue.minimum.toLocaleString("en")}${units[issue.origin] ?? ""}.`;
   }
   if (issue.code === "invalid_value") return `Send one of ${issue.values.map(String).join(", ")}.`;
@@ -91,8 +91,8 @@ const wrongsOf = ({ issues }: z.core.$ZodError): Wrong[] =>
   }));
 
 /**
- * What a shape says of a value that is absent or of another type. A text instead of this would stand in the place of what
- * is said of one that is too long, too.
+ * What a shape says of a value that is absent or of another type. A plain text would also replace what is
+ * said of a value that is too long.
  */
 export const otherType = (words: string | undefined) => ({
   error: ({ code }: z.core.$ZodRawIssue) => (code === "invalid_type" ? words : undefined),

@@ -9,7 +9,7 @@ const reason = z
   .trim()
   .min(1)
   .max(500)
-  .describe("Why: it stands in the audit log and in the public history");
+  .describe("The reason, shown in the audit log and in the public history");
 const rowsMax = 100;
 const text = z.string().max(10_000).nullable();
 const count = z.int().min(0).max(1e15).nullable();

@@ -56,7 +56,7 @@ export function readEnrichment(
   for (const { item, path } of given) {
     const at = (name: string) => (path === "" ? name : `${path}.${name}`);
     if (seen.has(item.field)) {
-      const message = `${item.field} stands in this batch twice; send each field once.`;
+      const message = `${item.field} is in this batch twice: send each field once.`;
       wrongs.push({ path: at("field"), message });
     }
     seen.add(item.field);

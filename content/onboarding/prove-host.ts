@@ -120,9 +120,9 @@ function sentenceOf(control: HostControl, seen: string | null): string {
   if (control.state === "nothing_to_prove_against") {
     return `There is nothing to prove against: ${control.why}.`;
   }
-  if (control.state === "proven") return `Control of ${control.host} is proven.`;
+  if (control.state === "proven") return `${control.host} is proven to be yours.`;
   const why = seen === null ? "" : ` ${seen}`;
-  return `Control of ${control.host} is not proven.${why}`;
+  return `Next: prove that the website ${control.host} is yours.${why}`;
 }
 
 /**
@@ -193,11 +193,12 @@ async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outco
     return noted !== null;
   });
   if (!reserved) return fail({ kind: "mail_sent_before" });
+  const named = profile === null ? "a new profile" : `/nonprofits/${profile.slug}`;
   const issued = Math.floor(now.getTime() / 1_000).toString(36);
   const code = `${issued}.${linkSeal(submission.id, due.host, issued)}`;
   const sent = await sendMail({
     to,
-    subject: `Confirm a request for ${due.host} at ${new URL(baseUrl).host}`,
+    subject: `Confirm that ${due.host} asked to manage ${named}`,
     text: mailText({
       baseUrl,
       host: due.host,
@@ -222,8 +223,8 @@ const mailText = ({
   link,
 }: Record<"baseUrl" | "host" | "link", string> & Record<"profile" | "wallet", string | null>) =>
   [
-    `Someone asks the directory ${baseUrl} for ${profile === null ? "a new profile" : `control of the profile ${profile}`}`,
-    `in the name of the organisation whose website is at ${host}, and gave this address as its contact.`,
+    `Please confirm that ${host} asked to manage ${profile ?? "a new profile"} in the directory ${baseUrl}.`,
+    "The request gave this address as its contact.",
     ...(wallet === null ? [] : ["", `Gifts would go to the Solana wallet ${wallet}.`]),
     "",
     "If your organisation asked for this, open this link within 24 hours and press the button there:",

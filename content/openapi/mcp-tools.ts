@@ -84,7 +84,9 @@ const declared: readonly Declared[] = [
       literal: z
         .boolean()
         .optional()
-        .describe("Take q as it stands: read no number, place or other spelling in it"),
+        .describe(
+          "Search for exactly these words, with no number, place or other spelling read in them",
+        ),
     },
     // The HTTP answer holds the same array twice, under two names; a model needs it once.
     output: SearchAnswer.omit({ results: true }),

@@ -15,7 +15,7 @@ const failedSignInsMax = 10;
 
 /** Said at the start and on the health page. */
 export const untrustedProxy =
-  "Requests carry X-Forwarded-For, and ALMONER_TRUSTED_HOPS is 0. If a proxy stands in front, all its readers count as one client, also for limits and lockouts: set the number of proxies.";
+  "Requests carry X-Forwarded-For, and ALMONER_TRUSTED_HOPS is 0. If there is a proxy in front, all its readers count as one client, also for limits and lockouts: set the number of proxies.";
 
 type Health = Omit<OperatorHealth, "warnings">;
 

@@ -224,9 +224,7 @@ function chartOf(id: ChartId, charts: Charts, t: Texts): Chart {
   const about = t.text(`chart.${id}.about`);
   const found = said[id](charts, t);
   const records: readonly Readonly<Record<string, Cell>>[] = charts[id];
-  const rows = records
-    .map((record) => columns.map(({ field }) => record[field] ?? ""))
-    .filter((row) => row.some((cell) => typeof cell === "number" && cell !== 0));
+  const rows = records.map((record) => columns.map(({ field }) => record[field] ?? ""));
   const { title, drawing } = found ?? { title: t.text(`chart.${id}.none`), drawing: null };
   return { id, title, about, columns, rows: found === null ? [] : rows, drawing };
 }

@@ -158,7 +158,7 @@ function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Err
   }
   if (failure.kind === "unknown_parts") {
     const [unknown, known] = [failure.unknown, failure.known].map((parts) => parts.join(", "));
-    return refused("--scope", `no row and no profile stands in ${unknown}; send some of ${known}`);
+    return refused("--scope", `no row and no profile is in ${unknown}: send some of ${known}`);
   }
   const { part } = failure;
   const problem =

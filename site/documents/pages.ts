@@ -99,7 +99,7 @@ export const pages = {
       return {
         stats,
         charts: (await drawn(chartsOf(stats.charts, source.t), source.t)).filter(
-          ({ rows }) => rows.length > 0,
+          ({ drawing }) => drawing !== null,
         ),
         publicationDay: await directoryFact(source.store, "publication_day"),
       };

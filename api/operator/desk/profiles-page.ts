@@ -115,7 +115,7 @@ const editing = (record: NonprofitRecord, { token, form: sent }: Visit): Html =>
       profileFields(record, sent),
       reasonField({
         id: "edit-reason",
-        label: "Why: it stands in the public history",
+        label: "Reason (shown in the public history)",
         value: sent?.text("reason"),
       }),
     ],
@@ -132,7 +132,7 @@ const ending = (slug: string, token: string, into = ""): Html =>
       hidden: { change: "withdraw" },
       fields: [
         html`<p>It leaves every list and takes no data and no donations. Its address stays.</p>`,
-        reasonField({ id: "withdraw-reason", label: "Why: it stands in the public history" }),
+        reasonField({ id: "withdraw-reason", label: "Reason (shown in the public history)" }),
       ],
       button: "Withdraw it",
       danger: true,
@@ -154,7 +154,7 @@ const ending = (slug: string, token: string, into = ""): Html =>
           required: true,
           lengthMax: 200,
         }),
-        reasonField({ id: "merge-reason", label: "Why: it stands in the public history" }),
+        reasonField({ id: "merge-reason", label: "Reason (shown in the public history)" }),
       ],
       button: "Merge it",
       danger: true,
@@ -172,7 +172,7 @@ const restoring = (slug: string, token: string): Html =>
         Of a merged profile with a register number, its registrations and what else it gave come
         back, and no rule links the two again.
       </p>`,
-      reasonField({ id: "restore-reason", label: "Why: it stands in the public history" }),
+      reasonField({ id: "restore-reason", label: "Reason (shown in the public history)" }),
     ],
     button: "Restore it",
   });

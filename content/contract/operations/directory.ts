@@ -43,7 +43,7 @@ const listing = {
   sort: choice(
     "sort",
     listSorts,
-    "relevance: the usual order; income: greatest first, in the register's own currency; completeness: what tells most first; name",
+    "relevance: best known first; income: greatest first, in the register's own currency; completeness: what tells most first; name",
     "relevance",
   ),
 };
@@ -58,7 +58,7 @@ const searching = {
   ...nearby,
   literal: flag(
     "literal",
-    "Takes q as it stands: no number, place or other spelling is read in it",
+    "Searches for exactly these words: no number, place or other spelling is read in them",
     "1",
   ),
 };

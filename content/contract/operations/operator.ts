@@ -115,7 +115,7 @@ export const operatorOperations = operations("Operator", {
   listAgentSubmissions: {
     path: addresses.agentSubmissions.path,
     summary: "List what an agent's agreement made live",
-    description: "By number, as long as it stands: what revertAgent takes in `submissions`.",
+    description: "By number, until reverted: what revertAgent takes in `submissions`.",
     query: z.object({
       agent_id: agentId,
       after: number("after", "`next` of the page before", 41),

@@ -271,7 +271,7 @@ describe("recommendations", () => {
       why_recommended: "",
     });
     expect(alerts(long)).toBe(
-      "recommended for 0: Send at most 320 characters. why recommended: This is empty: send a text.",
+      "recommended for 0: Send at most 320 characters. why recommended: value is required.",
     );
     const added = await ada.send(refused, "Recommend it", {
       why_recommended: "It keeps a library.",
@@ -414,7 +414,8 @@ describe("charts", () => {
       expect(named.every((id) => page.$(`#${id}`).text() !== "")).toBe(true);
       expect(page.$(svg).find("path").first().attr("d")).toMatch(/^M[\d.]+,[\d.]+/);
     }
-    expect(figures.find("svg").length).toBe(6);
+    expect(figures.find("svg").length).toBe(4);
+    expect(page.$("#growth").text()).toContain("before the second month");
     expect(page.$("#enrichment tbody tr").length).toBe(7);
     expect(page.$("#enrichment").text()).toContain("sent by agents: 2");
     // Which line is which stands beside each.

@@ -37,11 +37,11 @@ test("a member that is empty, absent or no text is said to be so", () => {
   const value = 'value: value is a text; send a year as "1998", an object as JSON in a string.';
   expect(faults(EnrichmentBody, nameless)).toEqual([required]);
   expect(faults(EnrichmentBody, { ...nameless, agent_id: "" })).toEqual([
-    "agent_id: This is empty: send a text.",
+    "agent_id: value is required",
   ]);
   expect(faults(EnrichmentBody, { ...enrichmentExample, value: 1998 })).toEqual([value]);
   expect(faults(EnrichmentBody, { ...enrichmentExample, value: "" })).toEqual([
-    "value: This is empty: send a text.",
+    "value: value is required",
   ]);
   for (const given of [undefined, 7, ""]) {
     expect(faults(DraftBody, { ...draftExample, agent_id: given })).toEqual([required]);

@@ -155,7 +155,7 @@ describe("a person whose request is refused is shown a page", () => {
     const refused = await send("/api/onboard", {}, from);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     const page = await read(refused);
-    expect([page.status, page.text("h1")]).toEqual([429, "Too many requests"]);
+    expect([page.status, page.text("h1")]).toEqual([429, "Please wait a moment"]);
     expect(page.text("main")).toMatch(/Try again in \d+ (?:seconds?|minutes?)/);
   });
 
@@ -300,7 +300,7 @@ test("a sender is told how long others waited, once there are enough", async () 
   const secret = taken.headers.get("location") ?? "";
   const words = async () =>
     (await read(await send("/api/corrections/status/page", { secret }))).text("#status");
-  expect(await words()).toContain("Look again in a few days");
+  expect(await words()).toContain("We aim to decide within 7 days");
   const dayMs = 86_400_000;
   for (let at = 1; at <= 5; at++) {
     await service.store.write((tx) =>
@@ -313,7 +313,7 @@ test("a sender is told how long others waited, once there are enough", async () 
       }),
     );
   }
-  expect(await words()).toContain("Half of the last ones were decided within 3 days.");
+  expect(await words()).toContain("Usually decided within 3 days.");
 });
 
 describe("a correction", () => {
@@ -453,7 +453,7 @@ describe("a form in another language", () => {
     const from = { "x-forwarded-for": "10.7.0.2" };
     for (let at = 0; at < 10; at++) await send("/api/onboard?language=es", {}, from);
     const refused = await read(await send("/api/onboard?language=es", {}, from));
-    expect([refused.status, refused.text("h1")]).toEqual([429, "Demasiadas solicitudes"]);
+    expect([refused.status, refused.text("h1")]).toEqual([429, "Espere un momento"]);
     expect(refused.text("main")).toMatch(/dentro de \d+ (?:segundo|minuto)s?\./);
     const missing = await read(await service.get("/fr/onboard?claim=nobody", browser));
     expect([missing.status, missing.$("html").attr("lang")]).toEqual([404, "fr"]);
