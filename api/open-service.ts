@@ -22,6 +22,9 @@ import { openSearch } from "./search/engine.ts";
 import { isUsed, openSecrets } from "./secrets.ts";
 import { eraseOldContacts } from "#content/correction/erase-contacts.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
+import { onboardingKeys } from "#content/onboarding/keys.ts";
+import { openMails } from "#content/onboarding/mails.ts";
+import { openMail } from "./onboarding/host-proof.ts";
 import { expireWaiting } from "#content/operator/review-queues.ts";
 import { startSweep, openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 
@@ -50,6 +53,7 @@ export type ServiceOverrides = Partial<
 
 const flushEveryMs = 1_000;
 const sweepEveryMs = 60_000;
+const mailEveryMs = 30_000;
 const lookEveryMs = 1_000;
 const expireEveryMs = 3_600_000;
 const checkEveryMs = 86_400_000;
@@ -97,6 +101,7 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
   const working = [
     startSweep(givingWorld(context), log),
     startOnboardingSweep(context),
+    ...startMails(context),
     every(() => expireWaiting(context), {
       everyMs: expireEveryMs,
       onFailure: notStored("what has waited too long is"),
@@ -128,6 +133,16 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
       if (given.store === undefined) store.close();
     },
   };
+}
+
+/** Tells claimants what becomes of their requests, every half minute; nothing without a mail server. */
+function startMails(context: Context) {
+  const { config, log } = context;
+  const onFailure = (err: unknown) => log.warn({ err }, "a mail could not be sent; trying again");
+  const sendMail = openMail(config.mail, onFailure);
+  if (sendMail === null) return [];
+  const world = { ...context, ...onboardingKeys(context), baseUrl: config.baseUrl, sendMail };
+  return [every(openMails(world), { everyMs: mailEveryMs, onFailure })];
 }
 
 /**

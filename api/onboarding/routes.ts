@@ -68,7 +68,8 @@ export const onboardRoutes = (context: Context) => {
       const { token, code: mailed } = secretsIn(secret);
       const said = await pressButton(proving, button, { token, code });
       const status = await onboardingStatus(verb, digestOf(token));
-      return { ...unknownStatusPage, status, secret: token, code: code || mailed, said };
+      const mails = config.mail !== null;
+      return { ...unknownStatusPage, status, secret: token, code: code || mailed, said, mails };
     },
   });
   return new Elysia()
@@ -152,7 +153,12 @@ const fillStep = (profile: FillStep["profile"], sent: FillStep["sent"]): FillSte
   key: crypto.randomUUID(),
 });
 
-const unknownStatusPage = { page: "/onboard/status", code: "", ...unknownStatus } as const;
+const unknownStatusPage = {
+  page: "/onboard/status",
+  code: "",
+  mails: false,
+  ...unknownStatus,
+} as const;
 
 /** Does what a button of the status page says, and answers what came of it; null for none. */
 async function pressButton(

@@ -154,7 +154,7 @@ export const settings = z
     ),
     ALMONER_SMTP_URL: matching(/^smtps?:\/\/./, "an smtp: or smtps: URL")
       .describe(
-        "mail server that sends the links of claims: `smtp://` or `smtps://user:password@host:port`",
+        "mail server that sends claimants the links and the decisions of their requests: `smtp://` or `smtps://user:password@host:port`",
       )
       .meta({ fallback: "none: no mail is sent" }),
     ALMONER_MAIL_FROM: matching(

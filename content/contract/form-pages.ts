@@ -62,8 +62,8 @@ export type FormPage =
       | { step: "field"; profile: NonprofitDetail }
       | (FillStep<NonprofitDetail> & { field: CorrectionField })
     ))
-  /** `code` came with a link by mail; "" for none. */
-  | ({ page: "/onboard/status"; code: string } & StatusOf<OnboardingStatus>)
+  /** `code` came with a link by mail; "" for none. `mails`: whether the sender is told by mail. */
+  | ({ page: "/onboard/status"; code: string; mails: boolean } & StatusOf<OnboardingStatus>)
   /** `name`: of the organisation whose profile it is about. */
   | ({ page: "/corrections/status"; name: string } & StatusOf<CorrectionStatus>)
   /** `waitS`: seconds until it is worth trying again. `sent`: a form was sent, and the browser still has it. */

@@ -6,6 +6,8 @@ export type ProofKeys = {
   statusToken: (submissionId: string) => string;
   /** What stands in a file or in DNS to prove control of a host. No secret once it is there. */
   hostToken: (submissionId: string) => string;
+  /** What stands for a mail address in the outbox. */
+  addressSeal: (address: string) => string;
   /** Seals the link that proves control of a mailbox at this host. */
   linkSeal: (submissionId: string, host: string, issued: string) => string;
 };
@@ -34,6 +36,7 @@ export function onboardingKeys({
     },
     statusToken: (submissionId) => code(`status\n${submissionId}`),
     hostToken: (submissionId) => `almoner-claim=${code(`host\n${submissionId}`)}`,
+    addressSeal: (address) => code(`address\n${address.toLowerCase()}`),
     linkSeal: (submissionId, host, issued) => code(`link\n${submissionId}\n${host}\n${issued}`),
   };
 }

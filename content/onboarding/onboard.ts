@@ -13,6 +13,7 @@ import { readWallet } from "#content/giving/wallet.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { findDuplicates, type Sought } from "./duplicate-store.ts";
+import { queueMail } from "./mail-store.ts";
 import { placeGivenUp } from "./places.ts";
 import { type OnboardingRequest, onboardingType, readOnboarding } from "./read.ts";
 import {
@@ -132,7 +133,7 @@ type Job = {
 
 async function planNew(
   store: Queryable,
-  { statusToken }: OnboardWorld,
+  world: OnboardWorld,
   { request, proven, duplicates, digest, network, now }: Job,
 ): Promise<Plan<OnboardingStored, OnboardFailure>> {
   const slug = request.claim_slug;
@@ -147,7 +148,7 @@ async function planNew(
   const givenUp = placeGivenUp(waiting, network);
   const id = randomBytes(10).toString("hex");
   const type = onboardingType(request, claimed.value);
-  const status_digest = digestOf(statusToken(id));
+  const status_digest = digestOf(world.statusToken(id));
   const onboarding = {
     id,
     type,
@@ -163,8 +164,24 @@ async function planNew(
   };
   const makeRoom = givenUp === null ? [] : [giveUpPlace(givenUp, now.getTime())];
   const stored = { id, type, slug, status: "pending_review", status_digest } as const;
-  return planned(ok(stored), ...makeRoom, addOnboarding(onboarding));
+  return planned(ok(stored), ...makeRoom, addOnboarding(onboarding), ...toTell(world, onboarding));
 }
+
+/** Puts the sender's mails into the outbox, where there is a mail server. */
+const toTell = (
+  { addressSeal, config }: OnboardWorld,
+  { id, request, network, created_at }: Parameters<typeof addOnboarding>[0],
+) =>
+  config.mail === null
+    ? []
+    : [
+        queueMail({
+          submission_id: id,
+          address_seal: addressSeal(request.contact_email),
+          network: network ?? "",
+          at: created_at,
+        }),
+      ];
 
 /** The proof of a wallet, unless another request came with its challenge. */
 async function ofNewChallenge(

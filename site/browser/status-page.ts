@@ -30,7 +30,12 @@ function listen(): void {
     });
   }
   const copy = document.querySelector<HTMLElement>("#status-copy");
-  if (copy !== null) offerCopying(copy, part("#status-link"));
+  if (copy !== null) {
+    offerCopying(copy, part("#status-link"));
+    const print = part("#status-print");
+    print.hidden = false;
+    print.addEventListener("click", () => globalThis.print());
+  }
   document.querySelector<HTMLElement>("#status-said")?.focus();
 }
 

@@ -22,7 +22,10 @@ export const emptyForms = {
     view: onboardView({ page: "/onboard", ...unasked }, t),
   }),
   onboardStatus: ({ t = english }: BuildInputs) => ({
-    view: onboardingStatusView({ page: "/onboard/status", code: "", ...unknownStatus }, t),
+    view: onboardingStatusView(
+      { page: "/onboard/status", code: "", mails: false, ...unknownStatus },
+      t,
+    ),
   }),
   corrections: ({ t = english }: BuildInputs) => ({
     view: correctionView({ page: "/corrections", ...unasked }, t),

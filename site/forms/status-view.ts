@@ -22,7 +22,7 @@ const saidIn = (said: Statement | null, t: Texts): string | null =>
 
 /** What became of a claim, a registration or a change, and what happens next. */
 export function onboardingStatusView(
-  { status, secret, code, said, usualDays }: FormPageOf<"/onboard/status">,
+  { status, secret, code, said, usualDays, mails }: FormPageOf<"/onboard/status">,
   t: Texts,
 ) {
   const common = {
@@ -48,7 +48,7 @@ export function onboardingStatusView(
   return {
     ...common,
     state: t.text(`status.${status.status}`),
-    next: nextOf(status, { canProve: proof?.isOpen === true, usualDays }, t),
+    next: nextOf(status, { canProve: proof?.isOpen === true, usualDays, mails }, t),
     facts: factsOf(status, t),
     proof,
     buttons: [
@@ -64,7 +64,11 @@ export function onboardingStatusView(
 
 function nextOf(
   { status, reason, wallet, other_wallet_at }: OnboardingStatus,
-  { canProve, usualDays }: { canProve: boolean; usualDays: number | null },
+  {
+    canProve,
+    usualDays,
+    mails,
+  }: { canProve: boolean } & Pick<FormPageOf<"/onboard/status">, "usualDays" | "mails">,
   t: Texts,
 ): string[] {
   if (status === "pending_review") {
@@ -72,7 +76,7 @@ function nextOf(
       t.text("status.reviewed"),
       ...(canProve ? [t.text("status.can_prove")] : []),
       usually(usualDays, t),
-      t.text("status.look_again"),
+      t.text(mails ? "status.mailed" : "status.look_again"),
       t.text("status.expires"),
     ];
   }

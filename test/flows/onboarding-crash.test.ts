@@ -41,6 +41,7 @@ test("kill -9 while approving: no claim, registration or change is half applied"
     issuer,
     statusToken: (id: string) => id,
     hostToken: (id: string) => id,
+    addressSeal: (address: string) => address,
     linkSeal: (id: string) => id,
     config: { claimChecks: true, mail: null },
   };

@@ -191,6 +191,7 @@ const verbs: readonly string[] = [
   "content/enrichment/bind-agent.ts",
   "content/enrichment/enrich.ts",
   "content/enrichment/proposal.ts",
+  "content/onboarding/mails.ts",
   "content/onboarding/onboard.ts",
   "content/onboarding/onboarding-status.ts",
   "content/onboarding/prove-host.ts",
