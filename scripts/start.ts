@@ -55,7 +55,7 @@ const command = defineCommand({
     },
   },
   run: async ({ args }) => {
-    const given = startConfig(args);
+    const given = startConfig(args.real === true);
     const stop = stopSignal();
     const log = openLog(given);
     const starting = startLocalChain(given, (message) => log.warn(message));
@@ -122,20 +122,8 @@ const command = defineCommand({
 });
 
 /** The settings; a real directory has a folder of its own unless they name one. */
-function startConfig({
-  real,
-  sample,
-  profiles,
-}: {
-  real?: boolean | undefined;
-  sample?: boolean | undefined;
-  profiles?: string | undefined;
-}): Config {
-  if (real !== true) return configOrExit();
-  if (sample === true || profiles !== undefined) {
-    stopWith("--real stands alone: --sample and --profiles are for invented nonprofits.", 2);
-  }
-  process.env["ALMONER_DATA_DIR"] ||= realFolder;
+function startConfig(isReal: boolean): Config {
+  if (isReal) process.env["ALMONER_DATA_DIR"] ||= realFolder;
   return configOrExit();
 }
 

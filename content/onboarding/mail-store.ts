@@ -4,26 +4,20 @@ import { builder, statement, type Statement } from "#content/store/statement.ts"
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 import { mailOutbox as outbox } from "#content/store/tables/operations.ts";
 
-/** What the mail of a row said last: nothing yet, that the request came, or that it is decided. */
-export type Told = (typeof outbox.$inferSelect)["told"];
-
 const dayMs = 86_400_000;
 const endedKeptMs = 7 * dayMs;
 
-/** Notes that the sender of a request is to be told of it, at an address that is known by its seal only. */
-export const queueMail = (mail: {
-  submission_id: string;
-  address_seal: string;
-  /** The sender's, hashed; "" for an unknown one. */
-  network: string;
-  at: number;
-}): Statement => {
-  const { at, ...row } = mail;
-  const waiting = { told: "nothing", status: "pending", attempts: 0 } as const;
-  return statement(
-    builder.insert(outbox).values({ ...row, ...waiting, due_at: at, created_at: at }),
-  );
+export type Mail = typeof outbox.$inferSelect;
+
+/** Notes that the sender of a request is to be told of it. */
+export const queueMail = (
+  mail: Pick<Mail, "submission_id" | "address_seal" | "network" | "created_at">,
+): Statement => {
+  const waiting = { told: "nothing", status: "pending", due_at: mail.created_at } as const;
+  return statement(builder.insert(outbox).values({ ...mail, ...waiting }));
 };
+
+export type DueMail = Awaited<ReturnType<typeof dueMails>>[number];
 
 /** The mails that are due, the oldest first, each with its request. Index: webhook_deliveries_due. */
 export const dueMails = (store: Queryable, now: number, limit: number) =>
@@ -41,22 +35,16 @@ export const dueMails = (store: Queryable, now: number, limit: number) =>
     .orderBy(asc(outbox.id))
     .limit(limit);
 
-export type DueMail = Awaited<ReturnType<typeof dueMails>>[number];
-
-/** When each mail of the last day was sent, where to and on whose behalf. Index: webhook_deliveries_finished. */
-export const mailsOfDay = (store: Queryable, now: number) =>
+/** The requests to whose senders a mail went in the last day. Index: webhook_deliveries_finished. */
+export const mailsOfDay = (store: Queryable, now: number): Promise<Mail[]> =>
   store.db
-    .select({ seal: outbox.address_seal, network: outbox.network, sent_at: outbox.sent_at })
+    .select()
     .from(outbox)
-    .where(gt(outbox.sent_at, now - dayMs));
+    .where(gt(outbox.sent_at, now - dayMs))
+    .execute();
 
 /** Changes a row, and forgets those that ended a week ago. */
-export const saveMail = (
-  store: Store,
-  id: number,
-  values: Partial<typeof outbox.$inferInsert>,
-  now: number,
-): Promise<unknown> =>
+export const saveMail = (store: Store, id: number, values: Partial<Mail>, now: number) =>
   store.write(async (tx) => {
     await tx.db.update(outbox).set(values).where(eq(outbox.id, id));
     const ended = and(ne(outbox.status, "pending"), lt(outbox.sent_at, now - endedKeptMs));

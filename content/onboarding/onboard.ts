@@ -179,7 +179,7 @@ const toTell = (
           submission_id: id,
           address_seal: addressSeal(request.contact_email),
           network: network ?? "",
-          at: created_at,
+          created_at,
         }),
       ];
 

@@ -20,26 +20,18 @@ const withNumbersAndPicks = {
   staleAfter: (change: Change) => changesNumbers(change) || changesRecommended(change),
 };
 
-/** Settings that pages name, as the publisher found them: facts of the store, so that a change renders pages again. */
-export const operatorFacts = {
-  contact: "contact",
-  operator: "operator",
-  country: "operator_country",
-  logDays: "recommendation_log_days",
-} as const;
-
-const logDaysDefault = 90;
-
-/** Who runs the directory, how people reach them, and how long they keep the log of recommendations. */
-const operatorOf = async ({ store }: Source) => {
-  const said = async (name: string) => (await directoryFact(store, name)) || null;
-  return {
-    contact: await said(operatorFacts.contact),
-    operator: await said(operatorFacts.operator),
-    operatorCountry: await said(operatorFacts.country),
-    logDays: Number((await said(operatorFacts.logDays)) ?? logDaysDefault),
-  };
+/** Settings that pages name, as the publisher found them: a fact of the store, so that a change renders pages again. */
+export const publicSettingsFact = "public_settings";
+export const publicSettingsDefault = {
+  contact: null as string | null,
+  operator: null as string | null,
+  operatorCountry: null as string | null,
+  recommendationLogDays: 90,
 };
+const publicSettings = async ({ store }: Source): Promise<typeof publicSettingsDefault> => ({
+  ...publicSettingsDefault,
+  ...JSON.parse((await directoryFact(store, publicSettingsFact)) ?? "{}"),
+});
 
 const recommendedOnHome = 3;
 const recommendedMax = 500;
@@ -120,8 +112,8 @@ export const pages = {
   receipt: single("/receipt", nothing),
   widget: single("/widget", nothing),
   search: single("/search", ({ t }) => ({ view: searchView({}, null, t), answered: false })),
-  about: single("/about", operatorOf, withNumbers),
-  privacy: single("/privacy", operatorOf, withNumbers),
+  about: single("/about", publicSettings, withNumbers),
+  privacy: single("/privacy", publicSettings, withNumbers),
   data: single("/data", nothing),
   developers: single("/developers", ({ baseUrl }) => ({
     rooms: referenceView(openApiDocument(baseUrl)),
