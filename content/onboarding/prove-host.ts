@@ -157,9 +157,12 @@ export async function checkHost(
 ): Outcome {
   const [, key = ""] = /^onboarding-([\da-f]{1,64})$/.exec(id) ?? [];
   const outcome = await proveHost(world, key, {});
-  const state = outcome.ok ? outcome.value.state : outcome.failure.kind;
+  const host = outcome.ok ? outcome.value.state : outcome.failure.kind;
   const at = world.clock().getTime();
-  const entry = { operator, action: "review.checked", subject: id, detail: { host: state }, at };
+  const submission = await onboardingById(world.store, key);
+  const profile = submission && (await profileOf(world.store, submission));
+  const about = profile?.name ?? submission?.request.name ?? null;
+  const entry = { operator, action: "review.checked", subject: id, detail: { about, host }, at };
   await world.store.write((tx) => logOperator(tx, entry));
   return outcome;
 }

@@ -111,12 +111,14 @@ function pagerOf(list: ListPage) {
 }
 
 /** What a list is about: its cause, else its country, else the whole directory. */
-function subjectOf({ cause, country }: Filters, t: Texts) {
+function subjectOf({ cause, country, region }: Filters, t: Texts) {
   const code = countryCode(country ?? "");
+  const state = region === null ? null : valueName("region", region, t);
   if (cause !== null) {
     const kicker = { name: t.text("frame.causes"), href: "/causes" };
     const named = t.word(facetValueName("cause", cause));
-    const place = code === null ? null : t.countryInSentence(countryName(code) ?? code);
+    const whole = code === null ? null : t.countryInSentence(countryName(code) ?? code);
+    const place = state ?? whole;
     const name =
       place === null ? named : t.text("nearby.cause_in_country", { cause: named, place });
     const intro = causeIntros.get(cause);
@@ -125,7 +127,7 @@ function subjectOf({ cause, country }: Filters, t: Texts) {
   const whole = { name: t.text("frame.all"), href: "/browse" };
   if (country === null) return { ...whole, kicker: null, intro: null };
   const kicker = { name: t.text("frame.countries"), href: "/countries" };
-  return { name: t.country(code) ?? country, kicker, intro: null };
+  return { name: state ?? t.country(code) ?? country, kicker, intro: null };
 }
 
 function jsonPath(list: Pick<ListPage, "filters" | "sort" | "page">): string {

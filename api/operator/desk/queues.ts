@@ -8,6 +8,7 @@ import {
   waitingMax,
 } from "#content/operator/review-queues.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
+import { isRowField } from "#content/contract/enrichment.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import {
   aboutReview,
@@ -170,21 +171,31 @@ const alike: ReadonlySet<ReviewKind> = new Set(["prose", "correction"]);
 const sameAsked = ({ id, kind, slug, comparison }: ReviewItem): string =>
   alike.has(kind) && comparison.length > 0 ? JSON.stringify([slug, comparison]) : id;
 
-const reviewTable = (reviews: readonly ReviewItem[]): Html =>
-  table({
+/** Equal for reviews of which only one can be right: other values of a field, other claims of a profile. Rows are added. */
+const rivalKey = (review: ReviewItem): string =>
+  review.slug === null || isRowField(review.comparison[0]?.field ?? "")
+    ? review.id
+    : `${review.slug} ${aboutReview(review)}`;
+
+const reviewTable = (reviews: readonly ReviewItem[]): Html => {
+  const groups = [...Map.groupBy(reviews, sameAsked).values()];
+  const rivals = Map.groupBy(groups, ([first]) => first && rivalKey(first));
+  return table({
     columns: ["Tick", "Review", "Asks for", "Since"],
-    rows: [...Map.groupBy(reviews, sameAsked).values()].flatMap((same, at) => {
+    rows: groups.flatMap((same, at) => {
       const [review] = same;
       if (review === undefined) return [];
       const about = aboutReview(review);
       return [
         [
-          html`<input
-            type="checkbox"
-            name="review.${same.map(({ id }) => id).join(",")}"
-            value="1"
-            aria-label="Tick ${about}"
-          />`,
+          (rivals.get(rivalKey(review)) ?? []).length > 1
+            ? html`<span class="quiet">rival values</span>`
+            : html`<input
+                type="checkbox"
+                name="review.${same.map(({ id }) => id).join(",")}"
+                value="1"
+                aria-label="Tick ${about}"
+              />`,
           html`<a
               href="/desk/reviews/${encodeURIComponent(review.id)}"
               ${at === 0 ? html` accesskey="o"` : null}
@@ -200,6 +211,7 @@ const reviewTable = (reviews: readonly ReviewItem[]): Html =>
       ];
     }),
   });
+};
 
 const askedMax = 140;
 

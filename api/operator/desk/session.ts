@@ -135,7 +135,7 @@ export async function signInPage(
     <form method="post" action="/desk/sign-in">
       ${tokenField(formToken(context, { id }))}
       <input type="hidden" name="next" value="${next}" />
-      <label for="operator-name">Your name (may stay empty)</label>
+      <label for="operator-name">Name (any: the token says who you are)</label>
       <input
         id="operator-name"
         name="operator_name"
@@ -191,8 +191,7 @@ export async function signIn(context: Context, request: Request): Promise<Page |
     const cookie = await openSession(context, answer.name, token);
     return redirect(next, { "set-cookie": cookie });
   }
-  if (answer.kind === "unknown_token")
-    return again(401, "No operator has this token, or not by this name.");
+  if (answer.kind === "unknown_token") return again(401, "No operator has this token.");
   const seconds = retryAfter(answer.resetMs);
   return again(429, `Too many failed attempts. The next one is looked at in ${seconds} seconds.`, {
     "retry-after": seconds,
