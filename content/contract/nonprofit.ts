@@ -48,12 +48,8 @@ export const NonprofitSummary = named("NonprofitSummary", {
     .array(z.string())
     .describe("Cause ids; empty where nothing that a register says fits one"),
   category: text("What a register files it under, in the register's words, for example Theater"),
-  income_band: z
-    .enum(incomeBandIds)
-    .describe("Band of the yearly income that a register gives, as the filter income has it"),
-  standing: RegisterState.nullable().describe(
-    "What registers say of the organisation: a revocation before all else; null: none speaks of it",
-  ),
+  income_band: z.enum(incomeBandIds).describe("Yearly income, as the filter income has it"),
+  standing: RegisterState.nullable().describe("What registers say of it; null: none lists it"),
 });
 export type NonprofitSummary = z.infer<typeof NonprofitSummary>;
 

@@ -1,5 +1,5 @@
 import type { SearchAnswer } from "#content/contract/search.ts";
-import { type RowItem, rowNote, type RowWords, warningOf } from "./row.ts";
+import { rowNote, type RowWords, warningOf } from "./row.ts";
 
 /** One result, as text: `note` has its place, and what else is known of it. */
 export type FoundItem = {
@@ -146,7 +146,7 @@ async function service(words: string, literal: boolean, rows: RowWords): Promise
       return nonprofits.slice(0, limit).map((item, at) => ({
         url: `/nonprofits/${item.slug}`,
         title: item.name,
-        note: rowNote(item, placeOf(item), rows),
+        note: rowNote(item, [item.city, item.country].filter(Boolean).join(", "), rows),
         line: item.tagline ?? item.mission ?? "",
         warning: warningOf(item, rows),
         heading: offset + at > 0 && offset + at === first.matching ? rows.text("related") : null,
@@ -156,9 +156,6 @@ async function service(words: string, literal: boolean, rows: RowWords): Promise
 }
 
 const firstPage = 10;
-
-const placeOf = ({ city, country }: RowItem): string =>
-  [city, country].filter((part) => part !== null).join(", ");
 
 async function ask(
   words: string,

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { mcpServer } from "#api/mcp/server.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
@@ -305,4 +307,19 @@ describe.skipIf(!clientsInstalled)("the official conformance scenarios that appl
     },
     240_000,
   );
+});
+
+test.each([
+  [{ total: 5, matching: 2, related: 3 }, "Results 1 to 2 of 5 have all of the words"],
+  [{ total: 3, matching: 0, related: 3 }, "All 3 results are only related"],
+  [{ total: 2, matching: 2, related: 0 }, undefined],
+])("a search says in words where its related results begin: %p", async (counts, words) => {
+  const [one, other] = InMemoryTransport.createLinkedPair();
+  await mcpServer(async () => Response.json(counts)).connect(one);
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(other);
+  const { content } = await client.callTool({ name: "search_nonprofits", arguments: { q: "x" } });
+  const [, text] = content as { text: string }[];
+  expect(text?.text.slice(0, words?.length)).toBe(words);
+  await client.close();
 });

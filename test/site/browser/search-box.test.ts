@@ -83,8 +83,8 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
       "2 nonprofits in France × “night” instead of “nigth” ×",
     );
     expect(await page.locator("#search-results .note").allTextContents()).toEqual([
-      "Education · France · Income: Under 10,000 · Registered",
-      "Education · France · Income: Under 10,000",
+      "Education · France · Income: Under 10,000 · Registered",
+      "Education · France · Income: Under 10,000",
     ]);
     expect(await page.textContent("#search-results li:nth-child(2)")).toStartWith(
       "Related: these have some of the words, or work for the same causeNight School 3 Tax exemption revoked",

@@ -55,7 +55,7 @@ test("a search is a page: words marked, what it was narrowed by to take away, it
       .get(),
   ).toEqual(["Claimed", "Takes USDC"]);
   expect(item.find(".note").text()).toBe(
-    "Water & Sanitation · Kisumu, Kenya · 1 person a year · Income: 1 to 10 million · Registered",
+    "Water & Sanitation · Kisumu, Kenya · 1 person a year · Income: 1 to 10 million · Registered",
   );
   expect(
     $(".chips a")
@@ -83,7 +83,7 @@ test("a row warns of what registers say against an organisation, and tells how f
   const $ = await drawn({ q: "wells" }, { ...answer, nonprofits: [found] });
   const item = $("#search-list li");
   expect(item.find(".mark.bad").text()).toBe("Tax exemption revoked");
-  expect(item.find(".note").text()).toBe("Wells · Kisumu, Kenya · 1 person a year · about 3 km");
+  expect(item.find(".note").text()).toBe("Wells · Kisumu, Kenya · 1 person a year · about 3 km");
 });
 
 test("what was read in the words can be taken away", async () => {
