@@ -19,7 +19,6 @@ export function rowNote(item: RowItem, place: string, { text, names }: RowWords)
     standing && !warnings.has(standing) && text(standing),
     km !== null && unbroken(text("distance", { km: Math.max(1, Math.round(km)) })),
   ];
-  // A separator ends a line and begins none.
   return facts.filter(Boolean).join("\u00A0· ");
 }
 
