@@ -43,6 +43,7 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
   const { page = 1 } = asked;
   const start = (page - 1) * searchLimitDefault;
   const entries = entriesOf(found.nonprofits, t);
+  const { near } = found.understood;
   const pageCount = Math.max(1, Math.ceil(found.total / searchLimitDefault));
   const previous = Math.min(page - 1, pageCount);
   const pathOf = (number: number) => searchPath({ ...asked, page: number });
@@ -67,6 +68,7 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
       ...(asked.literal
         ? [{ text: t.text("read.literal"), href: searchPath({ ...asked, literal: "", page: 1 }) }]
         : []),
+      ...nearChip(asked, near, t),
       ...givenFilters(asked).map(([name, value]) => ({
         text: filterText(name, value, t),
         href: searchPath({ ...asked, [name]: undefined, page: 1 }),
@@ -77,7 +79,9 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
     groups: groupsOf(asked, found, t),
     indexed: indexedFilters(answer, t),
     /** What narrows the search narrows the next one, too. */
-    fixed: givenFilters(asked).map(([name, value]) => ({ name, value })),
+    fixed: [...givenFilters(asked), ...reachOf(asked)].map(([name, value]) => ({ name, value })),
+    near: asked.near,
+    choices: choicesOf(asked, found.understood),
     page,
     pages: pageNumbers(page, pageCount).map((number) => ({
       number,
@@ -108,6 +112,21 @@ function readText({ text, values }: ReadChip, t: Texts): string {
   return t.text(`read.${text}`, { ...values, ...named });
 }
 
+/** Places of which one is meant, each with its search. */
+const choicesOf = (asked: SearchAsked, { near }: SearchResults["understood"]) =>
+  (near?.choices ?? []).map((text) => ({
+    text,
+    href: searchPath({ ...asked, near: text, page: 1 }),
+  }));
+
+/** Leads to the search without what it has to be near. */
+function nearChip(asked: SearchAsked, near: SearchResults["understood"]["near"], t: Texts) {
+  if (near === undefined || near.choices !== undefined) return [];
+  const without = asked.near === undefined ? { literal: "1" } : { near: "" };
+  const text = t.text("search.near_place", { place: near.name, km: near.within_km });
+  return [{ text, href: searchPath({ ...asked, ...without, page: 1 }) }];
+}
+
 /** What the directory's own index narrows by, where no service answers. The names of values are JSON. */
 function indexedFilters(answer: SearchResults | null, t: Texts) {
   if (answer !== null) return [];
@@ -129,7 +148,10 @@ function groupsOf(asked: SearchAsked, { facets, total }: SearchResults, t: Texts
 }
 
 function introOf(asked: SearchAsked, found: SearchResults, t: Texts): string | null {
-  const { note, total, matching } = found;
+  const { note, total, matching, understood } = found;
+  const { name: place = "", choices } = understood.near ?? {};
+  if (choices !== undefined)
+    return t.text(choices.length === 0 ? "search.near_none" : "search.near_which", { place });
   if (total === 0 && givenFilters(asked).length > 0) return t.text("search.narrowed_none");
   // The service says in English how it read the words.
   if (t === english || note === null) return note;
@@ -144,10 +166,15 @@ const headingOf = (q: string, total: number, t: Texts): string => {
     : t.text("search.found_for", { nonprofits, q });
 };
 
-function searchPath({ q = "", literal = "", page = 1, ...filters }: SearchAsked): string {
+const reachOf = ({ within_km }: SearchAsked): [string, string][] =>
+  within_km === undefined ? [] : [["within_km", String(within_km)]];
+
+function searchPath({ q = "", near = "", literal = "", page = 1, ...asked }: SearchAsked): string {
   const params = new URLSearchParams([
     ...(q === "" ? [] : [["q", q]]),
-    ...givenFilters(filters),
+    ...(near === "" ? [] : [["near", near]]),
+    ...reachOf(asked),
+    ...givenFilters(asked),
     ...(literal === "" ? [] : [["literal", literal]]),
     ...(page > 1 ? [["page", String(page)]] : []),
   ]);

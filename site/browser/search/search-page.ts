@@ -33,6 +33,8 @@ async function show(): Promise<void> {
   form.append(
     ...Object.entries(filters).map(([name, value]) => el("input", { type: "hidden", name, value })),
   );
+  // The index does not know where profiles are.
+  part("#search-near").hidden = true;
   heading.textContent = text("searching");
   try {
     const index = await openIndex();
