@@ -115,7 +115,7 @@ describe("GET /api/search", () => {
 
   test("never fails, whatever the query string holds", async () => {
     const part = fc.string({ unit: "binary", maxLength: 30 });
-    const name = fc.constantFrom("q", "cause", "country", "ghd_aligned", "limit", "offset");
+    const name = fc.constantFrom("q", "near", "cause", "country", "ghd_aligned", "limit", "offset");
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(name, part), { maxLength: 5 }), async (pairs) => {
         const query = pairs.map(([key, text]) => `${key}=${escape(text)}`).join("&");
