@@ -54,7 +54,7 @@ export const SearchEcho = named("SearchEcho", {
   accepts: z.enum(["usdc"]).nullable().describe("usdc: only those that take gifts so"),
   has_website: z.boolean().nullable().describe("Whether a website has to be known, or must not be"),
   income: z.string().nullable().describe("Band of the yearly income"),
-  near: z.string().nullable().describe("Postal code, town or coordinates, as given"),
+  near: z.string().nullable().describe("Postal code or town, as given"),
   within_km: z.int().nullable().describe("As given"),
   literal: z.boolean().describe("True: the words were taken as they stand"),
 });

@@ -97,7 +97,8 @@ export function cellsWithin(from: Point, withinKm: number) {
   const near: { cell: string; km: number }[] = [];
   const begun = new Set<string>();
   const grid = table().grid();
-  let [before, run]: [string, string[]] = ["", []];
+  const run: string[] = [];
+  let before = "";
   // Not for…of, and no distance of all: over so many both take ten times as long.
   for (let at = 0; at <= grid.length; at++) {
     const { cell, point } = grid[at] ?? beyond;
@@ -106,14 +107,11 @@ export function cellsWithin(from: Point, withinKm: number) {
     if (km <= withinKm) {
       near.push({ cell, km });
       run.push(cell);
-    } else {
-      for (const one of run) {
-        const shared = Math.max(sharedLength(one, before), sharedLength(one, cell));
-        begun.add(one.slice(0, shared + 1));
-      }
-      before = cell;
-      if (run.length > 0) run = [];
+      continue;
     }
+    for (const one of run.splice(0))
+      begun.add(one.slice(0, 1 + Math.max(sharedLength(one, before), sharedLength(one, cell))));
+    before = cell;
   }
   return { near: near.sort((a, b) => a.km - b.km), begun: [...begun] };
 }

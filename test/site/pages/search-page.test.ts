@@ -170,6 +170,35 @@ test("counts what each filter would leave, and says when results are a guess", a
   expect($('.narrow input[name="country"]').attr("value")).toBe("Kenya");
 });
 
+test("says how far away results are, and asks which of several places is meant", async () => {
+  const [first] = answer.nonprofits;
+  const nonprofits = first === undefined ? [] : [{ ...first, distance_km: 6.6 }];
+  const near = { name: "Leeds, West Yorkshire", within_km: 10 };
+  const understood = { ...answer.understood, place: null, near };
+  const asked = { q: "clean", near: "Leeds", within_km: 10 };
+  const $ = await drawn(asked, { ...answer, nonprofits, understood });
+  expect($("#search-list .note").text()).toStartWith("about 7 km away · ");
+  expect($(".chips a").attr("href")).toBe("/search?q=clean&within_km=10");
+  expect($(".chips a").text()).toStartWith("within 10 km of Leeds, West Yorkshire");
+  expect($('#search-near input[name="near"]').attr("value")).toBe("Leeds");
+  expect($('form input[name="within_km"]').attr("value")).toBe("10");
+  const several = { name: "<i>", within_km: 25, choices: ["Portland, Oregon", "Portland, Maine"] };
+  const none = { ...answer, total: 0, nonprofits: [] };
+  const which = await drawn(
+    { near: "<i>" },
+    { ...none, understood: { ...understood, near: several } },
+  );
+  expect(which(".notice").text()).toBe("“<i>” is several places. Which one do you mean?");
+  const links = which(".chips a").map((_, link) => which(link).attr("href"));
+  expect(links.get()).toEqual([
+    "/search?near=Portland%2C+Oregon",
+    "/search?near=Portland%2C+Maine",
+  ]);
+  const unknown = { ...understood, near: { ...several, choices: [] } };
+  const what = await drawn({ near: "<i>" }, { ...none, understood: unknown });
+  expect(what(".notice").text()).toContain("EH1 1AA");
+});
+
 test("leads back from beyond the end", async () => {
   const $ = await drawn({ q: "clean", page: 9_999 });
   expect($('[rel="prev"]').attr("href")).toBe("/search?q=clean&page=3");
