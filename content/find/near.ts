@@ -21,7 +21,7 @@ export type Nearby = {
 
 /** What `near` asks for, else what `q` says, and what is left of `q`; null when neither names a place. */
 export function openNear(index: SearchIndex) {
-  const cached = new LRUCache<string, Nearby>(weighed(4_000_000, ({ kms }) => 200 * kms.size));
+  const cached = new LRUCache<string, Nearby>(weighed(8_000_000, ({ kms }) => 120 * kms.size));
   return async (
     { near, within_km = withinKm.default, q, literal }: SearchQuery,
     version: number,

@@ -96,28 +96,26 @@ export const cellOf = ({ lat, lon }: Point): string =>
 export function cellsWithin(from: Point, withinKm: number) {
   const near: { cell: string; km: number }[] = [];
   const begun = new Set<string>();
-  const grid = table().grid();
+  const { cells, lats, points } = table().grid();
   const run: string[] = [];
-  let before = "";
-  // Not for…of, and no distance of all: over so many both take ten times as long.
-  for (let at = 0; at <= grid.length; at++) {
-    const { cell, point } = grid[at] ?? beyond;
-    const isFar = Math.abs(point.lat - from.lat) * kmPerDegree > withinKm;
+  const latMax = withinKm / kmPerDegree;
+  for (let at = 0; at <= cells.length; at++) {
+    // Most are far: they cost nothing but this.
+    const isFar = !(Math.abs((lats[at] ?? Number.NaN) - from.lat) <= latMax);
+    if (isFar && run.length === 0) continue;
+    const [cell = "", point = from] = [cells[at], points[at]];
     const km = isFar ? Number.POSITIVE_INFINITY : distanceKm(from, point);
     if (km <= withinKm) {
       near.push({ cell, km });
       run.push(cell);
       continue;
     }
+    const before = cells[at - run.length - 1] ?? "";
     for (const one of run.splice(0))
       begun.add(one.slice(0, 1 + Math.max(sharedLength(one, before), sharedLength(one, cell))));
-    before = cell;
   }
   return { near: near.sort((a, b) => a.km - b.km), begun: [...begun] };
 }
-
-/** Behind the last cell. */
-const beyond = { cell: "", point: { lat: 999, lon: 0 } };
 
 /** How many digits two cells begin with alike. */
 function sharedLength(cell: string, other: string): number {
@@ -127,7 +125,7 @@ function sharedLength(cell: string, other: string): number {
 }
 
 type Lines = readonly string[];
-type Grid = readonly { cell: string; point: Point }[];
+type Grid = { cells: Lines; lats: Float64Array; points: readonly Point[] };
 let read: { codes: Lines; towns: Lines; grid: () => Grid } | null = null;
 
 /** The table that content/editorial/postal-points.md describes, read when it is first asked for. */
@@ -140,11 +138,18 @@ function table() {
   return (read = { codes, towns, grid: () => (grid ??= gridOf(codes)) });
 }
 
-const gridOf = (codes: Lines): Grid =>
-  codes
+function gridOf(codes: Lines): Grid {
+  const rows = codes
     .map((line) => placeOf(line, "").point)
-    .map((point) => ({ cell: cellOf(point), point }))
-    .sort((a, b) => (a.cell < b.cell ? -1 : 1));
+    .map((point) => ({ cell: cellOf(point), point }));
+  rows.sort((a, b) => (a.cell < b.cell ? -1 : 1));
+  const points = rows.map(({ point }) => point);
+  return {
+    cells: rows.map(({ cell }) => cell),
+    lats: Float64Array.from(points, ({ lat }) => lat),
+    points,
+  };
+}
 
 const linesMax = 200;
 
