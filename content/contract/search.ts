@@ -23,7 +23,7 @@ export type SearchQuery = {
 };
 
 /** How far a search reaches around a place. */
-export const withinKm = { default: 25, max: 200 } as const;
+export const withinKm = { default: 25, max: 100 } as const;
 
 /** A search without filters, as people type one. */
 export const unfiltered = { filters: noFilters, literal: false } as const;
