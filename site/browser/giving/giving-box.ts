@@ -13,8 +13,7 @@ function enhance(box: HTMLElement): void {
   const text = sayingOf(box);
   const ask = part(".ask", box) as HTMLFormElement;
   const amount = part("#give-amount", box) as HTMLInputElement;
-  const hint = part("#give-hint", box);
-  const usual = hint.textContent;
+  const wrong = part("#give-wrong", box);
   const service = openGivingService(directory, slug);
   const panel = openPanel(
     {
@@ -32,7 +31,9 @@ function enhance(box: HTMLElement): void {
       text,
       wallet,
       onAmount: (asked) => {
-        hint.textContent = asked.ok ? usual : asked.failure;
+        wrong.textContent = asked.ok ? "" : asked.failure;
+        wrong.hidden = asked.ok;
+        part(".line", ask).classList.toggle("faulty", !asked.ok);
         if (asked.ok) box.classList.add("chosen");
       },
       afterwards: ({ donation_id, explorer_url }) => {

@@ -47,8 +47,9 @@ export function openPanel(
   let watching = new AbortController();
   let lookAgain = () => {};
 
-  const say = (words: string) => {
+  const say = (words: string, isFault = false) => {
     status.textContent = words;
+    status.classList.toggle("wrong", isFault);
   };
 
   /** Stops looking for what was looked for before. */
@@ -74,7 +75,7 @@ export function openPanel(
       lookAgain = () => void follow(restart(), look);
       return;
     }
-    if (found.kind === "refused") return say(why(found.code));
+    if (found.kind === "refused") return say(why(found.code), true);
     const links = afterwards(found.settlement);
     payment.hidden = true;
     ask.hidden = true;
@@ -86,11 +87,12 @@ export function openPanel(
     const signal = restart();
     const refuse = (words: string) => {
       payment.hidden = true;
-      say(words);
+      say(words, true);
     };
     const asked = amountOf(parts, text);
     onAmount?.(asked);
-    if (!asked.ok) return refuse(asked.failure);
+    // A page that shows what is wrong beside the field need not show it twice.
+    if (!asked.ok) return refuse(onAmount === undefined ? asked.failure : "");
     if (payment.hidden) say(text("asking"));
     const answer = await service.ask(asked.value);
     if (signal.aborted) return;

@@ -1,3 +1,4 @@
+import canonicalize from "canonicalize";
 import type { SignedReceipt } from "#content/contract/donation.ts";
 import { el, part, showFacts } from "#site/browser/dom.ts";
 import { sayingOf } from "#site/browser/texts.ts";
@@ -15,11 +16,35 @@ const networkNames = JSON.parse(part("#receipt").dataset["networks"] ?? "{}") as
 const moment = (instant: string): string =>
   `${days.format(new Date(instant))}, ${instant.slice(11, 19)} UTC`;
 
-void showReceipt(new URLSearchParams(location.search));
+const query = new URLSearchParams(location.search);
+void showReceipt({ slug: query.get("nonprofit"), id: query.get("id"), pasted: null });
 
-/** Shows the receipt that the page's address names: ?nonprofit=slug&id=… */
-async function showReceipt(query: URLSearchParams): Promise<void> {
-  const [slug, id] = [query.get("nonprofit"), query.get("id")];
+part("#receipt-find").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const read = readPasted((part("#receipt-pasted") as HTMLTextAreaElement).value);
+  if (read === null) return say(text("not_receipt"));
+  void showReceipt(read);
+});
+
+type Named = { slug: string | null; id: string | null; pasted: SignedReceipt | null };
+
+/** What someone pasted: a signed receipt, the address of one, or null for any other text. */
+function readPasted(pasted: string): Named | null {
+  const [, slug, id] =
+    /[?&]nonprofit=([^&\s]+)&id=([^&\s]+)|\/api\/donations\/([^/\s]+)\/([^/?\s]+)/
+      .exec(pasted.trimStart().startsWith("{") ? "" : pasted)
+      ?.filter((part) => part !== undefined) ?? [];
+  if (slug !== undefined && id !== undefined) return { slug, id, pasted: null };
+  try {
+    const signed = JSON.parse(pasted) as SignedReceipt;
+    return { slug: signed.receipt.nonprofit.slug, id: signed.receipt.id, pasted: signed };
+  } catch {
+    return null;
+  }
+}
+
+/** Shows the receipt that the directory has, and says when what was pasted is another. */
+async function showReceipt({ slug, id, pasted }: Named): Promise<void> {
   if (slug === null || id === null) return explain();
   const path = `/api/donations/${encodeURIComponent(slug)}/${encodeURIComponent(id)}`;
   say(text("looking"));
@@ -28,7 +53,15 @@ async function showReceipt(query: URLSearchParams): Promise<void> {
     if (answer.status === 404) return explain(text("missing"));
     if (answer.status === 409) return explain(text("invented"));
     if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
-    draw((await answer.json()) as SignedReceipt, path);
+    const signed = (await answer.json()) as SignedReceipt;
+    part("#receipt").classList.remove("unknown");
+    draw(signed, path);
+    if (pasted === null) return;
+    const isSame = (["receipt", "signature"] as const).every(
+      (name) => canonicalize(pasted[name]) === canonicalize(signed[name]),
+    );
+    if (!isSame) say(text("differs"));
+    else if (signed.correction === null) say(text("same"));
   } catch {
     say(text("away"));
   }

@@ -135,6 +135,30 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     expect(page.troubles).toEqual([]);
   }, 240_000);
 
+  test("a receipt that is pasted is shown, and compared with the directory's own", async () => {
+    const page = await open("/donate/wells?amount=2#pay");
+    await shown(page);
+    site.pay(await linkOn(page));
+    await page.click(".found a", { timeout: 30_000 });
+    await page.waitForSelector("#receipt-shown:not([hidden])");
+    const link = page.url();
+    const file = await page.getAttribute("#receipt-json", "href");
+    const signed = await (await fetch(site.origin + (file ?? ""))).text();
+    const forged = signed.replace('"amount_usdc":2', '"amount_usdc":2000');
+    for (const [pasted, words] of [
+      ["not a receipt", "neither the link of a receipt nor a signed file"],
+      [link, ""],
+      [signed, "exactly what this directory signed"],
+      [forged, "differs from what this directory signed"],
+    ] as const) {
+      await page.goto(`${site.origin}/receipt`);
+      await page.fill("#receipt-pasted", pasted);
+      await page.click("#receipt-find button");
+      if (words !== "") await page.waitForSelector(`#receipt-status:has-text("${words}")`);
+      if (pasted !== "not a receipt") await page.waitForSelector("#receipt-shown:not([hidden])");
+    }
+  }, 240_000);
+
   test("a wallet of the browser that speaks the Wallet Standard pays by a button", async () => {
     const page = await openPage(browser);
     const donor = site.chain.donor();
@@ -185,7 +209,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     async (amount) => {
       const page = await open(`/donate/wells?amount=${encodeURIComponent(amount || " ")}#pay`);
       await page.waitForSelector('#give-amount[aria-invalid="true"]');
-      expect(await page.textContent("#give-hint")).toStartWith("Enter an amount in USDC");
+      expect(await page.textContent(".faulty #give-wrong")).toStartWith("Enter an amount in USDC");
       await page.click(".ask button[type=submit]");
       expect(await page.isVisible(".qr")).toBe(false);
       expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
@@ -197,7 +221,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
   test("a comma that may part thousands is refused; an amount that is understood stands there plainly", async () => {
     const page = await open("/donate/wells?amount=1,000#pay");
     await page.waitForSelector('#give-amount[aria-invalid="true"]');
-    expect(await page.textContent("#give-hint")).toContain("like 1000");
+    expect(await page.textContent("#give-wrong")).toContain("like 1000");
     expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
     await page.focus("#give-amount");
     await page.fill("#give-amount", "2,50");
@@ -452,7 +476,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     await page.fill("#give-amount", "twelve");
     await page.click(".ask button[type=submit]");
     expect(await visible()).toEqual([true, false, false]);
-    expect(await page.textContent("#give-hint")).toStartWith("Enter an amount in USDC");
+    expect(await page.textContent("#give-wrong")).toStartWith("Enter an amount in USDC");
     expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
     await page.click(".presets button:nth-child(3)");
     expect(await visible()).toEqual([true, true, true]);
