@@ -73,12 +73,8 @@ export function onboardingOutcome(
     const live = { value: after[field], source: after.provenance[field] };
     set(after, field, value, wordOf(field, { edited, sent: request[field], live }, nowMs));
   }
-  const { causes, programs = request.programs } = approving.edits;
-  const listed = programsIn(programs ?? "");
-  const mayList = approving.type === "change" || request.corrects.includes("programs");
-  if (listed.ok && listed.value.length > 0 && (mayList || after.programs.length === 0)) {
-    set(after, "programs", listed.value, sourceFrom("organisation", nowMs));
-  }
+  setPrograms(after, approving);
+  const { causes } = approving.edits;
   if (causes !== undefined) set(after, "causes", causes, sourceFrom("operator", nowMs));
   if (request.contact_email !== after.contact_email) {
     set(after, "contact_email", request.contact_email, sourceFrom("organisation", nowMs));
@@ -86,6 +82,16 @@ export function onboardingOutcome(
   after.verified = 1;
   after.status = "claimed";
   return { after, kept, corrected, wallet: walletAfter(after, approving) };
+}
+
+/** A claim lists programmes where there are none, or where it says that the known ones are wrong. */
+function setPrograms(after: NonprofitRecord, { type, request, edits, nowMs }: Approving): void {
+  const { programs = request.programs } = edits;
+  const read = programsIn(programs ?? "");
+  if (!read.ok || read.value.length === 0) return;
+  const replaces = type === "change" || request.corrects.includes("programs");
+  if (!replaces && after.programs.length > 0) return;
+  set(after, "programs", read.value, sourceFrom("organisation", nowMs));
 }
 
 /** Fields whose live value is not what a claim sends: those that stay, and those that it says are wrong. */

@@ -142,10 +142,10 @@ const link =
 /** Programmes as a form has them: one a line, the name before a colon and what it does behind it. */
 export function programsIn(text: string): Result<Program[], { message: string }> {
   const programs: Program[] = [];
-  for (const line of text.split("\n").filter((one) => one.trim() !== "")) {
-    const [, name = line, description = null] = /^([^:]+):\s*(.+)$/.exec(line.trim()) ?? [];
+  for (const row of text.split("\n").filter((one) => one.trim() !== "")) {
+    const [, name = row, description = null] = /^([^:]+):\s*(.+)$/.exec(row.trim()) ?? [];
     const read = itemFrom("programme", JSON.stringify({ name: name.trim(), description }));
-    if (read.kind !== "programme" || unsafeCharacter(line, { prose: false }) !== null)
+    if (read.kind !== "programme" || unsafeCharacter(row, { prose: false }) !== null)
       return fail({ message: "programs has one programme a line: name: what it does." });
     programs.push(read.row);
   }

@@ -75,14 +75,18 @@ function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
     put_back.push(field);
     if (said.replaced.source !== null) after.provenance[field] = said.replaced.source;
   }
-  if (takeBackValues && before.provenance["programs"]?.set_by === "organisation") {
-    taken_back.push("programs");
-    after.programs = [];
-    delete after.provenance["programs"];
-  }
+  if (takeBackValues) taken_back.push(...withoutPrograms(after));
   if (after.usdc_wallet === null) {
     after.wallet_challenge = null;
     after.wallet_signature = null;
   }
   return { after, taken_back, put_back };
+}
+
+/** Empties the programmes that the organisation listed; answers what it emptied. */
+function withoutPrograms(after: NonprofitRecord): string[] {
+  if (after.provenance["programs"]?.set_by !== "organisation") return [];
+  after.programs = [];
+  delete after.provenance["programs"];
+  return ["programs"];
 }

@@ -58,21 +58,19 @@ function enhance(box: HTMLElement): void {
     if (signature !== "") void panel.prove(signature);
   });
   const pay = async (by: Wallet) => {
-    const say = (words: string) => {
-      part(".found", box).textContent = words;
-    };
-    say(text("wallet_asks", { name: by.name }));
+    panel.say(text("wallet_asks", { name: by.name }));
     try {
       const account = await connect(by);
       const answer = await service.ask(amount.value, account.address);
       const to = answer.kind === "requirements" ? answer.requirements : null;
-      if (to?.transaction === undefined || to.recipient !== wallet) return say(text("away"));
+      if (to?.transaction === undefined || to.recipient !== wallet)
+        return panel.say(text("away"), true);
       const transaction = Uint8Array.from(atob(to.transaction), (byte) => byte.charCodeAt(0));
       const sending = by.features["solana:signAndSendTransaction"];
       const [sent] = await sending.signAndSendTransaction({ account, transaction, chain });
       if (sent !== undefined) await panel.prove(bs58.encode(sent.signature));
     } catch {
-      say(text("wallet_not"));
+      panel.say(text("wallet_not"), true);
     }
   };
   const label = (name: string) => text("wallet_pay", { name });

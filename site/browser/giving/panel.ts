@@ -137,7 +137,7 @@ export function openPanel(
       now();
     });
   }
-  return { show, prove, stop: () => void restart() };
+  return { say, show, prove, stop: () => void restart() };
 }
 
 /** The amount as the service understands it, or what is wrong with it. */

@@ -33,7 +33,7 @@ function readPasted(pasted: string): Named | null {
   const [, slug, id] =
     /[?&]nonprofit=([^&\s]+)&id=([^&\s]+)|\/api\/donations\/([^/\s]+)\/([^/?\s]+)/
       .exec(pasted.trimStart().startsWith("{") ? "" : pasted)
-      ?.filter((part) => part !== undefined) ?? [];
+      ?.filter((found) => found !== undefined) ?? [];
   if (slug !== undefined && id !== undefined) return { slug, id, pasted: null };
   try {
     const signed = JSON.parse(pasted) as SignedReceipt;
