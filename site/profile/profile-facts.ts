@@ -161,7 +161,11 @@ export function sizeOf(
   const [income] = facts
     .filter(({ name }) => name === "income" || name === "revenue")
     .toSorted((a, b) => yearOf(b).localeCompare(yearOf(a)));
-  if (income === undefined) return budget === null ? null : t.exactly(budget, "USD");
+  if (income === undefined) {
+    return budget === null
+      ? null
+      : `${fieldName("annual_budget_usd", t)} ${t.exactly(budget, "USD")}`;
+  }
   const { period, ...amount } = income;
   const spending = facts.find((one) => one.name === "spending" && one.period === period);
   if (spending === undefined) return `${t.word(income.label)} ${t.fact(income)}`;
