@@ -64,7 +64,7 @@ export const settings = z
       .describe("where to report a vulnerability, in security.txt: a mailto: or https: URL")
       .meta({ fallback: "`mailto:security@` and the host of the base URL" }),
     ALMONER_GIVING_LINKS: givingLinks.describe(
-      'services through which profiles may be given to, by org-id: JSON like `[{"scheme": "US-EIN", "label": "Give by card at Example Giving", "url": "https://giving.example/us/{number}", "currency": "USD", "fee": "3 %", "tax_receipt": true}]`; the last three may be left out',
+      'services that take gifts by org-id: JSON like `[{"scheme": "US-EIN", "label": "Example Giving", "url": "https://giving.example/us/{number}"}]`, where `currency`, `fee` and `tax_receipt` may be added',
     ),
     ALMONER_READS_PER_MINUTE: whole(0, 100_000_000, 600).describe(
       "service reads that one client may make in a minute; 0 for no limit",
