@@ -129,14 +129,22 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
         };
         const here = globalThis as unknown as {
           signHere(text: string): Promise<string>;
-          solana: unknown;
         };
-        here.solana = {
-          connect: () => Promise.resolve({ publicKey: { toString: () => address } }),
-          signMessage: async (message: Uint8Array) => ({
-            signature: bytesOf(await here.signHere(new TextDecoder().decode(message))),
-          }),
+        const signMessage = async ({ message }: { message: Uint8Array }) => [
+          { signature: bytesOf(await here.signHere(new TextDecoder().decode(message))) },
+        ];
+        const wallet = {
+          name: "Test Wallet",
+          chains: ["solana:mainnet"],
+          features: {
+            "standard:connect": { connect: () => Promise.resolve({ accounts: [{ address }] }) },
+            "solana:signMessage": { signMessage },
+          },
         };
+        type Api = { register(...wallets: unknown[]): void };
+        addEventListener("wallet-standard:app-ready", (event) =>
+          (event as CustomEvent<Api>).detail.register(wallet),
+        );
       }, wallet.address);
       await page.goto(`${site.origin}/onboard?register=1`);
       await page.fill("#field-name", "Lantern Trust");
@@ -145,7 +153,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.click("form details summary");
       await page.fill("#field-usdc_wallet", wallet.address);
       await page.click("#wallet-ask");
-      await page.click("#wallet-sign");
+      await page.click("#wallet-sign button:has-text('Sign with Test Wallet')");
       await page.waitForFunction(
         () => (document.querySelector("#field-wallet_signature") as HTMLInputElement).value !== "",
       );
