@@ -98,10 +98,13 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
     const { untrusted_proxy_requests } = await accessCounts(store, clock().getTime());
     if (untrusted_proxy_requests > 0) log.warn(untrustedProxy);
   }
+  const mailing = { everyMs: mailEveryMs, onFailure: notStored("what a mail told is") };
+  const sendMail = openMail(config.mail, mailing.onFailure);
+  const telling = { ...context, ...onboardingKeys(context), baseUrl: config.baseUrl };
   const working = [
     startSweep(givingWorld(context), log),
     startOnboardingSweep(context),
-    ...startMails(context),
+    ...(sendMail === null ? [] : [every(openMails({ ...telling, sendMail }), mailing)]),
     every(() => expireWaiting(context), {
       everyMs: expireEveryMs,
       onFailure: notStored("what has waited too long is"),
@@ -133,16 +136,6 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
       if (given.store === undefined) store.close();
     },
   };
-}
-
-/** Tells claimants what becomes of their requests, every half minute; nothing without a mail server. */
-function startMails(context: Context) {
-  const { config, log } = context;
-  const onFailure = (err: unknown) => log.warn({ err }, "a mail could not be sent; trying again");
-  const sendMail = openMail(config.mail, onFailure);
-  if (sendMail === null) return [];
-  const world = { ...context, ...onboardingKeys(context), baseUrl: config.baseUrl, sendMail };
-  return [every(openMails(world), { everyMs: mailEveryMs, onFailure })];
 }
 
 /**

@@ -55,7 +55,8 @@ const command = defineCommand({
     },
   },
   run: async ({ args }) => {
-    const given = startConfig(args.real === true);
+    if (args.real === true) process.env["ALMONER_DATA_DIR"] ||= realFolder;
+    const given = configOrExit();
     const stop = stopSignal();
     const log = openLog(given);
     const starting = startLocalChain(given, (message) => log.warn(message));
@@ -120,12 +121,6 @@ const command = defineCommand({
     process.exit(0);
   },
 });
-
-/** The settings; a real directory has a folder of its own unless they name one. */
-function startConfig(isReal: boolean): Config {
-  if (isReal) process.env["ALMONER_DATA_DIR"] ||= realFolder;
-  return configOrExit();
-}
 
 /** None when the local chain is left out of this installation: then nothing waits for it. */
 const nodesOf = ({ localChainPort, solanaRpcUrls }: Config, localChain: RunningChain | null) =>

@@ -133,7 +133,11 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing
     // One month alone has not grown.
     if (first === undefined || last === undefined || first === last) return null;
     return {
-      title: grown(t, { from: first.nonprofits, to: last.nonprofits, month: t.date(first.month) }),
+      title: t.text(first.nonprofits === last.nonprofits ? "chart.growth.same" : "chart.growth", {
+        count: first.nonprofits,
+        to: last.nonprofits,
+        month: t.date(first.month),
+      }),
       drawing: {
         kind: "lines",
         at: rows.map((row) => row.month),
@@ -200,12 +204,6 @@ const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing
     };
   },
 };
-
-/** How many of today's profiles there were at the end of the first month. */
-function grown(t: Texts, { from, to, month }: { from: number; to: number; month: string }): string {
-  if (from === to) return t.text("chart.growth.same", { count: to, month });
-  return t.text("chart.growth", { count: from, to, month });
-}
 
 const percentBar = (t: Texts, name: string, value: number) => ({
   name,

@@ -124,7 +124,7 @@ function subjectOf({ cause, country, region }: Filters, t: Texts) {
     const intro = causeIntros.get(cause);
     return { name, kicker, intro: intro === undefined ? null : t.word(intro) };
   }
-  const whole = { name: t.text("frame.all"), href: "/browse" };
+  const whole = { name: state ?? t.text("frame.all"), href: "/browse" };
   if (country === null) return { ...whole, kicker: null, intro: null };
   const kicker = { name: t.text("frame.countries"), href: "/countries" };
   return { name: state ?? t.country(code) ?? country, kicker, intro: null };

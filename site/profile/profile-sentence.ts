@@ -1,4 +1,4 @@
-import { noFilters } from "#content/contract/browse.ts";
+import { browseParams, noFilters } from "#content/contract/browse.ts";
 import type { Standing } from "#content/contract/standing.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
@@ -204,11 +204,11 @@ const isOfSample = ({ registrations }: Pick<NonprofitRecord, "registrations">): 
   registrations.some(({ org_id }) => org_id?.startsWith("XS-SAMPLE-"));
 
 /** A list that a nonprofit stands in among its like. */
-export type Nearby = { name: string; href: string };
+export type Nearby = { name: string; href: string; json: string };
 
 /**
  * Lists of similar organisations, the nearest first: its cause in its city, region and country, then the whole cause and
- * the whole country, which are files of every bundle. Links and not names: those would go stale with every neighbour.
+ * the whole country, which are files of every bundle. Links and not names, which a script adds: in the file they would go stale with every neighbour.
  */
 export function nearbyOf(
   record: NonprofitRecord,
@@ -228,6 +228,7 @@ export function nearbyOf(
   const link = (name: string, filters: typeof noFilters): Nearby => ({
     name,
     href: listPath({ filters, sort: "relevance" }, 1),
+    json: `/api/nonprofits?${browseParams({ filters, sort: "relevance" })}`,
   });
   const found = inPlace.flatMap(({ key, place, filters }) =>
     place === null

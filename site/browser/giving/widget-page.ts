@@ -1,7 +1,10 @@
-import { debounced, offerCopying, part } from "#site/browser/dom.ts";
+import { debounced, el, offerCopying, part } from "#site/browser/dom.ts";
+import { openEngine } from "#site/browser/search/engine.ts";
 
 const form = document.querySelector<HTMLFormElement>("#button-maker");
 if (form !== null) enhance(form);
+
+const offeredMax = 8;
 
 /** Shows the tag for what is typed, and the button that it makes. */
 function enhance(maker: HTMLFormElement): void {
@@ -14,10 +17,20 @@ function enhance(maker: HTMLFormElement): void {
     tag.textContent = textOf(script);
     place.replaceChildren(known ? script : (place.dataset["empty"] ?? ""));
   };
+  const field = maker.elements.namedItem("nonprofit") as HTMLInputElement;
+  const engine = openEngine();
+  const offer = async () => {
+    const found = await engine.search(field.value, false);
+    const options = (await found.items(0, offeredMax)).map(({ url, title }) =>
+      el("option", { value: url, label: title }),
+    );
+    part("#button-found").replaceChildren(...options);
+  };
+  field.addEventListener("input", debounced(() => void offer().catch(() => {}), 300).later);
   maker.addEventListener("submit", (event) => event.preventDefault());
   maker.addEventListener("input", debounced(draw, 300).later);
   offerCopying(part(".copy"), tag);
-  if (asked !== null) (maker.elements.namedItem("nonprofit") as HTMLInputElement).value = asked;
+  if (asked !== null) field.value = asked;
   draw();
 }
 

@@ -323,6 +323,24 @@ describe("a queue", () => {
     expect((await live(slug)).mission).toBe("We cook alike.");
   });
 
+  test("lets no rival values be ticked, and approved unseen", async () => {
+    const slug = await aSlug();
+    const rivals = [
+      `prose-${await submit(slug, "bot-u", "description", "We bake bread.")}`,
+      `prose-${await submit(slug, "bot-v", "description", "We sell cars.")}`,
+    ];
+    const page = await ada.get("/desk/queues/prose");
+    const boxes = page.$("input[type=checkbox]").map((_, box) => page.$(box).attr("name"));
+    for (const id of rivals) {
+      expect(links(page)).toContain(id);
+      expect(boxes.get().join()).not.toContain(id);
+    }
+    expect(shown(page.$("tbody").text()).match(/rival values/g)).toHaveLength(2);
+    await service.store.write((tx) =>
+      tx.raw.execute("UPDATE submissions SET status = 'rejected' WHERE status = 'pending'"),
+    );
+  });
+
   test("of a kind that no one knows is not found", async () => {
     for (const path of [
       "/desk/queues/constructor",

@@ -186,6 +186,14 @@ describe("a list of the United States", () => {
   });
 });
 
+test("a list of one state is titled by it", () => {
+  const list = { sort: "relevance", page: 1, total: 0, facets: null, items: [] } as const;
+  const us = { ...noFilters, country: "US", region: "Rhode Island" };
+  expect(listPageView({ ...list, filters: us }).title).toBe("Rhode Island · Almoner");
+  const inState = listPageView({ ...list, filters: { ...us, cause: "education" } });
+  expect(inState.name).toBe("Education in Rhode Island");
+});
+
 describe("a list that was narrowed", () => {
   const narrowed = (parts: Partial<ListPage> = {}) =>
     listPageView({

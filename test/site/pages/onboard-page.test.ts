@@ -191,7 +191,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.keyboard.press("Enter");
       await page.waitForURL(/\/onboard\/status#[\w-]{43}$/);
       if (!javaScriptEnabled) {
-        expect(await page.textContent("#status")).toContain("waits for a person");
+        expect(await page.textContent("#status")).toContain("We have received your request");
         await page.fill("#status-secret", page.url());
         await page.keyboard.press("Enter");
       }

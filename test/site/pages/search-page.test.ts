@@ -143,7 +143,7 @@ test("what was typed is text, and nothing found is said", async () => {
   expect($("h1").text()).toBe(`Nothing found for “${q}”`);
   expect($("#search-words").attr("value")).toBe(q);
   expect($("main script, main i").length).toBe(0);
-  expect($(".notice").text()).toStartWith("Nothing matches together with");
+  expect($(".notice").text()).toStartWith("No results with these filters");
   expect($("#search-none a").length).toBe(3);
 });
 
