@@ -28,7 +28,7 @@ import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-di
 import { openDrawing } from "./start/drawing.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { type RunningChain, startLocalChain } from "./start/local-chain.ts";
-import { fillFromRegister, realFolder, realRegister } from "./start/real-directory.ts";
+import { fillFromRegister, realFolder } from "./start/real-directory.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
@@ -51,7 +51,7 @@ const command = defineCommand({
     },
     real: {
       type: "boolean",
-      description: `Serve the nonprofits of ${realRegister.area}, from a register that ships with the project, in ${realFolder} (or ALMONER_DATA_DIR)`,
+      description: `Serve real nonprofits, from a register that ships with the project, in ${realFolder} (or ALMONER_DATA_DIR)`,
     },
   },
   run: async ({ args }) => {

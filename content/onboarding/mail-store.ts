@@ -2,6 +2,7 @@ import { and, asc, eq, gt, lt, lte, ne, or } from "drizzle-orm";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
+import type { Onboarding } from "./store.ts";
 import { mailOutbox as outbox } from "#content/store/tables/operations.ts";
 
 const dayMs = 86_400_000;
@@ -11,10 +12,12 @@ export type Mail = typeof outbox.$inferSelect;
 
 /** Notes that the sender of a request is to be told of it. */
 export const queueMail = (
-  mail: Pick<Mail, "submission_id" | "address_seal" | "network" | "created_at">,
+  { id: submission_id, network, created_at }: Pick<Onboarding, "id" | "network" | "created_at">,
+  address_seal: string,
 ): Statement => {
-  const waiting = { told: "nothing", status: "pending", due_at: mail.created_at } as const;
-  return statement(builder.insert(outbox).values({ ...mail, ...waiting }));
+  const waiting = { told: "nothing", status: "pending", due_at: created_at, created_at } as const;
+  const row = { submission_id, address_seal, network: network ?? "", ...waiting };
+  return statement(builder.insert(outbox).values(row));
 };
 
 export type DueMail = Awaited<ReturnType<typeof dueMails>>[number];

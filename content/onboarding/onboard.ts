@@ -162,26 +162,12 @@ async function planNew(
     request_digest: digest,
     status_digest,
   };
+  const seals = world.config.mail === null ? [] : [world.addressSeal(request.contact_email)];
+  const toTell = seals.map((seal) => queueMail(onboarding, seal));
   const makeRoom = givenUp === null ? [] : [giveUpPlace(givenUp, now.getTime())];
   const stored = { id, type, slug, status: "pending_review", status_digest } as const;
-  return planned(ok(stored), ...makeRoom, addOnboarding(onboarding), ...toTell(world, onboarding));
+  return planned(ok(stored), ...makeRoom, addOnboarding(onboarding), ...toTell);
 }
-
-/** Puts the sender's mails into the outbox, where there is a mail server. */
-const toTell = (
-  { addressSeal, config }: OnboardWorld,
-  { id, request, network, created_at }: Parameters<typeof addOnboarding>[0],
-) =>
-  config.mail === null
-    ? []
-    : [
-        queueMail({
-          submission_id: id,
-          address_seal: addressSeal(request.contact_email),
-          network: network ?? "",
-          created_at,
-        }),
-      ];
 
 /** The proof of a wallet, unless another request came with its challenge. */
 async function ofNewChallenge(

@@ -9,31 +9,23 @@ import type { Manifest } from "#site/bundle/manifest.ts";
 import { releases } from "#site/bundle/release.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
 import { securityContactFact } from "#site/documents/discovery.ts";
-import { type publicSettingsDefault, publicSettingsFact } from "#site/documents/pages.ts";
+import { publicSettingsFact } from "#site/documents/pages.ts";
 import { catchUp } from "#site/publisher/full-build.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 
-type PublicSettings = Pick<Config, "securityContact"> &
-  Partial<Pick<Config, keyof typeof publicSettingsDefault>>;
-
 /** Keeps the settings that pages name as facts of the store: the pages are rendered with the next changes. */
 export async function keepPublicSettings(
   { source: { store }, clock }: Publisher["context"],
-  {
-    securityContact = "",
-    contact,
-    operator,
-    operatorCountry,
-    recommendationLogDays,
-  }: PublicSettings,
+  settings: Partial<Config>,
 ): Promise<void> {
+  const { contact, securityContact, operator, operatorCountry, recommendationLogDays } = settings;
   const named = { contact, operator, operatorCountry, recommendationLogDays };
   const facts = {
     [publicSettingsFact]: JSON.stringify(named),
-    [securityContactFact]: securityContact,
+    [securityContactFact]: securityContact ?? "",
   };
   for (const [name, value] of Object.entries(facts)) {
     if (((await directoryFact(store, name)) ?? "") === value) continue;

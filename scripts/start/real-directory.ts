@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import realRegister from "#content/editorial/packed-register/register.json";
+import register from "#content/editorial/packed-register/register.json";
 import { systemClock } from "#content/contract/base/time.ts";
 import { directoryFact, holdsSample, noteFact } from "#content/operation/directory-facts-store.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
@@ -7,8 +7,6 @@ import type { Store } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { runImport } from "#scripts/import/run-import.ts";
 import { followProgress } from "#scripts/support/progress.ts";
-
-export { realRegister };
 
 /** Where a real directory is made when the settings name no folder: never that of the sample. */
 export const realFolder = ".almoner-real";
@@ -32,7 +30,7 @@ export async function fillFromRegister(
   }
   const isBegun = (await directoryFact(store, fact)) === "begun";
   if (!isBegun && (await store.db.$count(nonprofits)) > 0) return;
-  const { area, as_of: asOf, file, format } = realRegister;
+  const { area, as_of: asOf, file, format } = register;
   console.log(`Making a directory of the nonprofits of ${area}, as of ${asOf}, in ${dataDir}.`);
   const note = (value: string) =>
     store.write((tx) => noteFact(tx, { name: fact, value, now: systemClock() }));

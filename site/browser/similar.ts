@@ -15,14 +15,13 @@ async function show(): Promise<void> {
     others.delete(location.pathname.split("/").at(-1) ?? "");
     if (others.size >= shownMax) break;
   }
-  const items = [...others].slice(0, shownMax).map(([slug, name]) => {
-    return el("li", {}, [el("a", { href: pathHere(`/nonprofits/${slug}`), dir: "auto" }, [name])]);
-  });
-  lists.prepend(...items);
+  for (const [slug, name] of [...others].slice(0, shownMax).toReversed()) {
+    const href = pathHere(`/nonprofits/${slug}`);
+    lists.prepend(el("li", {}, [el("a", { href, dir: "auto" }, [name])]));
+  }
 }
 
 new IntersectionObserver(([seen], observer) => {
-  if (seen?.isIntersecting !== true) return;
-  observer.disconnect();
-  void show().catch(() => {});
+  if (seen?.isIntersecting === true) observer.disconnect();
+  if (seen?.isIntersecting === true) void show().catch(() => {});
 }).observe(lists);

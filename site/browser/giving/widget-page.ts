@@ -1,5 +1,5 @@
 import { debounced, el, offerCopying, part } from "#site/browser/dom.ts";
-import { openEngine } from "#site/browser/search/engine.ts";
+import { type FoundItem, openEngine } from "#site/browser/search/engine.ts";
 
 const form = document.querySelector<HTMLFormElement>("#button-maker");
 if (form !== null) enhance(form);
@@ -20,11 +20,9 @@ function enhance(maker: HTMLFormElement): void {
   const field = maker.elements.namedItem("nonprofit") as HTMLInputElement;
   const engine = openEngine();
   const offer = async () => {
-    const found = await engine.search(field.value, false);
-    const options = (await found.items(0, offeredMax)).map(({ url, title }) =>
-      el("option", { value: url, label: title }),
-    );
-    part("#button-found").replaceChildren(...options);
+    const found = await (await engine.search(field.value, false)).items(0, offeredMax);
+    const option = ({ url: value, title: label }: FoundItem) => el("option", { value, label });
+    part("#button-found").replaceChildren(...found.map(option));
   };
   field.addEventListener("input", debounced(() => void offer().catch(() => {}), 300).later);
   maker.addEventListener("submit", (event) => event.preventDefault());
