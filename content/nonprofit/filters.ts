@@ -111,7 +111,7 @@ export const initialsWord = (letters: string): string =>
 export const kindWord = (code: string): string =>
   code.startsWith(causePrefix)
     ? filterWord("cause", code.slice(causePrefix.length))
-    : marked("\uE00C", code.replace(":", mark));
+    : marked("\uE00D", code.replace(":", mark));
 
 /** What the search index has of a nonprofit beside its texts. */
 export function indexWords(record: NonprofitRecord): string {
