@@ -93,21 +93,15 @@ export type Payment = {
 export function paymentInstructions(
   authority: PublicKey,
   mint: PublicKey,
-  { to, amount, memo: text, references = [], makeAccount = false }: Payment,
+  { to, amount, memo: text, references: named = [], makeAccount = false }: Payment,
 ): TransactionInstruction[] {
   const wallet = new PublicKey(to);
-  const transfer = transferChecked({
-    source: tokenAccount(authority, mint),
-    mint,
-    destination: tokenAccount(wallet, mint),
-    authority,
-    amount,
-    decimals: usdcDecimals,
-    references: references.map((one) => new PublicKey(one)),
-  });
+  const [source, destination] = [tokenAccount(authority, mint), tokenAccount(wallet, mint)];
+  const references = named.map((one) => new PublicKey(one));
+  const terms = { mint, authority, amount, decimals: usdcDecimals, references };
   return [
     ...(makeAccount ? [createTokenAccount(authority, wallet, mint)] : []),
-    transfer,
+    transferChecked({ source, destination, ...terms }),
     ...(text === undefined ? [] : [memo(text)]),
   ];
 }

@@ -75,7 +75,7 @@ function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
     put_back.push(field);
     if (said.replaced.source !== null) after.provenance[field] = said.replaced.source;
   }
-  if (takeBackValues) taken_back.push(...withoutPrograms(after));
+  taken_back.push(...withoutPrograms(after, takeBackValues));
   if (after.usdc_wallet === null) {
     after.wallet_challenge = null;
     after.wallet_signature = null;
@@ -84,8 +84,9 @@ function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
 }
 
 /** Empties the programmes that the organisation listed; answers what it emptied. */
-function withoutPrograms(after: NonprofitRecord): string[] {
-  if (after.provenance["programs"]?.set_by !== "organisation") return [];
+function withoutPrograms(after: NonprofitRecord, takeBackValues: boolean): string[] {
+  const said = after.provenance["programs"];
+  if (!takeBackValues || said?.set_by !== "organisation") return [];
   after.programs = [];
   delete after.provenance["programs"];
   return ["programs"];

@@ -133,7 +133,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
         const signMessage = async ({ message }: { message: Uint8Array }) => [
           { signature: bytesOf(await here.signHere(new TextDecoder().decode(message))) },
         ];
-        const wallet = {
+        const extension = {
           name: "Test Wallet",
           chains: ["solana:mainnet"],
           features: {
@@ -143,7 +143,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
         };
         type Api = { register(...wallets: unknown[]): void };
         addEventListener("wallet-standard:app-ready", (event) =>
-          (event as CustomEvent<Api>).detail.register(wallet),
+          (event as CustomEvent<Api>).detail.register(extension),
         );
       }, wallet.address);
       await page.goto(`${site.origin}/onboard?register=1`);
