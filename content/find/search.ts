@@ -10,6 +10,7 @@ import type { FtsMatch, SearchWord } from "./query.ts";
 import {
   type RankingQuery,
   type CandidateSet,
+  type Ranked,
   pageOf,
   withAllWords,
   withSomeWords,
@@ -157,20 +158,22 @@ async function wordsPage(
   const wanted = { filters: [...filters, ...around], guessed: null, limit, offset };
   const asked = steady === true ? { ...wanted, filters: around } : wanted;
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
-  const answer = literal
-    ? ((await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked)))
-    : await nearest(index, reading, { ...asked, q });
-  if (answer === null) return { ...nothing, ...understanding({ reading }, nothing) };
-  const found = asked === wanted ? answer.found : await answer.again(wanted);
-  const page = found === null ? nothing : await pageOf(index, found, wanted);
-  const all =
-    matches === true && found !== null
-      ? { matches: await index.ids(found.match, matchesMax + 1) }
-      : {};
-  const isRelated = answer.note !== undefined || answer.shown !== undefined;
-  const counted = isRelated ? { ...page, matching: 0 } : page;
-  return { ...counted, ...all, ...understanding(answer, counted) };
+  const answer = await (literal ? exactly : nearest)(index, reading, { ...asked, q });
+  const found = asked === wanted ? answer?.found : await answer?.again(wanted);
+  if (answer === null || !found)
+    return { ...nothing, ...understanding(answer ?? { reading }, nothing) };
+  const page = counted(answer, await pageOf(index, found, wanted));
+  const all = matches && { matches: await index.ids(found.match, matchesMax + 1) };
+  return { ...page, ...all, ...understanding(answer, page) };
 }
+
+/** Nothing of an answer with a note, or from elsewhere, is what was asked for. */
+const counted = ({ note, shown }: Answer, page: Ranked): Ranked =>
+  note === undefined && shown === undefined ? page : { ...page, matching: 0 };
+
+/** What has all of the words as they stand, else some of them. */
+const exactly = async (index: SearchIndex, reading: Reading, asked: RankingQuery) =>
+  (await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked));
 
 /**
  * What has all of the words, in the place that they name; else what has words that may be meant; else what is in the place
@@ -291,7 +294,7 @@ async function nearPlace(
   const anywhere = { shown: elsewhere, near: { ...reading, place: null, cause: null } };
   const isPlaceAlone = besidePlace(reading).length === 0;
   for (const { shown, near } of isPlaceAlone ? around : [...around, anywhere]) {
-    const answer = (await allWords(index, near, asked)) ?? (await someWords(index, near, asked));
+    const answer = await exactly(index, near, asked);
     if (answer === null) continue;
     const { found, again } = answer;
     return { found, again, reading, shown };

@@ -116,18 +116,22 @@ function subjectOf({ cause, country, region }: Filters, t: Texts) {
   const state = region === null ? null : valueName("region", region, t);
   if (cause !== null) {
     const kicker = { name: t.text("frame.causes"), href: "/causes" };
-    const named = t.word(facetValueName("cause", cause));
-    const whole = code === null ? null : t.countryInSentence(countryName(code) ?? code);
-    const place = state ?? whole;
-    const name =
-      place === null ? named : t.text("nearby.cause_in_country", { cause: named, place });
-    const intro = causeIntros.get(cause);
-    return { name, kicker, intro: intro === undefined ? null : t.word(intro) };
+    const place = state ?? (code && t.countryInSentence(countryName(code) ?? code));
+    return { ...causeSubject(cause, place, t), kicker };
   }
   const whole = { name: state ?? t.text("frame.all"), href: "/browse" };
   if (country === null) return { ...whole, kicker: null, intro: null };
   const kicker = { name: t.text("frame.countries"), href: "/countries" };
   return { name: state ?? t.country(code) ?? country, kicker, intro: null };
+}
+
+function causeSubject(id: string, place: string | null, t: Texts) {
+  const cause = t.word(facetValueName("cause", id));
+  const intro = causeIntros.get(id);
+  return {
+    name: place === null ? cause : t.text("nearby.cause_in_country", { cause, place }),
+    intro: intro === undefined ? null : t.word(intro),
+  };
 }
 
 function jsonPath(list: Pick<ListPage, "filters" | "sort" | "page">): string {

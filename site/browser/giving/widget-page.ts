@@ -18,7 +18,8 @@ function enhance(maker: HTMLFormElement): void {
     place.replaceChildren(known ? script : (place.dataset["empty"] ?? ""));
   };
   const field = maker.elements.namedItem("nonprofit") as HTMLInputElement;
-  const engine = openEngine();
+  // Names and addresses alone are offered.
+  const engine = openEngine({ text: () => "", names: {} });
   const offer = async () => {
     const found = await (await engine.search(field.value, false)).items(0, offeredMax);
     const option = ({ url: value, title: label }: FoundItem) => el("option", { value, label });
