@@ -55,7 +55,7 @@ export const recommendRoutes = (context: Context) => {
       const { baseUrl, givingLinks, recommendationPhase: phase } = config;
       const known =
         cached.get(key) ??
-        answered(recommend({ curation, phase, now: minute, baseUrl, givingLinks }, asked));
+        answered(await recommend({ curation, phase, now: minute, baseUrl, givingLinks }, asked));
       cached.set(key, known);
       activity.count("query:recommend");
       const userAgent = request.headers.get("user-agent") ?? "";

@@ -110,7 +110,7 @@ export const RecommendAnswer = named("RecommendAnswer", {
   recommendations: z.array(Recommendation),
   fallback: SearchRedirect.nullable().describe("Where to look when nothing is curated"),
   no_recommendations_reason: z
-    .enum(["starter_set_does_not_cover_this_query"])
+    .enum(["starter_set_does_not_cover_this_query", "nothing_in_the_place"])
     .nullable()
     .describe("Why there are none; null when there are some"),
 });

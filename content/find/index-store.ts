@@ -123,6 +123,9 @@ export class SearchIndex {
   }
 }
 
+/** What a query is read with: the words of a directory, or of a part of it. */
+export type WordsIndex = Pick<SearchIndex, "foremost" | "counts" | "completions">;
+
 /** A cache of its own cannot hold null. */
 type Foremost = { one: Located | null };
 

@@ -1,5 +1,5 @@
 import { fold } from "#content/nonprofit/text.ts";
-import type { SearchIndex } from "./index-store.ts";
+import type { SearchIndex, WordsIndex } from "./index-store.ts";
 import { isKnownWord } from "./known-words.ts";
 import {
   beginnings,
@@ -87,7 +87,7 @@ export async function literalReading(
 
 /** Takes a place out of the words and adds other spellings to the rest. `typed` is the whole text. */
 export async function readingOf(
-  index: SearchIndex,
+  index: WordsIndex,
   words: readonly SearchWord[],
   typed: string,
 ): Promise<Reading> {
@@ -158,7 +158,7 @@ export async function causeReading(index: SearchIndex, reading: Reading): Promis
 }
 
 /** What a half-typed one among the words may become; null when it is not looked up. */
-async function completionsOf(index: SearchIndex, words: readonly SearchWord[]) {
+async function completionsOf(index: WordsIndex, words: readonly SearchWord[]) {
   const begun = halfTypedWord(words);
   return begun === null ? null : index.completions(begun);
 }
@@ -167,7 +167,7 @@ type FoundPlace = { place: Place; from: number; to: number; said: boolean };
 
 /** The place that the words name, with the larger and smaller ones beside it: "Portland, Maine, USA". */
 async function placeIn(
-  index: SearchIndex,
+  index: WordsIndex,
   words: readonly SearchWord[],
 ): Promise<FoundPlace | null> {
   const found =
@@ -177,7 +177,7 @@ async function placeIn(
 
 /** What a code at the end stands for, when a place inside that stands before it: "portland me". */
 async function codeAfterPlace(
-  index: SearchIndex,
+  index: WordsIndex,
   words: readonly SearchWord[],
 ): Promise<FoundPlace | null> {
   const [to, from] = [words.length, words.length - 1];
@@ -190,7 +190,7 @@ async function codeAfterPlace(
 
 /** With all places beside it that are inside it or around it. */
 async function widened(
-  index: SearchIndex,
+  index: WordsIndex,
   words: readonly SearchWord[],
   found: FoundPlace,
 ): Promise<FoundPlace> {
@@ -213,7 +213,7 @@ async function widened(
 
 /** The first of the spans that is a place; beside another one, the first that is a place inside it. */
 async function firstPlace(
-  index: SearchIndex,
+  index: WordsIndex,
   spans: readonly Span[],
   outer?: Place,
 ): Promise<FoundPlace | null> {
@@ -230,7 +230,7 @@ async function firstPlace(
 }
 
 const isMeant = async (
-  index: SearchIndex,
+  index: WordsIndex,
   { from, to, text, said }: Span,
   place: Place,
   outer?: Place,
@@ -240,7 +240,7 @@ const isMeant = async (
     : (await index.foremost([allOf([place.match, outer.match])]))[0] !== null;
 
 /** Whether more profiles are in the place than use the word: Reading is a town, and reading is none. */
-async function isRatherPlace(index: SearchIndex, text: string, { match }: Place): Promise<boolean> {
+async function isRatherPlace(index: WordsIndex, text: string, { match }: Place): Promise<boolean> {
   const [used = 0, there = 0] = await index.counts([phrase(text), match]);
   return there >= used;
 }

@@ -7,7 +7,11 @@ import { inValues } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { Database } from "bun:sqlite";
 import { LRUCache } from "lru-cache";
-import { type SearchWord, wordMatch } from "#content/find/query.ts";
+import type { WordsIndex } from "#content/find/index-store.ts";
+import type { Located } from "#content/find/places.ts";
+import { type FtsMatch, searchWords } from "#content/find/query.ts";
+import { type Reading, readingOf } from "#content/find/reading.ts";
+import { indexWords } from "#content/nonprofit/filters.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import type { Watch } from "#content/feed/watch.ts";
@@ -68,24 +72,24 @@ const cachedBytesMax = 16_000_000;
 const matchBytes = 40;
 
 /**
- * An index made as that of the whole directory is, with the same weights, but of whole words and their stems: a need is
- * said in full, so "water" at its end is not the beginning of "Waterford". FTS5 is asked for one word at a time, and what
- * it finds is cached until a profile changes: people use the same words in ever new sentences. bm25 of several words is the
- * sum of theirs, so nothing is lost. Source: sqlite.org/fts5.html, "The bm25() function".
+ * An index made as that of the whole directory is, with the same weights and the texts of the picks, but of whole words and
+ * their stems: a need is said in full, so "water" at its end is not the beginning of "Waterford". FTS5 is asked for one
+ * word at a time, and what it finds is cached until a profile changes: people use the same words in ever new sentences. bm25
+ * of several words is the sum of theirs, so nothing is lost. Source: sqlite.org/fts5.html, "The bm25() function".
  */
 export function openCuratedIndex() {
   const memory = new Database(":memory:");
   memory.run(`
     CREATE VIRTUAL TABLE curated USING fts5(
-      name, tagline, mission, description,
+      name, tagline, mission, description, facets, pick,
       tokenize = "porter unicode61 remove_diacritics 2"
     )`);
   const removing = memory.query<null, [number]>("DELETE FROM curated WHERE rowid = ?");
   const adding = memory.query<null, (number | string | null)[]>(
-    "INSERT INTO curated (rowid, name, tagline, mission, description) VALUES (?, ?, ?, ?, ?)",
+    "INSERT INTO curated (rowid, name, tagline, mission, description, facets, pick) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const finding = memory.query<{ id: number; strength: number }, [string]>(
-    `SELECT rowid AS id, -bm25(curated, 10.0, 5.0, 2.0, 1.0) AS strength
+    `SELECT rowid AS id, -bm25(curated, 10.0, 5.0, 2.0, 1.0, 1.0, 5.0) AS strength
      FROM curated
      WHERE curated MATCH ?`,
   );
@@ -93,29 +97,46 @@ export function openCuratedIndex() {
     ...weighed<IntentMatches>(cachedBytesMax, ({ size }) => matchBytes * size),
     memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
   });
-  const each = (words: readonly SearchWord[]) =>
-    words.map(({ forms }) => cached.memo(wordMatch({ forms, prefix: false }, [])));
+  const each = (matches: readonly FtsMatch[]) => matches.map((match) => cached.memo(match));
+  const places = new Map<number, Located>();
+  const words: WordsIndex = {
+    foremost: async (matches) =>
+      each(matches).map((found) => places.get([...found.keys()][0] ?? 0) ?? null),
+    counts: async (matches) => each(matches).map(({ size }) => size),
+    completions: async () => [],
+  };
   return {
     /** Puts profiles in, replacing those of the same ids, and takes others out. */
-    update: (records: readonly NonprofitRecord[], gone: readonly number[]): void => {
+    update: (entries: readonly Pick<Candidate, "record" | "pick">[], gone: readonly number[]) => {
       cached.clear();
       memory.transaction(() => {
-        for (const id of [...gone, ...records.map((record) => record.id)]) removing.run(id);
-        for (const r of records) adding.run(r.id, r.name, r.tagline, r.mission, r.description);
+        for (const id of [...gone, ...entries.map(({ record }) => record.id)]) removing.run(id);
+        for (const { record: r, pick } of entries) {
+          const texts = [r.name, r.tagline, r.mission, r.description, indexWords(r)];
+          adding.run(r.id, ...texts, textOf(pick));
+          places.set(r.id, r);
+        }
       })();
     },
-    /** Ids of the profiles that have all of the words, or any of them. */
-    matching: (words: readonly SearchWord[], which: "all" | "any"): ReadonlySet<number> => {
-      const [first, ...others] = each(words);
+    /** A need as the search understands it: its place, and each word with all that it matches. */
+    read: (need: string): Promise<Reading> =>
+      readingOf(
+        words,
+        searchWords(need).map((word) => ({ ...word, prefix: false })),
+        need,
+      ),
+    /** Ids of the profiles that have all of these, or any of them. */
+    matching: (matches: readonly FtsMatch[], which: "all" | "any"): ReadonlySet<number> => {
+      const [first, ...others] = each(matches);
       return others.reduce(
         (ids, found) => (which === "all" ? ids.intersection(found) : ids.union(found)),
         new Set(first?.keys()),
       );
     },
-    /** bm25 of the profiles that have any of the words; more is better, always above 0. */
-    strengths: (words: readonly SearchWord[]): ReadonlyMap<number, number> => {
+    /** bm25 of the profiles that have any of these; more is better, always above 0. */
+    strengths: (matches: readonly FtsMatch[]): ReadonlyMap<number, number> => {
       const sums = new Map<number, number>();
-      for (const found of each(words)) {
+      for (const found of each(matches)) {
         for (const [id, strength] of found) sums.set(id, (sums.get(id) ?? 0) + strength);
       }
       return sums;
@@ -123,6 +144,9 @@ export function openCuratedIndex() {
     close: () => memory.close(),
   };
 }
+
+const textOf = ({ recommended_for, why_recommended }: CuratedPick): string =>
+  [...recommended_for, why_recommended].join(". ");
 
 /** The recommended profiles in memory. */
 export type Curated = {
@@ -146,6 +170,12 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
   fileSlugs();
   const index = openCuratedIndex();
   const records = new Map<number, NonprofitRecord>();
+  const pickTexts = new Map<number, string>();
+  const isReworded = (pick: CuratedPick): boolean => {
+    const before = pickTexts.get(pick.nonprofit_id);
+    pickTexts.set(pick.nonprofit_id, textOf(pick));
+    return before !== textOf(pick);
+  };
   let curation: Curation | null = null;
   /** Picks and donors of which it was made. */
   let madeOf = "";
@@ -179,13 +209,17 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     if (curation !== null && away.length === 0 && madeOf === before) return curation;
     for (const id of away) records.delete(id);
     for (const record of fresh) records.set(record.id, record);
-    if (away.length > 0) index.update(fresh, away);
     const candidates = picks.flatMap((pick) => {
       const record = records.get(pick.nonprofit_id);
       if (record === undefined) return [];
       const enriched_at = latestEnrichment(record);
       return [{ pick, record, donors: donors.get(record.id) ?? 0, enriched_at }];
     });
+    const isNew = new Set(fresh);
+    index.update(
+      candidates.filter(({ record, pick }) => isNew.has(record) || isReworded(pick)),
+      away,
+    );
     const byConsensus = candidates.filter(({ pick }) => pick.origin === "consensus").length;
     const consensus_share = byConsensus / Math.max(1, candidates.length);
     return { candidates, index, consensus_share };

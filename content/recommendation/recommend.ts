@@ -1,4 +1,4 @@
-import { givenFilters } from "#content/contract/browse.ts";
+import { type Filters, givenFilters } from "#content/contract/browse.ts";
 import { causeName, causeIds } from "#content/contract/cause.ts";
 import {
   type GovernancePhase,
@@ -25,7 +25,8 @@ import {
   recommendationDisclosure,
   trustSignals,
 } from "./answer-sentences.ts";
-import { type SearchWord, searchWords } from "#content/find/query.ts";
+import { type FtsMatch, searchWords, wordMatch } from "#content/find/query.ts";
+import { besidePlace, type Reading } from "#content/find/reading.ts";
 
 type Needed = { curation: Curation; phase: GovernancePhase; now: Date } & GivingPlace;
 
@@ -33,13 +34,13 @@ type Needed = { curation: Curation; phase: GovernancePhase; now: Date } & Giving
  * Ranks the recommended profiles that match cause, country and q, by the published table of signals. When none match, the
  * answer points to the search. `baseUrl` has no trailing slash. Source: spec, GET /api/recommend.
  */
-export function recommend(
+export async function recommend(
   { curation, phase, now, ...place }: Needed,
   query: RecommendQuery,
-): RecommendAnswer {
-  const candidates = candidatesFor(curation, query);
-  if (candidates.length === 0) return nothingCurated(query, phase, place.baseUrl);
-  const best = rank(curation, candidates, query, now);
+): Promise<RecommendAnswer> {
+  const found = await candidatesFor(curation, query);
+  if (found.candidates.length === 0) return nothingCurated(query, found, phase, place.baseUrl);
+  const best = rank(curation, found, query, now);
   const contributed = new Set(best.flatMap(({ explain }) => explain.map(({ signal }) => signal)));
   return {
     query,
@@ -99,6 +100,7 @@ function recommendationOf(
 
 function nothingCurated(
   query: RecommendQuery,
+  { elsewhere }: Found,
   phase: GovernancePhase,
   baseUrl: string,
 ): RecommendAnswer {
@@ -113,51 +115,100 @@ function nothingCurated(
     fallback: {
       type: "search_redirect",
       url: `${baseUrl}/api/search?${params}`,
-      message: disclosures.search_redirect,
+      message: elsewhere === null ? disclosures.search_redirect : elsewhereMessage(elsewhere),
     },
-    no_recommendations_reason: "starter_set_does_not_cover_this_query",
+    no_recommendations_reason:
+      elsewhere === null ? "starter_set_does_not_cover_this_query" : "nothing_in_the_place",
   };
 }
 
+const elsewhereMessage = ({ place, countries }: NonNullable<Found["elsewhere"]>): string =>
+  `Nothing is recommended in ${place} for this, but in ${countries.join(", ")}. ${disclosures.search_redirect}`;
+
 export type Ranked = { candidate: Candidate } & ReturnType<typeof explainScore>;
 
+/** What matches a question, the words by which it does, and, where nothing in its place does, what is elsewhere. */
+export type Found = {
+  candidates: readonly Candidate[];
+  words: readonly FtsMatch[];
+  elsewhere: { place: string; countries: string[] } | null;
+};
+
 /** The recommended profiles that match all that was asked; of q all words, or any when all give fewer than the limit. */
-export function candidatesFor(curation: Curation, query: RecommendQuery): readonly Candidate[] {
+export async function candidatesFor(curation: Curation, query: RecommendQuery): Promise<Found> {
   const { q, limit } = query;
-  // A pick may be made for some of its causes only.
-  const filtered = curation.candidates.filter(({ pick, record }) =>
-    passes({ ...filteredOf(record), causes: pick.causes ?? record.causes }, query),
-  );
-  if (q === null || filtered.length === 0) return filtered;
-  const words = specificWords(q);
-  if (words === null) return [];
-  if (words.length === 0) return filtered;
   const { index } = curation;
-  const withAll = index.matching(words, "all");
-  const matching =
-    withAll.size === 0 ? [] : filtered.filter(({ record }) => withAll.has(record.id));
-  if (matching.length >= limit || words.length === 1) return matching;
-  const withAny = index.matching(words, "any");
-  return filtered.filter(({ record }) => withAny.has(record.id));
+  if (q !== null && searchWords(q).length === 0)
+    return { candidates: [], words: [], elsewhere: null };
+  const reading = q === null ? null : await index.read(q);
+  const words = reading === null ? [] : specificWords(reading);
+  const read = reading?.place ?? null;
+  const there = read && index.matching([read.match], "all");
+  const among = passing(curation, query).filter(({ record }) => there?.has(record.id) !== false);
+  const candidates = withWords(index, among, words, limit);
+  const asked = { ...query, place: read?.name ?? placeOf(query) };
+  const elsewhere = candidates.length > 0 ? null : elsewhereOf(curation, asked, words);
+  return { candidates, words, elsewhere };
+}
+
+const placeOf = ({ city, region, country }: Filters): string | null => city ?? region ?? country;
+
+/** So many countries are named at most. */
+const countriesMax = 5;
+
+/** The countries in which the same is recommended; null for none. */
+function elsewhereOf(
+  curation: Curation,
+  { place, ...query }: RecommendQuery & { place: string | null },
+  words: readonly FtsMatch[],
+): Found["elsewhere"] {
+  if (place === null) return null;
+  const anywhere = passing(curation, { ...query, country: null, region: null, city: null });
+  const found = withWords(curation.index, anywhere, words, query.limit);
+  const countries = new Set(found.flatMap(({ record }) => countryName(record.country_code) ?? []));
+  return countries.size === 0 ? null : { place, countries: [...countries].slice(0, countriesMax) };
+}
+
+/** A pick may be made for some of its causes only. */
+const passing = ({ candidates }: Curation, filters: Filters): Candidate[] =>
+  candidates.filter(({ pick, record }) =>
+    passes({ ...filteredOf(record), causes: pick.causes ?? record.causes }, filters),
+  );
+
+function withWords(
+  index: Curation["index"],
+  candidates: readonly Candidate[],
+  words: readonly FtsMatch[],
+  limit: number,
+): readonly Candidate[] {
+  if (words.length === 0 || candidates.length === 0) return candidates;
+  const having = (which: "all" | "any") => {
+    const ids = index.matching(words, which);
+    return candidates.filter(({ record }) => ids.has(record.id));
+  };
+  const withAll = having("all");
+  return withAll.length >= limit || words.length === 1 ? withAll : having("any");
 }
 
 const unspecific = new Set(unspecificWords);
 
-/** The words of q that say what for; "charity" or "donate" is said of every profile. Null for a q without words. */
-function specificWords(q: string): SearchWord[] | null {
-  const words = searchWords(q);
-  if (words.length === 0) return null;
-  return words.filter(({ forms }) => !unspecific.has(fold(forms[0] ?? "")));
-}
+/** The words that say what for; "charity" or "donate" is said of every profile. */
+const specificWords = (reading: Reading): FtsMatch[] => [
+  ...new Set(
+    besidePlace(reading)
+      .filter(({ typed: { forms } }) => !unspecific.has(fold(forms[0] ?? "")))
+      .map(({ match }) => match),
+  ),
+];
 
 /** The foremost of these candidates, at most as many as were asked for, with their points. */
 export function rank(
   curation: Curation,
-  candidates: readonly Candidate[],
-  { cause, q, intent, limit }: RecommendQuery,
+  { candidates, words }: Pick<Found, "candidates" | "words">,
+  { cause, intent, limit }: RecommendQuery,
   now: Date,
 ): Ranked[] {
-  const strengths = strengthsOf(curation, { cause, q });
+  const strengths = strengthsOf(curation, cause, words);
   const strengthOf = ({ record }: Candidate) => strengths.get(record.id) ?? 0;
   const best = candidates.reduce((most, one) => Math.max(most, strengthOf(one)), 0);
   const shareOf = (one: Candidate) => (best === 0 ? 0 : strengthOf(one) / best);
@@ -196,13 +247,13 @@ const isBefore = (a: Scored, b: Scored): boolean =>
 /** bm25 of the words of q and of the cause's name. */
 function strengthsOf(
   { index }: Curation,
-  { cause, q }: Pick<RecommendQuery, "cause" | "q">,
+  cause: string | null,
+  words: readonly FtsMatch[],
 ): ReadonlyMap<number, number> {
-  const known =
-    cause === null ? undefined : causeIds.find((id) => id === cause.trim().toLowerCase());
-  const words = searchWords(q ?? "");
-  if (known !== undefined) words.push(...searchWords(causeName(known)));
-  return words.length === 0 ? new Map() : index.strengths(words);
+  const id = cause?.trim().toLowerCase() ?? "";
+  const named = causeIds.includes(id) ? searchWords(causeName(id)) : [];
+  const matches = [...words, ...named.map((word) => wordMatch({ ...word, prefix: false }, []))];
+  return matches.length === 0 ? new Map() : index.strengths(matches);
 }
 
 const byImpact = ({ record: a }: Candidate, { record: b }: Candidate): number =>

@@ -159,6 +159,7 @@ describe("GET /api/recommend", () => {
       "donation_wallet_present",
       "mission_match_strength",
       "source_provenance_recent",
+      "thin_profile_penalty",
     ]);
   });
 
@@ -305,3 +306,27 @@ test("any recommendation is ranked by its score, which its explanation sums to",
     { numRuns: 400 },
   );
 }, 240_000);
+
+describe("q is understood as in searches", () => {
+  test("finds a pick by its own words", async () => {
+    for (const q of ["It reports what it does", "donors interested in water"])
+      expect((await answer(`q=${q}&limit=10`)).count).toBe(3);
+  });
+
+  test("understands places and kinds as the search does, and names where else there is any", async () => {
+    const slugs = async (q: string) =>
+      (await answer(`q=${q}`)).recommendations.map(({ slug }) => slug);
+    expect(await slugs("schools in the USA")).toEqual(["thin"]);
+    expect(await slugs("agua potable")).toEqual(["wells", "pumps"]);
+    for (const query of ["q=clean water in Sweden", "q=agua potable&country=Sweden"]) {
+      const { count, no_recommendations_reason, fallback } = await answer(query);
+      expect({ count, no_recommendations_reason }).toEqual({
+        count: 0,
+        no_recommendations_reason: "nothing_in_the_place",
+      });
+      expect(fallback?.message).toStartWith(
+        "Nothing is recommended in Sweden for this, but in Kenya.",
+      );
+    }
+  });
+});

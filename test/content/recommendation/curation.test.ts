@@ -2,6 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { allOf, anyOf, searchWords, wordMatch } from "#content/find/query.ts";
+import { indexWords } from "#content/nonprofit/filters.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/curation.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -34,20 +36,33 @@ const records = Array.from({ length: 60 }, (_, at) => ({
   id: at + 1,
 }));
 
+const picked = (record: NonprofitRecord, why_recommended = "") => ({
+  record,
+  pick: {
+    nonprofit_id: record.id,
+    ...{ recommended_for: [], causes: null, origin: "operator" as const, why_recommended },
+  },
+});
+const matchesOf = (text: string) =>
+  searchWords(text).map((word) => wordMatch({ ...word, prefix: false }, []));
+
 let index: CuratedIndex;
 let whole: Database;
 beforeEach(() => {
   index = openCuratedIndex();
-  index.update(records, []);
+  index.update(
+    records.map((record) => picked(record)),
+    [],
+  );
   whole = new Database(":memory:");
-  whole.run(`CREATE VIRTUAL TABLE whole USING fts5(name, tagline, mission, description,
+  whole.run(`CREATE VIRTUAL TABLE whole USING fts5(name, tagline, mission, description, facets, pick,
     tokenize = "porter unicode61 remove_diacritics 2")`);
   for (const r of records) {
     whole
       .query(
-        "INSERT INTO whole (rowid, name, tagline, mission, description) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO whole (rowid, name, tagline, mission, description, facets, pick) VALUES (?, ?, ?, ?, ?, ?, ?)",
       )
-      .run(r.id, r.name, r.tagline, r.mission, r.description);
+      .run(r.id, r.name, r.tagline, r.mission, r.description, indexWords(r), ". ");
   }
 });
 afterEach(() => {
@@ -59,9 +74,9 @@ afterEach(() => {
 const asked = (text: string, which: typeof allOf) =>
   whole
     .query<{ id: number; strength: number }, [string]>(
-      "SELECT rowid AS id, -bm25(whole, 10.0, 5.0, 2.0, 1.0) AS strength FROM whole WHERE whole MATCH ? ORDER BY rowid",
+      "SELECT rowid AS id, -bm25(whole, 10.0, 5.0, 2.0, 1.0, 1.0, 5.0) AS strength FROM whole WHERE whole MATCH ? ORDER BY rowid",
     )
-    .all(which(searchWords(text).map((word) => wordMatch({ ...word, prefix: false }, []))));
+    .all(which(matchesOf(text)));
 
 const ascending = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
 const someWords = fc
@@ -74,7 +89,7 @@ const someWords = fc
 test("finds and weighs as FTS5 does when it is asked for everything at once", () => {
   fc.assert(
     fc.property(someWords, (text) => {
-      const words = searchWords(text);
+      const words = matchesOf(text);
       const any = asked(text, anyOf);
       expect(ascending(index.matching(words, "any"))).toEqual(any.map(({ id }) => id));
       expect(ascending(index.matching(words, "all"))).toEqual(
@@ -92,10 +107,10 @@ describe("a need", () => {
   const found = (need: string, name: string) => {
     const [first] = records;
     if (first === undefined) throw new Error("there are records");
-    index.update([{ ...first, name, mission: null, tagline: null }], []);
+    index.update([picked({ ...first, name, mission: null, tagline: null })], []);
     return (
-      index.matching(searchWords(need), "any").has(first.id) ||
-      index.strengths(searchWords(need)).has(first.id)
+      index.matching(matchesOf(need), "any").has(first.id) ||
+      index.strengths(matchesOf(need)).has(first.id)
     );
   };
 
@@ -119,13 +134,13 @@ describe("a need", () => {
 });
 
 describe("a profile that changes", () => {
-  const found = (text: string) => ascending(index.matching(searchWords(text), "all"));
+  const found = (text: string) => ascending(index.matching(matchesOf(text), "all"));
 
   test("is found by its new words only, at once", () => {
     expect(found("zebra")).toEqual([]);
     const [first] = records;
     if (first === undefined) throw new Error("there are records");
-    index.update([{ ...first, name: "Zebra", mission: null, tagline: null }], []);
+    index.update([picked({ ...first, name: "Zebra", mission: null, tagline: null })], []);
     expect(found("zebra")).toEqual([1]);
     expect(found("water")).not.toContain(1);
   });
