@@ -22,7 +22,7 @@ export const queueMail = (
 
 export type DueMail = Awaited<ReturnType<typeof dueMails>>[number];
 
-/** The mails that are due, the oldest first, each with its request. Index: webhook_deliveries_due. */
+/** The mails that are due, the oldest first, each with its request. Index: mail_outbox_due. */
 export const dueMails = (store: Queryable, now: number, limit: number) =>
   store.db
     .select({ mail: outbox, submission: onboarding })
@@ -38,7 +38,7 @@ export const dueMails = (store: Queryable, now: number, limit: number) =>
     .orderBy(asc(outbox.id))
     .limit(limit);
 
-/** The requests to whose senders a mail went in the last day. Index: webhook_deliveries_finished. */
+/** The requests to whose senders a mail went in the last day. Index: mail_outbox_sent. */
 export const mailsOfDay = (store: Queryable, now: number): Promise<Mail[]> =>
   store.db
     .select()

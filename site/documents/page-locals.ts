@@ -26,6 +26,14 @@ type Nothing = object;
 
 type Answer<Shape> = { answer: Shape };
 
+/** What pages say of who runs the directory, and of how long it keeps what. */
+export type PublicSettings = {
+  contact: string | null;
+  operator: string | null;
+  operatorCountry: string | null;
+  recommendationLogDays: number;
+};
+
 /** What only this page or endpoint, named by its file under site/pages, is handed by its document. */
 export type PageLocals = {
   "/": {
@@ -59,8 +67,8 @@ export type PageLocals = {
   "/corrections/status": { view: StatusView };
   "/receipt": Nothing;
   "/widget": Nothing;
-  "/about": { contact: string | null };
-  "/privacy": { contact: string | null };
+  "/about": PublicSettings;
+  "/privacy": PublicSettings;
   "/data": Nothing;
   "/developers": { rooms: ReturnType<typeof referenceView> };
   "/404": Nothing;

@@ -12,6 +12,7 @@ import { referenceView } from "#site/parts/reference-view.ts";
 import { statsOf } from "./answers.ts";
 import { type DocumentKey, type SingleDocument, single, singles, type Source } from "./document.ts";
 import { emptyForms } from "./form-page.ts";
+import type { PublicSettings } from "./page-locals.ts";
 import { changesNumbers, changesRecommended } from "./staleness.ts";
 
 const nothing = () => ({});
@@ -22,13 +23,13 @@ const withNumbersAndPicks = {
 
 /** Settings that pages name, as the publisher found them: a fact of the store, so that a change renders pages again. */
 export const publicSettingsFact = "public_settings";
-export const publicSettingsDefault = {
-  contact: null as string | null,
-  operator: null as string | null,
-  operatorCountry: null as string | null,
+const publicSettingsDefault: PublicSettings = {
+  contact: null,
+  operator: null,
+  operatorCountry: null,
   recommendationLogDays: 90,
 };
-const publicSettings = async ({ store }: Source): Promise<typeof publicSettingsDefault> => ({
+const publicSettings = async ({ store }: Source): Promise<PublicSettings> => ({
   ...publicSettingsDefault,
   ...JSON.parse((await directoryFact(store, publicSettingsFact)) ?? "{}"),
 });

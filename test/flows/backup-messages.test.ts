@@ -160,7 +160,7 @@ test("a restore without keys says what will be missing before it begins, a backu
   const to = join(folder, "without-keys");
   const made = await runScript("backup", ["--to", to], env);
   expect(linesOf(made.err).at(-1)).toMatch(
-    /^WITHOUT KEYS: whoever loses this machine loses the signing key/,
+    /^WITHOUT KEYS: if you lose this machine, the signing key is lost/,
   );
   const into = { ...env, ALMONER_DATA_DIR: join(folder, "keyless") };
   const words = ["--from", to, "--without-keys", "--no-publish"];

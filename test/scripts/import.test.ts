@@ -274,7 +274,7 @@ describe("the IRS master file", () => {
     const run = await importing.run("irs-bmf", [one], { scope, checkOnly: true });
     expect(run.covers).toEqual(covers);
     const other = importing.run("irs-bmf", [one], { scope: "NV,Nevada" });
-    expect(await outcome(other)).toContain("no row and no profile stands in Nevada; send some of");
+    expect(await outcome(other)).toContain("no row and no profile is in Nevada: send some of");
   });
 
   test("one that moved to another part of the run is not withdrawn", async () => {
@@ -419,6 +419,7 @@ test("registers say dates, amounts and objects beside the profile", async () => 
     accounts_to: "2019-10-31",
     company_number: "00001234",
     icnptso: "D32",
+    tags: "SW203;BE113",
     objects: "To relieve women in need in Sample town.",
     postal_code: "ZZ1",
   });

@@ -47,35 +47,57 @@ export const webhookCursors = sqliteTable("webhook_cursors", {
   position: integer().notNull(),
 });
 
-/**
- * Mails to the senders of onboarding requests, one row for a request. The outbox was that of webhooks, which are gone: it
- * keeps their names, so that no store has to be migrated.
- */
-export const mailOutbox = sqliteTable(
+/** Of webhooks, which are gone: unused. */
+export const webhookDeliveries = sqliteTable(
   "webhook_deliveries",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    address_seal: text("url").notNull(), // Keyed hash of the address, by which one day's mails are counted.
-    submission_id: text("event_id").notNull(),
-    told: text("type", { enum: ["nothing", "received", "decision"] }).notNull(), // What the last mail said.
-    network: text("payload").notNull(), // As in onboarding_submissions; "" for an unknown one.
-    status: text({ enum: ["pending", "delivered", "failed"] }).notNull(), // Delivered: the decision was told.
-    attempts: integer().notNull().default(0), // That failed since the last mail.
-    due_at: integer().notNull(), // Not looked at before.
-    answered_status: integer(), // Of webhooks: unused.
-    answer: text(), // Of webhooks: unused.
+    url: text().notNull(),
+    event_id: text().notNull(), // The same for every attempt: receivers tell repetitions by it.
+    type: text().notNull(),
+    payload: text().notNull(), // The body as it is sent and signed.
+    status: text({ enum: ["pending", "delivered", "failed"] }).notNull(),
+    attempts: integer().notNull().default(0),
+    due_at: integer().notNull(), // The next attempt, while it is pending.
+    answered_status: integer(), // Of the last attempt; null when nothing answered.
+    answer: text(), // The last answer's beginning, or why there was none. At most 200 characters.
     created_at: integer().notNull(),
-    sent_at: integer("finished_at"), // When the last mail was sent.
+    finished_at: integer(),
   },
   (w) => [
-    uniqueIndex("one_delivery_per_event_and_url").on(w.submission_id, w.address_seal),
+    uniqueIndex("one_delivery_per_event_and_url").on(w.event_id, w.url),
     index("webhook_deliveries_due")
-      .on(w.address_seal, w.due_at)
+      .on(w.url, w.due_at)
       .where(sql`status = 'pending'`),
     index("webhook_deliveries_by_status").on(w.status, w.id),
     index("webhook_deliveries_finished")
-      .on(w.sent_at)
+      .on(w.finished_at)
       .where(sql`finished_at is not null`),
+  ],
+);
+
+/** Mails to the senders of onboarding requests, one row for a request, without what was sent. */
+export const mailOutbox = sqliteTable(
+  "mail_outbox",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    submission_id: text().notNull().unique(),
+    address_seal: text().notNull(), // Keyed hash of the address, by which one day's mails are counted.
+    told: text({ enum: ["nothing", "received", "decision"] }).notNull(), // What the last mail said.
+    network: text().notNull(), // As in onboarding_submissions; "" for an unknown one.
+    status: text({ enum: ["pending", "delivered", "failed"] }).notNull(), // Delivered: the decision was told.
+    attempts: integer().notNull().default(0), // That failed since the last mail.
+    due_at: integer().notNull(), // Not looked at before.
+    created_at: integer().notNull(),
+    sent_at: integer(), // When the last mail was sent.
+  },
+  (m) => [
+    index("mail_outbox_due")
+      .on(m.due_at)
+      .where(sql`status = 'pending'`),
+    index("mail_outbox_sent")
+      .on(m.sent_at)
+      .where(sql`sent_at is not null`),
   ],
 );
 
