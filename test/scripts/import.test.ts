@@ -416,6 +416,7 @@ test("registers say dates, amounts and objects beside the profile", async () => 
     registered: "1990-08-02",
     income: 1,
     spending: 2,
+    tags: "SW203;BE113",
     accounts_to: "2019-10-31",
     company_number: "00001234",
     icnptso: "D32",
