@@ -22,10 +22,13 @@ import {
 
 const { published, extract } = registerColumns.ukcat;
 
-/** Of the three registers those that cover one region. */
+/** Of the three registers those of one region, and the postcodes that lie in it: TD15 is Berwick's, in England. */
 const regions = new Map([
-  ["GB-SC", "Scotland"],
-  ["GB-NIC", "Northern Ireland"],
+  [
+    "GB-SC",
+    { name: "Scotland", codes: /^(?:AB|DD|DG|EH|FK|G|HS|IV|KA|KW|KY|ML|PA|PH|TD(?!15)|ZE)\d/ },
+  ],
+  ["GB-NIC", { name: "Northern Ireland", codes: /^BT\d/ }],
 ]);
 const ofUk = /^GB-(?:CHC|SC|NIC)$/;
 
@@ -68,7 +71,7 @@ export const ukcat: CsvFormat = {
     const town = postTown(postcode, name);
     const fields = {
       country_code: "GB",
-      region: regions.get(scheme) ?? null,
+      region: regionOf(scheme, postcode),
       city: town?.city ?? townInsteadOfPostcode(postcode),
       website: websiteOf(either(row, "web", "website")),
       ...textsOf(row, raw),
@@ -77,6 +80,13 @@ export const ukcat: CsvFormat = {
     return listed(record, registration, recordUrl("ukcat", org_id), mapped, fields, rules);
   },
 };
+
+/** The region of a register, where the postcode lies in it or none is there: Scotland's register has charities of London. */
+function regionOf(scheme: string, postcode: string): string | null {
+  const region = regions.get(scheme);
+  const isThere = !/\d/.test(postcode) || region?.codes.test(postcode.toUpperCase());
+  return isThere ? (region?.name ?? null) : null;
+}
 
 /** The dates and numbers of a row under the keys that content/editorial/registers.json has words for. */
 const ukFacts = (row: Row, name: string) =>

@@ -4,6 +4,8 @@ import { sourceFrom, type StoredProvenance } from "#content/nonprofit/record.ts"
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
+import { loadCauseMapping } from "#scripts/import/run-import.ts";
+import { ukcat } from "#scripts/import/ukcat.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 let importing: TestImporting;
@@ -406,6 +408,19 @@ test("UK charities come with texts, website and causes; closed ones stay out", a
     website: null,
     description: null,
   });
+});
+
+test.each([
+  ["GB-SC-SC038302", "EH1 1AA", "Scotland"],
+  ["GB-SC-SC038302", "", "Scotland"],
+  ["GB-SC-SC038302", "MK7 6AA", null], // The Open University is registered there, and is in Milton Keynes.
+  ["GB-SC-SC038302", "TD15 1AA", null],
+  ["GB-SC-SC038302", "D02 H425", null],
+  ["GB-NIC-100001", "BT1 1AA", "Northern Ireland"],
+  ["GB-CHC-1089464", "G1 1AA", null],
+])('a charity of %s at "%s" is in the region %p', (org_id, postcode, region) => {
+  const row = { org_id, postcode, name: "Sample charity" };
+  expect(ukcat.read(row, loadCauseMapping())).toMatchObject({ draft: { fields: { region } } });
 });
 
 test("registers say dates, amounts and objects beside the profile", async () => {
