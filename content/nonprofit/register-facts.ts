@@ -173,9 +173,24 @@ export function standingIn(records: readonly RegisterRecord[]): RegisterState | 
 /** What a register files an organisation under, in words without their code: "Theater"; null where none does. */
 export function categoryIn(records: readonly RegisterRecord[]): string | null {
   const [fact] = records.flatMap(
-    (one) => factNamed("category", one) ?? factNamed("class", one) ?? [],
+    (one) => outranking(one) ?? factNamed("category", one) ?? factNamed("class", one) ?? [],
   );
   return fact === undefined ? null : String(fact.value).replace(/ \([^()]*\)$/, "");
+}
+
+/** The first letters of NTEE codes that say the same as the IRS's kinds of charity: church, school, hospital. */
+const lettersOf: ReadonlyMap<unknown, string> = new Map([
+  ["10", "X"],
+  ["11", "B"],
+  ["12", "EFGH"],
+]);
+
+/** The kind of charity of a church, school or hospital: it outranks an NTEE code that says something else, or nothing. */
+function outranking(record: RegisterRecord): RegisterFact | null {
+  const { foundation, ntee = "" } = record.facts;
+  const letters = lettersOf.get(foundation);
+  const isSame = ntee !== "" && letters?.includes(String(ntee).charAt(0));
+  return letters === undefined || isSame ? null : factNamed("foundation_type", record);
 }
 
 /** What a revocation takes back, whatever a file from before it says. */

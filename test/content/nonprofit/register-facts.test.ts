@@ -218,6 +218,15 @@ describe("the standing in one word", () => {
   });
 });
 
+test.each([
+  [{ foundation: "11", ntee: "S412" }, "School"], // Brown University is no chamber of commerce.
+  [{ foundation: "11", ntee: "B43" }, "Universities"],
+  [{ foundation: "12" }, "Hospital or medical research"],
+  [{ foundation: "15", ntee: "A65" }, "Theater"],
+])("%p is in the category %s", (facts, category) => {
+  expect(categoryIn([record({ facts })])).toBe(category);
+});
+
 test("the category of a row has no code", () => {
   expect(categoryIn([record(), record({ facts: { ntee: "A65" } })])).toBe("Theater");
   expect(categoryIn([record({ register: "irs-pub78" })])).toBeNull();
