@@ -1,6 +1,7 @@
 import registerPlaces from "#content/editorial/register-places.json";
 import given from "#content/editorial/search-words.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { areaNamed } from "#content/nonprofit/postal-points.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { anyOf, filterMatch, type FtsMatch, placeMatch, type SearchWord } from "./query.ts";
 import { isPhrase, optional, textOf } from "./understand.ts";
@@ -43,13 +44,21 @@ export function placeSpans(words: readonly SearchWord[]): Span[] {
   const spans: Span[] = [];
   for (let length = spanWordsMax; length > 0; length--) {
     for (let from = 0; from + length <= end; from++) {
-      const said = beforePlaces.has(fold(textOf(words[from - 1] ?? emptyWord)));
+      const said = isSaid(words, from);
       if (!said && from > 0 && from + length < end) continue;
       spans.push(...(spanOf(words, from, from + length, said) ?? []));
     }
   }
   // What was said to be a place comes first, then the end before the start, the longer before the shorter.
   return spans.sort((a, b) => Number(b.said) - Number(a.said) || b.to - a.to || a.from - b.from);
+}
+
+/** "in Reading", "in the Bronx". */
+function isSaid(words: readonly SearchWord[], from: number): boolean {
+  const [before = "", last = ""] = [from - 2, from - 1].map((at) =>
+    fold(textOf(words[at] ?? emptyWord)),
+  );
+  return beforePlaces.has(last === "the" ? before : last);
 }
 
 function spanOf(
@@ -98,7 +107,7 @@ export function placeSpellings(text: string): string[] {
   return spelled === bare ? [bare] : [bare, spelled];
 }
 
-/** Whatever is in a city or region of this name. */
+/** Whatever is in a city, region, county or island of this name. */
 export const named = ({ text }: Pick<Span, "text">): FtsMatch => placeMatch(placeSpellings(text));
 
 /** Usual names of places that the directory has under another: "nyc". */
@@ -154,11 +163,11 @@ export function placeOf(text: string, located: Located | null): Place | null {
 }
 
 function namedIn(text: string, { city, region, country_code }: Located) {
-  const isCity = city !== null && isSamePlace(text, city);
+  const name = [city, region].find((one) => one !== null && isSamePlace(text, one));
   return {
-    name: (isCity ? city : region) ?? text,
+    name: name ?? placeSpellings(text).map(areaNamed).find(Boolean) ?? text,
     around: [
-      ...(isCity && region !== null ? [regionPlace(region)] : []),
+      ...(region !== null && (region !== name || region === city) ? [regionPlace(region)] : []),
       ...(country_code === null ? [] : [countryPlace(country_code)]),
     ],
   };

@@ -21,8 +21,8 @@ const wordsMax = 16;
 const formLengthMax = 100;
 
 /** A run of letters and digits; an apostrophe, stop, ampersand or hyphen inside joins. Linear on any text. */
-const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’.&-][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu;
-const joiner = /['’.&-]/g;
+const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’‘`.&-][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu;
+const joiner = /['’‘`ʻʼ.&-]/g;
 const quotes = /["“”„«»]/g;
 
 /** The words and quoted phrases of a text that a person typed, at most 16, each once. */
@@ -65,7 +65,9 @@ function formsOf(word: string): string[] {
   const cut = word.slice(0, formLengthMax);
   const spaced = cut.replaceAll(joiner, " ").trim();
   const joined = cut.replaceAll(joiner, "");
-  return spaced === joined ? [spaced] : [spaced, joined];
+  // An okina counts as a letter where a profile has one.
+  const forms = /[ʻʼ]/.test(cut) ? [spaced, joined, cut] : [spaced, joined];
+  return spaced === joined ? [spaced] : forms;
 }
 
 /**

@@ -9,7 +9,7 @@ import { causeIds, noCause } from "#content/contract/cause.ts";
 import { countryCode } from "./country.ts";
 import { causePrefix, kindCodes } from "./kinds.ts";
 import { incomeOf } from "./listing.ts";
-import { cellOf, pointOf } from "./postal-points.ts";
+import { cellOf, postalPlaceOf } from "./postal-points.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
@@ -99,7 +99,7 @@ const firstOf: Readonly<Record<FilterName, string>> = {
 /** The word by which the search index knows what has a value, `wanted` as `wantedBy` has it. */
 export const filterWord = (filter: FilterName, wanted: string): string =>
   marked(firstOf[filter], wanted);
-/** The word of all that is in a city or region of this name: what a query in words means by a place. */
+/** The word of all that is in a city, region, county or island of this name: what a query in words means by a place. */
 export const placeWord = (name: string): string => marked("\uE004", name);
 /** The word of all that is in a cell of the globe, as `cellOf` has it; what it begins with is a greater cell's. */
 export const cellWord = (cell: string): string => `\uE00C${cell}`;
@@ -116,13 +116,14 @@ export const kindWord = (code: string): string =>
 /** What the search index has of a nonprofit beside its texts. */
 export function indexWords(record: NonprofitRecord): string {
   const filtered = filteredOf(record);
+  const place = postalPlaceOf(record);
   return [
     ...filterNames.flatMap((name) =>
       valuesByFilter[name](filtered).map((value) => filterWord(name, comparedAs(name, value))),
     ),
-    ...[record.city, record.region].flatMap(known).map(placeWord),
+    ...[record.city, record.region, ...(place?.areas ?? [])].flatMap(known).map(placeWord),
     ...kindCodes(record.register_records).map(kindWord),
-    ...[pointOf(record)].flatMap((point) => (point === null ? [] : cellWord(cellOf(point)))),
+    ...(place === null ? [] : [cellWord(cellOf(place.point))]),
     initialsWord(initialsOf(record.name)),
     ...record.register_records.flatMap(({ facts }) => facts["other_name"] ?? []),
   ].join(" ");

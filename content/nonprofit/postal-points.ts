@@ -15,6 +15,8 @@ export type PostalPlace = {
   country_code: string;
   point: Point;
   codes: number;
+  /** The counties and islands that it is in, under every name that people use. */
+  areas: readonly string[];
 };
 
 /** By country, the part of a code that the table knows: five digits of a ZIP code, the first half of a British postcode. */
@@ -42,13 +44,16 @@ function codeIn(country: string, text: string): PostalPlace | null {
   const stem = name.replace(country === "US" ? /..$/ : /(?<=\d)[A-Z]$/, "");
   const { codes } = table();
   const alike = [`${name}\t`, stem].flatMap((begun) => linesFrom(codes, `${country} ${begun}`));
-  return alike[0] === undefined ? null : placeOf(alike[0], name);
+  if (alike[0] === undefined) return null;
+  const place = placeOf(alike[0], name);
+  // What begins alike may be in another county.
+  return alike[0].startsWith(`${country} ${name}\t`) ? place : { ...place, areas: [] };
 }
 
 /** The towns of a name, in any letter case. */
 export const townsNamed = (name: string): PostalPlace[] => {
   const { codes, towns } = table();
-  const folded = fold(name.replaceAll(/['’.]/g, ""));
+  const folded = plain(name);
   return linesFrom(towns, `${folded}\t`).flatMap((line) => {
     const [, first, count, written] = line.split("\t");
     const spelled = written || folded.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
@@ -56,19 +61,25 @@ export const townsNamed = (name: string): PostalPlace[] => {
   });
 };
 
-/** Where a nonprofit is: the centre of the postal code that a register gives, else of its town. Null for not known. */
-export function pointOf(record: NonprofitRecord): Point | null {
+/** Where a nonprofit is: the postal code that a register gives, else its town. Null for not known. */
+export function postalPlaceOf(record: NonprofitRecord): PostalPlace | null {
   for (const { org_id, facts } of record.register_records) {
     const place = codeIn(org_id.slice(0, 2), String(facts["postal_code"]));
-    if (place !== null) return place.point;
+    if (place !== null) return place;
   }
   const { city, region, country_code } = record;
   const towns = townsNamed(city ?? "").filter((town) => town.country_code === country_code);
   const inRegion = towns.filter((town) => fold(town.region) === fold(region ?? ""));
   const [town, next] = (inRegion.length > 0 ? inRegion : towns).sort((a, b) => b.codes - a.codes);
   // Of two towns that are alike in size it may be either.
-  return town && town.codes >= 2 * (next?.codes ?? 0) ? town.point : null;
+  return town && town.codes >= 2 * (next?.codes ?? 0) ? town : null;
 }
+
+/** A county or an island as it is written, by its name in any letter case; undefined for what is none. */
+export const areaNamed = (name: string): string | undefined => table().areas().get(plain(name));
+
+/** A name without letter case, accents and apostrophes. */
+const plain = (name: string): string => fold(name.replaceAll(/['’.]/g, ""));
 
 const kmPerDegree = 111.2;
 
@@ -125,18 +136,29 @@ function sharedLength(cell: string, other: string): number {
 }
 
 type Lines = readonly string[];
+type Areas = ReadonlyMap<string, string>;
 type Grid = { cells: Lines; lats: Float64Array; points: readonly Point[] };
-let read: { codes: Lines; towns: Lines; grid: () => Grid } | null = null;
+type Table = { codes: Lines; towns: Lines; grid: () => Grid; areas: () => Areas };
+let read: Table | null = null;
 
 /** The table that content/editorial/postal-points.md describes, read when it is first asked for. */
-function table() {
+function table(): Table {
   if (read !== null) return read;
   const file = join(import.meta.dirname, "../editorial/postal-points.tsv.br");
   const text = brotliDecompressSync(readFileSync(file)).toString("latin1").trim();
   const [codes = [], towns = []] = text.split("\n\n").map((part) => part.split("\n"));
   let grid: Grid | null = null;
-  return (read = { codes, towns, grid: () => (grid ??= gridOf(codes)) });
+  let areas: Areas | null = null;
+  return (read = {
+    codes,
+    towns,
+    grid: () => (grid ??= gridOf(codes)),
+    areas: () => (areas ??= areasIn(codes)),
+  });
 }
+
+const areasIn = (codes: Lines): Areas =>
+  new Map(codes.flatMap((line) => placeOf(line, "").areas.map((name) => [plain(name), name])));
 
 function gridOf(codes: Lines): Grid {
   const rows = codes
@@ -165,7 +187,14 @@ function linesFrom(lines: Lines, begun: string): Lines {
 }
 
 function placeOf(line: string, name: string, codes = 1): PostalPlace {
-  const [key = "", lat, lon, region = ""] = line.split("\t");
+  const [key = "", lat, lon, region = "", areas] = line.split("\t");
   const point = { lat: Number(lat) / 1_000, lon: Number(lon) / 1_000 };
-  return { name, region, country_code: key.slice(0, 2), point, codes };
+  return {
+    name,
+    region,
+    country_code: key.slice(0, 2),
+    point,
+    codes,
+    areas: areas?.split(";") ?? [],
+  };
 }

@@ -90,6 +90,17 @@ describe("a place in a query", () => {
     ["clean water kenya", "Kenya", ["Maji Project"]],
     ["kenya house", "Kenya", ["Kenya Light House"]],
     ["hilo", "Hilo", ["Feeding Neighbours"]],
+    ["food bank oahu", "Oahu", ["Hawaii Foodbank Inc"]],
+    ["food bank O\u02BBahu", "Oahu", ["Hawaii Foodbank Inc"]],
+    ["blood bank hawai‘i", "Hawaii", ["Blood Bank of Hawaii"]],
+    ["charities on the Big Island", "Big Island", ["Feeding Neighbours"]],
+    [
+      "nonprofits in Honolulu County",
+      "Honolulu County",
+      ["Hawaii Foodbank Inc", "Blood Bank of Hawaii"],
+    ],
+    ["trust berkshire", "Berkshire", ["Wellcome Trust"]],
+    ["charities in the berkshire", "Berkshire", ["Wellcome Trust"]],
     ["trust in reading", "Reading", ["Wellcome Trust"]],
   ])("%p is about %p", async (q, name, names) => {
     const found = await find(q);

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
+  areaNamed,
   cellOf,
   cellsWithin,
   codesIn,
   distanceKm,
-  pointOf,
+  postalPlaceOf,
   postalCode,
   townsNamed,
 } from "#content/nonprofit/postal-points.ts";
@@ -96,7 +97,23 @@ test.each<[string, Partial<NonprofitRecord>, number | null]>([
   ["no town that may be either of two", { city: "Springfield", country_code: "US" }, null],
   ["no town of another country", { city: "Leeds", country_code: "KE" }, null],
 ])("a nonprofit is at %s", (_, parts, lat) => {
-  const point = pointOf(aNonprofit(parts));
+  const point = postalPlaceOf(aNonprofit(parts))?.point ?? null;
   if (lat === null) expect(point).toBeNull();
   else expect(point?.lat).toBeCloseTo(lat, 1);
+});
+
+test.each([
+  ["US-EIN-050258809", "02903", ["Providence County"]],
+  ["US-EIN-990220699", "96753", ["Maui County", "Maui"]],
+  ["US-EIN-990220699", "96748", ["Maui County", "Molokai"]],
+  ["US-EIN-720408915", "70112", ["Orleans Parish"]],
+  // An independent city is in no county, and a code that is newer than the table may be in any.
+  ["US-EIN-540505914", "22301", []],
+  ["US-EIN-050258809", "02999", []],
+  ["GB-CHC-210183", "CT1", ["Kent"]],
+  ["GB-CHC-210183", "DH1", ["County Durham", "Durham"]],
+  ["GB-CHC-210183", "EH1", []],
+])("%s with the code %s is in %p", (org_id, code, areas) => {
+  expect(postalPlaceOf(aNonprofit(row(org_id, code)))?.areas).toEqual(areas);
+  for (const area of areas) expect(areaNamed(area.toUpperCase())).toBe(area);
 });
