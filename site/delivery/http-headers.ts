@@ -1,33 +1,10 @@
+import mediaTypes from "#content/editorial/media-types.json";
 import type { CacheClass } from "#content/contract/addresses.ts";
 import { addressForms, patternOf } from "#content/language/address-pattern.ts";
 import { filterNames, staticPagesMax } from "#content/contract/browse.ts";
 import { translationCodes } from "#content/language/languages.ts";
 
-const typesByExtension: Readonly<Record<string, string>> = {
-  html: "text/html; charset=utf-8",
-  json: "application/json",
-  xml: "application/xml",
-  txt: "text/plain; charset=utf-8",
-  md: "text/markdown; charset=utf-8",
-  csv: "text/csv; charset=utf-8",
-  yaml: "application/yaml",
-  css: "text/css; charset=utf-8",
-  js: "text/javascript; charset=utf-8",
-  mjs: "text/javascript; charset=utf-8",
-  wasm: "application/wasm",
-  svg: "image/svg+xml",
-  png: "image/png",
-  jpg: "image/jpeg",
-  webp: "image/webp",
-  avif: "image/avif",
-  ico: "image/x-icon",
-  woff2: "font/woff2",
-  webmanifest: "application/manifest+json",
-  ndjson: "application/x-ndjson",
-  gz: "application/gzip",
-  jws: "application/jose",
-  pem: "application/x-pem-file",
-};
+const typesByExtension: Readonly<Record<string, string>> = mediaTypes;
 
 /** Files whose name does not tell what they are. Source: RFC 9727. */
 const typesByPath: Readonly<Record<string, string>> = {
