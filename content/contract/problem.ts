@@ -1,4 +1,5 @@
 import { z } from "zod";
+import statuses from "#content/editorial/problem-statuses.json";
 import { fail, ok, type Result } from "./base/result.ts";
 
 /** RFC 9457: every refusal of the service. `error` repeats `detail`, because published clients read that name. */
@@ -99,24 +100,7 @@ export const otherType = (words: string | undefined) => ({
 });
 
 /** Titles of refusals, by their status. */
-export const problemTitles = {
-  400: "Bad request",
-  401: "Not authorised",
-  402: "Payment required",
-  403: "Forbidden",
-  404: "Not found",
-  405: "Method not allowed",
-  409: "Conflict",
-  410: "Gone",
-  413: "Body too large",
-  414: "Address too long",
-  415: "Unsupported media type",
-  422: "Cannot be accepted",
-  429: "Too many requests",
-  500: "Internal error",
-  503: "Temporarily unavailable",
-  507: "Storage full",
-} as const;
+export const problemTitles = statuses.titles;
 
 /** The answer to an Idempotency-Key of other characters, or of too many. */
 export const invalidIdempotencyKey = {

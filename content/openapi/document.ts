@@ -18,6 +18,8 @@ import {
   type Operation,
   type Refusal,
   refusals,
+  refusalStatuses,
+  type RefusalWords,
 } from "#content/contract/operations/operation.ts";
 import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
@@ -78,10 +80,7 @@ export function openApiDocument(baseUrl: string): { [name: string]: Json } {
       parameters: parameterComponents,
       headers: headerComponents,
       responses: Object.fromEntries(
-        Object.entries(refusals).map(([status, description]) => [
-          `Refusal${status}`,
-          refusal(Number(status) as Refusal, description),
-        ]),
+        refusalStatuses.map((status) => [`Refusal${status}`, refusal(status, refusals[status])]),
       ),
       securitySchemes: {
         operator: { type: "http", scheme: "bearer", description: "A token of an operator" },
@@ -186,7 +185,7 @@ const waits: ReadonlySet<Refusal> = new Set([429, 503, 507]);
 const headersOf = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, reference("headers", name)]));
 
-const refusal = (status: Refusal, description: string): Json => ({
+const refusal = (status: Refusal, { code, description }: RefusalWords): Json => ({
   description,
   headers: headersOf([
     ...commonHeaders,
@@ -198,30 +197,13 @@ const refusal = (status: Refusal, description: string): Json => ({
     "application/problem+json": {
       schema: reference("schemas", "Problem"),
       example: {
-        type: `urn:almoner:problem:${exampleCodes[status]}`,
+        type: `urn:almoner:problem:${code}`,
         title: problemTitles[status],
         status,
         detail: description,
-        code: exampleCodes[status],
+        code,
         error: description,
       },
     },
   },
 });
-
-const exampleCodes: Record<Refusal, string> = {
-  400: "invalid_parameter",
-  401: "not_an_operator",
-  403: "drafts_not_open",
-  404: "nonprofit_not_found",
-  405: "method_not_allowed",
-  409: "idempotency_key_reused",
-  410: "nonprofit_withdrawn",
-  413: "body_too_large",
-  415: "not_json",
-  422: "nonprofit_without_wallet",
-  429: "rate_limited",
-  500: "internal",
-  503: "store_busy",
-  507: "storage_full",
-};

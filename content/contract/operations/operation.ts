@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import statuses from "#content/editorial/problem-statuses.json";
 
 /** A JSON value of a description. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -102,23 +103,15 @@ export const operations = <const Table extends Record<string, Declared>>(
 type Named = Pick<Operation, "operationId" | "tag" | "method">;
 type Declared = Omit<Operation, keyof Named> & Partial<Pick<Named, "tag" | "method">>;
 
-export const refusals = {
-  400: "Something in the request cannot be used; the answer names it",
-  401: "The token that belongs with it did not come: an operator's, or the secret of a bound agent_id",
-  403: "It is not open to you here; the code says why",
-  404: "There is nothing by this name",
-  409: "It does not fit what is stored",
-  410: "The nonprofit is withdrawn: it takes no more data and no donations",
-  405: "This method is not known here; Allow names those that are",
-  413: "The body has more than 64 KiB, or a batch too many items",
-  415: "The body is not sent as JSON",
-  422: "This nonprofit, or this transfer, does not allow it; `code` says why. No 402, because paying again would not help",
-  429: "Too many requests of this kind; Retry-After says when to send the next",
-  500: "Something went wrong on our side",
-  503: "Busy or unable to answer for a moment; Retry-After says when to try again",
-  507: "Nothing can be stored at the moment; reads go on",
-} as const;
-export type Refusal = keyof typeof refusals;
+/** Statuses of refusals. */
+export const refusalStatuses = [
+  400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 500, 503, 507,
+] as const;
+export type Refusal = (typeof refusalStatuses)[number];
+
+/** What each says, and the code that shows it in an example. */
+export const refusals: Readonly<Record<Refusal, RefusalWords>> = statuses.refusals;
+export type RefusalWords = { code: string; description: string };
 
 /**
  * What a client reads for each kind of failure of an operation. `detail` may be made of the failure; `members` are those
