@@ -1,4 +1,5 @@
 import { z } from "zod";
+import queues from "#content/editorial/review-queues.json";
 import { named } from "./base/shape.ts";
 
 /** Items in one page of what operators list. */
@@ -18,39 +19,9 @@ export const reviewKinds = [
 export const ReviewKind = z.enum(reviewKinds);
 export type ReviewKind = z.infer<typeof ReviewKind>;
 
+type QueueWords = { name: string; approve: string | null; reject: string };
 /** Names of the queues as a person reads them, and what their decisions do. A hold ends by itself: no one can approve it. */
-export const queueWords: Readonly<
-  Record<ReviewKind, { name: string; approve: string | null; reject: string }>
-> = {
-  onboarding: {
-    name: "Claims, registrations and changes",
-    approve: "Approve",
-    reject: "Reject",
-  },
-  prose: { name: "Prose", approve: "Approve", reject: "Reject" },
-  draft: { name: "Drafts of recommendations", approve: "Approve", reject: "Reject" },
-  contested: {
-    name: "Contested values",
-    approve: "Approve: set this value",
-    reject: "Reject: none of them",
-  },
-  revert: {
-    name: "Contradicted values",
-    approve: "Approve: empty the field",
-    reject: "Reject: keep the value",
-  },
-  hold: { name: "Wallets on hold", approve: null, reject: "Reject: stop it" },
-  correction: {
-    name: "Corrections",
-    approve: "Approve: set the right value",
-    reject: "Reject: keep what is live",
-  },
-  link: {
-    name: "Profiles of one organisation",
-    approve: "Approve: make them one",
-    reject: "Reject: they stay two",
-  },
-};
+export const queueWords: Readonly<Record<ReviewKind, QueueWords>> = queues;
 
 /** What a field of the public profile holds, and what it would hold. Third-party text. */
 export const ReviewComparison = z.object({
