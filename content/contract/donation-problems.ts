@@ -119,34 +119,3 @@ export const receiptProblems = {
       "This donation is invented sample data. No transfer stands behind it, so it has no receipt.",
   },
 } as const satisfies Problems;
-
-/** Why a payment was not taken: code and words of the 402 that follows it. No money has moved. */
-export const notTakenReasons = {
-  unsupported_scheme: "The payment has another scheme than exact.",
-  wrong_network: "The payment is for another network.",
-  hidden_accounts: "The transaction uses lookup tables, which hide accounts.",
-  no_transfer: "The transaction holds no transfer of tokens, or several.",
-  wrong_token: "The transfer is of another token than the asset asked for.",
-  wrong_recipient: "The transfer pays another account than the token account of payTo.",
-  wrong_amount: "The transfer is of another amount than was asked for.",
-  self_donation: "The nonprofit's own wallet cannot donate to it.",
-  foreign_memo: "The memo is of another payment requirement.",
-  wrong_fee_payer: "The fee payer is neither our sponsor nor the donor.",
-  extra_signer: "The transaction asks for signatures of others than donor and fee payer.",
-  bad_signature: "A signature does not fit the transaction.",
-  not_signed: "The donor's signature is missing.",
-  other_instructions:
-    "A sponsored transaction may contain only compute budget instructions, one transfer and memos.",
-  sponsor_spends: "The transaction would spend what is the sponsor's.",
-  sponsored_too_little:
-    "The sponsor pays no fee for an amount this small: ask again with ?payer=<your wallet>.",
-  fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
-  not_sponsored: "The sponsor does not sign this transaction.",
-  sponsor_budget:
-    "The sponsor has paid as many fees today as it may, for this wallet, for this nonprofit or altogether: pay the fee with your wallet, as accepts offers, or ask again tomorrow.",
-  sponsored_today:
-    "The sponsor has paid the fee of a gift from this wallet to this nonprofit in the last 24 hours: pay the fee of this one with your wallet, as accepts offers.",
-  earlier_payment:
-    "An earlier payment from this token account is still in progress: the sponsor pays for one at a time. Try again when it has ended.",
-  payment_fails: "The chain refuses the transaction.",
-} as const;

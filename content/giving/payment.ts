@@ -1,4 +1,4 @@
-import { notTakenReasons } from "#content/contract/donation-problems.ts";
+import notTakenReasons from "#content/editorial/payments-not-taken.json";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
@@ -56,6 +56,7 @@ type PaymentCall = {
 /** No money has moved, and none will by this payment: the donor may be asked for another one. */
 export type PaymentNotTaken = {
   kind: "payment_not_taken";
+  /** Code and words, in the table, of the 402 that follows. No money has moved. */
   why: keyof typeof notTakenReasons;
   /** What the chain or the sponsor said, "" for nothing. */
   detail: string;
