@@ -18,37 +18,22 @@ export type Chart = {
 export type ChartId = Exclude<keyof Charts, "as_of">;
 
 /** The columns of each chart's table, in the order of the page. */
-const tables: Readonly<Record<ChartId, readonly [field: string, kind: Column["kind"]][]>> = {
-  countries: [
-    ["country_code", "text"],
-    ["country", "text"],
-    ["nonprofits", "number"],
-  ],
-  completeness: [
-    ["field", "text"],
-    ["nonprofits", "number"],
-    ["percent", "percent"],
-  ],
-  growth: [
-    ["month", "month"],
-    ["added", "number"],
-    ["nonprofits", "number"],
-  ],
-  sources: [
-    ["source", "text"],
-    ["values", "number"],
-    ["percent", "percent"],
-  ],
-  decisions: [
-    ["month", "month"],
-    ["applied", "number"],
-    ["rejected", "number"],
-  ],
-  gifts: [
-    ["month", "month"],
-    ["gifts", "number"],
-    ["usdc", "number"],
-  ],
+const tables: Readonly<Record<ChartId, readonly string[]>> = {
+  countries: ["country_code", "country", "nonprofits"],
+  completeness: ["field", "nonprofits", "percent"],
+  growth: ["month", "added", "nonprofits"],
+  sources: ["source", "values", "percent"],
+  decisions: ["month", "applied", "rejected"],
+  gifts: ["month", "gifts", "usdc"],
+};
+/** What a column holds; all others hold numbers. */
+const kinds: Readonly<Record<string, Column["kind"]>> = {
+  month: "month",
+  percent: "percent",
+  country_code: "text",
+  country: "text",
+  field: "text",
+  source: "text",
 };
 
 /** What a cell of text is called for people. */
@@ -214,9 +199,9 @@ const percentBar = (t: Texts, name: string, value: number) => ({
 export const chartIds = Object.keys(tables) as ChartId[];
 
 function chartOf(id: ChartId, charts: Charts, t: Texts): Chart {
-  const columns = tables[id].map(([field, kind]) => ({
+  const columns = tables[id].map((field) => ({
     field,
-    kind,
+    kind: kinds[field] ?? "number",
     name: t.named("chart.column", field),
   }));
   const about = t.text(`chart.${id}.about`);
