@@ -266,20 +266,8 @@ const states: Readonly<Record<RegisterState, string>> = {
 export const stateInWords = ({ state, as_of }: Pick<RegisterFacts, "state" | "as_of">): string =>
   `${states[state]} as of ${dateInWords(as_of)}`;
 
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
+const monthName = new Intl.DateTimeFormat("en", { month: "long", timeZone: "UTC" });
+const months = Array.from({ length: 12 }, (_, at) => monthName.format(Date.UTC(2000, at)));
 
 /** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
 export function dateInWords(text: string): string {
