@@ -3,7 +3,7 @@ import { objectIn } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { CauseId } from "#content/contract/cause.ts";
 import type { EnrichableField } from "#content/contract/enrichment.ts";
-import type { OnboardingType } from "#content/contract/onboarding.ts";
+import { correctable, type OnboardingType } from "#content/contract/onboarding.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import {
   emptyRecord,
@@ -210,15 +210,7 @@ export function sameValue(field: ProfileField, one: string, other: string | null
 }
 
 /** Texts of a request that an operator may change while approving it. */
-const editableTexts = [
-  "mission",
-  "website",
-  "city",
-  "tagline",
-  "donation_url",
-  "logo_url",
-  "programs",
-] as const;
+const editableTexts = correctable.filter((field) => field !== "country");
 
 /** What an operator changes of a request while approving it. Null: the value is not taken over. */
 export type OnboardingEdits = { name?: string; causes?: string[] } & {
