@@ -16,35 +16,15 @@ import {
 } from "./numbers.ts";
 import { type Outline, richCountries } from "./outline.ts";
 import { arrivalMs, type Calendar, claimMs } from "./calendar.ts";
+import given from "./profile.json";
 import { sampleTexts } from "./texts.ts";
 
 /** In how many of 100 profiles of each tier a field is filled. */
 const tiers = ["thin", "medium", "rich", "verified"] as const;
-const shares = {
-  place: [93, 97, 100, 100],
-  causes: [93, 98, 100, 100],
-  founded: [66, 84, 97, 100],
-  budget: [55, 66, 88, 94],
-  website: [9, 86, 98, 100],
-  reach: [0, 52, 90, 97],
-  tagline: [0, 38, 86, 95],
-  mission: [4, 93, 100, 100],
-  description: [0, 36, 95, 100],
-  programs: [0, 12, 90, 100],
-  metrics: [0, 8, 82, 94],
-  email: [3, 46, 80, 100],
-  donation: [0, 30, 76, 84],
-} as const;
+const { shares } = given;
+const healthAndDevelopment = new Set(given.health_and_development);
+const fromRegister = new Set(given.from_register);
 
-const healthAndDevelopment = new Set([
-  "health",
-  "water-sanitation",
-  "food-security",
-  "poverty-reduction",
-  "education",
-  "refugees",
-  "gender-equality",
-]);
 /** The whole profile of an outline under its settled slug, as it came. Every host ends in .example. */
 export function profileOf(
   seedNumber: number,
@@ -148,16 +128,6 @@ function registration(seedNumber: number, { index, country_code }: Outline) {
   };
 }
 
-const fromRegister = new Set([
-  "name",
-  "country_code",
-  "region",
-  "city",
-  "causes",
-  "registrations",
-  "founded_year",
-  "annual_budget_usd",
-]);
 const unsourced = new Set(["slug", "verified", "status"]);
 
 /** Where each filled field came from: the sample's register, or the organisation that came with a claim. */
