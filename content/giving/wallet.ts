@@ -2,6 +2,7 @@ import { createPublicKey, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { base58Bytes } from "#content/contract/base/base58.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import addresses from "#content/editorial/not-wallets.json";
 
 /** An address that can hold a nonprofit's USDC. */
 export type Wallet = {
@@ -11,18 +12,7 @@ export type Wallet = {
 };
 
 /** Addresses of 32 bytes at which money is lost: programs, mints and the incinerator. Those of Solana itself end in ones. */
-const notWallets = new Map([
-  ["11111111111111111111111111111111", "the system program"],
-  ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "the token program"],
-  ["TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb", "the token program"],
-  ["ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL", "the program of token accounts"],
-  ["MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", "the memo program"],
-  ["ComputeBudget111111111111111111111111111111", "the compute budget program"],
-  ["So11111111111111111111111111111111111111112", "the mint of wrapped SOL"],
-  ["EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "the mint of USDC"],
-  ["4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU", "the mint of USDC on devnet"],
-  ["1nc1nerator11111111111111111111111111111111", "the incinerator"],
-]);
+const notWallets = new Map(Object.entries(addresses));
 
 /** Reads a Solana address: base58 of 32 bytes, at which someone can hold money. Source: the decisions of the spec, "Onboarding". */
 export function readWallet(text: string): Result<Wallet, { message: string }> {
