@@ -37,6 +37,7 @@ import {
   headerComponents,
   limitHeaders,
   parameterComponents,
+  securitySchemes,
 } from "./parts.ts";
 
 const rankingTable = signals
@@ -82,19 +83,7 @@ export function openApiDocument(baseUrl: string): { [name: string]: Json } {
       responses: Object.fromEntries(
         refusalStatuses.map((status) => [`Refusal${status}`, refusal(status, refusals[status])]),
       ),
-      securitySchemes: {
-        operator: { type: "http", scheme: "bearer", description: "A token of an operator" },
-        agent: {
-          type: "http",
-          scheme: "bearer",
-          description: "agent_secret of a bound agent_id, agent_…; any other token is ignored",
-        },
-        submission: {
-          type: "http",
-          scheme: "bearer",
-          description: "What stands after # in a status_url",
-        },
-      },
+      securitySchemes,
     },
   };
 }

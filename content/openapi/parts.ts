@@ -27,3 +27,6 @@ export const headerComponents: { [name: string]: Json } = words.headers;
 
 /** What stands in paths, and headers of requests. */
 export const parameterComponents: { [name: string]: Json } = words.parameters;
+
+/** What a bearer token may be. */
+export const { securitySchemes } = words;
