@@ -8,6 +8,7 @@ import {
   type OperatorNumbers,
   type OperatorHealth,
 } from "#content/contract/operator.ts";
+import deskCharts from "#content/editorial/desk-charts.json";
 import { type Chart, chartsOf, drawn, shownCell } from "#content/statistics/charts.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
 import { Html, html, type Part } from "#api/http/html.ts";
@@ -200,34 +201,7 @@ type Daily = {
   lines: Readonly<Record<string, Exclude<keyof DailyNumbers, "days">>>;
 };
 
-const daily: readonly Daily[] = [
-  {
-    id: "enrichment",
-    title: "Enrichment",
-    lines: { "sent by agents": "submissions", "live at once": "applied" },
-  },
-  {
-    id: "queries",
-    title: "Queries",
-    lines: {
-      searches: "searches",
-      recommendations: "recommendations",
-      "searches over MCP": "mcp_searches",
-    },
-  },
-  {
-    id: "recommendations",
-    title: "Recommendations and what followed within a minute",
-    lines: {
-      recommendations: "recommendations",
-      "profiles opened": "profiles_opened",
-      "payments asked for": "donate_requests",
-    },
-  },
-  { id: "donations", title: "Donations", lines: { donations: "donations" } },
-  { id: "donated", title: "Donated, in USDC", lines: { USDC: "donated_usdc" } },
-  { id: "refused", title: "Requests refused by a rate limit", lines: { refused: "refused" } },
-];
+const daily = deskCharts as readonly Daily[];
 
 type Figure = Pick<Chart, "title" | "about" | "drawing"> & {
   id: string;
