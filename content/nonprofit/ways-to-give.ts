@@ -1,6 +1,6 @@
 import type { WayToGive } from "#content/contract/nonprofit.ts";
 import words from "#content/editorial/ways-to-give.json";
-import { namedBy } from "./provenance.ts";
+import { isStated } from "./provenance.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { registerById } from "./register-facts.ts";
 import { safeLink } from "./safe-link.ts";
@@ -76,7 +76,7 @@ const filingValidYears = 3;
 function isVouchedFor(nonprofit: Addresses, field: OwnField): boolean {
   const source = nonprofit.provenance[field];
   if (source === undefined || safeLink(nonprofit[field]) === null) return false;
-  if (source.set_by !== "register") return [null, "organisation"].includes(namedBy(source));
+  if (source.set_by !== "register") return isStated(source);
   if (registerById(source.source)?.fields?.length !== 0) return true;
   // Not by today's date: a published page must not become wrong by itself.
   const asOf = new Date(
