@@ -1,14 +1,10 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
+import descriptionLinks from "#content/editorial/description-links.json";
 import { languageCodes } from "#content/language/languages.ts";
 import type { Allowance } from "./sliding-window.ts";
 
 /** Where a program finds out about the service. Source: RFC 8288, RFC 9727. */
-const links = [
-  '</.well-known/api-catalog>; rel="api-catalog"',
-  '</openapi.json>; rel="service-desc"; type="application/json"',
-  '</agents.md>; rel="service-doc"; type="text/markdown"',
-  '</llms.txt>; rel="describedby"; type="text/plain"',
-].join(", ");
+const links = descriptionLinks.join(", ");
 
 const nosniff = ["x-content-type-options", "nosniff"] as const;
 

@@ -1,3 +1,4 @@
+import descriptionLinks from "#content/editorial/description-links.json";
 import mediaTypes from "#content/editorial/media-types.json";
 import type { CacheClass } from "#content/contract/addresses.ts";
 import { addressForms, patternOf } from "#content/language/address-pattern.ts";
@@ -58,13 +59,6 @@ const always: Readonly<Record<string, string>> = {
   "referrer-policy": "strict-origin-when-cross-origin",
 };
 
-const apiLinks = [
-  '</.well-known/api-catalog>; rel="api-catalog"',
-  '</openapi.json>; rel="service-desc"; type="application/json"',
-  '</agents.md>; rel="service-doc"; type="text/markdown"',
-  '</llms.txt>; rel="describedby"; type="text/plain"',
-].join(", ");
-
 /** What programs read links to the descriptions of all that they can ask. Source: RFC 8288. */
 const linked =
   /^(?:index\.html|\.well-known\/api-catalog|(?:api|changes|search)\/.*|nonprofits\/[^/]+\.md)$/;
@@ -80,7 +74,7 @@ export function headersOf(path: string) {
     ...always,
     xkey: surrogateKeys.join(" "),
     ...(guarded ? { "content-security-policy": contentSecurityPolicy } : {}),
-    ...(linked.test(path) ? { link: apiLinks } : {}),
+    ...(linked.test(path) ? { link: descriptionLinks.join(", ") } : {}),
   };
   return {
     contentType: contentTypeOf(path),
