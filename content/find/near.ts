@@ -28,8 +28,10 @@ export function openNear(index: SearchIndex) {
   ) => {
     const asked = near === undefined ? placeIn(literal ? "" : (q ?? "")) : { near, q };
     if (asked === null) return null;
-    const key = `${version} ${within_km} ${asked.near}`;
-    const nearby = cached.get(key) ?? (await nearbyOf(index, asked.near, within_km));
+    // In words the likeliest is meant; who sends the parameter is asked.
+    const surely = near === undefined ? 1 : timesAsMuch;
+    const key = `${version} ${within_km} ${surely} ${asked.near}`;
+    const nearby = cached.get(key) ?? (await nearbyOf(index, asked.near, within_km, surely));
     cached.set(key, nearby);
     return near === undefined && nearby.near.choices ? null : { ...nearby, q: asked.q };
   };
@@ -50,7 +52,12 @@ function placeIn(text: string): { near: string; q: string | null } | null {
 const timesAsMuch = 10;
 const choicesMax = 6;
 
-async function nearbyOf(index: SearchIndex, text: string, within_km: number): Promise<Nearby> {
+async function nearbyOf(
+  index: SearchIndex,
+  text: string,
+  within_km: number,
+  surely: number,
+): Promise<Nearby> {
   const places = placesNamed(text);
   const profiles = await index.counts(places.map(townMatch));
   // Its codes tell how big a town is, its profiles how likely it is meant here.
@@ -59,7 +66,7 @@ async function nearbyOf(index: SearchIndex, text: string, within_km: number): Pr
     .sort((a, b) => b.weight - a.weight);
   const choices = [...new Set(ordered.map(({ place }) => labelOf(place)))].slice(0, choicesMax);
   const [first, second] = ordered;
-  const isOne = choices.length === 1 || (first?.weight ?? 0) >= timesAsMuch * (second?.weight ?? 0);
+  const isOne = choices.length === 1 || (first?.weight ?? 0) >= surely * (second?.weight ?? 0);
   if (first === undefined || !isOne)
     return { near: { name: text, within_km, choices }, match: "", kms: new Map() };
   const { near, begun } = cellsWithin(first.place.point, within_km);

@@ -79,7 +79,8 @@ export function searchIn(
     if (nearby === null) return anywhere(query);
     const page = await nearPage(index, nearby, { ...query, q: nearby.q });
     // Only what words say of a place may be widened.
-    if (page.matching === 0 && query.near === undefined) return anywhere(query);
+    const isFound = page.matching > 0 || page.understood.corrections.length > 0;
+    if (!isFound && query.near === undefined) return anywhere(query);
     const distances = await distancesOf(index, nearby, page.ids);
     const understood = { ...page.understood, near: nearby.near };
     const note = nearNote(nearby.near) ?? page.note;

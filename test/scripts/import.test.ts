@@ -435,7 +435,6 @@ test("registers say dates, amounts and objects beside the profile", async () => 
     accounts_to: "2019-10-31",
     company_number: "00001234",
     icnptso: "D32",
-    tags: "SW203;BE113",
     objects: "To relieve women in need in Sample town.",
     postal_code: "ZZ1",
   });

@@ -15,7 +15,8 @@ import type { Half } from "./queries.ts";
 export type Question = { query: string; relevant: ReadonlySet<number> };
 
 /** What registers' own rows say of an organisation, for labels that owe nothing to the directory. */
-type Row = { codes: readonly string[]; town: string };
+type Point = { lat: number; lon: number };
+type Row = { codes: readonly string[]; town: string; point: Point | null };
 type Labelled = Row & Pick<NonprofitRecord, "id" | "region" | "country_code"> & { text: string };
 type Ask = { ntee: readonly string[]; ukcat: readonly string[]; words: string };
 
@@ -50,14 +51,15 @@ export function ordinaryQuestions(
     const say = random.pick(ask.says);
     const all = known.filter(answers(ask));
     const share = random.below(100);
-    const { name, there } = random.pick(places);
-    const ids = new Set(there.map(({ id }) => id));
+    const { name, there, around } = random.pick(places);
     if (share < 15) add(say, all);
     else if (share < 25) add(random.pick(wholePlace).replace("*", name), there);
     else {
       const words = share < 35 ? withMistake(random, say) : say;
+      const template = random.pick(inPlace);
+      const ids = new Set((template === nearPlace ? around : there).map(({ id }) => id));
       add(
-        random.pick(inPlace).replace("?", words).replace("*", name),
+        template.replace("?", words).replace("*", name),
         all.filter(({ id }) => ids.has(id)),
       );
     }
@@ -66,7 +68,8 @@ export function ordinaryQuestions(
 }
 
 const nothing: Ask = { ntee: [], ukcat: [], words: "^$" };
-const inPlace = ["? in *", "? *", "? near *", "* ?", "? in *", "? charities in *"];
+const nearPlace = "? near *";
+const inPlace = ["? in *", "? *", nearPlace, "* ?", "? in *", "? charities in *"];
 const wholePlace = [
   "charities in *",
   "nonprofits in *",
@@ -107,7 +110,29 @@ function placesOf(known: readonly Labelled[]) {
   ];
   return names
     .filter(([name, there]) => name !== "" && there.length >= placeFrom)
-    .map(([name]) => ({ name, there: known.filter((one) => isIn(one, name)) }));
+    .map(([name]) => {
+      const there = known.filter((one) => isIn(one, name));
+      // Near a state or a country is in it.
+      const isTown = there.some(({ town }) => town === fold(name));
+      return { name, there, around: isTown ? [...there, ...within(known, there)] : there };
+    });
+}
+
+/** "Near" is what the directory's default says, with what a code's centre may be off by. */
+const nearKm = 35;
+const kmPerDegree = 111.2;
+
+function within(known: readonly Labelled[], there: readonly Labelled[]): Labelled[] {
+  const points = there.flatMap(({ point }) => point ?? []);
+  const mean = (of: (point: Point) => number) =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const [lat, lon] = [mean((point) => point.lat), mean((point) => point.lon)];
+  const narrower = Math.cos((lat * Math.PI) / 180);
+  return known.filter(
+    ({ point }) =>
+      point !== null &&
+      Math.hypot(point.lat - lat, (point.lon - lon) * narrower) * kmPerDegree <= nearKm,
+  );
 }
 
 const labelled = (
@@ -124,6 +149,7 @@ const labelled = (
       country_code,
       text,
       codes: row?.codes ?? [],
+      point: row?.point ?? null,
       town: row?.town || fold(record.city ?? ""),
     };
   });
@@ -136,21 +162,44 @@ function rowsOf(folder: string): Map<string, Row> {
       return [outward ?? "", fold((town ?? "").split("|")[0] ?? "")] as const;
     }),
   );
+  const points = new Map(["US", "GB"].flatMap((country) => pointsOf(folder, country)));
   const american = ["hi", "ri", "eo4"].flatMap((state) =>
     csv(folder, `irs_bmf/${state === "eo4" ? state : `eo_${state}`}.csv.gz`),
   );
   const british = ["sample", "top2000"].flatMap((name) => csv(folder, `uk_ukcat/${name}.csv.gz`));
   return new Map<string, Row>([
     ...american.map(
-      (row) => [`US-EIN-${row["EIN"]}`, { codes: [`N${row["NTEE_CD"]}`], town: "" }] as const,
+      (row) =>
+        [
+          `US-EIN-${row["EIN"]}`,
+          {
+            codes: [`N${row["NTEE_CD"]}`],
+            town: "",
+            point: points.get(`US${(row["ZIP"] ?? "").slice(0, 5)}`) ?? null,
+          },
+        ] as const,
     ),
     ...british.map((row) => {
       const outward = (row["postcode"] ?? "").trim().split(" ")[0] ?? "";
       const codes = (row["UKCAT"] ?? "").split(";");
-      return [row["org_id"] ?? "", { codes, town: towns.get(outward) ?? "" }] as const;
+      return [
+        row["org_id"] ?? "",
+        { codes, town: towns.get(outward) ?? "", point: points.get(`GB${outward}`) ?? null },
+      ] as const;
     }),
   ]);
 }
+
+/** GeoNames: country, code, place, six columns of divisions, latitude, longitude, accuracy. */
+const pointsOf = (folder: string, country: string): (readonly [string, Point])[] =>
+  gunzipSync(readFileSync(join(folder, `geo_postal/geonames_${country}.txt.gz`)))
+    .toString()
+    .split("\n")
+    .map((line) => line.split("\t"))
+    .map(([, code, , , , , , , , lat, lon]) => [
+      `${country}${code}`,
+      { lat: Number(lat), lon: Number(lon) },
+    ]);
 
 const csv = (folder: string, path: string): Record<string, string>[] =>
   parse(gunzipSync(readFileSync(join(folder, path))), {
