@@ -214,18 +214,23 @@ const reviewTable = (reviews: readonly ReviewItem[]): Html => {
 };
 
 const askedMax = 140;
+const changesShownMax = 3;
 
-/** The beginning of what would change. */
+/** The beginning of what would change, and the names of all else: nothing is approved that the row does not name. */
 function asked({ comparison, summary }: ReviewItem): Part {
   if (comparison.length === 0) return summary;
   // Where it is of one field, that stands before.
-  return comparison.slice(0, 3).map(
+  const others = comparison.slice(changesShownMax).map(({ field }) => field.replaceAll("_", " "));
+  const shown = comparison.slice(0, changesShownMax).map(
     (change) =>
       html`<div>
         ${comparison.length === 1 ? null : html`<strong>${change.field.replaceAll("_", " ")}</strong>`}
         <bdi dir="auto">${brief(newIn(change), askedMax)}</bdi>
       </div>`,
   );
+  return others.length === 0
+    ? shown
+    : [...shown, html`<p class="quiet">Changes as well: ${others.join(", ")}</p>`];
 }
 
 /** What a change brings; of what is only added to, what is added. */

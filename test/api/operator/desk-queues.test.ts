@@ -341,6 +341,23 @@ describe("a queue", () => {
     );
   });
 
+  test("names every field of a claim, so that none is approved unseen", async () => {
+    const claim = {
+      claim_slug: await aSlug(),
+      contact_email: "office@queue-names.org",
+      contact_name: "Ada Okello",
+      tagline: "Meals for all",
+      donation_url: "https://queue-names.org/donate",
+      logo_url: "https://queue-names.org/logo.png",
+      programs: "Night classes: five evenings a week",
+    };
+    expect((await service.post("/api/onboard", claim)).status).toBe(200);
+    const page = await ada.get("/desk/queues/onboarding");
+    expect(shown(page.$("tbody").text())).toContain(
+      "Changes as well: programs, contact email, verified",
+    );
+  });
+
   test("of a kind that no one knows is not found", async () => {
     for (const path of [
       "/desk/queues/constructor",
