@@ -84,7 +84,10 @@ export const table = ({ caption, columns, rows, kind = "list" }: Table): Html =>
       : html`<caption>
           ${caption}
         </caption>`;
-  return html`<div class="scroll">
+  // Lists become blocks on a narrow screen; numbers move sideways, also by keys.
+  const moves =
+    kind === "numbers" ? html` tabindex="0" role="region" aria-label="${columns[0]}"` : null;
+  return html`<div class="scroll" ${moves}>
     <table class="${look}" role="table">
       ${captioned}
       ${

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { html } from "#api/http/html.ts";
+import { table } from "#api/operator/desk/elements.ts";
 
 const attack = `"'><script>alert(1)</script><img src=x onerror=alert(2)>&amp;`;
 
@@ -32,4 +33,11 @@ describe("a template", () => {
     expect(html`<a href="/x?a=${1}&b=${2}">x</a>`.toString()).toBe('<a href="/x?a=1&b=2">x</a>');
     expect(html`<p>1 + 1 = ${2}</p>`.toString()).toBe("<p>1 + 1 = 2</p>");
   });
+});
+
+test("a table of numbers, wider than a phone, is moved by keys, too", () => {
+  const region = 'tabindex="0" role="region" aria-label="Calls of"';
+  const made = table({ kind: "numbers", columns: ["Calls of", "All"], rows: [["mcp", "7"]] });
+  expect(made.toString()).toContain(region);
+  expect(table({ columns: ["Calls of"], rows: [["mcp"]] }).toString()).not.toContain("tabindex");
 });
