@@ -15,6 +15,7 @@ const nothing = new RegExp(given.nothing, "i");
  */
 export function readableProse(raw: string, organisation = ""): string {
   const text = raw
+    .replaceAll("&amp;", "&")
     .normalize("NFC")
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/gu, " ")
     .replaceAll(/\s+/gu, " ")
@@ -73,6 +74,7 @@ function casedWord(word: string, own: ReadonlyMap<string, string>, opening: bool
   const known = proper.get(stem) ?? own.get(stem);
   if (known !== undefined) return known + lower.slice(stem.length);
   if (lower === "i" && !opening) return "I";
+  if (/^(?:i{2,3}|iv|vi{1,3}|ix)$/.test(lower)) return lower;
   return opening ? lower.slice(0, 1).toUpperCase() + lower.slice(1) : lower;
 }
 
@@ -113,7 +115,7 @@ function ownWords(organisation: string): Map<string, string> {
 /** The whole name inside the text is written as the name is. */
 function withFullName(text: string, organisation: string): string {
   const name = readableName(organisation.toUpperCase()).replace(
-    /,? (?:Inc|Incorporated|Ltd|Corp|Corporation)$/,
+    /,? (?:Inc|Incorporated|Ltd|Limited|Corp|Corporation)$/,
     "",
   );
   if (name.length < 6 || !name.includes(" ")) return text;

@@ -11,6 +11,7 @@ describe("a text in capitals", () => {
     ["THE YMCA'S AND NAACP'S GUESTS", "The YMCA's and NAACP's guests"],
     ["SAMPLE HOUSE, INC. IS A HOME", "Sample house, inc. is a home"],
     ["ROMAN CATHOLIC CHARITY THAT I KNOW", "Roman Catholic charity that I know"],
+    ["(I) TO HELP. (II) TO HEAL", "(I) to help. (ii) to heal"],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
     [
       "THE WIDE SAMPLE NETWORK (WSN) OF HOMES (BIG): WSN HELPS",
@@ -23,7 +24,14 @@ describe("a text in capitals", () => {
     expect(readableProse(text, "ZEBRA VALLEY TRUST OF QUINLAN INC")).toBe(
       "Zebra Valley Trust of Quinlan helps Quinlan. ZVTQ likes the valley",
     );
+    expect(readableProse("A SCHOOL NAMED “ZEBRA ST JAMES”", "ZEBRA ST JAMES LIMITED")).toBe(
+      "A school named “Zebra St James”",
+    );
   });
+});
+
+test("an ampersand that was written for HTML is one", () => {
+  expect(readableProse("20th &amp; 21st century art")).toBe("20th & 21st century art");
 });
 
 test("a text in mixed case only loses repeated spaces and control characters", () => {
@@ -35,6 +43,7 @@ test.each([
   "See Part I, Line 1",
   "N/A",
   "none.",
+  "To be inserted",
   "See attached statement",
   "-",
   "",
