@@ -169,15 +169,6 @@ export const standingsOf = ({
     standingOf(records, notAsked, schemeOf(orgId)),
   );
 
-const standingTexts = {
-  registered: "standing.registered",
-  revoked: "standing.revoked",
-  reinstated: "standing.reinstated",
-  removed: "standing.removed",
-  "not listed": "standing.gone",
-  unknown: "standing.unknown",
-} as const satisfies Record<Standing, TextKey>;
-
 /** "Listed in the IRS Business Master File, as of 14 April 2026.", and whether that speaks for the organisation. */
 export function standingLine(record: NonprofitRecord, t: Texts = english) {
   const statements = standingsOf(record).flatMap(({ value, by }) => {
@@ -185,7 +176,8 @@ export function standingLine(record: NonprofitRecord, t: Texts = english) {
     if (by === null || register === undefined) return [];
     const name = registerName(register, by.org_id);
     const isListing = value === "registered" && name === register.name;
-    const text = t.text(isListing ? "standing.listed" : standingTexts[value], {
+    const state = value === "not listed" ? "gone" : value;
+    const text = t.text(`standing.${isListing ? "listed" : state}`, {
       register: t.word(name),
       date: t.date(by.as_of),
     });
