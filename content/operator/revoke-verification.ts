@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { RevokeAnswer, RevokeBody } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { profileFields } from "#content/onboarding/outcome.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
 import { walletEntry, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
@@ -50,14 +51,7 @@ export async function revokeVerification(
 }
 
 const alwaysTaken = ["usdc_wallet", "contact_email", "donation_url"] as const;
-const takenUnlessTold = [
-  "mission",
-  "website",
-  "city",
-  "country_code",
-  "tagline",
-  "logo_url",
-] as const;
+const takenUnlessTold = profileFields.filter((field) => field !== "donation_url");
 
 /** The profile without what was taken on the organisation's word, and with what that had replaced. */
 function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
