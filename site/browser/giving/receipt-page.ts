@@ -4,13 +4,10 @@ import { el, part, showFacts } from "#site/browser/dom.ts";
 import { sayingOf } from "#site/browser/texts.ts";
 
 const text = sayingOf(part("#receipt"));
-const { locale } = part("#receipt").dataset;
+const { locale, networks = "{}" } = part("#receipt").dataset;
 const days = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
 const exactly = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 });
-const networkNames = JSON.parse(part("#receipt").dataset["networks"] ?? "{}") as Record<
-  string,
-  string
->;
+const networkNames: Record<string, string> = JSON.parse(networks);
 
 /** "23 November 2026, 03:18:40 UTC". */
 const moment = (instant: string): string =>
