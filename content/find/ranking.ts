@@ -54,10 +54,14 @@ export async function withAllWords(
   }
   const there = matcher({ ...reading, placeAlone: reading.placeSaid }, asked.filters);
   const match = matching(allOf(rest.map((word) => word.match)));
-  const ofKind = there(allOf(rest.map((word) => word.ofKind)));
   const inNames = matching(inName(allOf(rest.map((word) => word.asName))));
   const inside = there(allOf(rest.map((word) => word.match)));
-  const { named, tiers } = await index.tiers([ofKind, inside, match], inNames);
+  // Without a kind this is what is in names.
+  const kinds = rest.some(({ match, asName }) => match !== asName)
+    ? [there(allOf(rest.map((word) => word.ofKind)))]
+    : [];
+  const wanted = [...new Set([...kinds, inside, match])];
+  const { named, tiers } = await index.tiers(wanted, inNames);
   const first =
     asked.guessed === null ? byName(named, reading) : bySimilarity(named, asked.guessed);
   return found({ tiers }, match, first);
