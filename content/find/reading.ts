@@ -39,6 +39,7 @@ import {
   kindsIn,
   needed,
   textOf,
+  textsOf,
   withForms,
   withPair,
 } from "./understand.ts";
@@ -130,10 +131,10 @@ export async function readingOf(
 /** Lets words that name a kind of organisation match its other names, and what registers say is of the kind. */
 function withKinds(words: readonly ReadWord[]): ReadWord[] {
   const read = [...words];
-  for (const { from, to, text, kind } of kindsIn(words.map(({ typed }) => typed))) {
+  for (const { from, to, kind } of kindsIn(words.map(({ typed }) => typed))) {
     const run = words.slice(from, to);
     if (run.some(({ inPlace }) => inPlace)) continue;
-    const others = kind.words.filter((other) => other !== text).map((other) => phrase(other));
+    const others = textsOf(kind).map((other) => phrase(other));
     const codes = kindMatches(kind.codes);
     const match = anyOf([allOf(run.map((word) => word.match)), ...others, ...codes]);
     const ofKind = anyOf([allOf(run.map((word) => word.ofKind)), ...codes]);

@@ -101,27 +101,46 @@ export function causeOf(words: readonly SearchWord[]): string | null {
   return named[0] ?? null;
 }
 
-const kindsByWords = new Map(
-  allKinds.flatMap((kind) => kind.words.map((words) => [tellingText(words), kind] as const)),
-);
+/** Words as names of kinds are compared: "food banks" is food bank, while "aids" is no aid. */
+const singular = (text: string): string =>
+  tellingText(text)
+    .split(" ")
+    .map((word) => (word.length > 4 && /[^s]s$/.test(word) ? word.slice(0, -1) : word))
+    .join(" ");
 
-/** Single words of which names of kinds are made. */
-export const kindWords: ReadonlySet<string> = new Set(
-  [...kindsByWords.keys()].flatMap((words) => words.split(" ")),
+const kindsByWords = new Map(
+  allKinds.flatMap((kind) =>
+    [...kind.words, ...kind.foreign].map((words) => [singular(words), kind] as const),
+  ),
 );
+const kindWords = new Set([...kindsByWords.keys()].flatMap((words) => words.split(" ")));
+
+/** Whether a word, folded, is one of which names of kinds are made. */
+export const isOfKind = (word: string): boolean => kindWords.has(singular(word));
+
+/** What is written of a kind in English texts, without what holds another of these. */
+const textsByKind = new Map(
+  allKinds.map(({ words, codes }) => [
+    codes,
+    words.filter((text) =>
+      words.every((other) => other === text || !` ${text} `.includes(` ${other} `)),
+    ),
+  ]),
+);
+export const textsOf = ({ codes }: Kind): readonly string[] => textsByKind.get(codes) ?? [];
 
 /** Words next to each other that name a kind of organisation, `from` and `to` (exclusive) as places among the words. */
-export type NamedKind = { from: number; to: number; text: string; kind: Kind };
+export type NamedKind = { from: number; to: number; kind: Kind };
 
 /** The kinds that words name, each word once: the longest names first. */
 export function kindsIn(words: readonly SearchWord[]): NamedKind[] {
   const taken = new Set<number>();
   return spansOf(words).flatMap(({ from, to, text }) => {
-    const kind = kindsByWords.get(text);
+    const kind = kindsByWords.get(singular(text));
     const places = Array.from({ length: to - from }, (_, at) => from + at);
     if (kind === undefined || places.some((at) => taken.has(at))) return [];
     for (const at of places) taken.add(at);
-    return { from, to, text, kind };
+    return { from, to, kind };
   });
 }
 

@@ -2,10 +2,14 @@ import kinds from "#content/editorial/kinds.json";
 import type { RegisterRecord } from "./record.ts";
 
 /**
- * A kind of organisation as people ask for it, in English, Spanish and French, and the codes by which registers know it:
- * "ntee:K3" is whatever NTEE code begins so, "cause:health" a cause of this directory. Words are folded.
+ * A kind of organisation as people ask for it in English, and in Spanish and French (`foreign`), and the codes by which
+ * registers know it: "ntee:K3" is whatever NTEE code begins so, "cause:health" a cause of this directory. Words are folded.
  */
-export type Kind = { words: readonly string[]; codes: readonly string[] };
+export type Kind = {
+  words: readonly string[];
+  foreign: readonly string[];
+  codes: readonly string[];
+};
 
 export const causePrefix = "cause:";
 const nteeLengthMax = 3;
