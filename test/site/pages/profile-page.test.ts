@@ -99,7 +99,7 @@ describe("what registers say", () => {
     const text = $("main").text().replaceAll(/\s+/g, " ");
     for (const words of said) expect(text).toContain(words);
     expect(text).toContain("Our reading of NTEE B20 → Education (high) (IRS Business Master File)");
-    expect($(".size").text()).toContain("Income US$ 3.3 million, year to December 2024");
+    expect($(".size").text()).toContain("US$ 3.3 million, year to December 2024");
     expect(text).toContain("Licence: Public domain");
     // The objects are the mission of this profile already.
     expect(text).not.toContain("Objects in the governing document");

@@ -177,7 +177,7 @@ test("says how far away results are, and asks which of several places is meant",
   const understood = { ...answer.understood, place: null, near };
   const asked = { q: "clean", near: "Leeds", within_km: 10 };
   const $ = await drawn(asked, { ...answer, nonprofits, understood });
-  expect($("#search-list .note").text()).toStartWith("about 7 km away · ");
+  expect($("#search-list .note").text()).toEndWith("about\u00A07\u00A0km");
   expect($(".chips a").attr("href")).toBe("/search?q=clean&within_km=10");
   expect($(".chips a").text()).toStartWith("within 10 km of Leeds, West Yorkshire");
   expect($('#search-near input[name="near"]').attr("value")).toBe("Leeds");
