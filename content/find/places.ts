@@ -70,10 +70,14 @@ function spanOf(
   const part = words.slice(Math.max(0, from), to);
   if (part.length !== to - from || part.some(isPhrase)) return null;
   if (optional.has(fold(textOf(part[0] ?? emptyWord)))) return null;
-  const text = part.map(textOf).join(" ");
+  const text = part.map(placeText).join(" ");
   const isCode = from > 0 && isLoud(text) && !words.every((word) => isLoud(textOf(word)));
   return [{ from, to, text, said, isCode }];
 }
+
+/** "Hawai'i" is one word, as places write it. */
+const placeText = ({ forms: [text = "", joined] }: SearchWord): string =>
+  joined !== undefined && / \p{L}$/u.test(text) ? joined : text;
 
 const isLoud = (text: string): boolean => text === text.toUpperCase();
 

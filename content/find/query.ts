@@ -23,6 +23,8 @@ const formLengthMax = 100;
 /** A run of letters and digits; an apostrophe, stop, ampersand or hyphen inside joins. Linear on any text. */
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’‘`.&-][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu;
 const joiner = /['’‘`ʻʼ.&-]/g;
+/** Other signs that people and keyboards write for an apostrophe, an okina among them: none of them ends a word. */
+const apostrophes = /[ʻʼ‘`´]/g;
 const quotes = /["“”„«»]/g;
 
 /** The words and quoted phrases of a text that a person typed, at most 16, each once. */
@@ -35,7 +37,7 @@ export const searchWords = (text: string): SearchWord[] => [
  * quote. A text without letters and digits has no words.
  */
 export function typedWords(text: string): SearchWord[] {
-  const parts = text.toWellFormed().split(quotes);
+  const parts = text.toWellFormed().replaceAll(apostrophes, "'").split(quotes);
   const unclosed = parts.length % 2 === 0 ? parts.length - 1 : -1;
   const found: { key: string; forms: string[] }[] = [];
   let last: string | null = null;

@@ -50,7 +50,10 @@ export async function withAllWords(
   const matching = matcher(reading, asked.filters);
   if (rest.length === 0) {
     const inside = matcher({ ...reading, placeAlone: true }, asked.filters)();
-    return found(await index.tiers([inside, matching()], noMatch), matching(), []);
+    const { tiers } = await index.tiers([inside, matching()], noMatch);
+    const whole = found({ tiers }, matching(), []);
+    // Names with its words are no answer where nothing is in the place.
+    return whole && tiers[0]?.length === 0 ? { ...whole, matching: 0 } : whole;
   }
   const there = matcher({ ...reading, placeAlone: reading.placeSaid }, asked.filters);
   const match = matching(allOf(rest.map((word) => word.match)));

@@ -187,8 +187,9 @@ async function nearest(
   { q, ...asked }: RankingQuery & { q: string },
 ): Promise<Answer | null> {
   const typed = await allWords(index, reading, asked);
-  if (typed !== null) return typed;
+  if (typed !== null && !isDoubtful(reading, typed)) return typed;
   const guess = await guessOf(index, reading, q);
+  if (typed !== null && !guess?.corrections?.length) return typed;
   const meant = guess?.reading ?? reading;
   const steps = [
     () => guess && guessed(index, guess, { ...asked, guessed: q }),
@@ -204,6 +205,10 @@ async function nearest(
   }
   return null;
 }
+
+/** A single word that few have may be a mistake of registers themselves: "CHRUCH". */
+const isDoubtful = (reading: Reading, { found }: Answer): boolean =>
+  besidePlace(reading).length === 1 && (found.count ?? fewMax) < fewMax;
 
 type Guess = Pick<Answer, "reading" | "corrections" | "note">;
 
@@ -342,6 +347,7 @@ function noteOf(
   if (total === 0) return place === null ? null : `Nothing in ${place} matches.`;
   if (shown !== null) return `Nothing in ${place} matches. These are in ${shown}.`;
   if (matching === total) return null;
+  if (matching === 0) return `Nothing is in ${place}. These have it in their name.`;
   return matching === 1
     ? "One profile has all of the words. The others have some of them, or work for the same cause."
     : `${matching} profiles have all of the words. The others have some of them, or work for the same cause.`;

@@ -168,9 +168,11 @@ export function sizeOf(
   }
   const { period, ...amount } = income;
   const spending = facts.find((one) => one.name === "spending" && one.period === period);
-  if (spending === undefined) return `${t.word(income.label)} ${t.fact(income)}`;
+  // What a register adds to explain its label stands with its own facts.
+  const label = t.word(income.label).split(" (")[0];
+  if (spending === undefined) return `${label} ${t.fact(income)}`;
   const spent = `${t.word(spending.label).toLowerCase()} ${t.fact(spending)}`;
-  return `${t.word(income.label)} ${t.fact(amount)}, ${spent}`;
+  return `${label} ${t.fact(amount)}, ${spent}`;
 }
 
 /** A field's name for people. */
