@@ -14,6 +14,7 @@ import { addressForms } from "#content/language/address-pattern.ts";
 import { translations } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
+import { unknownNote } from "#content/find/unknown-values.ts";
 import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
 import { networks } from "#content/giving/network.ts";
 import { finalDonations } from "#content/giving/store.ts";
@@ -153,7 +154,8 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
     const { baseUrl } = config;
     const { total, ids, facets } = await search.browse(query);
     const nonprofits = await summariesById(store, ids, baseUrl);
-    const value = encodedJson(listAnswer({ baseUrl, query, total, nonprofits, facets }));
+    const answer = listAnswer({ baseUrl, query, total, nonprofits, facets });
+    const value = encodedJson({ ...answer, note: unknownNote(query.filters, total) });
     // Any change may be one of what is counted.
     return { value, bytes: value.body.byteLength, staleBy: () => true };
   });

@@ -34,18 +34,21 @@ export type FilterName = (typeof filterNames)[number];
 export type Filters = Readonly<Record<FilterName, string | null>>;
 
 /** Filters as the parameters of a query string name them. */
-export type FilterParameters = { readonly [Name in FilterName]?: string | undefined };
+export type FilterParameters = { readonly [Name in FilterName]?: string | null | undefined };
 
 export const filtersOf = (asked: FilterParameters): Filters =>
   Object.fromEntries(filterNames.map((name) => [name, asked[name] ?? null])) as Filters;
 export const noFilters: Filters = filtersOf({});
 
 /** The filters that are there, with their values. */
-export const givenFilters = (filters: FilterParameters | Filters): [FilterName, string][] =>
+export const givenFilters = (filters: FilterParameters): [FilterName, string][] =>
   filterNames.flatMap((name) => {
     const value = filters[name] ?? "";
     return value === "" ? [] : [[name, value]];
   });
+
+/** In answers that filters narrow. */
+export const unknownNote = z.string().nullable().describe("What values are near an unknown one");
 
 /** How many have each value, by facet: the most frequent first. */
 export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { unknownNote } from "./browse.ts";
 import { named } from "./base/shape.ts";
 import type { DonationHistory } from "./donation.ts";
 import { EnrichableField, FieldType, SubmissionStatus } from "./enrichment.ts";
@@ -77,6 +78,7 @@ export const Needs = named("HelpWanted", {
   message: z.string(),
   total_enrichments_received: count,
   second_opinions_available: count,
+  note: unknownNote,
   nonprofits: z.array(ThinProfile),
 });
 export type Needs = z.infer<typeof Needs>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Facets, incomeBandIds } from "./browse.ts";
+import { Facets, incomeBandIds, unknownNote } from "./browse.ts";
 import { named } from "./base/shape.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);
@@ -226,6 +226,7 @@ export const NonprofitList = named("NonprofitList", {
   offset: z.int(),
   next: z.string().nullable().describe("Absolute URL of the next page"),
   prev: z.string().nullable().describe("Absolute URL of the page before"),
+  note: unknownNote,
   nonprofits: z.array(NonprofitSummary),
   facets: Facets.optional().describe(
     "How many match with each value; absent only in the files of further pages of the bundle",

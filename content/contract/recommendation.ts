@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FilterName } from "./browse.ts";
+import { type FilterName, unknownNote } from "./browse.ts";
 import { named } from "./base/shape.ts";
 import { CauseId } from "./cause.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
@@ -113,6 +113,7 @@ export const RecommendAnswer = named("RecommendAnswer", {
     .enum(["starter_set_does_not_cover_this_query", "nothing_in_the_place"])
     .nullable()
     .describe("Why there are none; null when there are some"),
+  note: unknownNote,
 });
 export type RecommendAnswer = z.infer<typeof RecommendAnswer>;
 

@@ -9,6 +9,7 @@ import {
   type WantedField,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/base/time.ts";
+import { unknownNote } from "#content/find/unknown-values.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
@@ -237,6 +238,7 @@ export async function needsAnswer(
     message:
       "These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when two agents agree.",
     ...shown.totals,
+    note: unknownNote(asked, ids.length),
     nonprofits: records.map((record) => itemOf(record, opinions.get(record.id), shown.baseUrl)),
   };
 }

@@ -4,6 +4,7 @@ import type { FoundNonprofit, SearchAnswer, SearchQuery } from "#content/contrac
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { Search, SearchPage } from "./search.ts";
+import { unknownNote } from "./unknown-values.ts";
 
 /** What a search answers: the profiles stand in it twice, under the names of both contracts. */
 export type FoundProfiles = {
@@ -40,6 +41,7 @@ function answerHead(
   baseUrl: string,
 ): FoundProfiles["head"] {
   const { limit, offset, q, filters, literal } = query;
+  const unknown = unknownNote(filters, total);
   const pageFrom = (from: number) =>
     `${baseUrl}/api/search?${searchParams({ ...query, offset: from })}`;
   return {
@@ -55,8 +57,8 @@ function answerHead(
       literal,
     },
     understood,
-    exact,
-    note,
+    exact: exact && unknown === null,
+    note: unknown ?? note,
     count: ids.length,
     total,
     matching,

@@ -1,9 +1,8 @@
 import { LRUCache } from "lru-cache";
-import registerPlaces from "#content/editorial/register-places.json";
 import given from "#content/editorial/search-words.json";
 import { type SearchAnswer, type SearchQuery, withinKm } from "#content/contract/search.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
-import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { countryCode, countryName, states } from "#content/nonprofit/country.ts";
 import { cellWord } from "#content/nonprofit/filters.ts";
 import { cellsWithin, codesIn, townsNamed } from "#content/nonprofit/postal-points.ts";
 import type { PostalPlace } from "#content/nonprofit/postal-points.ts";
@@ -38,7 +37,6 @@ export function openNear(index: SearchIndex) {
 }
 
 const nearAtEnd = new RegExp(String.raw`^(.*?)\b(?:${given.beforeNear.join("|")})\s+(.+)$`, "i");
-const states = new Map(Object.entries(registerPlaces.states));
 const stateNames = new Set([...states.values()].map(fold));
 
 function placeIn(text: string): { near: string; q: string | null } | null {

@@ -1,6 +1,5 @@
-import registerPlaces from "#content/editorial/register-places.json";
 import given from "#content/editorial/search-words.json";
-import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { countryCode, countryName, states as stateOf } from "#content/nonprofit/country.ts";
 import { areaNamed } from "#content/nonprofit/postal-points.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { anyOf, filterMatch, type FtsMatch, placeMatch, type SearchWord } from "./query.ts";
@@ -44,21 +43,14 @@ export function placeSpans(words: readonly SearchWord[]): Span[] {
   const spans: Span[] = [];
   for (let length = spanWordsMax; length > 0; length--) {
     for (let from = 0; from + length <= end; from++) {
-      const said = isSaid(words, from);
+      const before = words.slice(0, from).findLast((word) => fold(textOf(word)) !== "the");
+      const said = beforePlaces.has(fold(textOf(before ?? emptyWord)));
       if (!said && from > 0 && from + length < end) continue;
       spans.push(...(spanOf(words, from, from + length, said) ?? []));
     }
   }
   // What was said to be a place comes first, then the end before the start, the longer before the shorter.
   return spans.sort((a, b) => Number(b.said) - Number(a.said) || b.to - a.to || a.from - b.from);
-}
-
-/** "in Reading", "in the Bronx". */
-function isSaid(words: readonly SearchWord[], from: number): boolean {
-  const [before = "", last = ""] = [from - 2, from - 1].map((at) =>
-    fold(textOf(words[at] ?? emptyWord)),
-  );
-  return beforePlaces.has(last === "the" ? before : last);
 }
 
 function spanOf(
@@ -134,7 +126,6 @@ const placeWords = new Map(
   ]),
 );
 
-const stateOf = new Map(Object.entries(registerPlaces.states));
 const states = new Map([...stateOf.values()].map((name) => [fold(name), name]));
 const codeLengthMax = 3;
 

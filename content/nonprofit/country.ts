@@ -1,4 +1,5 @@
 import countries from "#content/editorial/countries.json";
+import registerPlaces from "#content/editorial/register-places.json";
 import { fold } from "./text.ts";
 
 const names = new Map(countries.map(({ code, name }) => [code, name]));
@@ -22,3 +23,6 @@ export const countryName = (code: string | null): string | null =>
  * Spanish or French name, or its two- or three-letter code; null for any other text. Source: decisions, "Search".
  */
 export const countryCode = (text: string): string | null => codes.get(fold(text)) ?? null;
+
+/** Names of the states of the United States by their codes. */
+export const states: ReadonlyMap<string, string> = new Map(Object.entries(registerPlaces.states));

@@ -6,7 +6,7 @@ import {
   incomeBands,
 } from "#content/contract/browse.ts";
 import { causeIds, noCause } from "#content/contract/cause.ts";
-import { countryCode } from "./country.ts";
+import { countryCode, states } from "./country.ts";
 import { causePrefix, kindCodes } from "./kinds.ts";
 import { incomeOf } from "./listing.ts";
 import { cellOf, postalPlaceOf } from "./postal-points.ts";
@@ -59,9 +59,11 @@ export const incomeBand = (income: number | null): string =>
     ? undefined
     : incomeBands.find(({ below }) => below === null || income < below)?.id) ?? "unknown";
 
-/** A value as filters compare it: letter case, accents and punctuation of places do not matter. */
+/** A value as filters compare it: letter case, accents and punctuation of places do not matter, and HI is Hawaii. */
 export const comparedAs = (filter: FilterName, value: string): string =>
-  filter === "region" || filter === "city" ? fold(value) : value;
+  filter === "region" || filter === "city"
+    ? fold((filter === "region" ? states.get(value.toUpperCase()) : undefined) ?? value)
+    : value;
 
 /** What a filter asks for, as `comparedAs` has it; null when no nonprofit can have it. */
 export function wantedBy(filter: FilterName, asked: string): string | null {
@@ -121,7 +123,9 @@ export function indexWords(record: NonprofitRecord): string {
     ...filterNames.flatMap((name) =>
       valuesByFilter[name](filtered).map((value) => filterWord(name, comparedAs(name, value))),
     ),
-    ...[record.city, record.region, ...(place?.areas ?? [])].flatMap(known).map(placeWord),
+    ...[record.city, record.region, ...(place?.areas.split(";") ?? [])]
+      .flatMap(known)
+      .map(placeWord),
     ...kindCodes(record.register_records).map(kindWord),
     ...(place === null ? [] : [cellWord(cellOf(place.point))]),
     initialsWord(initialsOf(record.name)),

@@ -15,8 +15,8 @@ export type PostalPlace = {
   country_code: string;
   point: Point;
   codes: number;
-  /** The counties and islands that it is in, under every name that people use. */
-  areas: readonly string[];
+  /** The counties and islands that it is in, under every name that people use, between semicolons. */
+  areas: string;
 };
 
 /** By country, the part of a code that the table knows: five digits of a ZIP code, the first half of a British postcode. */
@@ -47,13 +47,13 @@ function codeIn(country: string, text: string): PostalPlace | null {
   if (alike[0] === undefined) return null;
   const place = placeOf(alike[0], name);
   // What begins alike may be in another county.
-  return alike[0].startsWith(`${country} ${name}\t`) ? place : { ...place, areas: [] };
+  return alike[0].startsWith(`${country} ${name}\t`) ? place : { ...place, areas: "" };
 }
 
 /** The towns of a name, in any letter case. */
 export const townsNamed = (name: string): PostalPlace[] => {
   const { codes, towns } = table();
-  const folded = plain(name);
+  const folded = fold(name.replaceAll(/['’.]/g, ""));
   return linesFrom(towns, `${folded}\t`).flatMap((line) => {
     const [, first, count, written] = line.split("\t");
     const spelled = written || folded.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
@@ -75,11 +75,8 @@ export function postalPlaceOf(record: NonprofitRecord): PostalPlace | null {
   return town && town.codes >= 2 * (next?.codes ?? 0) ? town : null;
 }
 
-/** A county or an island as it is written, by its name in any letter case; undefined for what is none. */
-export const areaNamed = (name: string): string | undefined => table().areas().get(plain(name));
-
-/** A name without letter case, accents and apostrophes. */
-const plain = (name: string): string => fold(name.replaceAll(/['’.]/g, ""));
+/** A county or an island as it is written, by its name folded and without apostrophes; undefined for what is none. */
+export const areaNamed = (name: string): string | undefined => table().areas.get(name);
 
 const kmPerDegree = 111.2;
 
@@ -136,9 +133,8 @@ function sharedLength(cell: string, other: string): number {
 }
 
 type Lines = readonly string[];
-type Areas = ReadonlyMap<string, string>;
 type Grid = { cells: Lines; lats: Float64Array; points: readonly Point[] };
-type Table = { codes: Lines; towns: Lines; grid: () => Grid; areas: () => Areas };
+type Table = { codes: Lines; towns: Lines; areas: ReadonlyMap<string, string>; grid: () => Grid };
 let read: Table | null = null;
 
 /** The table that content/editorial/postal-points.md describes, read when it is first asked for. */
@@ -148,17 +144,10 @@ function table(): Table {
   const text = brotliDecompressSync(readFileSync(file)).toString("latin1").trim();
   const [codes = [], towns = []] = text.split("\n\n").map((part) => part.split("\n"));
   let grid: Grid | null = null;
-  let areas: Areas | null = null;
-  return (read = {
-    codes,
-    towns,
-    grid: () => (grid ??= gridOf(codes)),
-    areas: () => (areas ??= areasIn(codes)),
-  });
+  const names = new Set(codes.flatMap((line) => line.split("\t")[4]?.split(";") ?? []));
+  const areas = new Map([...names].map((name) => [fold(name.replaceAll(/['’.]/g, "")), name]));
+  return (read = { codes, towns, areas, grid: () => (grid ??= gridOf(codes)) });
 }
-
-const areasIn = (codes: Lines): Areas =>
-  new Map(codes.flatMap((line) => placeOf(line, "").areas.map((name) => [plain(name), name])));
 
 function gridOf(codes: Lines): Grid {
   const rows = codes
@@ -187,14 +176,7 @@ function linesFrom(lines: Lines, begun: string): Lines {
 }
 
 function placeOf(line: string, name: string, codes = 1): PostalPlace {
-  const [key = "", lat, lon, region = "", areas] = line.split("\t");
+  const [key = "", lat, lon, region = "", areas = ""] = line.split("\t");
   const point = { lat: Number(lat) / 1_000, lon: Number(lon) / 1_000 };
-  return {
-    name,
-    region,
-    country_code: key.slice(0, 2),
-    point,
-    codes,
-    areas: areas?.split(";") ?? [],
-  };
+  return { name, region, country_code: key.slice(0, 2), point, codes, areas };
 }

@@ -242,6 +242,7 @@ export function listAnswer({
     offset,
     next: offset + limit < total ? at(offset + limit) : null,
     prev: offset > 0 ? at(Math.max(0, Math.min(offset, total) - limit)) : null,
+    note: null,
     nonprofits,
     ...(facets === undefined ? {} : { facets: facetsAnswer(facets) }),
   };

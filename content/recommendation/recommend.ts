@@ -11,7 +11,7 @@ import {
 import disclosures from "#content/editorial/disclosures.json";
 import unspecificWords from "#content/editorial/unspecific-words.json";
 import { countryName } from "#content/nonprofit/country.ts";
-import { filteredOf, passes } from "#content/nonprofit/filters.ts";
+import { filteredOf, passes, wantedBy } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { type GivingPlace, canBeGivenTo, waysToGive } from "#content/nonprofit/ways-to-give.ts";
 import { giveUrl } from "#content/nonprofit/wire.ts";
@@ -27,6 +27,7 @@ import {
 } from "./answer-sentences.ts";
 import { type FtsMatch, searchWords, wordMatch } from "#content/find/query.ts";
 import { besidePlace, type Reading } from "#content/find/reading.ts";
+import { unknownNote } from "#content/find/unknown-values.ts";
 
 type Needed = { curation: Curation; phase: GovernancePhase; now: Date } & GivingPlace;
 
@@ -53,6 +54,7 @@ export async function recommend(
     recommendations: best.map((one, at) => recommendationOf(one, at + 1, query, place)),
     fallback: null,
     no_recommendations_reason: null,
+    note: null,
   };
 }
 
@@ -119,6 +121,7 @@ function nothingCurated(
     },
     no_recommendations_reason:
       elsewhere === null ? "starter_set_does_not_cover_this_query" : "nothing_in_the_place",
+    note: unknownNote(query, 0),
   };
 }
 
@@ -250,8 +253,8 @@ function strengthsOf(
   cause: string | null,
   words: readonly FtsMatch[],
 ): ReadonlyMap<number, number> {
-  const id = cause?.trim().toLowerCase() ?? "";
-  const named = causeIds.includes(id) ? searchWords(causeName(id)) : [];
+  const id = causeIds.find((one) => one === wantedBy("cause", cause ?? ""));
+  const named = id === undefined ? [] : searchWords(causeName(id));
   const matches = [...words, ...named.map((word) => wordMatch({ ...word, prefix: false }, []))];
   return matches.length === 0 ? new Map() : index.strengths(matches);
 }

@@ -1,9 +1,10 @@
-import { fold } from "#content/nonprofit/text.ts";
 import {
   browseParams,
   entriesPerPage,
   type FacetName,
   type FilterName,
+  type FilterParameters,
+  filtersOf,
   givenFilters,
   facetNames,
   type Facets,
@@ -16,6 +17,8 @@ import type { FacetCounts } from "#content/contract/browse.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
+import { comparedAs, wantedBy } from "#content/nonprofit/filters.ts";
+import { unknownValues } from "#content/find/unknown-values.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { listPath, withParams } from "#site/parts/address.ts";
@@ -73,11 +76,21 @@ export function listPageView(list: ListPage, t: Texts = english) {
     order: t.text(`order.${sort}`),
     start: from + 1,
     chips,
+    ...nothingIn(list, narrowed, t),
     ...(facets === null ? notNarrowed : waysToNarrow(list, facets, { isFile: !narrowed, t })),
     page,
     ...pagerOf(list),
     entries: entriesOf(items, t),
   };
+}
+
+/** What to say where nothing matches, with links to values that may be meant. */
+function nothingIn({ filters, sort, total }: ListPage, narrowed: boolean, t: Texts) {
+  const hrefWith = (value: FilterParameters) =>
+    listPath({ filters: filtersOf({ ...filters, ...value }), sort }, 1);
+  const meant = total > 0 ? [] : meantBy(filters, hrefWith, t);
+  const none = narrowed ? "list.no_match" : "list.none";
+  return { meant, none: meant.length > 0 ? "list.meant" : none } as const;
 }
 
 /** By what the list can be narrowed and sorted; the states of the United States stand on a map. */
@@ -300,7 +313,14 @@ export const optionsHtml = (options: readonly Option[]): string =>
     .join("");
 
 const isSameValue = (facet: FacetName, current: string, value: string): boolean =>
-  facet === "country" ? countryCode(current) === value : fold(current) === fold(value);
+  wantedBy(facet, current) === comparedAs(facet, value);
+
+/** Values that may be meant by those that no one knows, each a link. */
+export const meantBy = (filters: FilterParameters, hrefWith: HrefWith, t: Texts) =>
+  unknownValues(filters).flatMap(({ filter, near }) =>
+    near.map((one) => ({ text: filterText(filter, one, t), href: hrefWith({ [filter]: one }) })),
+  );
+type HrefWith = (value: FilterParameters) => string;
 
 /** The entries of a list, in words; what is too long for one is cut, for the profile has it whole. */
 export function entriesOf(items: readonly RowItem[], t: Texts): Entry[] {

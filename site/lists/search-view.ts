@@ -14,6 +14,7 @@ import {
   linkedFacets,
   namedFacets,
   pageNumbers,
+  meantBy,
 } from "./list-view.ts";
 import { withParams } from "#site/parts/address.ts";
 import { clipped, rowNames } from "#site/parts/words.ts";
@@ -81,7 +82,7 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
     /** What narrows the search narrows the next one, too. */
     fixed: [...givenFilters(asked), ...reachOf(asked)].map(([name, value]) => ({ name, value })),
     near: asked.near,
-    choices: choicesOf(asked, found.understood),
+    choices: choicesOf(asked, found, t),
     page,
     pages: pageNumbers(page, pageCount).map((number) => ({
       number,
@@ -112,12 +113,13 @@ function readText({ text, values }: ReadChip, t: Texts): string {
   return t.text(`read.${text}`, { ...values, ...named });
 }
 
-/** Places of which one is meant, each with its search. */
-const choicesOf = (asked: SearchAsked, { near }: SearchResults["understood"]) =>
-  (near?.choices ?? []).map((text) => ({
-    text,
-    href: searchPath({ ...asked, near: text, page: 1 }),
-  }));
+/** Places or values of which one is meant, each with its search. */
+function choicesOf(asked: SearchAsked, { total, understood }: SearchResults, t: Texts) {
+  const hrefWith = (value: Partial<SearchAsked>) => searchPath({ ...asked, ...value, page: 1 });
+  const places = understood.near?.choices ?? [];
+  const meant = total > 0 ? [] : meantBy(asked, hrefWith, t);
+  return [...places.map((text) => ({ text, href: hrefWith({ near: text }) })), ...meant];
+}
 
 /** Leads to the search without what it has to be near. */
 function nearChip(asked: SearchAsked, near: SearchResults["understood"]["near"], t: Texts) {
@@ -152,7 +154,8 @@ function introOf(asked: SearchAsked, found: SearchResults, t: Texts): string | n
   const { name: place = "", choices } = understood.near ?? {};
   if (choices !== undefined)
     return t.text(choices.length === 0 ? "search.near_none" : "search.near_which", { place });
-  if (total === 0 && givenFilters(asked).length > 0) return t.text("search.narrowed_none");
+  if (total === 0 && givenFilters(asked).length > 0)
+    return t.text(choicesOf(asked, found, t).length > 0 ? "list.meant" : "search.narrowed_none");
   // The service says in English how it read the words.
   if (t === english || note === null) return note;
   return total === 0 || matching > 0 ? null : t.text("search.similar");

@@ -109,6 +109,7 @@ describe("GET /api/nonprofits, narrowed", () => {
   test.each([
     ["city=HILO", ["Hilo Aid"]],
     ["region=hawaii&country=usa", ["Hilo Aid"]],
+    ["region=HI", ["Hilo Aid"]],
     ["cause=health&has_website=true", ["Site"]],
     ["claimed=0&sort=name", ["Hilo Aid", "Site"]],
     ["income=unknown&claimed=true", ["Claimed"]],
@@ -117,6 +118,13 @@ describe("GET /api/nonprofits, narrowed", () => {
     ["city=&region=&claimed=&sort=&colour=red", ["Claimed", "Site", "Hilo Aid"]],
   ])("%s gives %p", async (query, found) => {
     expect(await names(`/api/nonprofits?${query}`)).toEqual(found);
+  });
+
+  test("says what an unknown value is near", async () => {
+    const said = async (query: string) =>
+      NonprofitList.parse(await (await service.get(`/api/nonprofits?${query}`)).json()).note;
+    expect(await said("region=Hawaai")).toContain("Hawaii");
+    expect(await said("region=Hawaii")).toBeNull();
   });
 
   test("counts each value as if it stood in the place of its filter", async () => {

@@ -182,6 +182,8 @@ describe("GET /api/recommend", () => {
       },
     });
     expect(body.editorial_disclosure).not.toBe("");
+    expect(body.note).toBeNull();
+    expect((await answer("cause=animls")).note).toContain("animals");
   });
 
   test("echoes what was asked", async () => {

@@ -40,6 +40,14 @@ const answer = async (path: string) => {
 };
 
 describe("GET /api/search", () => {
+  test.each(["", "q=lantern&"])("says what an unknown value is near: %p", async (asked) => {
+    expect(await answer(`/api/search?${asked}country=Kenja`)).toMatchObject({
+      total: 0,
+      exact: false,
+      note: 'No country "Kenja" is known here. The nearest: Kenya.',
+    });
+  });
+
   test("answers both shapes of the contract in one object", async () => {
     const body = await answer(
       "/api/search?q=lantern&cause=health&country=us&ghd_aligned=0&limit=2",

@@ -72,8 +72,11 @@ describe("needs enrichment", () => {
     expect(await ask({ cause: "none" })).toEqual([without?.id ?? 0]);
     const shown = { baseUrl: "", totals: await needsTotals(service.store), secondOpinions: null };
     const asked = { ...needsDefault("2026-06-01"), cause: "none" };
-    const { nonprofits } = await needsAnswer(service.store, asked, shown);
+    const { nonprofits, note } = await needsAnswer(service.store, asked, shown);
     expect(nonprofits).toMatchObject([{ slug: without?.slug, causes: [] }]);
+    expect(note).toBeNull();
+    const unknown = await needsAnswer(service.store, { ...asked, cause: "foo" }, shown);
+    expect(unknown.note).toContain("food-security");
   });
 
   test("equals rotate daily and are the same all day; any limit shows the foremost of the same order", async () => {

@@ -216,6 +216,15 @@ describe("a list that was narrowed", () => {
     expect(narrowed().noindex).toBe(true);
   });
 
+  test("leads from a value that no one knows to the nearest", () => {
+    const filters = { ...noFilters, cause: "education", country: "Kenja" };
+    expect(narrowed({ filters, total: 0 })).toMatchObject({
+      none: "list.meant",
+      meant: [{ text: "Kenya", href: "/browse?cause=education&country=Kenya&sort=name" }],
+    });
+    expect(narrowed().meant).toEqual([]);
+  });
+
   test("keeps what was chosen in its form, also what nothing matches", () => {
     const region = narrowed().form?.fields.find(({ name }) => name === "region");
     expect(region?.options).toEqual([

@@ -144,6 +144,9 @@ test("what was typed is text, and nothing found is said", async () => {
   expect($("#search-words").attr("value")).toBe(q);
   expect($("main script, main i").length).toBe(0);
   expect($(".notice").text()).toStartWith("No results with these filters");
+  const unknown = await drawn({ q, cause: "foo" }, { ...answer, total: 0, nonprofits: [] });
+  expect(unknown(".notice").text()).toContain("Did you mean");
+  expect(unknown('.chips a[href*="cause=food-security"]').text().trim()).toBe("Food Security");
   expect($("#search-none a").length).toBe(3);
 });
 

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { comparedAs, wantedBy } from "#content/nonprofit/filters.ts";
+import { unknownNote, unknownValues } from "#content/find/unknown-values.ts";
+
+test.each([
+  [{ country: "Kenja" }, ["Kenya"]],
+  [{ cause: "foo" }, ["food-security"]],
+  [{ cause: "enviroment" }, ["environment"]],
+  [{ cause: "food bank" }, ["food-security"]],
+  [{ region: "Hawaai" }, ["Hawaii"]],
+  [{ region: "Queenslnd" }, ["Queensland"]],
+  [{ cause: "xyzzyq" }, []],
+  [{ country: "<>" }, []],
+])("nearest to %j is %p", (filters, near) => {
+  expect(unknownValues(filters)).toMatchObject([{ near }]);
+});
+
+test.each([
+  { country: "Kenia" },
+  { cause: "none" },
+  { cause: " Health " },
+  { region: "HI" },
+  { region: "Nairobi County" },
+  { city: "Hawaai" },
+  {},
+])("no value of %j is unknown", (filters) => {
+  expect(unknownValues(filters)).toEqual([]);
+  expect(unknownNote(filters, 0)).toBeNull();
+});
+
+test("the note names what is unknown, and only where nothing was found", () => {
+  const filters = { cause: "foo", country: "Xq" };
+  expect(unknownNote(filters, 1)).toBeNull();
+  expect(unknownNote(filters, 0)).toBe(
+    'No cause "foo" is known here. The nearest: food-security. No country "Xq" is known here. GET /api/causes lists causes; send a country by its name or ISO 3166 code.',
+  );
+});
+
+test("a state is asked for by its code, too", () => {
+  expect(wantedBy("region", "HI")).toBe(comparedAs("region", "Hawaii"));
+  expect(wantedBy("city", "HI")).toBe("hi");
+});
