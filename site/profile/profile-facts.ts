@@ -151,7 +151,7 @@ export function factsBeside(register: RegisterFacts, detail: NonprofitDetail): R
 
 const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]/gu, "");
 
-/** "Income £3.3 million, spending £3 million, year to March 2025": the latest figures of a register, or else its yearly budget. */
+/** "Income £3.3 million, spending £3 million, year to March 2025": the latest figures of a register, else the size in its words, else the yearly budget. */
 export function sizeOf(
   { register_facts, annual_budget_usd: budget }: NonprofitDetail,
   t: Texts = english,
@@ -162,6 +162,10 @@ export function sizeOf(
     .filter(({ name }) => name === "income" || name === "revenue")
     .toSorted((a, b) => yearOf(b).localeCompare(yearOf(a)));
   if (income === undefined) {
+    const [size] = register_facts.flatMap(({ fields }) =>
+      fields.filter(({ name }) => name === "size"),
+    );
+    if (size !== undefined) return `${t.fact(size)} (${t.word(size.label).toLowerCase()})`;
     return budget === null
       ? null
       : `${fieldName("annual_budget_usd", t)} ${t.exactly(budget, "USD")}`;

@@ -7,6 +7,7 @@ import {
   sourceFrom,
 } from "#content/nonprofit/record.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
+import { sizeOf } from "#site/profile/profile-facts.ts";
 import { nearbyOf, sentenceOf, standingLine } from "#site/profile/profile-sentence.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -268,4 +269,11 @@ test.each(lines)("the standing of one that %s is said in one line", (_, parts, t
 test("it is said in the language of the page", () => {
   const record = aNonprofit({ register_records: [recordIn("irs-bmf", "registered")] });
   expect(standingLine(record, openTexts("es", es)).text).toContain("Figura en el registro (");
+});
+
+test("the size in a register's words is said where it has no figures", () => {
+  const register_records = [said("acnc", { size: "Small" })];
+  expect(sizeOf(toDetail({ ...aNonprofit(), register_records }, ""))).toBe(
+    "Small (size by yearly income)",
+  );
 });
