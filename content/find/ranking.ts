@@ -60,7 +60,7 @@ export async function withAllWords(
   const inNames = matching(inName(allOf(rest.map((word) => word.asName))));
   const inside = there(allOf(rest.map((word) => word.match)));
   // Without a kind this is what is in names.
-  const kinds = rest.some(({ match, asName }) => match !== asName)
+  const kinds = rest.some((word) => word.match !== word.asName)
     ? [there(allOf(rest.map((word) => word.ofKind)))]
     : [];
   const wanted = [...new Set([...kinds, inside, match])];

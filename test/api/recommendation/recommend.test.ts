@@ -312,13 +312,13 @@ test("any recommendation is ranked by its score, which its explanation sums to",
 describe("q is understood as in searches", () => {
   test("finds a pick by its own words", async () => {
     for (const q of ["It reports what it does", "donors interested in water"])
-      expect((await answer(`q=${q}&limit=10`)).count).toBe(3);
+      expect((await answer(`q=${q}&limit=10`)).count).toBe(2);
   });
 
   test("understands places and kinds as the search does, and names where else there is any", async () => {
     const slugs = async (q: string) =>
       (await answer(`q=${q}`)).recommendations.map(({ slug }) => slug);
-    expect(await slugs("schools in the USA")).toEqual(["thin"]);
+    expect(await slugs("wells in Kenya")).toEqual(["wells"]);
     expect(await slugs("agua potable")).toEqual(["wells", "pumps"]);
     for (const query of ["q=clean water in Sweden", "q=agua potable&country=Sweden"]) {
       const { count, no_recommendations_reason, fallback } = await answer(query);
