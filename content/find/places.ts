@@ -1,6 +1,6 @@
 import given from "#content/editorial/search-words.json";
 import { countryCode, countryName, states as stateOf } from "#content/nonprofit/country.ts";
-import { areaNamed } from "#content/nonprofit/postal-points.ts";
+import { areaNamed, townsNamed } from "#content/nonprofit/postal-points.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { anyOf, filterMatch, type FtsMatch, placeMatch, type SearchWord } from "./query.ts";
 import { isPhrase, optional, textOf } from "./understand.ts";
@@ -155,6 +155,14 @@ export function placeOf(text: string, located: Located | null): Place | null {
   const found = located ?? inState;
   if (found === null) return null;
   return { ...namedIn(text, found), match: named({ text }), isSure: state !== undefined };
+}
+
+/** A town in which the directory has nothing; null for what is none of the postal codes' towns. */
+export function unknownTown(text: string): Place | null {
+  const [town] = townsNamed(text).sort((a, b) => b.codes - a.codes);
+  if (town === undefined) return null;
+  const around = [countryPlace(town.country_code)];
+  return { name: town.name, match: named({ text }), around, isSure: true };
 }
 
 function namedIn(text: string, { city, region, country_code }: Located) {

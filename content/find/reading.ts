@@ -26,6 +26,7 @@ import {
   named,
   type Place,
   placeOf,
+  unknownTown,
   placesBeside,
   placesOfCode,
   placesOfCodeBehind,
@@ -222,7 +223,8 @@ async function firstPlace(
   for (const [at, span] of spans.entries()) {
     const { from, to, text } = span;
     const places = span.isCode ? placesOfCode(text) : [];
-    for (const place of [...places, placeOf(text, located[at] ?? null)]) {
+    const found = placeOf(text, located[at] ?? null) ?? (span.said ? unknownTown(text) : null);
+    for (const place of [...places, found]) {
       if (place === null) continue;
       if (await isMeant(index, span, place, outer)) return { place, from, to, said: span.said };
     }

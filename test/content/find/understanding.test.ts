@@ -111,6 +111,10 @@ describe("a place in a query", () => {
   test("says so when nothing is there", async () => {
     expect(await find("charities in Alemania")).toMatchObject({ total: 0, exact: false });
     expect((await find("Germany")).note).toBe("Nothing in Germany matches.");
+    expect(await find("trust in Aberystwyth")).toMatchObject({
+      ...{ matching: 0, names: ["Wellcome Trust"] },
+      note: "Nothing in Aberystwyth matches. These are in United Kingdom.",
+    });
   });
 
   test("is none when more profiles use the word", async () => {
