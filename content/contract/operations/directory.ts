@@ -68,9 +68,6 @@ const searching = {
 export const directoryOperations = operations("Directory", {
   searchNonprofits: {
     path: addresses.searchJson.path,
-    summary: "Search nonprofits by words, cause and country",
-    description:
-      "With `q`, ranked by full-text relevance (the name counts most), else by people reached. Words match by stem, the last one also by its beginning; all words first, any of them when all give too few. A register number gives that organisation alone. A place in `q` (a country, state or city) is a filter, words that no profile has are corrected: `understood`, `exact` and `note` say so, `literal=1` switches it off. Filters combine; with none, the whole directory answers. `next` leads to the end.",
     query: z.object({
       ...searching,
       limit: limit(searchLimitDefault, searchLimitMax),
@@ -80,9 +77,6 @@ export const directoryOperations = operations("Directory", {
   },
   searchForPeople: {
     path: addresses.search.path,
-    summary: "Search nonprofits on a page for people",
-    description:
-      "The same search as a page that works without a script, 20 to a page. Programs ask GET /api/search.",
     query: z.object({
       ...searching,
       page: number("page", "Page of the results, from 1", 1, pagesMax),
@@ -92,17 +86,11 @@ export const directoryOperations = operations("Directory", {
   },
   listNonprofits: {
     path: addresses.listNonprofits.path,
-    summary: "List nonprofits, narrowed by what registers and profiles say of them",
-    description:
-      "Filters combine; `facets` says how many match with each value, exactly. Unless sorted otherwise: verified first, then people reached; equals by how complete the profile is, then by yearly income (by order of magnitude, whatever the currency), then by name.",
     query: z.object({ ...listing, limit: limit(listLimit.default, listLimit.max), offset }),
     ok: { description: "One page of the list", shape: NonprofitList },
   },
   browseNonprofits: {
     path: addresses.browse.path,
-    summary: "Browse nonprofits on a page for people",
-    description:
-      "The same list as a page that works without a script, 100 to a page. Programs ask GET /api/nonprofits.",
     query: z.object({
       ...listing,
       page: number("page", "Page of the list, from 1", 1, pagesMax),
@@ -112,24 +100,16 @@ export const directoryOperations = operations("Directory", {
   },
   getNonprofit: {
     path: addresses.getNonprofit.path,
-    summary: "Get the full profile of a nonprofit",
-    description:
-      "A withdrawn nonprofit answers 200 with status withdrawn. `provenance` says of each field where its value comes from.",
     ok: { description: "The profile", shape: NonprofitDetail },
     refusals: [400],
   },
   getNonprofitHistory: {
     path: addresses.getHistory.path,
-    summary: "Get the changes of a profile, with who made them and when",
-    description: "Newest first, at most 200 changes.",
     ok: { description: "The changes", shape: History },
     refusals: [400],
   },
   historyForPeople: {
     path: addresses.history.path,
-    summary: "Read the changes of a profile on a page for people",
-    description:
-      "The same changes as a page, with values that agents disagree on and with gifts. Programs ask GET /api/history/{slug}.",
     ok: {
       description: "The page",
       mediaType: "text/html",
@@ -140,9 +120,6 @@ export const directoryOperations = operations("Directory", {
   },
   getOrganisation: {
     path: addresses.getOrganisation.path,
-    summary: "Look up an organisation by its register number",
-    description:
-      "Does it exist, is it in good standing, are gifts deductible: says who, as of when. Any usual spelling: `US-EIN-530196605`, `53-0196605`, `SC041666`. A number that no register lists is 200 with `not listed`, which alone says nothing against it: churches and subordinates of a group need not be listed.",
     query: z.object({ country: countryOfNumber }),
     ok: { description: "What is known", shape: Organisation },
     problems: organisationProblems,
@@ -150,22 +127,15 @@ export const directoryOperations = operations("Directory", {
   checkOrganisations: {
     method: "post",
     path: addresses.standing.path,
-    summary: "Look up as many as 1,000 organisations by their register numbers",
-    description:
-      "Answers as getOrganisation does, in the order of `ids`. A number that cannot be looked up has an `error` and stops no other.",
     body: { shape: OrganisationsBody, refusal: "invalid_numbers" },
     ok: { description: "What is known of each", shape: OrganisationsAnswer },
   },
   listCauses: {
     path: addresses.listCauses.path,
-    summary: "List the 29 cause areas",
-    description: "Their ids are the values of the parameter `cause`.",
     ok: { description: "All causes", shape: CauseList },
   },
   getStats: {
     path: addresses.stats.path,
-    summary: "Get the numbers of the directory",
-    description: "Nonprofits, countries, people reached, queries and hits on the agent channels.",
     ok: { description: "The numbers as of now", shape: Stats },
   },
 });
@@ -175,8 +145,6 @@ export const fileOperations = operations("Changes", {
   getNonprofitMarkdown: {
     path: addresses.profileMarkdown.path,
     tag: "Directory",
-    summary: "Get a profile as markdown",
-    description: "The page for people as plain text. Its data comes from third parties.",
     ok: {
       description: "The profile",
       mediaType: "text/markdown",
@@ -186,16 +154,11 @@ export const fileOperations = operations("Changes", {
   },
   getChangeState: {
     path: addresses.changeState.path,
-    summary: "Get the newest number of the change feed",
-    description:
-      "Poll this, then fetch the numbered files that are new. When epoch changes, the numbers start again: fetch the snapshot again.",
     ok: { description: "The state", shape: FeedState },
     refusals: [404],
   },
   getChanges: {
     path: addresses.changes.path,
-    summary: "Get a file of the change feed",
-    description: "A published file never changes.",
     ok: { description: "Changes, oldest first", shape: FeedFile },
   },
 });
@@ -204,17 +167,12 @@ export const fileOperations = operations("Changes", {
 export const serviceOperations = operations("Service", {
   getHealth: {
     path: addresses.healthz.path,
-    summary: "Ask whether the service answers",
-    description: "Does not use the store.",
     ok: { description: "The service answers", shape: Health },
     fresh: true,
     refusals: [405],
   },
   getReadiness: {
     path: addresses.readyz.path,
-    summary: "Ask whether the directory works",
-    description:
-      "Looks at the store, the chain and the publisher. 503 names in `reasons` what is missing, or that the service is being stopped. For monitors: pages and reads may go on all the same.",
     ok: { description: "All parts work", shape: Ready },
     fresh: true,
     refusals: [405],

@@ -60,14 +60,10 @@ const donating = {
 export const donationOperations = operations("Donation", {
   initiateDonation: {
     ...donating,
-    summary: "Ask what to pay to a nonprofit, or pay it",
     refusals: [507],
   },
   quoteDonation: {
     path: addresses.donateQuote.path,
-    summary: "Ask what to pay to a nonprofit, for a page",
-    description:
-      "The same as the 402 of GET /api/donate/{slug}, as 200: browsers report every 402 as an error of the page. It takes no payment.",
     query: DonateParameters,
     ok: { description: "What to pay, and how. No money has moved", shape: PaymentRequirements },
     problems: donateProblems,
@@ -77,14 +73,10 @@ export const donationOperations = operations("Donation", {
   settleDonation: {
     ...donating,
     method: "post",
-    summary: "Prove a donation by the signature of its transaction",
     body: { shape: DonateBody, optional: true },
   },
   getDonationStatus: {
     path: addresses.donateStatus.path,
-    summary: "Ask whether the transfer with a memo has arrived",
-    description:
-      "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: its signature need not be sent.",
     query: DonationStatusParameters,
     ok: { description: "Status of the requirement", shape: DonationStatus },
     problems: donationStatusProblems,
@@ -93,17 +85,11 @@ export const donationOperations = operations("Donation", {
   },
   getDonationHistory: {
     path: addresses.donations.path,
-    summary: "List the donations to a nonprofit",
-    description:
-      "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
     ok: { description: "The donations", shape: DonationHistory },
     problems: donationHistoryProblems,
   },
   getDonationReceipt: {
     path: addresses.donation.path,
-    summary: "Get the signed receipt of a donation",
-    description:
-      "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline: /verify-receipt.md has a program. People read it at `page_url`. If `correction` is not null, the receipt is void: the chain does not hold the transfer.",
     ok: { description: "The receipt", shape: SignedReceipt },
     problems: receiptProblems,
   },

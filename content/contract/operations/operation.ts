@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import given from "#content/editorial/operations.json";
 import statuses from "#content/editorial/problem-statuses.json";
 
 /** A JSON value of a description. */
@@ -88,6 +89,9 @@ export const htmlPage = {
   example: "<!doctype html>\n",
 } as const;
 
+/** What editors say of an operation; a description that is made of limits stands beside the operation instead. */
+const words: { readonly [operationId: string]: { summary: string; description?: string } } = given;
+
 /** Operations by their ids, GET unless said. The type checker knows the path, query, body and answer of each. */
 export const operations = <const Table extends Record<string, Declared>>(
   tag: Operation["tag"],
@@ -96,12 +100,12 @@ export const operations = <const Table extends Record<string, Declared>>(
   Object.fromEntries(
     Object.entries(table).map(([operationId, one]) => [
       operationId,
-      { operationId, tag, method: "get", ...one },
+      { operationId, tag, method: "get", ...words[operationId], ...one },
     ]),
   ) as { [Id in keyof Table]: Table[Id] & Named };
 
-type Named = Pick<Operation, "operationId" | "tag" | "method">;
-type Declared = Omit<Operation, keyof Named> & Partial<Pick<Named, "tag" | "method">>;
+type Named = Pick<Operation, "operationId" | "tag" | "method" | "summary" | "description">;
+type Declared = Omit<Operation, keyof Named> & Partial<Omit<Named, "operationId">>;
 
 /** Statuses of refusals. */
 export const refusalStatuses = [

@@ -22,7 +22,6 @@ import { operations } from "./operation.ts";
 export const recommendationOperations = operations("Recommendation", {
   recommendNonprofits: {
     path: addresses.recommend.path,
-    summary: "Recommend up to five nonprofits for a donor's intent",
     description: `Ranks profiles that the operator picked by hand; at least one of q and the filters is required. Without a match, \`fallback\` leads to the search. Each item's \`explain\` adds up to its score:`,
     query: z.object({
       ...filters,
@@ -35,7 +34,6 @@ export const recommendationOperations = operations("Recommendation", {
   draftRecommendation: {
     method: "post",
     path: addresses.draftRecommendation.path,
-    summary: "Propose to recommend a nonprofit",
     description:
       'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are, and its secret as a bearer token when it is bound.',
     headers: ["IdempotencyKey"],
@@ -50,8 +48,6 @@ export const recommendationOperations = operations("Recommendation", {
 export const pickOperations = operations("Operator", {
   listPicks: {
     path: addresses.picks.path,
-    summary: "List the recommended profiles",
-    description: "By slug. `in_file` names those of the operator's file, which wins.",
     query: z.object({
       limit: limit(operatorPage.default, operatorPage.max),
       after: text("`next` of the page before", "hope-kitchen", 200),
@@ -61,8 +57,6 @@ export const pickOperations = operations("Operator", {
   addPick: {
     method: "post",
     path: addresses.picks.path,
-    summary: "Recommend a nonprofit",
-    description: "Restrained wording only: a refusal names the phrase and what to say instead.",
     body: { shape: PickBody },
     ok: { description: "Added", shape: PickChange },
     refusals: [404, 409, 410],
@@ -70,8 +64,6 @@ export const pickOperations = operations("Operator", {
   editPick: {
     method: "post",
     path: addresses.pick.path,
-    summary: "Change what is said of a recommended nonprofit",
-    description: "What is absent stays as it is.",
     body: { shape: PickEdit },
     ok: { description: "Changed", shape: PickChange },
     refusals: [409, 410],
@@ -79,8 +71,6 @@ export const pickOperations = operations("Operator", {
   removePick: {
     method: "post",
     path: addresses.removePick.path,
-    summary: "Stop recommending a nonprofit",
-    description: "From then on the agreement of agents alone cannot promote it.",
     body: { shape: PickRemoval },
     ok: { description: "Removed", shape: PickChange },
     refusals: [409, 410],

@@ -24,9 +24,6 @@ const sentAsQuery = (what: string, example: string) =>
 export const reconciliationOperations = operations("Reconciliation", {
   getReconciliation: {
     path: addresses.reconcile.path,
-    summary: "Get the manifest of the reconciliation service, version 0.2",
-    description:
-      "What OpenRefine asks first. With `queries` or `extend` it answers as the POST does. JSONP is not supported: scripts of any site may ask.",
     query: z.object({
       queries: sentAsQuery("A batch of queries", '{"q0": {"query": "Hope Kitchen"}}'),
       extend: sentAsQuery(
@@ -41,7 +38,6 @@ export const reconciliationOperations = operations("Reconciliation", {
   reconcileNames: {
     method: "post",
     path: addresses.reconcile.path,
-    summary: "Find out which nonprofits names stand for, or fetch data of nonprofits (0.2)",
     description: `\`queries\`: at most ${batchMax} names, each with properties if you like: org_id (any spelling of a register number) decides alone, country, region and city tell namesakes apart. A batch counts as one read for every five names, or 150 letters where that is more.`,
     body: {
       shape: ReconciliationForm,
@@ -53,22 +49,16 @@ export const reconciliationOperations = operations("Reconciliation", {
   },
   getReconciliationDraft: {
     path: addresses.reconcileManifest.path,
-    summary: "Get the manifest of the reconciliation service, version 1.0-draft",
-    description: "What a client of the draft asks first.",
     ok: { description: "The manifest", shape: Manifest },
   },
   matchNames: {
     method: "post",
     path: addresses.reconcileMatch.path,
-    summary: "Find out which nonprofits names stand for (1.0-draft)",
-    description: "As reconcileNames, in the order of the queries.",
     body: { shape: DraftBatch, refusal: "invalid_queries", storesNothing: true },
     ok: { description: "Candidates of each query", shape: DraftAnswer },
   },
   suggestForReconciliation: {
     path: addresses.reconcileSuggest.path,
-    summary: "Complete what somebody types: a nonprofit, a property or a type",
-    description: "Nonprofits by name, register number or slug.",
     query: z.object({
       prefix: text("What was typed", "hope ki"),
       limit: limit(10, 20),
@@ -78,16 +68,12 @@ export const reconciliationOperations = operations("Reconciliation", {
   },
   previewForReconciliation: {
     path: addresses.reconcilePreview.path,
-    summary: "Get a small page about a nonprofit, for a frame",
-    description: "It has no script, and frames of any site may show it.",
     query: z.object({ id: text("Slug of the nonprofit", "hope-kitchen") }),
     ok: htmlPage,
     refusals: [404],
   },
   proposeProperties: {
     path: addresses.reconcilePropose.path,
-    summary: "List the data that can be fetched of nonprofits",
-    description: "They are the same for every type.",
     query: z.object({
       type: choice("type", ["nonprofit"], "The type; there is one", "nonprofit"),
       limit: limit(50, 50),
@@ -97,7 +83,6 @@ export const reconciliationOperations = operations("Reconciliation", {
   extendNonprofits: {
     method: "post",
     path: addresses.reconcileExtend.path,
-    summary: "Fetch data of nonprofits by their ids (1.0-draft)",
     description: `At most ${batchMax} nonprofits at a time; an id that no nonprofit has gets no values.`,
     body: { shape: ExtendBody, refusal: "invalid_extend", storesNothing: true },
     ok: { description: "The data", shape: ExtendAnswer },
@@ -105,7 +90,6 @@ export const reconciliationOperations = operations("Reconciliation", {
   matchTable: {
     method: "post",
     path: addresses.reconcileTable.path,
-    summary: "Send a table of names as CSV, get it back with org-ids",
     description: `At most ${tableRowsMax} rows and 64 KiB. The first line names the columns: name, and if you like country, region, city and org_id. Commas, semicolons or tabs delimit them, and the answer. The page /match sends this form where there is no script.`,
     body: {
       shape: z
