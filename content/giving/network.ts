@@ -1,5 +1,6 @@
 import type { Cluster } from "#content/contract/donation.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
+import given from "#content/editorial/networks.json";
 
 /** A Solana on which donations are made. */
 export type Network = {
@@ -14,39 +15,11 @@ export type Network = {
   readonly words: { readonly name: string; readonly notice: string | null };
 };
 
-/** Source: Circle's list of USDC mints; the genesis hashes are those of the public clusters. */
-export const networks: Readonly<Record<DonationNetwork, Network>> = {
-  solana: {
-    cluster: "mainnet",
-    network: "solana",
-    genesis: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
-    mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-    words: { name: "Solana (mainnet)", notice: null },
-  },
-  "solana-devnet": {
-    cluster: "devnet",
-    network: "solana-devnet",
-    genesis: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
-    mint: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-    words: {
-      name: "Solana devnet, a test network",
-      notice:
-        "This directory settles on Solana devnet, a test network: no real money moves. Never send real USDC to an address shown here.",
-    },
-  },
-  // Genesis and mint are derived from words in scripts/chain/svm.ts; any local chain is the same chain.
-  local: {
-    cluster: "local",
-    network: "solana-devnet",
-    genesis: "5boDubJGEaQMaNYgL9uH74p9Sr35r2kQC7F5V5Dh3Uza",
-    mint: "3Ngu8CjDtYjaqSyG4ZqrCxdELgEdcYYQry8AbK4EW9EG",
-    words: {
-      name: "a local test chain",
-      notice:
-        "This directory runs on a local test chain: no real money moves. Never send real USDC to an address shown here.",
-    },
-  },
-};
+/**
+ * Source: Circle's list of USDC mints; the genesis hashes are those of the public clusters. Those of the local chain are
+ * derived from words in scripts/chain/svm.ts; any local chain is the same chain.
+ */
+export const networks = given as Readonly<Record<DonationNetwork, Network>>;
 
 const networkWhere = (is: (network: Network) => boolean): Network | undefined =>
   Object.values(networks).find(is);
