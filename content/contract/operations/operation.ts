@@ -95,10 +95,10 @@ const words: { readonly [operationId: string]: { summary: string; description?: 
 /** Operations by their ids, GET unless said. The type checker knows the path, query, body and answer of each. */
 export const operations = <const Table extends Record<string, Declared>>(
   tag: Operation["tag"],
-  table: Table,
+  table: Table & Record<Exclude<keyof Table, keyof typeof given>, Pick<Named, "summary">>,
 ) =>
   Object.fromEntries(
-    Object.entries(table).map(([operationId, one]) => [
+    Object.entries<Declared>(table).map(([operationId, one]) => [
       operationId,
       { operationId, tag, method: "get", ...words[operationId], ...one },
     ]),
