@@ -28,7 +28,7 @@ import {
 import { nearbyOf, sentenceOf, standingLine } from "./profile-sentence.ts";
 import type { BuildInputs } from "#site/parts/page-context.ts";
 import { metaText, pictureOf } from "#site/parts/page-head.ts";
-import { paragraphs, placesInLine } from "#site/parts/words.ts";
+import { clipped, paragraphs, placesInLine } from "#site/parts/words.ts";
 
 /** A profile as its page shows it. */
 export type ProfileView = ReturnType<typeof profileView>;
@@ -40,6 +40,7 @@ export type ProfileView = ReturnType<typeof profileView>;
 export function profileView(record: NonprofitRecord, detail: NonprofitDetail, build: BuildInputs) {
   const { baseUrl, t = english } = build;
   const { slug, name, tagline } = detail;
+  const lead = tagline === null && detail.mission !== null ? clipped(detail.mission, 140) : null;
   const path = `/nonprofits/${slug}`;
   const withdrawn = detail.status === "withdrawn";
   const facts = factsOf(detail, t);
@@ -70,6 +71,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     picture: pictureOf(record.causes[0]),
     name,
     tagline,
+    /** What it does, on the first screen: the beginning of its mission, where it has no tagline. */
+    lead,
     place,
     sentence,
     standing: standingLine(record, t),
@@ -87,7 +90,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       {
         field: "mission",
         title: t.text("profile.mission"),
-        paragraphs: paragraphs(detail.mission),
+        paragraphs: lead === detail.mission ? [] : paragraphs(detail.mission),
       },
       {
         field: "description",
@@ -111,6 +114,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     marks: {
       name: marks.of("name"),
       tagline: marks.of("tagline"),
+      lead: marks.of("mission"),
       causes: marks.of("causes"),
       programs: marks.of("programs"),
       metrics: marks.of("impact_metrics"),

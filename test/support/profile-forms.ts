@@ -118,7 +118,7 @@ export function ofHtml(html: string): Facts {
   const text = (selector: string) => tidy($(selector).text());
   const section = (field: string) =>
     tidy(
-      $(`section[data-field=${field}] > p`)
+      $(`[data-field=${field}] > p`)
         .toArray()
         .map((p) => $(p).text())
         .join(" "),

@@ -101,8 +101,8 @@ test("its lists stand in the order of today", async () => {
       .normalize("NFD")
       .replaceAll(/\p{M}+/gu, "")
       .split(" ")
-      // Points of postal codes come with the next import.
-      .filter((word) => !word.startsWith("\uE00C"))
+      // Points and counties of postal codes come with the next import.
+      .filter((word) => !word.startsWith("\uE00C") && !word.endsWith("County\uE003"))
       .sort();
   const wordsOf = new Map(facets.map((one) => [one.id, words(one.words)]));
   for (const record of records) expect(wordsOf.get(record.id)).toEqual(words(indexWords(record)));
