@@ -6,6 +6,7 @@ import {
   provesHost,
   emailHost,
 } from "#content/onboarding/host-proof.ts";
+import { programsIn } from "#content/onboarding/read.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { editable, onboardingOutcome, readEdits } from "#content/onboarding/outcome.ts";
 import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
@@ -537,4 +538,19 @@ describe("checks", () => {
     });
     expect(checks.find(({ name }) => name === "wallet")?.outcome).toBe("failed");
   });
+});
+
+test("programmes are one a line; what is none is refused in words", () => {
+  expect(programsIn("Night kitchen: soup\n\nVan")).toMatchObject({
+    ok: true,
+    value: [
+      { name: "Night kitchen", description: "soup" },
+      { name: "Van", description: null },
+    ],
+  });
+  for (const text of ["Van\u202E: soup", `${"x".repeat(5_000)}: soup`])
+    expect(programsIn(text)).toMatchObject({
+      ok: false,
+      failure: { message: "programs has one programme a line: name: what it does." },
+    });
 });
