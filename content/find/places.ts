@@ -3,7 +3,8 @@ import { countryCode, countryName, states as stateOf } from "#content/nonprofit/
 import { areaNamed, townsNamed } from "#content/nonprofit/postal-points.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { anyOf, filterMatch, type FtsMatch, placeMatch, type SearchWord } from "./query.ts";
-import { isPhrase, optional, textOf } from "./understand.ts";
+import { isKnownWord } from "./known-words.ts";
+import { isOfKind, isPhrase, optional, textOf } from "./understand.ts";
 
 /** A place that a query names. */
 export type Place = {
@@ -157,10 +158,14 @@ export function placeOf(text: string, located: Located | null): Place | null {
   return { ...namedIn(text, found), match: named({ text }), isSure: state !== undefined };
 }
 
-/** A town in which the directory has nothing; null for what is none of the postal codes' towns. */
+/** "Partners in hope": a usual word is a town only when that has so many codes. */
+const codesOfUsualMin = 5;
+
+/** A town in which the directory has nothing; null for what is none of the postal codes' towns, or rather a word. */
 export function unknownTown(text: string): Place | null {
   const [town] = townsNamed(text).sort((a, b) => b.codes - a.codes);
-  if (town === undefined) return null;
+  const isWord = isKnownWord(text) && (town?.codes ?? 0) < codesOfUsualMin;
+  if (town === undefined || isWord || isOfKind(fold(text))) return null;
   const around = [countryPlace(town.country_code)];
   return { name: town.name, match: named({ text }), around, isSure: true };
 }
