@@ -125,7 +125,7 @@ const leftOutMax = 6;
 
 /**
  * All known words, then all but one, then the rarer half of them, and so on to the rarest, which all of these but the second
- * have. Where a word is unknown, the rarest of the others has to be in the name: what only mentions it says nothing.
+ * have. Where a word is unknown, the others have to be in the name: what only mentions them says nothing.
  */
 function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch[] {
   const byCount = words
@@ -140,10 +140,15 @@ function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch
   for (let length = known.length; length > 0; length = Math.floor(length / 2)) {
     if (length > 1) tiers.push(allOf(known.slice(0, length)));
     if (length === known.length && length > 2 && length <= leftOutMax)
-      tiers.push(anyOf(known.map((_, at) => allOf(known.toSpliced(at, 1)))));
+      tiers.push(anyOf(known.map((_, at) => withoutOne(known, at))));
   }
-  return [...tiers, isWhole ? first : inName(first)];
+  const all = [...tiers, first];
+  return isWhole ? all : all.map(inName);
 }
+
+/** All but one. Where that is the rarest, the others have to be in the name: texts of the rich hold most common words. */
+const withoutOne = (known: readonly FtsMatch[], at: number): FtsMatch =>
+  at === 0 ? inName(allOf(known.slice(1))) : allOf(known.toSpliced(at, 1));
 
 /** The page that is asked for. */
 export async function pageOf(

@@ -109,6 +109,7 @@ describe("search by words", () => {
 
   test("asks for the rarest word where a profile lacks one", async () => {
     expect(await names({ q: "divers water" })).toEqual(["Alliance of Divers"]);
+    expect(await names({ q: "sesquipedal keep water" })).toEqual([]);
     expect(await names({ q: "wells plenty" })).toEqual(["Clean Water Alliance"]);
     // Nobody has the first: the other has to be in the name.
     expect(await names({ q: "lgbt running" })).toEqual(["Running Communities"]);
@@ -174,10 +175,10 @@ describe("any search", () => {
         const withAll = filtered.filter((record) => words.every((word) => has(record, word)));
         const counts = words.map((word) => crowd.filter((record) => has(record, word)).length);
         const isRarest = (at: number) => counts[at] === Math.min(...counts);
-        const related = filtered.filter((record) => {
-          const own = words.map((word) => has(record, word));
-          return own.some((is, at) => is && isRarest(at)) || own.filter(Boolean).length > 1;
-        });
+        // No name has two of the words, which would count without the rarest.
+        const related = filtered.filter((record) =>
+          words.some((word, at) => isRarest(at) && has(record, word)),
+        );
         const matching = words.length < 2 || withAll.length >= fewMax ? withAll : related;
         const q = words.length === 0 ? "crowd" : words.join(" ");
         const { total } = await find({ ...filters, q });
