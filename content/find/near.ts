@@ -27,10 +27,10 @@ export function openNear(index: SearchIndex) {
   ) => {
     const asked = near === undefined ? placeIn(literal ? "" : (q ?? "")) : { near, q };
     if (asked === null) return null;
-    // In words the likeliest is meant; who sends the parameter is asked.
-    const surely = near === undefined ? 1 : timesAsMuch;
-    const key = `${version} ${within_km} ${surely} ${asked.near}`;
-    const nearby = cached.get(key) ?? (await nearbyOf(index, asked.near, within_km, surely));
+    // In words the likeliest place is meant. A client that sends the parameter is asked which.
+    const margin = near === undefined ? 1 : timesAsMuch;
+    const key = `${version} ${within_km} ${margin} ${asked.near}`;
+    const nearby = cached.get(key) ?? (await nearbyOf(index, asked.near, within_km, margin));
     cached.set(key, nearby);
     return near === undefined && nearby.near.choices ? null : { ...nearby, q: asked.q };
   };
@@ -54,7 +54,7 @@ async function nearbyOf(
   index: SearchIndex,
   text: string,
   within_km: number,
-  surely: number,
+  margin: number,
 ): Promise<Nearby> {
   const places = placesNamed(text);
   const profiles = await index.counts(places.map(townMatch));
@@ -64,7 +64,7 @@ async function nearbyOf(
     .sort((a, b) => b.weight - a.weight);
   const choices = [...new Set(ordered.map(({ place }) => labelOf(place)))].slice(0, choicesMax);
   const [first, second] = ordered;
-  const isOne = choices.length === 1 || (first?.weight ?? 0) >= surely * (second?.weight ?? 0);
+  const isOne = choices.length === 1 || (first?.weight ?? 0) >= margin * (second?.weight ?? 0);
   if (first === undefined || !isOne)
     return { near: { name: text, within_km, choices }, match: "", kms: new Map() };
   const { near, begun } = cellsWithin(first.place.point, within_km);
@@ -78,7 +78,7 @@ async function nearbyOf(
 const labelOf = ({ name, region, country_code }: PostalPlace): string =>
   `${name}, ${region || countryName(country_code)}`;
 
-/** Profiles have British counties nowhere. */
+/** A British town is found by its country: its region is England or none, not the county that the postal table names. */
 const townMatch = ({ name, region, country_code }: PostalPlace) =>
   allOf([
     placeMatch(placeSpellings(name)),

@@ -139,7 +139,7 @@ type Answer = {
   reading: Reading;
   corrections?: readonly Correction[];
   /** Why all of it is only related. */
-  note?: string | null;
+  note?: string;
   shown?: string;
   /** The same words, read in the same way, with other filters. */
   again: (asked: RankingQuery) => Promise<CandidateSet | null>;
@@ -298,8 +298,7 @@ async function nearPlace(
     near: { ...reading, place: { name, match, around: [], isSure: false } },
   }));
   const anywhere = { shown: elsewhere, near: { ...reading, place: null, cause: null } };
-  const isPlaceAlone = besidePlace(reading).length === 0;
-  for (const { shown, near } of isPlaceAlone ? around : [...around, anywhere]) {
+  for (const { shown, near } of isPlaceAlone(reading) ? around : [...around, anywhere]) {
     const answer = await exactly(index, near, asked);
     if (answer === null) continue;
     const { found, again } = answer;
@@ -307,6 +306,9 @@ async function nearPlace(
   }
   return null;
 }
+
+const isPlaceAlone = (reading: Reading): boolean =>
+  reading.place !== null && besidePlace(reading).length === 0;
 
 const elsewhere = "other places";
 const someNote = "No profile has all of the words. These have some of them.";
@@ -318,7 +320,9 @@ const causeNote =
 function correctionNote(corrections: readonly Correction[]): { note?: string } {
   if (corrections.length === 0) return {};
   const each = new Set(corrections.map(({ typed, meant }) => `"${meant}" instead of "${typed}"`));
-  return { note: `No profile has all of the words as typed. Looked for ${[...each].join(", ")}.` };
+  return {
+    note: `Few profiles or none have the words as typed. Looked for ${[...each].join(", ")}.`,
+  };
 }
 
 function understanding(
@@ -326,7 +330,7 @@ function understanding(
   page: Pick<SearchPage, "total" | "matching">,
 ): Understanding {
   const { place } = reading;
-  const said = note ?? noteOf(place?.name ?? null, shown ?? null, page);
+  const said = note ?? noteOf(reading, shown ?? null, page);
   return {
     understood: {
       number: null,
@@ -340,14 +344,18 @@ function understanding(
 }
 
 function noteOf(
-  place: string | null,
+  reading: Reading,
   shown: string | null,
   { total, matching }: Pick<SearchPage, "total" | "matching">,
 ): string | null {
+  const place = reading.place?.name ?? null;
   if (total === 0) return place === null ? null : `Nothing in ${place} matches.`;
   if (shown !== null) return `Nothing in ${place} matches. These are in ${shown}.`;
   if (matching === total) return null;
-  if (matching === 0) return `Nothing is in ${place}. These have it in their name.`;
+  if (matching === 0)
+    return isPlaceAlone(reading)
+      ? `Nothing is in ${place}. These have it in their name.`
+      : someNote;
   return matching === 1
     ? "One profile has all of the words. The others have some of them, or work for the same cause."
     : `${matching} profiles have all of the words. The others have some of them, or work for the same cause.`;

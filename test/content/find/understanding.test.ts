@@ -196,6 +196,19 @@ describe("a kind of organisation", () => {
   });
 });
 
+test("a filter that leaves only what is related does not speak of a place", async () => {
+  const records = [
+    aNonprofit({ name: "Quill Press", country_code: "US" }),
+    aNonprofit({ name: "Quill Guild", country_code: "KE" }),
+    aNonprofit({ name: "Press Office", country_code: "US" }),
+  ];
+  const small = await aService({ records });
+  const found = await findIn(small.store, "quill press", { steady: true, country: "KE" });
+  expect(found).toMatchObject({ names: ["Quill Guild"], matching: 0, exact: false });
+  expect(found.note).toBe("No profile has all of the words. These have some of them.");
+  small.close();
+});
+
 describe("a mistake", () => {
   test.each([
     ["foodbnk", ["Hawaii Foodbank Inc"]],
@@ -216,7 +229,7 @@ describe("a mistake", () => {
     expect(names[0]).toBe("Hawaii Foodbank Inc");
     expect(understood.place?.name).toBe("Hawaii");
     expect(note).toBe(
-      'No profile has all of the words as typed. Looked for "foodbank" instead of "foodbnk", "hawaii" instead of "hawwaii".',
+      'Few profiles or none have the words as typed. Looked for "foodbank" instead of "foodbnk", "hawaii" instead of "hawwaii".',
     );
   });
 
