@@ -20,7 +20,6 @@ import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import { comparedAs, wantedBy } from "#content/nonprofit/filters.ts";
 import { unknownValues } from "#content/find/unknown-values.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
-import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import { listPath, withParams } from "#site/parts/address.ts";
 import { pictureOf } from "#site/parts/page-head.ts";
 import { clipped, placesInLine, rowNames } from "#site/parts/words.ts";
@@ -366,37 +365,6 @@ export const entriesHtml = (
       return `<li>${link}${mark}${gift}${bad}<p class="note">${escaped(note)}</p>${what}</li>`;
     })
     .join("");
-
-type ListForModels = Pick<
-  ListPageView,
-  "name" | "page" | "intro" | "total" | "order" | "entries" | "next" | "json"
-> & {
-  /** Entries under headings, where they have some. */
-  lists?: readonly { heading: string | null; entries: readonly Entry[] }[];
-};
-
-/** The page of a list for models; its links lead to markdown. `baseUrl` has no trailing slash. */
-export function listMarkdown(view: ListForModels, baseUrl: string): string {
-  const lineOf = ({ path, name, verified, warning, note, text }: Entry) => {
-    const marks = [verified ? "claimed" : "", warning ?? ""];
-    const what = [...marks, note, text].filter((part) => part !== "");
-    return `- [${markdownLine(name)}](${baseUrl}${path}.md): ${what.map(markdownLine).join(" · ")}`;
-  };
-  const lists = (view.lists ?? [{ heading: null, ...view }]).flatMap(({ heading, entries }) => [
-    heading === null ? "" : `## ${heading}`,
-    entries.map(lineOf).join("\n"),
-  ]);
-  const next = view.next?.includes("?") === false ? `${view.next}.md` : view.next;
-  return enclosed(
-    [
-      `# ${markdownLine(view.name)}${view.page > 1 ? `, page ${view.page}` : ""}`,
-      markdownLine(view.intro ?? ""),
-      view.total === null ? "" : `${view.total}. ${view.order}.`,
-      ...(view.entries.length === 0 ? ["No nonprofits here."] : lists),
-    ],
-    [...(next === null ? [] : [`Next page: ${baseUrl}${next}`]), `JSON: ${baseUrl}${view.json}`],
-  );
-}
 
 /** A text as HTML in which what the words begin is marked. */
 function marked(text: string, words: readonly string[]): string {
