@@ -310,14 +310,15 @@ test("any recommendation is ranked by its score, which its explanation sums to",
 }, 240_000);
 
 describe("q is understood as in searches", () => {
+  const slugs = async (q: string) =>
+    (await answer(`q=${q}&limit=10`)).recommendations.map(({ slug }) => slug);
+
   test("finds a pick by its own words", async () => {
     for (const q of ["It reports what it does", "donors interested in water"])
-      expect((await answer(`q=${q}&limit=10`)).count).toBe(2);
+      expect(await slugs(q)).toEqual(expect.arrayContaining(["wells", "pumps"]));
   });
 
   test("understands places and kinds as the search does, and names where else there is any", async () => {
-    const slugs = async (q: string) =>
-      (await answer(`q=${q}`)).recommendations.map(({ slug }) => slug);
     expect(await slugs("wells in Kenya")).toEqual(["wells"]);
     expect(await slugs("agua potable")).toEqual(["wells", "pumps"]);
     for (const query of ["q=clean water in Sweden", "q=agua potable&country=Sweden"]) {

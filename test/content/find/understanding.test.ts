@@ -197,12 +197,12 @@ describe("a kind of organisation", () => {
 });
 
 test("a filter that leaves only what is related does not speak of a place", async () => {
-  const records = [
+  const three = [
     aNonprofit({ name: "Quill Press", country_code: "US" }),
     aNonprofit({ name: "Quill Guild", country_code: "KE" }),
     aNonprofit({ name: "Press Office", country_code: "US" }),
   ];
-  const small = await aService({ records });
+  const small = await aService({ records: three });
   const found = await findIn(small.store, "quill press", { steady: true, country: "KE" });
   expect(found).toMatchObject({ names: ["Quill Guild"], matching: 0, exact: false });
   expect(found.note).toBe("No profile has all of the words. These have some of them.");
