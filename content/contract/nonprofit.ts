@@ -12,8 +12,18 @@ export const NonprofitStatus = z
   );
 export type NonprofitStatus = z.infer<typeof NonprofitStatus>;
 
-/** What a register says of an organisation as a whole. `gone`: an earlier file had it, and the newest does not. */
-export const RegisterState = z.enum(["registered", "revoked", "reinstated", "removed", "gone"]);
+/**
+ * What a register says of an organisation as a whole. `gone`: an earlier file had it, and the newest does not. `filed`: it filed
+ * a form, which says nothing of its standing.
+ */
+export const RegisterState = z.enum([
+  "registered",
+  "revoked",
+  "reinstated",
+  "removed",
+  "gone",
+  "filed",
+]);
 export type RegisterState = z.infer<typeof RegisterState>;
 export const giveUrl = text(
   "Absolute URL at which this directory takes a gift of USDC (402 says what to pay); null: it takes none",
@@ -88,6 +98,28 @@ export const Registration = named("Registration", {
     "Of a further registration: what says that it is the same organisation. Absent where the profile began with it",
   ),
 });
+
+/** What the store holds of the money of one period, in whole units of the currency; null where nothing is stated. */
+export const StoredPeriod = z.strictObject({
+  period_start: z.iso.date().nullable(),
+  period_end: z.iso.date(),
+  /** For example 990, 990-EZ or accounts. */
+  form: z.string(),
+  /** ISO 4217. */
+  currency: z.string(),
+  revenue: z.int().nullable(),
+  expenses: z.int().nullable(),
+  assets: z.int().nullable(),
+  liabilities: z.int().nullable(),
+  net_assets: z.int().nullable(),
+  amended: z.boolean(),
+  /** It stands in the next year's return, in the column for the year before. */
+  prior_year: z.literal(true).optional(),
+  /** When the return was made, ISO 8601 in UTC: of several of one period the latest counts. */
+  filed_at: z.string().nullable(),
+  filing_url: z.string().nullable(),
+});
+export type StoredPeriod = z.infer<typeof StoredPeriod>;
 
 export const RegisterFact = named("RegisterFact", {
   name: z.string().describe("Stable name, for example income"),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { NonprofitStatus } from "./nonprofit.ts";
+import { NonprofitStatus, RegisterState } from "./nonprofit.ts";
 import { named } from "./base/shape.ts";
 
 /** Numbers in one POST /api/organisations/standing. */
@@ -43,7 +43,7 @@ export const RegisterStatement = named("RegisterStatement", {
   register: z.string(),
   register_name: z.string(),
   state: z
-    .enum(["registered", "revoked", "reinstated", "removed", "gone", "not listed", "not read"])
+    .enum([...RegisterState.options, "not listed", "not read"])
     .describe("gone: an earlier file had it; not read: no file of this register was read here"),
   name: z.string().nullable().describe("The organisation's name there"),
   as_of: z.string().nullable().describe("YYYY-MM-DD: the date of the newest file"),

@@ -226,7 +226,7 @@ export function unmerged(
 /** Whether its register no longer has any of its registrations; another one's word counts where that one said nothing. */
 function isOver({ register, register_records }: NonprofitRecord): boolean {
   const own = register_records.filter((one) => one.register === register);
-  const said = own.length > 0 ? own : register_records;
+  const said = own.length > 0 ? own : register_records.filter(({ state }) => state !== "filed");
   const inForce = said.some(({ state }) => state === "registered" || state === "reinstated");
   return register !== null && said.length > 0 && !inForce;
 }

@@ -7,6 +7,7 @@ import {
   Program,
   RegisterState,
   SetBy,
+  StoredPeriod,
 } from "#content/contract/nonprofit.ts";
 
 const text = z.string().nullable();
@@ -31,6 +32,8 @@ export const RegisterRecord = z.strictObject({
   scope: z.string(),
   state: RegisterState,
   facts: z.record(z.string(), z.union([z.string(), z.number()])),
+  /** By falling end of the period. Earlier exports do not have them. */
+  finances: z.array(StoredPeriod).default([]),
 });
 export type RegisterRecord = z.infer<typeof RegisterRecord>;
 

@@ -33,6 +33,8 @@ export type Register = {
   attribution: string;
   /** By scheme of the org-id: the address of one organisation's page, with {number}. Without a scheme there is none. */
   record_urls: Readonly<Record<string, string>>;
+  /** What it has are forms that organisations filed for a year; it lists none. */
+  filings?: boolean;
   /** None for a form that only fills fields of profiles. */
   fields?: readonly FactRule[];
 };
@@ -260,6 +262,7 @@ const states: Readonly<Record<RegisterState, string>> = {
   reinstated: "Tax exemption revoked, and given back since",
   removed: "Removed from the register",
   gone: "No longer in the register",
+  filed: "Filed",
 };
 
 /** "In the register as of 14 April 2026": where an organisation stands there. */

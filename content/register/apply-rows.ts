@@ -10,6 +10,7 @@ import {
   mergedWithRegister,
   newFromRegister,
   recordAfter,
+  recordOf,
   type RegisterDraft,
   type RegisterTerms,
 } from "./merge.ts";
@@ -90,7 +91,7 @@ export async function applyRows(
   return changed;
 }
 
-/** What these rows do to the store. An organisation has one row, so what one of them adds is of no account to another. */
+/** What these rows do to the store. Of a register that lists, an organisation has one row: what one adds is of no account to another. */
 async function planRows(
   store: Queryable,
   { origin, keepTimes = false, plan }: Planner,
@@ -172,7 +173,10 @@ export const registerPlanner = ({ name: register, lists }: Register): Planner =>
         saves.set(before.id, save);
         return save;
       }
-      return outcomeOfNew(draft, terms, unlisted.get(draft.org_id), now);
+      const outcome = outcomeOfNew(draft, terms, unlisted.get(draft.org_id), now);
+      // Another row may be of the same organisation, for another period.
+      if (isRecord(outcome)) unlisted.set(draft.org_id, outcome.record);
+      return outcome;
     });
   },
 });
@@ -186,8 +190,7 @@ function outcomeOfNew(
 ): Outcome {
   if (isOfNoRow(draft)) return "kept";
   if (draft.fields === null && draft.record !== null) {
-    const { register, scope, as_of } = terms;
-    const record = recordAfter(stored, { register, scope, as_of, ...draft.record });
+    const record = recordAfter(stored, recordOf(draft.record, terms));
     return record === stored ? "recorded" : { record };
   }
   if (!terms.lists) return "not_joined";

@@ -8,7 +8,12 @@ import {
   sourceFrom,
   type StoredProvenance,
 } from "#content/nonprofit/record.ts";
-import { listedAfter, withRegisterRecord } from "#content/nonprofit/register-facts.ts";
+import type { StoredPeriod } from "#content/contract/nonprofit.ts";
+import {
+  listedAfter,
+  registerById,
+  withRegisterRecord,
+} from "#content/nonprofit/register-facts.ts";
 import { confirmedAt, type ScopesRead } from "./standing.ts";
 
 /**
@@ -81,9 +86,10 @@ export function goneDraft({
 
 /** Whether one of several registrations is not known to be over: by this register's word, or by all that spoke of it. */
 function isInForce({ registrations, register_records }: NonprofitRecord, register: string) {
+  const listing = register_records.filter(({ state }) => state !== "filed");
   const has = ({ state }: RegisterRecord) => state === "registered" || state === "reinstated";
   const isOver = (org_id: string) => {
-    const said = register_records.filter((one) => one.org_id === org_id);
+    const said = listing.filter((one) => one.org_id === org_id);
     const own = said.filter((one) => one.register === register);
     return said.length > 0 && !(own.length > 0 ? own : said).some(has);
   };
@@ -117,9 +123,9 @@ function withRecord(
 ): NonprofitRecord {
   if (record === null) return before;
   const { register_records } = before;
-  const { register, scope, as_of } = terms;
+  const { register } = terms;
   const known = register_records.find((one) => one.org_id === org_id && one.register === register);
-  const after = recordAfter(known, { register, scope, as_of, ...record });
+  const after = recordAfter(known, recordOf(record, terms));
   const records = after === known ? register_records : withRegisterRecord(register_records, after);
   const dated = confirmedAgain(records, after, terms);
   return dated === register_records ? before : { ...before, register_records: dated };
@@ -141,20 +147,52 @@ function confirmedAgain(
   return again === null ? records : withRegisterRecord(records, { ...again, as_of: dateOf(again) });
 }
 
+/** The record that a row makes. */
+export const recordOf = (
+  record: RecordDraft,
+  { register, scope, as_of }: RegisterTerms,
+): RegisterRecord => ({ register, scope, as_of, finances: [], ...record });
+
 /**
  * What the newest row says, as of the date at which the register first said it: a file that repeats it changes nothing.
- * Answers `before` itself when it is the same.
+ * Periods of earlier rows stay; a row for an older period than is known adds only its money. Answers `before` itself when it
+ * is the same.
  */
 export function recordAfter(
   before: RegisterRecord | undefined,
-  now: RegisterRecord,
+  row: RegisterRecord,
 ): RegisterRecord {
-  if (before === undefined) return now;
+  if (before === undefined) return row;
+  const finances = withPeriods(before.finances, row.finances);
+  const [own, newest] = [row.finances, finances].map((periods) => periods[0]?.period_end ?? "");
+  const isOlder = row.state === "filed" && own !== "" && own !== newest;
+  const now = isOlder ? { ...before, finances } : { ...row, finances };
   const { as_of } = before;
   if (isDeepStrictEqual(before, { ...now, as_of })) return before;
   const same = isDeepStrictEqual({ ...before, scope: now.scope }, { ...now, as_of });
   return same ? { ...now, as_of } : now;
 }
+
+/**
+ * Periods with more, newest first, each once: an own return counts before a column of the next year's, then the one made
+ * last.
+ */
+export function withPeriods(
+  stored: readonly StoredPeriod[],
+  more: readonly StoredPeriod[],
+): StoredPeriod[] {
+  const byEnd = new Map(stored.map((period) => [period.period_end, period]));
+  for (const period of more) {
+    const known = byEnd.get(period.period_end);
+    if (known === undefined || rankOf(period) >= rankOf(known)) {
+      byEnd.set(period.period_end, period);
+    }
+  }
+  return [...byEnd.values()].toSorted((a, b) => (a.period_end < b.period_end ? 1 : -1));
+}
+
+const rankOf = ({ prior_year, filed_at }: StoredPeriod): string =>
+  `${prior_year === true ? 0 : 1} ${filed_at ?? ""}`;
 
 /** An operator who withdraws or keeps a nonprofit leaves provenance of its status: the register has no say then. */
 const statusIsHeld = ({ provenance }: NonprofitRecord): boolean =>
@@ -164,17 +202,38 @@ function isToBeSet(
   before: NonprofitRecord,
   field: NonprofitField,
   value: unknown,
-  { org_id, source, rule }: StoredProvenance & { org_id: string },
+  { org_id, ...from }: StoredProvenance & { org_id: string },
 ): boolean {
   const origin = before.provenance[field];
   const held = before[field];
   if (held === value || (placeFields.has(field) && isLinked(before, org_id))) return false;
-  const mine = origin?.set_by === "register" && origin.source === source;
-  if (mine && (field === "registrations" || isOfRow(before, origin, org_id))) {
-    return origin.rule !== rule || !isDeepStrictEqual(held, value);
-  }
-  return origin === undefined && isEmptyValue(held) && !isEmptyValue(value);
+  if (origin === undefined) return isEmptyValue(held) && !isEmptyValue(value);
+  const isNews = origin.rule !== from.rule || !isDeepStrictEqual(held, value);
+  return (
+    origin.set_by === "register" && isNews && mayReplace(before, field, value, { org_id, ...from })
+  );
 }
+
+/** Whether a register's other value takes the place of a register's value. */
+function mayReplace(
+  before: NonprofitRecord,
+  field: NonprofitField,
+  value: unknown,
+  { org_id, ...from }: StoredProvenance & { org_id: string },
+): boolean {
+  const origin = before.provenance[field] ?? from;
+  if (isFiling(origin.source) && isFiling(from.source)) {
+    return !isEmptyValue(value) && isNotBefore(origin, from);
+  }
+  const isMine = field === "registrations" || isOfRow(before, origin, org_id);
+  return isMine && origin.source === from.source;
+}
+
+/** Of several forms the one for the later year counts, whichever is read first; of one kind for one year the one read last. */
+const isNotBefore = (origin: StoredProvenance, { source, applied_at }: StoredProvenance) =>
+  applied_at > origin.applied_at || (applied_at === origin.applied_at && source === origin.source);
+
+const isFiling = (source: string): boolean => registerById(source)?.filings === true;
 
 const placeFields: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
 
@@ -222,6 +281,10 @@ function setField(
 const isEmptyValue = (value: unknown): boolean =>
   value === null || value === "" || value === 0 || (Array.isArray(value) && value.length === 0);
 
+/** What a register says of an organisation, in its own codes. Blank ones are left out. */
+export type RecordDraft = Pick<RegisterRecord, "org_id" | "name" | "state" | "facts"> &
+  Partial<Pick<RegisterRecord, "finances">>;
+
 /**
  * What one row of a register says of one organisation. A field that is present is provided by the register (null or
  * empty: it says that there is none); a field that is absent is none of its business. Without `fields` it gives the
@@ -234,7 +297,7 @@ export type RegisterDraft = {
   /** What chose values that are derived from what the row says: "NTEE K31 → Food Security (high)". */
   rules?: Partial<Record<NonprofitField, string>>;
   /** What it says beside the fields; null for a form that only fills fields. */
-  record: Pick<RegisterRecord, "org_id" | "name" | "state" | "facts"> | null;
+  record: RecordDraft | null;
   /** YYYY-MM-DD: the end of the year for which a form was filed; absent: a register speaks of now. */
   filed_for?: string;
   /** Where a reader can look the row up. */

@@ -1,10 +1,9 @@
 import type { Clock } from "#content/contract/base/time.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import type { MappedBy } from "./cause-mapping.ts";
 import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
 import type { ListedProfile } from "./import-store.ts";
-import type { RegisterDraft } from "./merge.ts";
+import type { RecordDraft, RegisterDraft } from "./merge.ts";
 
 /** A register as an import knows it. */
 export type Register = {
@@ -22,16 +21,13 @@ export type Register = {
   };
 };
 
-/** What a register says of an organisation, in its own codes. Blank ones are left out. */
-export type RecordDraft = Pick<RegisterRecord, "org_id" | "name" | "state" | "facts">;
-
 /**
  * What a row of a file says: of an organisation that gets a profile, or of one that gets none. `rank` decides between
- * rows of one organisation: the greater one counts.
+ * rows of one organisation: the greater one counts. Of rows for a `period`, each counts: the one that ends first comes first.
  */
 export type RowOutcome =
-  | { kind: "draft"; draft: RegisterDraft; rank: string; mapped?: MappedBy }
-  | { kind: "record"; record: RecordDraft; rank?: string }
+  | { kind: "draft"; draft: RegisterDraft; rank: string; period?: string; mapped?: MappedBy }
+  | { kind: "record"; record: RecordDraft; rank?: string; period?: string }
   | { kind: "skip"; why: SkipReason }
   | { kind: "bad"; problem: string };
 
@@ -151,9 +147,10 @@ function stageRow(
   }
   const as_of = report.as_of[scope] ?? "";
   if (day > as_of) report.as_of[scope] = day;
-  const { draft, rank, mapped } = draftOf(outcome);
+  const { draft, rank, period, mapped } = draftOf(outcome);
+  const key = period === undefined ? draft.org_id : `${draft.org_id} ${period}`;
   const earlier = staging.put(
-    { key: draft.org_id, rank, scope, as_of: day, payload: JSON.stringify(draft) },
+    { key, rank, scope, as_of: day, payload: JSON.stringify(draft) },
     { readAt: `line ${line} of ${file}`, once },
   );
   if (earlier !== null && once) return `${draft.org_id} stands on ${earlier} already`;
@@ -167,7 +164,7 @@ type DraftOutcome = Extract<RowOutcome, { kind: "draft" }>;
 /** A record without a profile is staged as a draft that fills nothing. */
 function draftOf(outcome: DraftOutcome | Extract<RowOutcome, { kind: "record" }>): DraftOutcome {
   if (outcome.kind === "draft") return outcome;
-  const { record, rank = "" } = outcome;
+  const { record, rank = "", period } = outcome;
   const draft = { org_id: record.org_id, fields: null, source_url: null, record };
-  return { kind: "draft", draft, rank };
+  return { kind: "draft", draft, rank, ...(period === undefined ? {} : { period }) };
 }

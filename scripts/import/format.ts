@@ -6,8 +6,8 @@ import type {
 } from "#content/nonprofit/record.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, Mapped } from "#content/register/cause-mapping.ts";
-import type { RegisterDraft } from "#content/register/merge.ts";
-import type { RecordDraft, Register, RowOutcome } from "#content/register/stage-rows.ts";
+import type { RecordDraft, RegisterDraft } from "#content/register/merge.ts";
+import type { Register, RowOutcome } from "#content/register/stage-rows.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 import type { SkipReason } from "#content/register/import-report.ts";
 

@@ -87,6 +87,7 @@ describe("the IRS master file", () => {
         name: "McAlder Food Bank Inc",
         as_of: "2026-05-12",
         scope: "NV",
+        finances: [],
         state: "registered",
         facts: {
           subsection: "03",

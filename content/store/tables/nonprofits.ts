@@ -14,6 +14,7 @@ import type {
   NonprofitStatus,
   RegisterState,
   SetBy,
+  StoredPeriod,
 } from "#content/contract/nonprofit.ts";
 
 // In all tables, column names are the contract's field names, so that one search finds shape, table, JSON and
@@ -150,6 +151,7 @@ export const registerRecords = sqliteTable(
     scope: text().notNull(), // The part of the register in which it was last seen.
     state: text().notNull().$type<RegisterState>(),
     facts: text({ mode: "json" }).notNull().$type<Record<string, string | number>>(),
+    finances: text({ mode: "json" }).notNull().default([]).$type<StoredPeriod[]>(), // Newest first.
   },
   (r) => [
     primaryKey({ columns: [r.org_id, r.register] }),

@@ -20,6 +20,7 @@ const said = (register: string, parts: Partial<RegisterRecord> = {}): RegisterRe
   name: "Hawaii Foodbank Inc",
   as_of: "2026-04-14",
   scope: "HI",
+  finances: [],
   state: "registered",
   facts: {},
   ...parts,

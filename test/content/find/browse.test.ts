@@ -53,6 +53,7 @@ const earning = (income: number | null): NonprofitRecord["register_records"] =>
           name: "Trust",
           as_of: "2026-04-01",
           scope: "eo_nv",
+          finances: [],
           state: "registered",
           facts: { income },
         },

@@ -19,6 +19,7 @@ const registered = (name: string, org_id: string, postal_code: string) =>
         name,
         as_of: "2026-04-14",
         scope: "RI",
+        finances: [],
         state: "registered",
         facts: { postal_code },
       },

@@ -156,7 +156,15 @@ describe("a place in a query", () => {
 
 describe("a kind of organisation", () => {
   const record = (register: string, org_id: string, facts: Record<string, string>) => ({
-    ...{ register, org_id, scope: "", as_of: "2026-05-01", name: "", state: "registered" as const },
+    ...{
+      register,
+      org_id,
+      scope: "",
+      finances: [],
+      as_of: "2026-05-01",
+      name: "",
+      state: "registered" as const,
+    },
     facts,
   });
   let kinds: TestService;

@@ -20,6 +20,7 @@ const earning = (...incomes: number[]): Partial<NonprofitRecord> => ({
     name: "Trust",
     as_of: "2026-04-01",
     scope: "eo_nv",
+    finances: [],
     state: "registered",
     facts: { income },
   })),

@@ -16,6 +16,7 @@ const said = (org_id: string) => ({
   name: "Lanterns",
   as_of: "2026-04-14",
   scope: org_id.split("-", 2).join("-"),
+  finances: [],
   state: "registered" as const,
   facts: {},
 });

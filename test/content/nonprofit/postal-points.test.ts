@@ -84,6 +84,7 @@ const row = (org_id: string, postal_code: string): Partial<NonprofitRecord> => (
       name: "A",
       as_of: "2026-04-14",
       scope: "RI",
+      finances: [],
       state: "registered",
       facts: { postal_code },
     },

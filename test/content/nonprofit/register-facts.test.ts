@@ -25,6 +25,7 @@ const record = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
   name: "Sample Trust",
   as_of: "2026-04-14",
   scope: "NV",
+  finances: [],
   state: "registered",
   facts: {},
   ...parts,

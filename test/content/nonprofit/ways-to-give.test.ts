@@ -19,6 +19,7 @@ const row = {
   name: "Charity",
   as_of: "2026-11-01",
   scope: "RI",
+  finances: [] as never[],
   state: "registered",
   facts: {},
 } as const;

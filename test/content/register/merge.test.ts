@@ -10,7 +10,10 @@ import {
   goneDraft,
   mergedWithRegister,
   newFromRegister,
+  recordAfter,
+  withPeriods,
 } from "#content/register/merge.ts";
+import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -153,6 +156,7 @@ describe("another directory's record", () => {
       name: "Sample Trust",
       as_of,
       scope: "NV",
+      finances: [],
       state: "registered" as const,
       facts,
     });
@@ -217,7 +221,13 @@ describe("what a register says", () => {
     state: "registered" as const,
     facts: { subsection: "03", income: 0 } as Record<string, string | number>,
   };
-  const said = { ...record, register: "irs-bmf", scope: "eo_aa", as_of: "2026-04-14" };
+  const said = {
+    ...record,
+    register: "irs-bmf",
+    scope: "eo_aa",
+    as_of: "2026-04-14",
+    finances: [],
+  };
   const row = (parts: Partial<typeof record> = {}): RegisterDraft => ({
     ...draft({}),
     record: { ...record, ...parts },
@@ -241,6 +251,7 @@ describe("what a register says", () => {
       ...said,
       register: "irs-revocations",
       scope: "US",
+      finances: [],
       state: "revoked" as const,
       as_of: "2026-05-01",
       facts: { revoked: "2026-04-20" },
@@ -260,6 +271,7 @@ describe("what a register says", () => {
     const told = {
       register: "irs-revocations",
       scope: "US",
+      finances: [],
       as_of: "2026-05-01",
       lists: false,
       scopes,
@@ -352,6 +364,7 @@ describe("of several registrations of one nonprofit", () => {
       name: "Lanterns",
       as_of: "2026-04-14",
       scope: "eo_aa",
+      finances: [],
       state,
       facts: {},
     });
@@ -364,5 +377,87 @@ describe("of several registrations of one nonprofit", () => {
     expect(one.register_records.map(({ state }) => state)).toEqual(["gone", "registered"]);
     const gone = goneDraft(record(linked.org_id));
     expect(mergedWithRegister(one, gone, terms, nowMs).status).toBe("withdrawn");
+  });
+});
+
+describe("a form for a year", () => {
+  const form = { scope: "", as_of: "2026-04-14", lists: false };
+  const filed = (mission: string, filed_for: string): RegisterDraft => ({
+    ...draft({ mission }),
+    filed_for,
+  });
+  const filedIn = (year: number, source = "irs-990") =>
+    setBy("register", source, Date.parse(`${year}-12-31`));
+
+  test.each([
+    ["empty", {}, "2022-12-31", "New"],
+    ["of an earlier year", { mission: filedIn(2021, "irs-1023ez") }, "2022-12-31", "New"],
+    ["of a later year", { mission: filedIn(2023, "irs-1023ez") }, "2022-12-31", "Old"],
+    [
+      "of another form for the same year",
+      { mission: filedIn(2022, "irs-1023ez") },
+      "2022-12-31",
+      "Old",
+    ],
+    ["of the same form for the same year", { mission: filedIn(2022) }, "2022-12-31", "New"],
+    ["of a register", { mission: setBy("register", "irs-bmf") }, "2022-12-31", "Old"],
+    ["that agents agreed on", { mission: setBy("consensus", "consensus") }, "2022-12-31", "Old"],
+    [
+      "of the organisation",
+      { mission: setBy("organisation", "organisation") },
+      "2022-12-31",
+      "Old",
+    ],
+  ])("meets a mission that is %s", (_, provenance, filed_for, mission) => {
+    const before = aNonprofit({ mission: "mission" in provenance ? "Old" : null, provenance });
+    const nowMs2026 = Date.parse("2026-11-01");
+    const after = mergedWithRegister(
+      before,
+      filed("New", filed_for),
+      { ...form, register: "irs-990" },
+      nowMs2026,
+    );
+    expect(after.mission).toBe(mission);
+    expect(
+      mergedWithRegister(
+        after,
+        filed("New", filed_for),
+        { ...form, register: "irs-990" },
+        nowMs2026,
+      ),
+    ).toBe(after);
+  });
+
+  const period = (period_end: string, revenue: number, more: Partial<StoredPeriod> = {}) => ({
+    ...{ period_start: null, period_end, form: "990", currency: "USD", revenue, expenses: null },
+    ...{ assets: null, liabilities: null, net_assets: null, amended: false },
+    ...{ filed_at: "2023-05-01T00:00:00.000Z", filing_url: null, ...more },
+  });
+  const record = (name: string, finances: StoredPeriod[]) => ({
+    ...{ org_id: "US-EIN-000000101", register: "irs-990-xml", name, as_of: "2026-04-14" },
+    ...{ scope: "", state: "filed" as const, facts: { form: "990" }, finances },
+  });
+
+  test("adds its money, each period once, and what it says counts only when it is the newest", () => {
+    const newest = record("New", [
+      period("2022-12-31", 5),
+      period("2021-12-31", 4, { prior_year: true }),
+    ]);
+    const older = record("Old", [period("2021-12-31", 3)]);
+    const both = record("New", [period("2022-12-31", 5), period("2021-12-31", 3)]);
+    expect(recordAfter(newest, older)).toEqual(both);
+    expect(recordAfter(older, newest)).toEqual(both);
+    expect(recordAfter(both, older)).toBe(both);
+    expect(recordAfter(both, newest)).toBe(both);
+  });
+
+  test("counts as it was made last", () => {
+    const amended = period("2022-12-31", 6, {
+      amended: true,
+      filed_at: "2024-01-01T00:00:00.000Z",
+    });
+    const first = period("2022-12-31", 5);
+    expect(withPeriods([first], [amended])).toEqual([amended]);
+    expect(withPeriods([amended], [first])).toEqual([amended]);
   });
 });

@@ -16,6 +16,7 @@ const said = (register: string, parts: Partial<RegisterRecord> = {}): RegisterRe
   name: "Hawaii Foodbank Inc",
   as_of: "2026-01-10",
   scope: "HI",
+  finances: [],
   state: "registered",
   facts: {},
   ...parts,

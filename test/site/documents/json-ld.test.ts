@@ -13,6 +13,7 @@ beforeAll(async () => {
     name: "Thin",
     as_of: "2026-04-14",
     scope: "NV",
+    finances: [],
     state: "registered" as const,
   };
   const facts = { subsection: "03", ruling: "1994-07", tax_period: "2024-12", income: 3_312_400 };

@@ -35,6 +35,7 @@ const record = {
   name: "Thin",
   as_of: "2026-04-14",
   scope: "NV",
+  finances: [],
   state: "registered" as const,
 };
 /** What the IRS says of nearly all it lists. */

@@ -82,6 +82,7 @@ describe("an organisation without a profile has a page", () => {
     name: "Gone <b>Anglers</b>",
     as_of: "2026-04-14",
     scope: "",
+    finances: [] as never[],
     state: "revoked",
     facts: { revoked: "2020-05-15" },
   } as const;

@@ -44,6 +44,7 @@ beforeAll(async () => {
           name: "Taxed",
           as_of: "2026-11-10",
           scope: "NV",
+          finances: [],
           state: "registered",
           facts: { deductibility: "1" },
         },

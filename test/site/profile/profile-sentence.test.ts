@@ -17,7 +17,7 @@ const said = (
   facts: RegisterRecord["facts"],
   state: RegisterRecord["state"] = "registered",
 ): RegisterRecord => {
-  const place = { as_of: "2026-04-14", scope: "x", name: "X" };
+  const place = { as_of: "2026-04-14", scope: "x", name: "X", finances: [] };
   return { org_id: "US-EIN-530196605", register, state, facts, ...place };
 };
 const irs = { subsection: "03", deductibility: "1", ruling: "1994-07" };
@@ -169,7 +169,7 @@ const recordIn = (
   state: RegisterRecord["state"],
   more: Partial<RegisterRecord> = {},
 ): RegisterRecord => ({
-  ...{ org_id: "US-EIN-530196605", register, state, name: "X", scope: "x" },
+  ...{ org_id: "US-EIN-530196605", register, state, name: "X", scope: "x", finances: [] },
   ...{ as_of: "2026-04-14", facts: {}, ...more },
 });
 const posted = (date: string) => ({ facts: { posted: date } });

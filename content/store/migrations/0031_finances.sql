@@ -1,0 +1,1 @@
+ALTER TABLE `register_records` ADD `finances` text DEFAULT '[]' NOT NULL;
