@@ -1,5 +1,6 @@
 import { join, resolve, sep } from "node:path";
 import { z } from "zod";
+import settingWords from "#content/editorial/settings.json";
 import { settings } from "./settings/settings.ts";
 
 type Raw = z.infer<typeof settings>;
@@ -194,11 +195,13 @@ const explain = ({ path, message }: z.core.$ZodIssue): string => {
   return `${String(path[0] ?? "")}: ${message}. It is: ${described ?? "a setting"}.`;
 };
 
+const words: Readonly<Record<string, { meaning: string; fallback?: string }>> = settingWords;
+
 /** Every setting with its meaning and default. A test compares docs/settings.md with it. */
 export const describeConfig = (): { name: string; meaning: string; fallback: string }[] =>
   Object.entries(settings.shape).map(([name, shape]) => {
-    const { description = "", fallback } = shape.meta() ?? {};
-    return { name, meaning: description, fallback: String(fallback ?? defaultOf(shape)) };
+    const { meaning = "", fallback } = words[name] ?? {};
+    return { name, meaning, fallback: fallback ?? defaultOf(shape) };
   });
 
 function defaultOf(shape: z.ZodType): string {

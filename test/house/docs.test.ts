@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { describeConfig } from "#api/config.ts";
+import settingWords from "#content/editorial/settings.json";
 
 const root = join(import.meta.dirname, "../..");
 const text = (path: string): Promise<string> => Bun.file(join(root, path)).text();
@@ -33,6 +34,7 @@ test("docs/settings.md lists every setting with its meaning and default", () => 
       "",
     ]),
   );
+  expect(Object.keys(settingWords)).toEqual(describeConfig().map(({ name }) => name));
 });
 
 test("README fits into one screen and a half", () => {
