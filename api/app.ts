@@ -31,7 +31,7 @@ import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
 import { onboardRoutes } from "./onboarding/routes.ts";
 import { reconciliationRoutes } from "./reconciliation/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
-import { searchRoutes } from "./search/routes.ts";
+import { compareRoutes, searchRoutes } from "./search/routes.ts";
 import { type Address, addresses, type LimitName } from "#content/contract/addresses.ts";
 import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
@@ -77,6 +77,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     .use(movedRoutes())
     .use(organisationRoutes(context))
     .use(searchRoutes(context))
+    .use(compareRoutes(context))
     .use(reconciliationRoutes(context))
     .use(recommendRoutes(context))
     .use(recommendDraftRoutes(context))

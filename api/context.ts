@@ -2,6 +2,7 @@ import type { Browse, FoundList } from "#content/find/browse-store.ts";
 import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import type { CountSearch, SearchPage } from "#content/find/search.ts";
+import type { Compared } from "#content/find/compare.ts";
 import type { Curated } from "#content/recommendation/curation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Organisation } from "#content/contract/standing.ts";
@@ -86,6 +87,9 @@ export type Context = {
     ): Promise<Response>;
     organisation(known: Organisation, form: PageForm): Promise<Response>;
     history(found: FoundHistory, form: PageForm): Promise<Response>;
+    /** The history as a feed, in Atom. */
+    feed(found: FoundHistory): EncodedBody;
+    compare(found: Compared, form: PageForm): Promise<Response>;
     profile(record: NonprofitRecord, form: PageForm): Promise<Response>;
     /** The page by which a nonprofit is paid; the profile stands in for one without a wallet. */
     donate(record: NonprofitRecord, form: PageForm): Promise<Response>;

@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { Elysia, NotFoundError } from "elysia";
 import { causeName } from "#content/contract/cause.ts";
 import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
@@ -69,6 +69,11 @@ export const directoryRoutes = (context: DirectoryContext) => {
     .get(pathOf(directory.historyForPeople), ({ params: { slug }, request }) =>
       historyForPeople(context, slug, formOf(request)),
     )
+    .get("/nonprofits/:slug", ({ params: { slug } }) => {
+      // Elysia takes a whole part of the path for the name.
+      if (!slug.endsWith(".atom")) throw new NotFoundError();
+      return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
+    })
     .get(pathOf(directory.listCauses), () => causes(context))
     .get(pathOf(directory.getStats), () => numbers(context));
 };
@@ -87,7 +92,7 @@ export function translatedRoutes(context: DirectoryContext) {
   };
   for (const { language } of translations) {
     /** A page by its name, which moved from where a file would be. */
-    const named = (address: Address, page: (name: string, form: PageForm) => Promise<Response>) =>
+    const named = (address: Address, page: (name: string, form: PageForm) => Promise<unknown>) =>
       routes.get(pathIn(language, pathOf(address)), ({ params, request }) => {
         const [name = ""] = Object.values<string>(params);
         const to = address.path.replace(/\{\w+\}/, name.slice(0, -".html".length));
@@ -124,12 +129,12 @@ export function movedRoutes() {
   return routes;
 }
 
-/** The history with what is open and what was given, as the site draws it. */
+/** The history with what is open and what was given, as the site draws it: a page, or a feed. */
 async function historyForPeople(
   { store, draw, config: { baseUrl, network } }: DirectoryContext,
   slug: string,
-  form: PageForm,
-): Promise<Response> {
+  form: PageForm | "feed",
+): Promise<Response | EncodedBody> {
   if (draw === undefined) return noPages();
   const record = await recordBySlug(store, slug);
   const history = record === null ? null : await historyAnswer(store, slug);
@@ -138,7 +143,8 @@ async function historyForPeople(
   const place = { cluster: networks[network].cluster, baseUrl };
   const gifts = given === undefined ? null : historyOf(given, given, place);
   const contested = await contestedOf(store, record);
-  return draw.history({ name: record.name, history, contested, gifts }, form);
+  const found = { name: record.name, history, contested, gifts };
+  return form === "feed" ? draw.feed(found) : draw.history(found, form);
 }
 
 const moved = (path: string): Response =>

@@ -2,11 +2,15 @@ import { Elysia } from "elysia";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
 import type { PageForm } from "#api/http/headers.ts";
-import { formOf } from "#api/http/headers.ts";
+import { formOf, freshCacheControl } from "#api/http/headers.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { noPages } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
+import { compare } from "#content/find/compare.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { slugsIn } from "#content/contract/comparison.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
@@ -47,6 +51,30 @@ function searchPages({ search, activity, draw }: Needed) {
       pathIn(language, pathOf(operations.searchForPeople)),
       ({ query, request }) => page(query, formOf(request)),
       schemaOf(operations.searchForPeople),
+    );
+  }
+  return routes;
+}
+
+/** GET /api/compare, and the same as a page under the address of each language. */
+export function compareRoutes(context: Pick<Context, "store" | "search" | "config" | "draw">) {
+  const { config, draw } = context;
+  const routes = new Elysia().get(
+    pathOf(operations.compareNonprofits),
+    async ({ query }) => {
+      const { records, not_found } = await compare(context, slugsIn(query.orgs));
+      const nonprofits = records.map((one) => toDetail(one, config.baseUrl, config.givingLinks));
+      return encodedJson({ nonprofits, not_found }, freshCacheControl);
+    },
+    schemaOf(operations.compareNonprofits),
+  );
+  for (const language of languageCodes) {
+    routes.get(
+      pathIn(language, pathOf(operations.compareForPeople)),
+      async ({ query, request }) =>
+        draw?.compare(await compare(context, slugsIn(query.orgs ?? "")), formOf(request)) ??
+        noPages(),
+      schemaOf(operations.compareForPeople),
     );
   }
   return routes;

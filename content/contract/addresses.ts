@@ -72,9 +72,11 @@ export const addresses = {
   // Pages that the service makes where a query asks it to.
   corrections: { path: "/corrections", from: "queried", for: "people", translated: "queried", acts: true },
   onboard: { path: "/onboard", from: "queried", for: "people", translated: "queried", acts: true },
+  compare: { path: "/compare", from: "queried", for: "people", translated: "queried" },
   search: { path: "/search", from: "queried", for: "people", translated: "queried" },
   browse: { path: "/browse", from: "queried", for: "people", translated: "service" },
   // Profiles and lists.
+  profileFeed: { path: "/nonprofits/{slug}.atom", from: "service" },
   profileMarkdown: { path: "/nonprofits/{slug}.md", from: "file", for: "people", limit: "none" },
   profile: { path: "/nonprofits/{slug}", from: "file", for: "people", translated: "service" },
   donatePage: { path: "/donate/{slug}", from: "file", for: "people", translated: "service", acts: true },
@@ -105,6 +107,7 @@ export const addresses = {
   // What the service answers.
   donation: { path: "/api/donations/{slug}/{donation_id}", from: "service" },
   searchJson: { path: "/api/search", from: "service" },
+  compareJson: { path: "/api/compare", from: "service" },
   recommend: { path: "/api/recommend", from: "service" },
   draftRecommendation: { path: "/api/recommend/drafts", from: "service", limit: "enrich" },
   enrich: { path: "/api/enrich/{slug}", from: "service", limit: "enrich" },
@@ -170,6 +173,7 @@ export const addresses = {
   llms: { path: "/llms.txt", from: "file" },
   arazzo: { path: "/agents.arazzo.yaml", from: "file" },
   openapi: { path: "/openapi.json", from: "file" },
+  feed: { path: "/feed.atom", from: "file" },
   icons: { path: "/{icon}.png", from: "file" },
   favicon: { path: "/favicon.svg", from: "file" },
   webManifest: { path: "/manifest.webmanifest", from: "file" },

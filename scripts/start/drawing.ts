@@ -6,7 +6,9 @@ import { languages } from "#content/language/languages.ts";
 import { english } from "#content/language/texts.ts";
 import { drawnForm } from "#site/documents/form-page.ts";
 import { type Drawing, drawn as drawnPage } from "#site/documents/document.ts";
+import { profileFeed } from "#site/documents/atom.ts";
 import {
+  drawnComparison,
   drawnHistory,
   drawnList,
   drawnOrganisation,
@@ -90,6 +92,18 @@ export function openDrawing(
         drawnHistory(from, found, format),
       );
     },
+    feed: (found) => {
+      const path = `nonprofits/${found.history.slug}.atom`;
+      return new EncodedBody(
+        profileFeed(baseUrl, found),
+        headersOf(path).contentType,
+        freshCacheControl,
+      );
+    },
+    compare: (found, asked) =>
+      drawn(asked, { headersAs: "compare.html" }, (from, format) =>
+        drawnComparison(from, found, format),
+      ),
     profile: (record, form) =>
       drawn(inHtml(form), { headersAs: `nonprofits/${record.slug}.html` }, (from) =>
         drawnProfile(from, record),

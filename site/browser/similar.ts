@@ -15,6 +15,9 @@ async function show(): Promise<void> {
     others.delete(location.pathname.split("/").at(-1) ?? "");
     if (others.size >= shownMax) break;
   }
+  const compare = part("#compare");
+  const compared = [compare.getAttribute("href"), ...[...others.keys()].slice(0, shownMax)];
+  compare.setAttribute("href", compared.join(","));
   for (const [slug, name] of [...others].slice(0, shownMax).toReversed()) {
     const href = pathHere(`/nonprofits/${slug}`);
     lists.prepend(el("li", {}, [el("a", { href, dir: "auto" }, [name])]));

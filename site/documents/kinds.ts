@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { answers } from "./answers.ts";
+import { atom } from "./atom.ts";
 import { discovery } from "./discovery.ts";
 import type { DocumentKey, DocumentKind } from "./document.ts";
 import { feed, snapshotPart } from "./feed.ts";
@@ -32,6 +33,7 @@ export const documentKinds: readonly DocumentKind[] = [
   page,
   profileHistory,
   donations,
+  atom,
   discovery,
   ...answers,
   sitemapPages,

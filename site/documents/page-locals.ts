@@ -19,6 +19,7 @@ import type { HistoryView } from "#site/profile/history-view.ts";
 import type { organisationView } from "#site/profile/organisation-view.ts";
 import type { correctionView } from "#site/forms/correction-view.ts";
 import type { onboardView } from "#site/forms/onboard-view.ts";
+import type { compareView } from "#site/profile/compare-view.ts";
 import type { SearchView } from "#site/lists/search-view.ts";
 import type { refusalView, StatusView } from "#site/forms/status-view.ts";
 
@@ -49,6 +50,7 @@ export type PageLocals = {
   "/history/[slug]": { view: HistoryView };
   "/organisations/[id]": { view: ReturnType<typeof organisationView> };
   "/search": { view: SearchView; answered: boolean };
+  "/compare": { view: ReturnType<typeof compareView> };
   "/countries": { countries: CountryCount[] };
   "/countries/[code]": { view: ListPageView };
   "/nonprofits/[slug]": { view: ProfileView };

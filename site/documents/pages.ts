@@ -7,6 +7,7 @@ import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { chartsOf, drawn } from "#content/statistics/charts.ts";
 import type { Recommended } from "#site/lists/list-view.ts";
+import { compareView } from "#site/profile/compare-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { statsOf } from "./answers.ts";
@@ -16,6 +17,7 @@ import type { PublicSettings } from "./page-locals.ts";
 import { changesNumbers, changesRecommended } from "./staleness.ts";
 
 const nothing = () => ({});
+const none = { asked: [], records: [], not_found: [] };
 const withNumbers = { staleAfter: changesNumbers };
 const withNumbersAndPicks = {
   staleAfter: (change: Change) => changesNumbers(change) || changesRecommended(change),
@@ -113,6 +115,7 @@ export const pages = {
   receipt: single("/receipt", nothing),
   widget: single("/widget", nothing),
   search: single("/search", ({ t }) => ({ view: searchView({}, null, t), answered: false })),
+  compare: single("/compare", (source) => ({ view: compareView(none, source) })),
   about: single("/about", publicSettings, withNumbers),
   privacy: single("/privacy", publicSettings, withNumbers),
   data: single("/data", nothing),

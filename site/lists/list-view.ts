@@ -59,6 +59,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     kicker,
     /** Path of the same entries as JSON; those of the first page begin the list. */
     json: jsonPath(list),
+    feed: narrowed ? undefined : `${pathOf(1).replace("/browse", "/feed")}.atom`,
     title: t.text(first ? "list.title" : "list.title_of_page", { name, page }),
     description: clipped(
       (first && chips.length === 0 ? intro : null) ??

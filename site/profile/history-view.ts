@@ -71,7 +71,7 @@ const silent: ReadonlySet<string> = new Set(["provenance"]);
 const ofClaim = silent.union(new Set(["verified", "status"]));
 
 function changeOf(
-  { kind, fields, by, origin, changed_at, reason, values = [], agreed = [] }: Change,
+  { sequence, kind, fields, by, origin, changed_at, reason, values = [], agreed = [] }: Change,
   t: Texts,
 ) {
   const shown = new Set([...values, ...agreed].map(({ field }) => field));
@@ -79,6 +79,7 @@ function changeOf(
   const unsaid = isClaim ? ofClaim : silent;
   const others = fields.filter((field) => !shown.has(field) && !unsaid.has(field));
   return {
+    sequence,
     at: changed_at,
     day: t.date(changed_at.slice(0, 10)),
     title: t.text(isClaim ? "profile.verified" : `history.${kind}`),

@@ -1,5 +1,6 @@
 import { listSorts, pagesMax } from "#content/contract/browse.ts";
 import { CauseList } from "#content/contract/cause.ts";
+import { comparedOrgs, Comparison } from "#content/contract/comparison.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
@@ -84,6 +85,16 @@ export const directoryOperations = operations("Directory", {
     ok: htmlPage,
     refusals: [404],
   },
+  compareNonprofits: {
+    path: addresses.compareJson.path,
+    query: z.object({ orgs: comparedOrgs }),
+    ok: { description: "What is known of each", shape: Comparison },
+  },
+  compareForPeople: {
+    path: addresses.compare.path,
+    query: z.object({ orgs: text("As at /api/compare; empty for the form", "hope-kitchen") }),
+    ok: htmlPage,
+  },
   listNonprofits: {
     path: addresses.listNonprofits.path,
     query: z.object({ ...listing, limit: limit(listLimit.default, listLimit.max), offset }),
@@ -151,6 +162,16 @@ export const fileOperations = operations("Changes", {
       shape: "text",
       example: "# Hope Kitchen\n",
     },
+  },
+  getProfileFeed: {
+    path: addresses.profileFeed.path,
+    ok: {
+      description: "The feed",
+      mediaType: "application/atom+xml",
+      shape: "text",
+      example: "<feed/>\n",
+    },
+    refusals: [400],
   },
   getChangeState: {
     path: addresses.changeState.path,

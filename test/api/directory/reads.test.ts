@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
 import { noFilters } from "#content/contract/browse.ts";
@@ -170,6 +171,8 @@ describe("GET /api/nonprofits, narrowed", () => {
           search: async (asked, answer) => Response.json({ asked, answer }),
           organisation: async () => Response.json({}),
           history: async (found) => Response.json(found),
+          feed: (found) => encodedJson(found),
+          compare: async (found) => Response.json(found),
           form: async (page, _form, status = 200) => Response.json(page, { status }),
           profile: async ({ name }, { language }) => Response.json({ name, language }),
           donate: async ({ name }, { language }) => Response.json({ name, language }),
@@ -213,6 +216,8 @@ describe("GET /api/nonprofits, narrowed", () => {
           search: async () => Response.json({}),
           organisation: async () => Response.json({}),
           history: async ({ contested }) => Response.json(contested),
+          feed: (found) => encodedJson(found),
+          compare: async () => Response.json({}),
           form: async () => Response.json({}),
           profile: async () => Response.json({}),
           donate: async () => Response.json({}),

@@ -1,0 +1,107 @@
+import { Feed } from "feed";
+import { causeIds, causeName } from "#content/contract/cause.ts";
+import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
+import { english as t } from "#content/language/texts.ts";
+import { historiesOf, newestChangesIn } from "#content/nonprofit/changes-store.ts";
+import { countryName } from "#content/nonprofit/country.ts";
+import { listCounts } from "#content/nonprofit/list-store.ts";
+import { listParts, pageAddress } from "#site/parts/address.ts";
+import { type HistoryView, historyView } from "#site/profile/history-view.ts";
+import { type DocumentKey, type DocumentKind, oneByOne, type Source } from "./document.ts";
+import { profileIn } from "./staleness.ts";
+
+/** Entries of a feed at most; the numbered files of the change feed hold all. */
+const entriesMax = 50;
+
+const keyOf = (list: string): DocumentKey => `atom ${list}`;
+const keysOf = (lists: Iterable<string>): DocumentKey[] =>
+  [...new Set(lists)].filter((list) => list !== "thin").map(keyOf);
+
+/**
+ * What is new in the directory, a cause and a country, for feed readers: changes of the public history. /causes/{id}.atom and
+ * /countries/{code}.atom have those of the nonprofits that stand in the list now, /feed.atom those of withdrawn ones, too.
+ */
+export const atom: DocumentKind = {
+  ...oneByOne(
+    "atom",
+    async function* ({ store }) {
+      const causes = causeIds.map((id) => `cause:${id}`);
+      yield keysOf(["all", ...causes, ...(await listCounts(store)).keys()]);
+    },
+    async ({ store, baseUrl }: Source, list = "all") => {
+      const page = list === "all" ? "" : pageAddress(list, 1);
+      const path = `${page || "feed"}.atom`;
+      const newest = await newestChangesIn(store, list, entriesMax);
+      if (newest.length === 0 && list.startsWith("country:")) return { path, body: null };
+      const histories = await historiesOf(store, [...new Set(newest.map(({ id }) => id))]);
+      const views = newest.flatMap(({ id, name, sequence }) => {
+        const history = histories.get(id);
+        const changes = history?.changes.filter((change) => change.sequence === sequence) ?? [];
+        if (history === undefined) return [];
+        return historyView(
+          { name, history: { ...history, changes }, contested: [], gifts: null },
+          t,
+        );
+      });
+      const { kind, value } = listParts(list);
+      const name = kind === "cause" ? causeName(value) : countryName(value);
+      const title =
+        list === "all" ? t.text("feed.all") : t.text("feed.list", { name: name ?? value });
+      return { path, body: atomXml(baseUrl, { path: `/${path}`, page: `/${page}`, title }, views) };
+    },
+  ),
+  staleLater: (change, { places }) =>
+    profileIn(change) === null ? [] : keysOf(["all", ...places.keys(), ...change.moved_lists]),
+};
+
+/** The feed of one profile: its newest changes, a withdrawal too. */
+export function profileFeed(baseUrl: string, found: FoundHistory): string {
+  const view = historyView(found, t);
+  const of = { path: `${view.profile}.atom`, page: view.profile, title: view.title };
+  return atomXml(baseUrl, of, [{ ...view, changes: view.changes.slice(0, entriesMax) }]);
+}
+
+/**
+ * A feed in Atom (RFC 4287) of these histories, newest first. Ids are tag URIs (RFC 4151) of the day and number of the change,
+ * so that they outlive names. Text is escaped before the library puts it into CDATA sections, which end at a second "]]>".
+ */
+function atomXml(
+  baseUrl: string,
+  { path, page, title }: { path: string; page: string; title: string },
+  views: readonly HistoryView[],
+): string {
+  const tag = `tag:${new URL(baseUrl).hostname}`;
+  const feed = new Feed({
+    id: `${tag},2026:${path}`,
+    title: xmlText(title),
+    link: baseUrl + page,
+    feedLinks: { atom: baseUrl + path },
+    // A feed without entries has no day of its own.
+    updated: new Date(views[0]?.changes[0]?.at ?? 0),
+    generator: "Almoner",
+    author: { name: "Almoner", link: baseUrl },
+  });
+  for (const { name, profile, changes } of views) {
+    for (const { sequence, at, who, why, values, agreed, others, ...change } of changes) {
+      const became = values.map(({ field, old, new: next }) => {
+        const was = old ?? t.text("history.was_empty");
+        return `${field}: ${was} → ${next ?? t.text("history.now_empty")}`;
+      });
+      feed.addItem({
+        id: `${tag},${at.slice(0, 10)}:change/${sequence}`,
+        title: Bun.escapeHTML(xmlText(`${name}: ${change.title}`)),
+        link: baseUrl + profile,
+        date: new Date(at),
+        published: new Date(at),
+        description: [who, why, ...became, ...agreed.map(({ text }) => text), others]
+          .map((line) => (line ? `<p>${Bun.escapeHTML(xmlText(line))}</p>` : ""))
+          .join(""),
+      });
+    }
+  }
+  return feed.atom1();
+}
+
+/** A text without what XML 1.0 has no place for: control characters, and halves of surrogate pairs. */
+const xmlText = (text: string): string =>
+  text.toWellFormed().replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "");

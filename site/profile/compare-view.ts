@@ -1,0 +1,75 @@
+import { comparedMax } from "#content/contract/comparison.ts";
+import type { Compared } from "#content/find/compare.ts";
+import { english } from "#content/language/texts.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import type { BuildInputs } from "#site/parts/page-context.ts";
+import { clipped } from "#site/parts/words.ts";
+import { factsOf, labelOf, originsOf } from "./profile-facts.ts";
+import { linkHtml } from "./profile-html.ts";
+import { profileView } from "./profile-view.ts";
+
+/** Facts that have a row each. */
+const factRows = ["website", "founded_year", "team_size", "beneficiaries_per_year"];
+const missionLengthMax = 600;
+
+/** Organisations side by side: facts alone, no score and no winner. Cells are HTML that is safe. */
+export function compareView({ asked, records, not_found }: Compared, build: BuildInputs) {
+  const { t = english } = build;
+  const cells = records.map((record) => cellsOf(record, build));
+  const withOrgs = (path: string, more: string[] = []): string =>
+    `${path}?orgs=${[...records.map(({ slug }) => slug), ...more].map(encodeURIComponent).join(",")}`;
+  return {
+    path: records.length === 0 ? "/compare" : withOrgs("/compare"),
+    json: records.length === 0 ? undefined : withOrgs("/api/compare"),
+    noindex: asked.length > 0,
+    orgs: records.map(({ slug }) => slug).join(", "),
+    names: records.map(({ slug, name }) => ({ name, href: `/nonprofits/${slug}` })),
+    rows: (cells[0] ?? [])
+      .map(({ label }, row) => ({ label, cells: cells.map((one) => one[row]?.html ?? "") }))
+      .filter((row) => row.cells.some((html) => html !== "")),
+    notes: [
+      ...(asked.length > comparedMax ? [t.html("compare.left_out", { max: comparedMax })] : []),
+      ...not_found.map(({ slug, nearest }) => {
+        const links = nearest.map((one) => linkHtml(withOrgs("/compare", [one.slug]), one.name));
+        return `${t.html("compare.missing", { slug })} ${links.join(", ")}`;
+      }),
+    ],
+  };
+}
+
+function cellsOf(record: NonprofitRecord, build: BuildInputs) {
+  const { t = english } = build;
+  const detail = toDetail(record, build.baseUrl, build.givingLinks);
+  const view = profileView(record, detail, build);
+  const line = (text: string | null, href: string | null = null): string =>
+    text ? `<p dir="auto">${href === null ? Bun.escapeHTML(text) : linkHtml(href, text)}</p>` : "";
+  const registers = detail.register_facts.map(({ register_name, state, as_of, record_url }) => {
+    const date = t.text("organisation.as_of", { date: t.date(as_of) });
+    const said = `${t.word(register_name)}: ${t.named("state", state)}, ${date}`;
+    return line(said, safeLink(record_url));
+  });
+  const facts = factsOf(detail, t);
+  const ways = detail.ways_to_give.map(({ label, url }) => line(t.word(label), safeLink(url)));
+  const origins = originsOf(detail.provenance, t).map(({ fields, source, link, day }) =>
+    line(`${fields}: ${source}, ${t.date(day)}`, link?.href),
+  );
+  const rows: [label: string, ...html: string[]][] = [
+    [t.text("compare.what"), line(view.sentence)],
+    [t.text("compare.place"), line(view.place)],
+    [t.text("frame.causes"), ...view.causes.map(({ name, href }) => line(name, href))],
+    [t.text("compare.standing"), line(view.withdrawn ? view.whyWithdrawn : view.standing.text)],
+    [t.text("compare.registers"), ...registers],
+    [t.text("compare.money"), line(view.size)],
+    [t.text("profile.mission"), line(clipped(detail.mission ?? "", missionLengthMax))],
+    ...factRows.map((field): [string, string] => {
+      const fact = facts.find((one) => one.field === field);
+      return [labelOf(field, t), fact === undefined ? "" : line(fact.text, fact.href)];
+    }),
+    [t.text("profile.give"), ...ways],
+    [t.text("compare.verified"), line(t.text(`profile.${view.verified ? "verified" : "listed"}`))],
+    [t.text("compare.sources"), ...origins],
+  ];
+  return rows.map(([label, ...html]) => ({ label, html: html.join("") }));
+}
