@@ -26,6 +26,7 @@ const inPlaces: Record<string, string> = {
 };
 const queries: Record<string, string> = {
   recommendNonprofits: "?cause=health",
+  compareNonprofits: "?orgs=oak",
   listAgentSubmissions: "?agent_id=a",
   getReconciliation: `?queries=${encodeURIComponent('{"a": {"query": "Hope"}}')}`,
 };
@@ -37,6 +38,7 @@ const bodies: Record<string, unknown> = {
 /** These ask nothing of the store, or are refused before. */
 const withoutStore = [
   "browseNonprofits",
+  "compareForPeople",
   "searchForPeople",
   "getHealth",
   "getReadiness",
