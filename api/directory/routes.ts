@@ -1,4 +1,4 @@
-import { Elysia, NotFoundError } from "elysia";
+import { Elysia } from "elysia";
 import { causeName } from "#content/contract/cause.ts";
 import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
@@ -71,7 +71,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
     )
     .get("/nonprofits/:slug", ({ params: { slug } }) => {
       // Elysia takes a whole part of the path for the name.
-      if (!slug.endsWith(".atom")) throw new NotFoundError();
+      if (!slug.endsWith(".atom")) return unknownSlug();
       return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
     })
     .get(pathOf(directory.listCauses), () => causes(context))

@@ -6,40 +6,32 @@ import { cleaned, parameter } from "./operations/query.ts";
 /** Organisations side by side at most. */
 export const comparedMax = 4;
 
+const Nearest = z.object({ slug: z.string(), name: z.string() });
+
 /** GET /api/compare. */
 export const Comparison = named("Comparison", {
-  nonprofits: z
-    .array(NonprofitDetail)
-    .describe(
-      "As at /api/nonprofits/{slug}, in the order of orgs; of a merged profile the one that it went into",
-    ),
+  nonprofits: z.array(NonprofitDetail).describe("In the order of orgs; merged ones are followed"),
   not_found: z
-    .array(
-      z.object({
-        slug: z.string(),
-        nearest: z.array(z.object({ slug: z.string(), name: z.string() })),
-      }),
-    )
+    .array(z.object({ slug: z.string(), nearest: z.array(Nearest) }))
     .describe("Slugs that no nonprofit has, with the nearest names"),
 });
 export type Comparison = z.infer<typeof Comparison>;
 
-/** The slugs in a text, each once: between commas or spaces, alone or as addresses of profiles. At most 50 are read. */
+/** The slugs in a text, each once, 50 at most: between commas or spaces, alone or as addresses of profiles. */
 export const slugsIn = (orgs: string): string[] => {
-  const names = orgs
-    .split(/[\s,]+/, 50)
-    .map((one) => /([^/?#]*)\/?(?:[?#].*)?$/.exec(one)?.[1] ?? "");
-  return [...new Set(names.filter((name) => name !== ""))];
+  const words = orgs.split(/[\s,]+/, 50);
+  const slugs = words.map((word) => /([^/?#]*)\/?(?:[?#].*)?$/.exec(word)?.[1] ?? "");
+  return [...new Set(slugs)].filter((slug) => slug !== "");
 };
 
 const error = `orgs names one to ${comparedMax} organisations: slugs with commas between them.`;
-const isComparable = (orgs: string) =>
-  slugsIn(orgs).length > 0 && slugsIn(orgs).length <= comparedMax;
 
 /** What is compared, for programs; a page says itself what is wrong. */
 export const comparedOrgs = parameter(
   (given) => cleaned(given),
-  z.string({ error }).refine(isComparable, { error }),
+  z
+    .string({ error })
+    .refine((orgs) => slugsIn(orgs).length > 0 && slugsIn(orgs).length <= comparedMax, { error }),
   `Slugs of one to ${comparedMax} organisations, with commas between them`,
   "hope-kitchen,water-for-all",
 );

@@ -8,13 +8,14 @@ import { drawnForm } from "#site/documents/form-page.ts";
 import { type Drawing, drawn as drawnPage } from "#site/documents/document.ts";
 import { profileFeed } from "#site/documents/atom.ts";
 import {
-  drawnComparison,
   drawnHistory,
   drawnList,
   drawnOrganisation,
   drawnSearch,
+  drawnView,
 } from "#site/documents/list-page.ts";
 import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
+import { compareView } from "#site/profile/compare-view.ts";
 import { listPath } from "#site/parts/address.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import type { BuildInputs } from "#site/parts/page-context.ts";
@@ -93,16 +94,12 @@ export function openDrawing(
       );
     },
     feed: (found) => {
-      const path = `nonprofits/${found.history.slug}.atom`;
-      return new EncodedBody(
-        profileFeed(baseUrl, found),
-        headersOf(path).contentType,
-        freshCacheControl,
-      );
+      const { contentType } = headersOf("feed.atom");
+      return new EncodedBody(profileFeed(baseUrl, found), contentType, freshCacheControl);
     },
     compare: (found, asked) =>
       drawn(asked, { headersAs: "compare.html" }, (from, format) =>
-        drawnComparison(from, found, format),
+        drawnView(from, "/compare", compareView(found, from), format),
       ),
     profile: (record, form) =>
       drawn(inHtml(form), { headersAs: `nonprofits/${record.slug}.html` }, (from) =>

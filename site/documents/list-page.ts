@@ -8,13 +8,11 @@ import { listCounts } from "#content/nonprofit/list-store.ts";
 import type { SearchAsked } from "#content/contract/search.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
-import type { Compared } from "#content/find/compare.ts";
 import type { FoundList } from "#content/find/browse-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { listPageView } from "#site/lists/list-view.ts";
 import { listMarkdown } from "#site/lists/list-markdown.ts";
 import { english } from "#content/language/texts.ts";
-import { compareView } from "#site/profile/compare-view.ts";
 import { historyView } from "#site/profile/history-view.ts";
 import { organisationView } from "#site/profile/organisation-view.ts";
 import { listParts, pageAddress, pageSizeOf, staticPages } from "#site/parts/address.ts";
@@ -230,14 +228,7 @@ export const drawnHistory = (
   found: FoundHistory,
   format: PageFormat,
 ): Promise<DrawnPage> =>
-  inFormat(drawing, "/history/[slug]", historyView(found, drawing.t ?? english), format);
-
-/** Organisations side by side, as a page. */
-export const drawnComparison = (
-  drawing: Drawing,
-  found: Compared,
-  format: PageFormat,
-): Promise<DrawnPage> => inFormat(drawing, "/compare", compareView(found, drawing), format);
+  drawnView(drawing, "/history/[slug]", historyView(found, drawing.t ?? english), format);
 
 /** What registers say of an organisation without a profile, as a page. */
 export const drawnOrganisation = (
@@ -245,10 +236,10 @@ export const drawnOrganisation = (
   known: Organisation,
   format: PageFormat,
 ): Promise<DrawnPage> =>
-  inFormat(drawing, "/organisations/[id]", organisationView(known, drawing.t ?? english), format);
+  drawnView(drawing, "/organisations/[id]", organisationView(known, drawing.t ?? english), format);
 
 /** A page as it is, or read into markdown. */
-async function inFormat(
+export async function drawnView(
   drawing: Drawing,
   page: string,
   view: object,

@@ -4,7 +4,8 @@ import type { Compared } from "#content/find/compare.ts";
 import { openTexts } from "#content/language/texts.ts";
 import es from "#content/editorial/texts/es.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { drawnComparison } from "#site/documents/list-page.ts";
+import { drawnView } from "#site/documents/list-page.ts";
+import { compareView } from "#site/profile/compare-view.ts";
 import { aRichNonprofit, aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -22,9 +23,10 @@ const thin = stored({ slug: "thin", name: "<b>Thin</b> & Co" });
 const drawn = async (found: Partial<Compared>, drawing: object = {}) => {
   const records = found.records ?? [];
   const asked = found.asked ?? records.map(({ slug }) => slug);
+  const from = { ...site, ...drawing };
   const compared = { asked, records, not_found: found.not_found ?? [] };
   return load(
-    textOf(await drawnComparison({ ...site, ...drawing }, compared, { markdown: false })),
+    textOf(await drawnView(from, "/compare", compareView(compared, from), { markdown: false })),
   );
 };
 
