@@ -201,6 +201,7 @@ const verbs: readonly string[] = [
   "content/register/import.ts",
   "content/register/link-registers.ts",
   "content/find/answer.ts",
+  "content/find/compare.ts",
 ];
 
 test("a verb takes the time from its world", async () => {

@@ -76,6 +76,8 @@ export const sampleFiles: Record<string, string> = {
   "agents.md": "# For agents\n".repeat(200),
   "robots.txt": "User-agent: *\n",
   "sitemap.xml": "<?xml version='1.0'?><sitemapindex/>",
+  "feed.atom": "<feed/>",
+  "causes/education.atom": "<feed/>",
   "sitemaps/1.xml": "<?xml version='1.0'?><urlset/>",
   "openapi.json": json("The description"),
   "agents.arazzo.yaml": "arazzo: 1.0.1\n".repeat(100),

@@ -17,6 +17,7 @@ const paths = [
   "/developers",
   "/privacy",
   "/match",
+  "/compare",
   "/onboard",
   "/corrections",
   "/widget",

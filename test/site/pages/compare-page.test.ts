@@ -67,7 +67,7 @@ describe("organisations side by side", () => {
   });
 
   test("are said in the language of the reader, with links that stay in it", async () => {
-    const t = openTexts("es", es as never);
+    const t = openTexts("es", es);
     const $ = await drawn({ records: [thin] }, { t });
     expect($("h1").text()).toBe("Comparar organizaciones");
     expect($(".compared th[scope=col] a").attr("href")).toBe("/es/nonprofits/thin");

@@ -199,7 +199,7 @@ describe("a profile", () => {
     expect($(".sentence").text()).toBe(
       "Education organisation in Kisumu, founded in 1998, reaching 12,345 people a year.",
     );
-    const links = $(".nearby a")
+    const links = $(".nearby li a")
       .toArray()
       .map((a) => [$(a).text().trim(), $(a).attr("href"), $(a).attr("rel")]);
     expect(links).toEqual([
