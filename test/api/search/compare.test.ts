@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Context } from "#api/context.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { Comparison } from "#content/contract/comparison.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
+const draw: Pick<NonNullable<Context["draw"]>, "compare"> = {
+  compare: async ({ asked, records, not_found }, { language }) =>
+    Response.json({ asked, slugs: records.map(({ slug }) => slug), not_found, language }),
+};
 let service: TestService;
 beforeAll(async () => {
   service = await aService({
@@ -16,10 +21,7 @@ beforeAll(async () => {
       aNonprofit({ slug: "ring", status: "withdrawn", merged_into: "ring" }),
     ],
     context: {
-      draw: {
-        compare: async ({ asked, records, not_found }, { language }) =>
-          Response.json({ asked, slugs: records.map(({ slug }) => slug), not_found, language }),
-      } as never,
+      draw: draw as never,
     },
   });
 });

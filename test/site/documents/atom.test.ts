@@ -56,7 +56,7 @@ test("third-party text is escaped markup, and no byte of a feed is one that XML 
   expect(xml).not.toContain("<script");
   expect(xml).not.toContain("]]></title><");
   // oxlint-disable-next-line no-control-regex
-  expect(xml).not.toMatch(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uD800\uFFFE\uFFFF](?!\p{L})/);
+  expect(xml).not.toMatch(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uD800\uFFFE\uFFFF]/);
   expect(xml).toMatch(
     /^<\?xml version="1.0" encoding="utf-8"\?>\n<feed xmlns="http:\/\/www.w3.org\/2005\/Atom">/,
   );
