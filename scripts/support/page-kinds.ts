@@ -2,6 +2,7 @@
 const alone = [
   ...["/", "/search?q=food", "/causes", "/countries", "/browse", "/statistics", "/methodology"],
   ...["/recommendations", "/agents", "/about", "/privacy", "/data", "/developers", "/match"],
+  ...["/compare", "/compare?orgs=nobody"],
   ...["/onboard", "/onboard?q=food", "/onboard?register=1", "/onboard/status", "/corrections"],
   ...["/widget", "/receipt", "/404", "/es", "/fr/about"],
   ...["/es/onboard?register=1", "/fr/onboard/status", "/es/corrections?q=food"],

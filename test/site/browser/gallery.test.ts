@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { toSummary } from "#content/nonprofit/wire.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
-import { drawnSearch } from "#site/documents/list-page.ts";
+import { compareView } from "#site/profile/compare-view.ts";
+import { drawnSearch, drawnView } from "#site/documents/list-page.ts";
 import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
 import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
@@ -49,6 +50,14 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
     for (const key of keys)
       for (const [path, body] of Object.entries(await site.files(key)))
         if (body !== null) files.set(`/${path}`, body);
+    for (const [path, records] of [
+      ["/compare.html", stored.slice(0, 2)],
+      ["/hostile-compare.html", stored.slice(-4)],
+    ] as const) {
+      const not_found = [{ slug: attack, nearest: [{ slug: "x", name: attack }] }];
+      const view = compareView({ asked: [attack], records, not_found }, site);
+      files.set(path, await drawnView(site, "/compare", view, { markdown: false }));
+    }
     const nonprofits = stored.map((record) => ({
       ...toSummary(record, siteBaseUrl),
       match: "all" as const,
