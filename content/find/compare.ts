@@ -1,9 +1,9 @@
 import { noFilters } from "#content/contract/browse.ts";
 import { comparedMax, type Comparison } from "#content/contract/comparison.ts";
-import type { SearchQuery } from "#content/contract/search.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
+import type { Search } from "./search.ts";
 
 /** What was found of the slugs that were asked for, in their order: of more than four the first four. */
 export type Compared = Pick<Comparison, "not_found"> & {
@@ -11,14 +11,11 @@ export type Compared = Pick<Comparison, "not_found"> & {
   records: NonprofitRecord[];
 };
 
-type World = {
-  store: Queryable;
-  search: { page: (query: SearchQuery) => Promise<{ ids: number[] }> };
-};
+type World = { store: Queryable; search: { page: Search } };
 
 const mergesMax = 5;
 
-/** Finds organisations to compare; of a profile that was merged the one that it went into. What no profile is called comes with the nearest names. */
+/** Finds what to compare; of a merged profile the one that it went into. What no profile is called comes with the nearest names. */
 export async function compare(
   { store, search }: World,
   asked: readonly string[],

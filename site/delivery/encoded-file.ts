@@ -26,7 +26,8 @@ export type EncodedFile = {
 
 /** What is larger is sent from the disk as it is. */
 export const cachedBodyBytesMax = 512 * 1024;
-const compressible = /^(text\/|application\/(json|linkset\+json|ld\+json|(?:atom\+)?xml|yaml|javascript))|svg/;
+const compressible =
+  /^(text\/|application\/(json|linkset\+json|ld\+json|(?:atom\+)?xml|yaml|javascript))|svg/;
 
 /** `read` gives the content again for compressing it, null when it is gone. */
 export function encodeFile(

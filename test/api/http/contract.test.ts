@@ -97,7 +97,10 @@ test("every route is described, and every described operation of the service is 
   const files = new Set(["getNonprofitMarkdown", "getChangeState", "getChanges"]);
   const described = operations
     .filter(({ operationId }) => !files.has(operationId))
-    .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}(?:\.\w+$)?/g, ":$1")}`);
+    .map(
+      ({ method, path }) =>
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}(?:\.\w+$)?/g, ":$1")}`,
+    );
   const moved = new Set(movedRoutes().routes.map(({ path }) => `GET ${path}`));
   const routes = service.app.routes
     .map(({ method, path }) => `${method} ${path}`)
