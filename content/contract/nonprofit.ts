@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Facets, incomeBandIds, unknownNote } from "./browse.ts";
 import { named } from "./base/shape.ts";
+import { GiverAnswer } from "./giver-answer.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);
 const count = (description: string) => z.int().min(0).nullable().describe(description);
@@ -241,6 +242,11 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
     registrations: z.array(Registration),
     identifiers: z.array(z.string()).describe("org-id form, for example US-EIN-530196605"),
     register_facts: z.array(RegisterFacts).describe("What public registers say, each as of a date"),
+    giver_answers: z
+      .array(GiverAnswer)
+      .describe(
+        "What givers ask, answered by registers and filings; empty where none speaks of it",
+      ),
     provenance: z.record(z.string(), FieldProvenance),
     updated_at: z.string().describe("ISO 8601, UTC"),
   })

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { NonprofitStatus, RegisterState } from "./nonprofit.ts";
 import { named } from "./base/shape.ts";
+import { GiverAnswer } from "./giver-answer.ts";
 
 /** Numbers in one POST /api/organisations/standing. */
 export const organisationsMax = 1_000;
@@ -72,7 +73,10 @@ export const Organisation = named("Organisation", {
   profile: OrganisationProfile.nullable(),
   standing: StandingStatement,
   deductibility: DeductibilityStatement.nullable().describe("Null outside the United States"),
-  registers: z.array(RegisterStatement).describe("What each register that could list it says"),
+  giver_answers: z.array(GiverAnswer).describe("What givers ask, answered as registers do"),
+  registers: z
+    .array(RegisterStatement)
+    .describe("What each register that could list it says, and which filings of it are known"),
 });
 export type Organisation = z.infer<typeof Organisation>;
 

@@ -16,6 +16,7 @@ import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer } from "./facets.ts";
 import { countryName } from "./country.ts";
 import { incomeBand } from "./filters.ts";
+import { allGiverAnswers } from "./giver-answers.ts";
 import { incomeOf } from "./listing.ts";
 import { confidenceIn } from "./provenance.ts";
 import { shownName } from "./public-name.ts";
@@ -106,6 +107,7 @@ export const toDetail = (
   impact_metrics: n.impact_metrics,
   ...registrationsOf(n),
   register_facts: publicFacts(n.register_records),
+  giver_answers: allGiverAnswers(n.register_records),
   provenance: provenanceOf(n),
   updated_at: isoTime(n.updated_at),
 });

@@ -1,16 +1,15 @@
-import { z } from "zod";
 import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
-import {
-  DeductibilityAnswer,
-  type Organisation,
-  type RegisterStatement,
-  type Standing,
-} from "#content/contract/standing.ts";
+import type { Organisation, RegisterStatement, Standing } from "#content/contract/standing.ts";
 import words from "#content/editorial/standing.json";
 import { countryName } from "#content/nonprofit/country.ts";
+import {
+  deductibilityInWords,
+  deductibilityOf,
+  giverAnswers,
+  type Judgement,
+} from "#content/nonprofit/giver-answers.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import {
-  factNamed,
   listedAfter,
   recordUrl,
   type Register,
@@ -28,9 +27,6 @@ export type RegisteredNumber = {
   records: readonly RegisterRecord[];
   profile: { slug: string; name: string; status: NonprofitStatus } | null;
 };
-
-/** What is said, by which record; null: by none. */
-export type Judgement<Value> = { value: Value; by: RegisterRecord | null };
 
 /**
  * The standing by what registers say. A missing row is never a revocation. Revoked becomes reinstated when the row says
@@ -77,32 +73,6 @@ export function confirmedAt({ register, scope, as_of }: RegisterRecord, scopes: 
   return read > as_of ? read : as_of;
 }
 
-/** What the codes of registers say, the register that counts first first; "" stands for any other code. */
-const deductibilityCodes = Object.entries(words.codes).map(
-  ([register, codes]) =>
-    [
-      register,
-      new Map(Object.entries(z.record(z.string(), DeductibilityAnswer).parse(codes))),
-    ] as const,
-);
-
-/** Whether gifts are deductible from US tax, by the IRS; null for organisations of other registers. */
-export function deductibilityOf(
-  records: readonly RegisterRecord[],
-  standing: Judgement<Standing>,
-  scheme: string,
-): Judgement<DeductibilityAnswer> | null {
-  if (scheme !== "US-EIN") return null;
-  if (standing.value === "revoked") return { value: "not deductible", by: standing.by };
-  for (const [register, codes] of deductibilityCodes) {
-    const by = records.find((one) => one.register === register && one.state === "registered");
-    if (by === undefined) continue;
-    const value = codes.get(String(by.facts["deductibility"])) ?? codes.get("");
-    if (value !== undefined) return { value, by };
-  }
-  return { value: "unknown", by: null };
-}
-
 /** The public answer about a number. */
 export function organisationAnswer(
   number: RegisterNumber,
@@ -113,8 +83,11 @@ export function organisationAnswer(
   const scheme = schemeOf(org_id);
   const { records, profile } = known;
   const standing = standingOf(records, scopes, scheme);
-  const gifts = deductibilityOf(records, standing, scheme);
-  const registers = registersOfScheme(scheme).map((register) => {
+  const gifts = deductibilityOf(records, standing.value === "revoked" ? standing.by : null, scheme);
+  const filings = records.flatMap(({ state, register }) =>
+    state === "filed" ? (registerById(register) ?? []) : [],
+  );
+  const registers = [...registersOfScheme(scheme), ...filings].map((register) => {
     const record = records.find((one) => one.register === register.id);
     return statementOf(register, org_id, record, scopes);
   });
@@ -150,6 +123,7 @@ export function organisationAnswer(
       meaning: deductibilityInWords(gifts),
       ...sourceIn(gifts),
     },
+    giver_answers: giverAnswers(org_id, records, (record) => confirmedAt(record, scopes)),
     registers,
   };
 }
@@ -160,12 +134,6 @@ export function standingInWords({ value, by }: Judgement<Standing>, scheme: stri
   const said = by?.state === "gone" ? words.gone : words.standings[value];
   const missing = missingWords.get(scheme);
   return value === "not listed" && missing !== undefined ? `${said} ${missing}` : said;
-}
-
-/** The register's own words say more: which kind of organisation, and up to how much. */
-function deductibilityInWords({ value, by }: Judgement<DeductibilityAnswer>): string {
-  const own = by === null ? null : factNamed("deductibility", by);
-  return String(own?.value ?? words.deductibility[value]);
 }
 
 /** Who says something, and as of when: of a missing row the first register that was read, as of its newest file. */

@@ -2,8 +2,8 @@ import { registersReadFact } from "#content/register/import-store.ts";
 import { knownSchemes, schemeOf } from "#content/register/org-id.ts";
 import { registerById } from "#content/nonprofit/register-facts.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
+import { deductibilityOf } from "#content/nonprofit/giver-answers.ts";
 import {
-  deductibilityOf,
   type RegisteredNumber,
   type ScopesRead,
   sinceOf,
@@ -150,7 +150,7 @@ function rowOf(
   scheme: string,
 ) {
   const judged = standingOf(records, scopes, scheme);
-  const gifts = deductibilityOf(records, judged, scheme);
+  const gifts = deductibilityOf(records, judged.value === "revoked" ? judged.by : null, scheme);
   const { slug, name } = profile ?? { slug: null, name: records[0]?.name ?? "" };
   const { register, as_of } = sourceOf(judged.by, records, scopes, scheme);
   return [

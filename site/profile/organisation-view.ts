@@ -2,24 +2,15 @@ import type { Organisation } from "#content/contract/standing.ts";
 import words from "#content/editorial/standing.json";
 import type { Texts } from "#content/language/texts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { giverHtml } from "./profile-html.ts";
 
 /** What registers say of an organisation that has no profile here. */
 export function organisationView(known: Organisation, t: Texts) {
-  const { org_id, registration_number: number, standing, deductibility } = known;
+  const { org_id, registration_number: number, standing } = known;
+  const { register_name, as_of } = standing;
   const type = t.word(known.type);
   const title = known.name ?? `${type} ${number}`;
   const state = (value: string) => t.named("state", value);
-  const said = [
-    { heading: t.text("organisation.standing", { value: state(standing.value) }), ...standing },
-    ...(deductibility === null
-      ? []
-      : [
-          {
-            heading: t.text("organisation.gifts", { value: state(deductibility.value) }),
-            ...deductibility,
-          },
-        ]),
-  ];
   return {
     org_id,
     title,
@@ -29,22 +20,22 @@ export function organisationView(known: Organisation, t: Texts) {
       number,
       country: t.country(known.country) ?? "",
     }),
-    statements: said.map(({ heading, meaning, register_name, as_of, record_url }) => ({
-      heading,
-      meaning: meaningIn(meaning, t),
-      /** Markup: the register, linked to its own page of the organisation. */
-      source:
-        register_name === null || as_of === null
-          ? null
-          : t.text("organisation.says", {
-              register: linked(t.word(register_name), safeLink(record_url)),
-              date: t.date(as_of),
-            }),
-    })),
-    registers: known.registers.map(({ register_name, state: value, as_of }) => ({
-      name: t.word(register_name),
-      state: state(value),
-      asOf: as_of === null ? null : t.text("organisation.as_of", { date: t.date(as_of) }),
+    heading: t.text("organisation.standing", { value: state(standing.value) }),
+    meaning: meaningIn(standing.meaning, t),
+    /** Markup: the register, linked to its own page of the organisation. */
+    source:
+      register_name === null || as_of === null
+        ? null
+        : t.text("organisation.says", {
+            register: linked(t.word(register_name), safeLink(standing.record_url)),
+            date: t.date(as_of),
+          }),
+    /** Markup: what givers ask beside that. */
+    answers: giverHtml(known.giver_answers, t),
+    registers: known.registers.map((register) => ({
+      name: t.word(register.register_name),
+      state: state(register.state),
+      asOf: register.as_of && t.text("organisation.as_of", { date: t.date(register.as_of) }),
     })),
   };
 }

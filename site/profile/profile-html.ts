@@ -1,6 +1,8 @@
 import { correctionFields } from "#content/contract/correction.ts";
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { GiverAnswer } from "#content/contract/giver-answer.ts";
 import type { Texts } from "#content/language/texts.ts";
+import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { type Fact, factsBeside, fieldName, type FieldsOrigin } from "./profile-facts.ts";
 
@@ -108,6 +110,23 @@ export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t
 <dl class="facts">${rows.join("")}</dl>
 <p class="note">${licenced}</p>
 </section>`;
+}
+
+/** What givers ask, as a section; escaped. Without questions of US law of organisations elsewhere; "" where nothing is known. */
+export function giverHtml(answers: readonly GiverAnswer[], t: Texts): string {
+  const rows = answers.flatMap(({ org_id, question, value, reason, register, as_of, ...more }) => {
+    const by = registerById(register ?? "");
+    if (by === undefined && !org_id.startsWith("US-EIN-")) return [];
+    const name = by === undefined ? "" : t.word(registerName(by, org_id));
+    const source = as_of === null ? "" : ` (${escaped(name)}, ${t.date(as_of)})`;
+    const said = escaped(more.name ?? t.date(t.named("answer", value)));
+    const link = `<a href="/organisations/${escaped(value)}">${said}</a>`;
+    const age =
+      more.age_months === undefined ? "" : t.text("giver.age", { count: more.age_months });
+    return `<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${question === "merged_into" ? link : said} <span class="note">${age} ${escaped(t.word(reason))}${source}</span></dd></div>`;
+  });
+  if (rows.length === 0) return "";
+  return `<section class="answers"><h2>${t.text("giver.title")}</h2><dl class="facts">${rows.join("")}</dl></section>`;
 }
 
 /** An amount is rounded for people; programs find it whole. */

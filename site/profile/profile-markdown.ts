@@ -1,3 +1,4 @@
+import type { GiverAnswer } from "#content/contract/giver-answer.ts";
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { networks } from "#content/giving/network.ts";
@@ -46,6 +47,7 @@ export function markdownOf(
         "Impact",
         metricsOf(detail).map(({ name, value, note }) => entry({ name, text: value, note })),
       ),
+      list("What givers ask", giverLines(detail.giver_answers)),
       ...detail.register_facts.map((register) => registerOf(register, detail)),
       list(
         "Sources",
@@ -117,6 +119,15 @@ function registerOf(register: RegisterFacts, detail: NonprofitDetail): string {
   const terms = attribution.includes(licence.name) ? [] : [licence.name];
   return `${heading}\n\n${list("", [...facts.map(lineOf), `Licence: ${[attribution, ...terms].join("; ")}`])}`;
 }
+
+/** What givers ask that no register's own facts say below. */
+const giverLines = (answers: readonly GiverAnswer[]): string[] =>
+  answers.flatMap(({ question, value, register }) =>
+    register === null || value === "no" || !askedBeside.has(question)
+      ? []
+      : markdownLine(`${question}: ${value} (why: giver_answers in the JSON)`),
+  );
+const askedBeside: ReadonlySet<string> = new Set(["daf", "revoked", "reinstated", "merged_into"]);
 
 /** Amounts are our own words, and no model has to undo their rounding. */
 const lineOf = (fact: RegisterFact): string =>

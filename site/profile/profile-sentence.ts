@@ -3,11 +3,12 @@ import type { Standing } from "#content/contract/standing.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
+import type { Judgement } from "#content/nonprofit/giver-answers.ts";
 import { isStated } from "#content/nonprofit/provenance.ts";
 import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
 import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
 import { schemeOf } from "#content/register/org-id.ts";
-import { type Judgement, type ScopesRead, standingOf } from "#content/register/standing.ts";
+import { type ScopesRead, standingOf } from "#content/register/standing.ts";
 import { listPath } from "#site/parts/address.ts";
 import { clipped, isolated } from "#site/parts/words.ts";
 

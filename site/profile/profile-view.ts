@@ -19,6 +19,7 @@ import { linkHost } from "#content/nonprofit/safe-link.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import {
   factsHtml,
+  giverHtml,
   linkHtml,
   marksHtml,
   originsHtml,
@@ -103,7 +104,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     programs: programsOf(detail, t),
     metrics: metricsOf(detail, t),
     registrations: registrationsOf(record, detail, t),
-    /** What public registers say, as HTML that is safe. */
+    /** What givers ask, and what public registers say, as HTML that is safe. */
+    answers: giverHtml(detail.giver_answers, t),
     registers: detail.register_facts.map((register) => registerHtml(register, detail, t)).join(""),
     causes: detail.causes.map((cause) => ({
       href: `/causes/${cause.id}`,

@@ -78,6 +78,8 @@ const listed = new Set<string>([
     Object.values<string>(one),
   ),
   standing.gone,
+  ...Object.values(standing.giver_says).map(({ reason }) => reason),
+  ...Object.values(standing.giver_unknown),
   ...["true", "false"].flatMap((value) =>
     (["claimed", "has_website"] as const).map((facet) => facetValueName(facet, value)),
   ),

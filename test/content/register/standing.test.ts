@@ -125,6 +125,20 @@ test("each register says what it knows, and where to look", () => {
   expect(registers[0]?.record_url).toContain("990305781");
 });
 
+test("an organisation that only filed is not listed, and its filing is shown", () => {
+  const facts = { form: "990-N", period_end: "2025-12-31" };
+  const answer = about([said("irs-990n", { state: "filed", facts, as_of: "2026-08-31" })]);
+  expect(answer).toMatchObject({ found: true, name: "Hawaii Foodbank Inc" });
+  expect(answer.standing).toMatchObject({ value: "not listed", register: "irs-bmf" });
+  expect(answer.deductibility).toMatchObject({ value: "unknown" });
+  expect(answer.registers.at(-1)).toMatchObject({ register: "irs-990n", state: "filed" });
+  const latest = answer.giver_answers.find(({ question }) => question === "latest_return");
+  expect(latest).toMatchObject({ value: "2025-12-31", age_months: 8, register: "irs-990n" });
+  // The date is that of the newest file that says so.
+  const [gifts] = about([bmf()]).giver_answers;
+  expect(gifts).toMatchObject({ question: "deductible", value: "yes", as_of: "2026-04-14" });
+});
+
 test("a profile gives its name and its addresses", () => {
   const profile = { slug: "hawaii-foodbank", name: "Hawaii Foodbank", status: "listed" } as const;
   expect(organisationAnswer(ein, { records: [bmf()], profile }, { scopes, baseUrl })).toMatchObject(

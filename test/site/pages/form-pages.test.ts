@@ -98,6 +98,20 @@ describe("an organisation without a profile has a page", () => {
     const markdown = await answer.text();
     expect(markdown).toContain("# Gone \\<b\\>Anglers");
     expect(markdown).toContain("## Standing: revoked");
+    const answers = page.$("dl.facts").first().text();
+    expect(answers).toMatch(/Gifts deductible.*no.*Tax exemption revoked.*15 May 2020/s);
+  });
+
+  test("that says what it filed, where no register lists it", async () => {
+    const facts = { form: "990-N", period_end: "2025-12-31" };
+    const org_id = "US-EIN-990305772";
+    const filed = { ...record, org_id, register: "irs-990n", state: "filed", facts } as const;
+    await service.store.write((tx) => doAll(tx, saveRecordsWithoutProfile([filed])));
+    const page = await read(await service.get(`/organisations/${org_id}`, browser));
+    const text = page.text("main").replaceAll(/\s+/g, " ");
+    expect(text).toMatch(/Standing: (?:not listed|unknown)/);
+    expect(text).toMatch(/31 December 2025 It ended 4 months before.*Form 990-N.*no figures/);
+    expect(text).toMatch(/IRS Form 990-N \(e-Postcard\) ?filed as of 14 April 2026/);
   });
 });
 

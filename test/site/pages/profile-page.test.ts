@@ -71,7 +71,10 @@ describe("what registers say", () => {
         scope: "GB-CHC",
         finances: [],
         state: "gone",
-        facts: { registered: "1990-08-02", objects: "To help…" },
+        facts: {
+          ...{ registered: "1990-08-02", objects: "To help…" },
+          ...{ merged_into: "GB-CHC-210184", merged_into_name: "<i>The Greater Trust</i>" },
+        },
       },
     ],
     provenance: {
@@ -107,6 +110,33 @@ describe("what registers say", () => {
     // The objects are the mission of this profile already.
     expect(text).not.toContain("Objects in the governing document");
     expect($('a[href="https://apps.irs.gov/app/eos/detailsPage?ein=530196605"]')).toHaveLength(2);
+  });
+
+  test("answers what givers ask, each with register and date; what no one knows is not shown of others", async () => {
+    const { $ } = await thinSite.page("profile 1");
+    const answer = (question: string) =>
+      $(`[data-answer="${question}"] dd`)
+        .toArray()
+        .map((one) => $(one).text().replaceAll(/\s+/g, " "));
+    expect(answer("daf")).toEqual([
+      expect.stringMatching(
+        /^yes By its IRS code .*4966\(c\)\)\. \(IRS Business Master File, 14 April 2026\)$/,
+      ),
+    ]);
+    expect(answer("latest_return")[0]).toMatch(/^December 2024 It ended 16 months before/);
+    expect(answer("filing")).toEqual([expect.stringMatching(/^not known No register/)]);
+    expect(answer("merged_into")).toEqual([
+      "<i>The Greater Trust</i> Its register says that it merged into this one. (Charity Commission for England and Wales, 14 April 2026)",
+    ]);
+    expect($('[data-answer="merged_into"] a').attr("href")).toBe("/organisations/GB-CHC-210184");
+    const files = await thinSite.files("profile 1");
+    const { giver_answers } = NonprofitDetail.parse(
+      JSON.parse(files["api/nonprofits/thin.json"] ?? ""),
+    );
+    expect(giver_answers).toContainEqual(
+      expect.objectContaining({ org_id, question: "daf", value: "yes", code: "15" }),
+    );
+    expect(files["nonprofits/thin.md"]).toContain("daf: yes");
   });
 
   test("stands in the markdown, in few words", async () => {

@@ -1,0 +1,199 @@
+import { z } from "zod";
+import type { GiverAnswer } from "#content/contract/giver-answer.ts";
+import { DeductibilityAnswer } from "#content/contract/standing.ts";
+import words from "#content/editorial/standing.json";
+import type { RegisterRecord } from "./record.ts";
+import { factNamed, listedAfter } from "./register-facts.ts";
+
+/** What is said, by which record; null: by none. */
+export type Judgement<Value> = { value: Value; by: RegisterRecord | null };
+
+/** What the codes of registers say, the register that counts first first; "" stands for any other code. */
+const deductibilityCodes = Object.entries(words.codes).map(
+  ([register, codes]) =>
+    [
+      register,
+      new Map(Object.entries(z.record(z.string(), DeductibilityAnswer).parse(codes))),
+    ] as const,
+);
+
+/** Whether gifts are deductible from US tax, by the IRS; null for organisations of other registers. `revoked`: a revocation that holds. */
+export function deductibilityOf(
+  records: readonly RegisterRecord[],
+  revoked: RegisterRecord | null,
+  scheme: string,
+): Judgement<DeductibilityAnswer> | null {
+  if (scheme !== usScheme) return null;
+  if (revoked !== null) return { value: "not deductible", by: revoked };
+  for (const [register, codes] of deductibilityCodes) {
+    const by = records.find((one) => one.register === register && one.state === "registered");
+    if (by === undefined) continue;
+    const value = codes.get(String(by.facts["deductibility"])) ?? codes.get("");
+    if (value !== undefined) return { value, by };
+  }
+  return { value: "unknown", by: null };
+}
+const usScheme = "US-EIN";
+
+/** The register's own words say more: which kind of organisation, and up to how much. */
+export function deductibilityInWords({ value, by }: Judgement<DeductibilityAnswer>): string {
+  const own = by === null ? null : factNamed("deductibility", by);
+  return String(own?.value ?? words.deductibility[value]);
+}
+
+/** How a code of a register answers a question. Source: content/editorial/standing.json. */
+type Rule = {
+  question: string;
+  /** Absent: any with the fact `from`. */
+  register?: string;
+  from: string;
+  /** Its words are the reason of a code that is no entry of `giver_says`. */
+  fact?: string;
+  codes: Readonly<Record<string, string>>;
+};
+const rulesOf = Map.groupBy(words.giver_rules as readonly Rule[], ({ question }) => question);
+const says = new Map(Object.entries(words.giver_says));
+const unknown = new Map(Object.entries(words.giver_unknown));
+
+type Answer = Omit<GiverAnswer, "org_id" | "question" | "register" | "as_of"> & {
+  by: RegisterRecord | null;
+};
+
+/** What is known of one number: records, dates of their files, a revocation among them, and what lists it again since. */
+type Known = {
+  isUs: boolean;
+  records: readonly RegisterRecord[];
+  dateOf: (record: RegisterRecord) => string;
+  revocation: RegisterRecord | null;
+  again: RegisterRecord | null;
+};
+
+const questions: readonly [GiverAnswer["question"], (known: Known) => Answer | null][] = [
+  ["deductible", deductibleAnswer],
+  ["filing", (known) => firstOf(coded("filing", known))],
+  ["foundation_type", (known) => firstOf(coded("foundation_type", known))],
+  ["daf", dafAnswer],
+  ["latest_return", latestReturn],
+  ["revoked", revokedAnswer],
+  ["reinstated", reinstatedAnswer],
+  ["merged_into", mergedAnswer],
+];
+
+/**
+ * What registers and filings answer a giver about one number, of which `records` are. Of what no register says the answer is
+ * "not known", but of what only happens to some there is none. No filing says that an organisation is listed.
+ */
+export function giverAnswers(
+  org_id: string,
+  records: readonly RegisterRecord[],
+  dateOf = ({ as_of }: RegisterRecord): string => as_of,
+): GiverAnswer[] {
+  const isUs = org_id.startsWith(`${usScheme}-`);
+  const revocation = recordIn("revoked", records);
+  const again = revocation && listedAfter(revocation, records, dateOf);
+  const known = { isUs, records, dateOf, revocation, again };
+  return questions.flatMap(([question, answer]) => {
+    const found = answer(known);
+    const reason = unknown.get(isUs || !ofUsLaw.has(question) ? question : "abroad");
+    if (found === null && reason === undefined) return [];
+    const { by, ...said } = found ?? { value: "not known", reason: reason ?? "", by: null };
+    return { org_id, question, ...said, register: by?.register ?? null, as_of: by && dateOf(by) };
+  });
+}
+const ofUsLaw: ReadonlySet<string> = new Set(["filing", "foundation_type", "daf", "revoked"]);
+
+/** The same of all numbers of which registers speak. */
+export const allGiverAnswers = (records: readonly RegisterRecord[]): GiverAnswer[] =>
+  [...Map.groupBy(records, ({ org_id }) => org_id)].flatMap((known) => giverAnswers(...known));
+
+/** What the table says under a name, with a value of the record's own where there is one. */
+function answerOf(
+  name: keyof typeof words.giver_says,
+  by: RegisterRecord | null,
+  own?: string | number,
+): Answer {
+  const { value, reason } = words.giver_says[name];
+  return { value: String(own ?? value), reason, by };
+}
+
+const recordIn = (state: RegisterRecord["state"], records: readonly RegisterRecord[]) =>
+  records.find((one) => one.state === state) ?? null;
+
+function deductibleAnswer(known: Known): Answer | null {
+  const { isUs, records, revocation, again } = known;
+  const holding = again === null ? revocation : null;
+  const gifts = deductibilityOf(records, holding, isUs ? usScheme : "");
+  if (gifts === null) return firstOf(coded("deductible", known));
+  const { value, by } = gifts;
+  const said = { value: words.giver_deductible[value], reason: deductibilityInWords(gifts), by };
+  const code = by?.facts["deductibility"];
+  return code === undefined ? said : { ...said, code: String(code) };
+}
+
+/** What each code of registers that list the organisation says. */
+const coded = (question: string, { records }: Known): Answer[] =>
+  (rulesOf.get(question) ?? []).flatMap(({ register, from, fact = "", codes }) =>
+    records.flatMap((by) => {
+      const code = String(by.facts[from]);
+      const name = Object.hasOwn(codes, code) ? codes[code] : undefined;
+      const isAsked = by.state === "registered" && (register ?? by.register) === by.register;
+      if (name === undefined || !isAsked) return [];
+      const own = { value: name, reason: String(factNamed(fact, by)?.value) };
+      return { ...(says.get(name) ?? own), code, by };
+    }),
+  );
+
+/** The first that answers; one that leaves the question open counts only where no other does. */
+const firstOf = (answers: readonly Answer[]): Answer | null =>
+  answers.find(isAnswered) ?? answers[0] ?? null;
+const isAnswered = ({ value }: Answer): boolean => value !== "not known";
+
+/** By the code, unless gifts are not deductible or another register of the IRS says otherwise. */
+function dafAnswer(known: Known): Answer | null {
+  const gifts = deductibleAnswer(known);
+  if (known.isUs && gifts?.value === "no") return answerOf("daf_not_deductible", gifts.by);
+  const answers = coded("daf", known);
+  const isDisputed = new Set(answers.filter(isAnswered).map(({ value }) => value)).size > 1;
+  const answer = firstOf(answers);
+  return isDisputed ? answerOf("daf_disputed", answer?.by ?? null) : answer;
+}
+
+/** The newest period that ended, of all registers and filings; of one month the most exact fact. */
+function latestReturn({ records, dateOf }: Known): Answer | null {
+  const returns = (["period_end", "accounts_to", "tax_period"] as const).flatMap((from) =>
+    records.flatMap((by) => {
+      const end = String(by.facts[from]);
+      return /^\d{4}-\d\d/.test(end) ? { from, end, by } : [];
+    }),
+  );
+  const [newest] = returns.toSorted((a, b) => monthsOf(b.end) - monthsOf(a.end));
+  if (newest === undefined) return null;
+  const { from, end, by } = newest;
+  const { form, terminated } = by.facts;
+  const postcard = terminated === "T" ? "postcard_ended" : "postcard";
+  const said = answerOf(form === "990-N" ? postcard : from, by, end);
+  const age_months = Math.max(0, monthsOf(dateOf(by)) - monthsOf(end));
+  return { ...said, age_months, ...(form === undefined ? {} : { code: String(form) }) };
+}
+
+const monthsOf = (date: string): number => Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7));
+
+function revokedAnswer({ isUs, records, revocation, again }: Known): Answer | null {
+  const by = revocation ?? recordIn("reinstated", records);
+  const listed = recordIn("registered", records);
+  if (by === null) return isUs && listed !== null ? answerOf("not_revoked", listed) : null;
+  const isHolding = by === revocation && again === null;
+  return answerOf(isHolding ? "revoked" : "revoked_before", by, by.facts["revoked"]);
+}
+
+function reinstatedAnswer({ records, again }: Known): Answer | null {
+  if (again !== null) return answerOf("listed_again", again);
+  const by = recordIn("reinstated", records);
+  return by && answerOf("reinstated", by, by.facts["reinstated"]);
+}
+
+function mergedAnswer({ records }: Known): Answer | null {
+  const by = records.find(({ facts }) => facts["merged_into"] !== undefined);
+  const { merged_into, merged_into_name: name = merged_into } = by?.facts ?? {};
+  return by ? { ...answerOf("merged_into", by, merged_into), name: String(name) } : null;
+}

@@ -1,0 +1,275 @@
+import { describe, expect, test } from "bun:test";
+import { GiverAnswer } from "#content/contract/giver-answer.ts";
+import words from "#content/editorial/standing.json";
+import { allGiverAnswers, giverAnswers } from "#content/nonprofit/giver-answers.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import { factNamed, standingIn } from "#content/nonprofit/register-facts.ts";
+
+const org_id = "US-EIN-990305781";
+const said = (
+  register: string,
+  facts: RegisterRecord["facts"],
+  parts: Partial<RegisterRecord> = {},
+): RegisterRecord => ({
+  org_id,
+  register,
+  name: "Hawaii Foodbank Inc",
+  as_of: "2026-04-14",
+  scope: "HI",
+  finances: [],
+  state: "registered",
+  facts,
+  ...parts,
+});
+const bmf = (facts: RegisterRecord["facts"], parts: Partial<RegisterRecord> = {}) =>
+  said("irs-bmf", facts, parts);
+const pub78 = (deductibility: string) => said("irs-pub78", { deductibility });
+const postcard = (facts: RegisterRecord["facts"] = {}) =>
+  said(
+    "irs-990n",
+    { form: "990-N", period_end: "2025-12-31", ...facts },
+    { as_of: "2026-08-31", state: "filed" },
+  );
+const revocation = (facts: RegisterRecord["facts"], parts: Partial<RegisterRecord> = {}) =>
+  said("irs-revocations", facts, { state: "revoked", ...parts });
+
+const ask = (question: string, records: RegisterRecord[], id = org_id) =>
+  giverAnswers(id, records).find((one) => one.question === question);
+
+describe("by the master file's code of the foundation, a donor-advised fund may give:", () => {
+  test.each([
+    ["02", "yes", /private operating foundation.*170\(b\)\(1\)\(A\)\(vii\)/],
+    ["03", "yes", /private operating foundation/],
+    ["04", "expenditure_responsibility", /private foundation that is no operating one/],
+    ...["10", "11", "12", "13", "14", "15"].map(
+      (code) => [code, "yes", /public charity of section 170\(b\)\(1\)\(A\)/] as const,
+    ),
+    ["16", "yes", /509\(a\)\(2\).*170\(b\)\(1\)\(A\)\(viii\)/],
+    ["17", "not known", /not of which type.*4966\(c\) and \(d\)\(4\)/],
+    ["18", "expenditure_responsibility", /public safety/],
+    ["21", "yes", /type I or II.*controls an organisation that it supports \(IRC 4966\(d\)\(4\)\)/],
+    ["22", "yes", /supporting organisation/],
+    ["23", "yes", /functionally integrated/],
+    ["24", "expenditure_responsibility", /not functionally integrated.*disqualified/],
+    ["09", "not known", /does not tell/],
+    ["00", "not known", /does not tell/],
+  ] as const)("%s: %s", (code, value, reason) => {
+    const answer = ask("daf", [bmf({ foundation: code, deductibility: "1" })]);
+    expect(answer).toMatchObject({ value, code, register: "irs-bmf", as_of: "2026-04-14" });
+    expect(answer?.reason).toMatch(reason);
+    expect(answer?.reason).toMatch(/^(?:By its|Its) IRS code.*IRC 4966\(c\)/);
+  });
+
+  test.each([
+    ["PC", "yes"],
+    ["POF", "yes"],
+    ["SO", "yes"],
+    ["PF", "expenditure_responsibility"],
+    ["SONFI", "expenditure_responsibility"],
+    ...["SOUNK", "EO", "LODGE", "GROUP", "FORGN", "UNKWN", "FED"].map(
+      (code) => [code, "not known"] as const,
+    ),
+  ] as const)("by that of Publication 78, %s: %s", (code, value) => {
+    expect(ask("daf", [pub78(code)])).toMatchObject({ value, code, register: "irs-pub78" });
+  });
+
+  test("a code that answers counts before one that leaves it open", () => {
+    const answer = ask("daf", [bmf({ foundation: "17" }), pub78("SO")]);
+    expect(answer).toMatchObject({ value: "yes", code: "SO", register: "irs-pub78" });
+    expect(ask("daf", [bmf({ foundation: "21" }), pub78("SOUNK")])?.value).toBe("yes");
+  });
+
+  test.each<[string, RegisterRecord[], RegExp]>([
+    ["two registers disagree", [bmf({ foundation: "15" }), pub78("PF")], /say different things/],
+    ["gifts are not deductible", [bmf({ foundation: "15", deductibility: "2" })], /code alone/],
+    [
+      "the exemption was revoked since",
+      [
+        bmf({ foundation: "15", deductibility: "1" }, { as_of: "2020-01-01" }),
+        revocation({ posted: "2021-09-13" }),
+      ],
+      /not deductible/,
+    ],
+    ["it left the register", [bmf({ foundation: "15" }, { state: "gone" })], /No register/],
+    ["no register speaks of it", [], /No register/],
+  ])("not known where %s", (_, records, reason) => {
+    const answer = ask("daf", records);
+    expect(answer?.value).toBe("not known");
+    expect(answer?.reason).toMatch(reason);
+  });
+});
+
+test.each<[string, RegisterRecord[], object]>([
+  ["yes", [bmf({ deductibility: "1" })], { code: "1", reason: "Deductible from US tax" }],
+  ["no", [bmf({ deductibility: "2" })], { code: "2", register: "irs-bmf" }],
+  ["by treaty", [bmf({ deductibility: "4" })], {}],
+  ["not known", [bmf({ deductibility: "0" })], { register: "irs-bmf" }],
+  ["yes", [bmf({ deductibility: "2" }), pub78("PF")], { reason: expect.stringContaining("30 %") }],
+  ["no", [pub78("PC"), revocation({ posted: "2026-05-11" })], { register: "irs-revocations" }],
+  ["not known", [postcard()], { register: null, as_of: null }],
+])("gifts deductible: %s, by %j", (value, records, parts) => {
+  expect(ask("deductible", records)).toMatchObject({ value, ...parts });
+});
+
+test.each([
+  ["00", "exempt", "No yearly return"],
+  ["01", "990 or 990-EZ", /Form 990 or 990-EZ/],
+  ["02", "990-N", /short form/],
+  ["03", "group return", /within a group's return/],
+  ["04", "990-BL", /990-BL/],
+  ["06", "exempt", /as a church/],
+  ["07", "exempt", /part of government/],
+  ["13", "exempt", /religious organisation/],
+  ["14", "exempt", /part of a state/],
+  ["PF", "990-PF", /private foundation/],
+  ["constructor", "not known", /No register/],
+])("code %s of what it has to file: %s", (filing, value, reason) => {
+  const answer = ask("filing", [bmf({ filing })]);
+  expect(answer?.value).toBe(value);
+  expect(answer?.reason).toMatch(reason);
+});
+
+test.each<[string, RegisterRecord[], string | RegExp]>([
+  ["public charity", [bmf({ foundation: "11" })], "School"],
+  ["public charity", [bmf({ foundation: "18" })], "Tests products for public safety"],
+  ["supporting organisation", [bmf({ foundation: "24" })], /type III, not functionally/],
+  ["private operating foundation", [bmf({ foundation: "02" })], /free of excise tax/],
+  ["private foundation", [bmf({ foundation: "04" })], /gives grants/],
+  ["no 501(c)(3)", [bmf({ foundation: "00" })], /another section/],
+  ["not known", [bmf({ foundation: "09" })], /not settled/],
+  ["supporting organisation", [pub78("SONFI")], /supports public charities/],
+  ["not known", [pub78("EO")], /No register/],
+])("kind of charity: %s, by %j", (value, records, reason) => {
+  const answer = ask("foundation_type", records);
+  expect(answer?.value).toBe(value);
+  expect(answer?.reason).toMatch(reason);
+});
+
+describe("the latest return", () => {
+  test.each<[string, RegisterRecord[], object]>([
+    ["the master file", [bmf({ tax_period: "2024-12" })], { value: "2024-12", age_months: 16 }],
+    [
+      "a postcard, which has no figures and says nothing bad",
+      [bmf({ tax_period: "2024-12" }), postcard()],
+      {
+        value: "2025-12-31",
+        age_months: 8,
+        code: "990-N",
+        register: "irs-990n",
+        as_of: "2026-08-31",
+        reason: expect.stringContaining("no figures"),
+      },
+    ],
+    [
+      "a postcard in which it said that it has ended",
+      [postcard({ terminated: "T" })],
+      { reason: expect.stringContaining("has ended") },
+    ],
+    [
+      "a return, of one month the most exact",
+      [
+        bmf({ tax_period: "2024-12" }),
+        said("irs-990-xml", { form: "990-EZ", period_end: "2024-12-31" }, { state: "filed" }),
+      ],
+      { value: "2024-12-31", code: "990-EZ", register: "irs-990-xml" },
+    ],
+    [
+      "the master file, where that is newer",
+      [bmf({ tax_period: "2026-01" }), postcard()],
+      { value: "2026-01", register: "irs-bmf" },
+    ],
+    ["none that is to come", [bmf({ tax_period: "2026-12" })], { age_months: 0 }],
+    ["none", [bmf({ tax_period: "soon" })], { value: "not known", register: null }],
+  ])("is from %s", (_, records, parts) => {
+    expect(ask("latest_return", records)).toMatchObject(parts);
+  });
+});
+
+describe("revoked, reinstated, merged:", () => {
+  test.each<[string, RegisterRecord[], string | undefined, string | undefined]>([
+    ["listed", [bmf({})], "no", undefined],
+    ["in no list", [], "not known", undefined],
+    ["only filing", [postcard()], "not known", undefined],
+    ["revoked", [revocation({ revoked: "2020-07-15" })], "2020-07-15", undefined],
+    ["revoked, no one says when", [revocation({})], "yes", undefined],
+    [
+      "given back",
+      [
+        revocation(
+          { revoked: "2019-03-15", reinstated: "2020-05-15" },
+          { state: "reinstated", as_of: "2026-08-11" },
+        ),
+      ],
+      "2019-03-15",
+      "2020-05-15",
+    ],
+    [
+      "listed again",
+      [bmf({}), revocation({ revoked: "2019-03-15", posted: "2019-08-21" })],
+      "2019-03-15",
+      "yes",
+    ],
+  ])("%s", (_, records, revoked, reinstated) => {
+    expect(ask("revoked", records)?.value).toBe(revoked ?? "");
+    expect(ask("reinstated", records)?.value).toBe(reinstated as string);
+  });
+
+  test("a revocation that holds says so in other words than one that ended", () => {
+    const facts = { revoked: "2019-03-15", posted: "2019-08-21" };
+    expect(ask("revoked", [revocation(facts)])?.reason).toBe(words.standings.revoked);
+    expect(ask("revoked", [bmf({}), revocation(facts)])?.reason).toBe(words.standings.reinstated);
+  });
+
+  test("it names whom it merged into", () => {
+    const merged = { merged_into: "GB-CHC-210184", merged_into_name: "The Greater Trust" };
+    const records = [said("ccew", merged, { org_id: "GB-CHC-210183", state: "removed" })];
+    expect(ask("merged_into", records, "GB-CHC-210183")).toMatchObject({
+      value: "GB-CHC-210184",
+      name: "The Greater Trust",
+      register: "ccew",
+    });
+    expect(ask("merged_into", [bmf({})])).toBeUndefined();
+  });
+});
+
+test("elsewhere than in the United States its own register answers, or no one", () => {
+  const id = "GB-CHC-210183";
+  const facts = { gift_aid: "True", accounts_to: "2025-03-31" };
+  const answers = giverAnswers(id, [said("ccew", facts, { org_id: id })]);
+  expect(answers.map(({ question, value }) => [question, value])).toEqual([
+    ["deductible", "yes"],
+    ["filing", "not known"],
+    ["foundation_type", "not known"],
+    ["daf", "not known"],
+    ["latest_return", "2025-03-31"],
+    ["revoked", "not known"],
+  ]);
+  expect(answers[0]?.reason).toContain("Gift Aid");
+  expect(answers[3]?.reason).toContain("US law");
+  expect(ask("deductible", [said("ccew", { gift_aid: "N" }, { org_id: id })], id)?.value).toBe(
+    "no",
+  );
+});
+
+test("each number of a profile has answers of its own, as the contract has them", () => {
+  const other = said("ukcat", {}, { org_id: "GB-CHC-210183" });
+  const answers = allGiverAnswers([other, bmf({ foundation: "15" }), postcard()]);
+  expect([...new Set(answers.map((one) => one.org_id))]).toEqual(["GB-CHC-210183", org_id]);
+  for (const one of answers) expect(GiverAnswer.strict().parse(one)).toEqual(one);
+  expect(allGiverAnswers([])).toEqual([]);
+});
+
+test("every code of the IRS that has words has an answer", () => {
+  for (const { question, register = "", from, fact = "", codes } of words.giver_rules) {
+    if (question !== "filing" && question !== "foundation_type") continue;
+    for (const [code, name] of Object.entries(codes)) {
+      const record = said(register, { [from]: code });
+      const own = name in words.giver_says || factNamed(fact, record) !== null;
+      expect([code, own]).toEqual([code, true]);
+    }
+  }
+});
+
+test("a filing is no standing", () => {
+  expect(standingIn([postcard()])).toBeNull();
+});
