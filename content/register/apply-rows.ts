@@ -149,7 +149,7 @@ export const registerPlanner = ({ name: register, lists }: Register): Planner =>
   plan: async (store, rows, now) => {
     const drafts = rows.map(({ payload }): RegisterDraft => JSON.parse(payload));
     const orgIds = drafts.map(({ org_id }) => org_id);
-    const noProfile = drafts.filter(({ fields }) => fields === null);
+    const noProfile = drafts.filter(({ fields }) => fields === null || !lists);
     const ids = await idsByOrgId(store, orgIds);
     const unlisted = await recordsWithoutProfile(
       store,
@@ -189,7 +189,7 @@ function outcomeOfNew(
   now: Date,
 ): Outcome {
   if (isOfNoRow(draft)) return "kept";
-  if (draft.fields === null && draft.record !== null) {
+  if (draft.record !== null && (draft.fields === null || !terms.lists)) {
     const record = recordAfter(stored, recordOf(draft.record, terms));
     return record === stored ? "recorded" : { record };
   }

@@ -45,12 +45,13 @@ const ofFamilies = /\b(?:FAMILY|FAM|TR|TRUST|FOUNDATION|FUND|CHARITABLE|MEMORIAL
 
 /**
  * The other name that the master file has of an organisation, or null where the line may name a person: it is kept when it
- * is the name's initials, holds a word of an organisation, or shares words with the name. Both are capitals; it
- * becomes readable, and initials stay as they are.
+ * is the name's initials, holds a word of an organisation, or shares words with the name. Capitals become readable, and
+ * initials stay as they are.
  */
 export function otherName(line: string, name: string): string | null {
-  const other = line.replace(/^(?:DBA|AKA) |^[\d-]+ +(?=\S*[A-Z])/, "");
-  const [parts, own] = [wordsIn(other), wordsIn(name)];
+  const written = line.replace(/^(?:DBA|AKA) |^[\d-]+ +(?=\S*[A-Z])/i, "");
+  const other = written.toUpperCase();
+  const [parts, own] = [wordsIn(other), wordsIn(name.toUpperCase())];
   const letters = parts.join("");
   if (ofPeople.test(other) || !/[A-Z]{2}/.test(other) || own.join("").includes(letters))
     return null;
@@ -59,8 +60,8 @@ export function otherName(line: string, name: string): string | null {
   if (isShort && initials.length > 1 && letters.startsWith(initials)) return letters;
   const isOfOrganisation =
     parts.some((part) => organisations.has(part)) ||
-    (!ofFamilies.test(name) && sharesWords(parts, own));
-  return isOfOrganisation ? readableName(other) : null;
+    (!ofFamilies.test(name.toUpperCase()) && sharesWords(parts, own));
+  return isOfOrganisation ? readableName(written) : null;
 }
 
 /** Whether two words of four letters or more are in both, or one of three; an initial or a first name is a person's. */

@@ -19,6 +19,8 @@ export type Register = {
     /** True when an organisation has one row in the whole register: a second one means a damaged or doubled file. */
     onceEach: boolean;
   };
+  /** A malformed row is left out and counted, and ends the import only where a file has too many of them. */
+  quarantines?: boolean;
 };
 
 /**
@@ -87,36 +89,56 @@ export type StageContext = {
 export type StageFailure =
   | ({ kind: "bad_row" } & BadRow)
   | { kind: "not_yet"; file: string; as_of: string }
-  | { kind: "no_rows"; file: string };
+  | { kind: "no_rows"; file: string }
+  | { kind: "too_many_bad"; file: string; bad: number; rows: number };
 
 const dayMs = 86_400_000;
+/** A pipe in a name spoils a row now and then. A file with more than ten such, and more than 1 %, has another layout. */
+const quarantineFrom = 10;
+const quarantineShareMax = 0.01;
 
 /**
  * Stages the rows of a register's files. Of several rows of one organisation the newest counts (the later one, where rows
  * bear no date); where it may have one only, a second one is malformed.
  */
 export async function stageRows(
-  { parts }: Register,
+  register: Register,
   files: Iterable<RegisterFile>,
   context: StageContext,
 ): Promise<Result<null, StageFailure>> {
   const { report, clock, signal } = context;
   // Where the file was made it may be the next day already.
   const tomorrow = new Date(clock().getTime() + dayMs).toISOString().slice(0, 10);
-  const once = parts?.onceEach ?? false;
-  for (const { name: file, day, rows } of files) {
-    if (day > tomorrow) return fail({ kind: "not_yet", file, as_of: day });
+  for (const file of files) {
+    const { name, day } = file;
+    if (day > tomorrow) return fail({ kind: "not_yet", file: name, as_of: day });
     const rowsBefore = report.rows;
-    for await (const row of rows) {
-      if ("outcome" in row && signal.aborted) return ok(null);
-      const problem = stageRow(row, { file, day, once }, context);
-      if (problem === null) continue;
-      const skipped = skipOrRefuse({ file, line: row.line, problem }, context);
-      if (!skipped.ok) return skipped;
-    }
-    if (report.rows === rowsBefore) return fail({ kind: "no_rows", file });
+    const staged = await stageFile(register, file, context);
+    if (!staged.ok || signal.aborted) return staged;
+    if (report.rows === rowsBefore) return fail({ kind: "no_rows", file: name });
   }
   return ok(null);
+}
+
+async function stageFile(
+  { parts, quarantines }: Register,
+  { name: file, day, rows }: RegisterFile,
+  context: StageContext,
+): Promise<Result<null, StageFailure>> {
+  const once = parts?.onceEach ?? false;
+  const skipBad = context.skipBad || quarantines === true;
+  const read = { rows: 0, bad: 0 };
+  for await (const row of rows) {
+    if ("outcome" in row && context.signal.aborted) return ok(null);
+    read.rows += 1;
+    const problem = stageRow(row, { file, day, once }, context);
+    if (problem === null) continue;
+    read.bad += 1;
+    const skipped = skipOrRefuse({ file, line: row.line, problem }, { ...context, skipBad });
+    if (!skipped.ok) return skipped;
+  }
+  const isTooBad = read.bad > quarantineFrom && read.bad > read.rows * quarantineShareMax;
+  return isTooBad && !context.skipBad ? fail({ kind: "too_many_bad", file, ...read }) : ok(null);
 }
 
 /** Counts a malformed row and leaves it out, unless it ends the import. */

@@ -74,9 +74,10 @@ export const saidOf = (
 export const amountOf = (text: string): number | null =>
   /^-?\d{1,15}(?:\.\d*)?$/.test(text) ? Math.round(Number(text)) : null;
 
-/** The day of "1990-08-02", "2001-09-13 00:00:00" or "13/09/2001" as YYYY-MM-DD; null for what is no date. */
+/** The day of "1990-08-02", "2001-09-13 00:00:00", "13/09/2001" or "09-13-2001" as YYYY-MM-DD; null for what is no date. */
 export function dayOf(text: string): string | null {
-  const written = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text);
+  const american = text.replace(/^(\d\d)-(\d\d)-(\d{4})$/, "$2/$1/$3");
+  const written = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(american);
   const [, day = "", month = "", year = ""] = written ?? [];
   const iso =
     written === null

@@ -1,8 +1,17 @@
 import registerColumns from "#content/editorial/register-columns.json";
-import { readableName } from "#content/register/names.ts";
-import { bad, cell, type CsvFormat, type RegisterParts, type Row, saidOf } from "./format.ts";
+import { otherName, readableName } from "#content/register/names.ts";
+import {
+  bad,
+  cell,
+  type CsvFormat,
+  dayOf,
+  type RegisterParts,
+  type Row,
+  saidOf,
+  websiteOf,
+} from "./format.ts";
 
-// Two lists of the IRS that stand beside its master file. Both are text with "|" between cells, without a header, that begins
+// Lists of the IRS that stand beside its master file. All are text with "|" between cells, without a header, that begins
 // with blank lines. Addresses are not read. Source: IRS, "Tax Exempt Organization Search Bulk Data Downloads".
 
 /** Each list is one file of the whole country. */
@@ -29,8 +38,10 @@ export const irsPub78: CsvFormat = {
       return bad(`Deductibility Status is "${status}", which is not codes with commas between`);
     }
     const codes = status.split(/ *, */);
-    // A group's own code says nothing of how much is deductible; of two others the later one is the narrower.
-    const own = codes.filter((code) => code !== "GROUP").at(-1);
+    // A group's own code says nothing of how much is deductible, and of others the narrowest counts; one unknown here stays.
+    const own =
+      narrowestFirst.find((code) => codes.includes(code)) ??
+      codes.filter((code) => code !== "GROUP").at(-1);
     const facts = saidOf({
       deductibility: own ?? "GROUP",
       group: own !== undefined && codes.includes("GROUP") ? "GROUP" : null,
@@ -38,6 +49,9 @@ export const irsPub78: CsvFormat = {
     return { kind: "record", record: { ...named, state: "registered", facts } };
   },
 };
+
+/** By the share of a donor's income that may be deducted; rows have their codes in the order of the alphabet. */
+const narrowestFirst = "LODGE PF SONFI SOUNK SO POF PC UNKWN FORGN EO FED".split(" ");
 
 /** The list of organisations whose exemption was revoked because they filed nothing for three years. */
 export const irsRevocations: CsvFormat = {
@@ -52,23 +66,63 @@ export const irsRevocations: CsvFormat = {
     const named = organisationOf(row);
     if (typeof named === "string") return bad(named);
     const dates = [
-      dayOf(row, "Revocation Date"),
-      dayOf(row, "Revocation Posting Date"),
-      dayOf(row, "Exemption Reinstatement Date"),
+      listedDay(row, "Revocation Date"),
+      listedDay(row, "Revocation Posting Date"),
+      listedDay(row, "Exemption Reinstatement Date"),
     ] as const;
     const wrong = dates.find(({ problem }) => problem !== null)?.problem;
     if (wrong != null) return bad(wrong);
     const [{ day: listed }, { day: posted }, { day: back }] = dates;
     if (listed === "") return bad("Revocation Date is empty");
     const revoked = moved(listed);
-    // An organisation that was given back its exemption before lost it again.
-    const reinstated = back >= revoked ? back : "";
+    // An organisation that was given back its exemption before lost it again. Most get it back as of the day that is listed.
+    const reinstated = back < listed ? "" : back < revoked ? revoked : back;
     const facts = saidOf({ revoked, posted, reinstated });
     const state = reinstated === "" ? "revoked" : "reinstated";
     return {
       kind: "record",
       record: { ...named, state, facts },
       rank: `${revoked} ${posted} ${back}`,
+    };
+  },
+};
+
+/**
+ * Form 990-N, the e-Postcard: one row for each organisation, its newest. It holds no amounts. Columns 9 to 16, the officer and
+ * an address that may be a home, and the organisation's own address are not read. A "|" within a cell shifts those behind it.
+ */
+export const irs990n: CsvFormat = {
+  name: "irs-990n",
+  about: "IRS Form 990-N, e-Postcard (data-download-epostcard.txt); websites and other names",
+  lists: false,
+  quarantines: true,
+  delimiter: "|",
+  columns: [registerColumns["irs-990n"]],
+  dates: ["Tax Period Begin", "Tax Period End"],
+  read: (row) => {
+    const named = organisationOf(row);
+    if (typeof named === "string") return bad(named);
+    const period_end = dayOf(cell(row, "Tax Period End"));
+    if (period_end === null) return bad("Tax Period End is empty");
+    const website = websiteOf(cell(row, "Website"));
+    const facts = saidOf({
+      form: "990-N",
+      period_end,
+      terminated: cell(row, "Terminated").toUpperCase() === "T" ? "T" : null,
+      other_name: ["DBA 1", "DBA 2", "DBA 3"]
+        .flatMap((dba) => otherName(cell(row, dba), cell(row, "Legal Name")) ?? [])
+        .join("; "),
+    });
+    return {
+      kind: "draft",
+      rank: period_end,
+      draft: {
+        org_id: named.org_id,
+        fields: website === null ? {} : { website },
+        filed_for: period_end,
+        source_url: "https://www.irs.gov/charities-non-profits/tax-exempt-organization-search",
+        record: { ...named, state: "filed", facts },
+      },
     };
   },
 };
@@ -83,7 +137,7 @@ function organisationOf(row: Row): { org_id: string; name: string } | string {
 const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 
 /** "2017-11-15" of "15-NOV-2017", "" of nothing. */
-function dayOf(row: Row, column: string): { day: string; problem: string | null } {
+function listedDay(row: Row, column: string): { day: string; problem: string | null } {
   const text = cell(row, column);
   if (text === "") return { day: "", problem: null };
   const [, date = "", month = "", year = ""] = /^(\d\d)-([A-Z]{3})-(\d{4})$/i.exec(text) ?? [];

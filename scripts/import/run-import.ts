@@ -20,7 +20,7 @@ import type { RegisterFile } from "#content/register/stage-rows.ts";
 import { acnc } from "./acnc.ts";
 import { type CsvFormat, readRow } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
-import { irsPub78, irsRevocations } from "./irs-lists.ts";
+import { irs990n, irsPub78, irsRevocations } from "./irs-lists.ts";
 import { BadInput, fileDay, fileSize, type OnBytes, readCsv, readLines } from "./read-file.ts";
 import { openStaging } from "./staging.ts";
 import { ukcat } from "./ukcat.ts";
@@ -148,6 +148,11 @@ function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Err
   if (failure.kind === "no_rows") {
     return refused(failure.file, "there is no row under the header");
   }
+  if (failure.kind === "too_many_bad") {
+    const { bad, rows } = failure;
+    const problem = `${n(bad)} of ${n(rows)} rows are malformed, more than 1 %: the register may have a new layout; --skip-bad takes the others in anyway`;
+    return refused(failure.file, problem);
+  }
   if (failure.kind === "not_yet") {
     const problem = `it is as of ${failure.as_of}, which is yet to come; see --as-of`;
     return refused(failure.file, problem);
@@ -197,6 +202,7 @@ export const csvFormats: readonly CsvFormat[] = [
   irsBmf,
   irsPub78,
   irsRevocations,
+  irs990n,
   irs990,
   irs1023ez,
   ukcat,

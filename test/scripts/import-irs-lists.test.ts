@@ -9,7 +9,7 @@ import { organisationAnswer } from "#content/register/standing.ts";
 import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
-// No real file of these lists was at hand: the fixtures follow the published layout.
+// Hand-written rows in the published layout; import-irs-rows.test.ts reads real ones.
 const pub78 = "data-download-pub78.txt";
 const revocations = "data-download-revocation.txt";
 
