@@ -1,5 +1,6 @@
 // The build for browsers: the page /match loads it, too.
 import { CsvError, parse } from "csv-parse/browser/esm/sync";
+import { csvLine } from "#content/contract/base/csv.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Candidate } from "#content/contract/reconciliation.ts";
 
@@ -136,24 +137,6 @@ export function writtenTable(
     ...addedTo(found[at] ?? { best: undefined, orgIds: [] }),
   ]);
   return [[...whole(header), ...added], ...lines]
-    .map((cells) => `${cells.map((cell) => written(cell, delimiter)).join(delimiter)}\r\n`)
+    .map((cells) => csvLine(cells, delimiter))
     .join("");
-}
-
-const isNumber = /^[+-]?\d[\d.,]*$/;
-/** Where a cell begins, or may begin, and what would make it a formula. Each run is read once, however long it is. */
-const beginnings = /([\s",;]+|^)([=+\-@＝＋－＠]?)/gu;
-
-/**
- * A cell in which an apostrophe stands before what a spreadsheet would take for the beginning of a formula, be it the cell's
- * own or, where another delimiter is read, that of a part of it. Numbers stay as they are.
- */
-function written(text: string, delimiter: string): string {
-  const splits = (run: string) => /[,;\t\r\n]/.test(run.replaceAll(delimiter, ""));
-  const safe = isNumber.test(text)
-    ? text
-    : text.replace(beginnings, (whole, run: string, mark: string, at: number) =>
-        mark !== "" && (at === 0 || splits(run)) ? `${run}'${mark}` : whole,
-      );
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,3 +1,4 @@
+import { csvLine } from "#content/contract/base/csv.ts";
 import type { Charts } from "#content/contract/stats.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import type { Drawing } from "./draw.ts";
@@ -236,11 +237,6 @@ export async function drawn<
   });
 }
 
-const quotedCell = (value: Cell): string =>
-  /[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
-
 /** The numbers of a chart as CSV, RFC 4180, with the names of the JSON. */
 export const csvOf = ({ columns, rows }: Chart): string =>
-  [columns.map(({ field }) => field), ...rows]
-    .map((row) => `${row.map(quotedCell).join(",")}\r\n`)
-    .join("");
+  [columns.map(({ field }) => field), ...rows].map((row) => csvLine(row)).join("");
