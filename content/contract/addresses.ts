@@ -189,6 +189,7 @@ export const addresses = {
   changeState: { path: "/changes/state.json", from: "file", cache: "moment", limit: "none" },
   auditHeads: { path: "/changes/*", from: "file", cache: "moment", limit: "none" },
   snapshot: { path: "/snapshot/*", from: "file", cache: "asks" },
+  dataFiles: { path: "/data/*", from: "file", cache: "asks" },
   standingFiles: { path: "/standing/*", from: "file" },
   lunr: { path: "/search/*", from: "file" },
   pagefindShards: { path: "/pagefind/*.pf_*", from: "file", cache: "week" },

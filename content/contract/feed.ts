@@ -108,7 +108,33 @@ export const feedPaths = {
   signature: "snapshot/manifest.json.jws",
   shard: (shard: string) => `snapshot/manifest/${shard}.json`,
   keys: ".well-known/almoner-keys.json",
+  data: "data/",
+  dataPackage: "data/datapackage.json",
 } as const;
+
+type Licence = { title: string; path: string };
+/** A register, by its id, with the nonprofits of which it says something. */
+export type DataSource = {
+  name: string;
+  title: string;
+  rows: number;
+  attribution: string;
+  licence: Licence;
+};
+/** A file of /data as its Frictionless Data Package describes it: of a country or register, of all with the title "". */
+export type DataResource = {
+  name: string;
+  path: string;
+  title: string;
+  mediatype: string;
+  rows: number;
+  bytes: number;
+  /** "sha256:" and 64 hexadecimal digits. */
+  hash: string;
+  licenses: Licence[];
+  sources: DataSource[];
+};
+export type DataPackage = { resources: readonly DataResource[] };
 
 /** Files of the manifest itself, which it cannot list. */
 export const isManifestPath = (path: string): boolean =>

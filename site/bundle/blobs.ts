@@ -111,7 +111,9 @@ function writeOnce(path: string, body: Uint8Array): void {
 /** Removes what a process that was killed was about to put in place. Only while no other process publishes. */
 export function removeDrafts(folder: string): void {
   for (const name of readdirSync(folder)) {
-    if (/^\.?\d+-[^/]*\.draft$/.test(name)) rmSync(join(folder, name), { force: true });
+    if (/^\.?\d+-[^/]*\.draft$/.test(name)) {
+      rmSync(join(folder, name), { force: true, recursive: true });
+    }
   }
 }
 

@@ -51,6 +51,8 @@ const initial = {
   snapshot_parts: "",
   /** The newest feed file whose changes are in that snapshot. */
   snapshot_number: 0,
+  /** The same of the files of /data. */
+  data_parts: "",
   /** Changes up to here are in the search indexes. */
   search_sequence: 0,
   /** Digest of what went into the index for people beside the store; "off" without one. */

@@ -118,6 +118,7 @@ const writtenByOthers = [
   feedPaths.snapshot,
   feedPaths.state,
   feedPaths.keys,
+  feedPaths.data,
   "pagefind/",
   "search/index.json",
 ];

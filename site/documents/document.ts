@@ -1,3 +1,4 @@
+import type { DataPackage } from "#content/contract/feed.ts";
 import type { ListIndex } from "#content/find/list-index.ts";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import { languages } from "#content/language/languages.ts";
@@ -29,6 +30,8 @@ export type Source = Drawing & {
   readonly store: Store;
   /** Where nonprofits stand in lists: as the store has it, or later than the changes that are being published. */
   readonly lists: ListIndex;
+  /** What the bundle has to take away; absent: nothing yet. */
+  readonly dataPackage?: () => DataPackage | null;
 };
 
 /** How one kind of document is found and rendered. */

@@ -7,6 +7,7 @@ import type {
   Leaderboard,
   Needs,
 } from "#content/contract/enrichment-answers.ts";
+import type { DataResource } from "#content/contract/feed.ts";
 import type { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import type { Stats } from "#content/contract/stats.ts";
 import type { DrawnChart } from "#content/statistics/charts.ts";
@@ -71,7 +72,7 @@ export type PageLocals = {
   "/widget": Nothing;
   "/about": PublicSettings;
   "/privacy": PublicSettings;
-  "/data": Nothing;
+  "/data": { resources: readonly DataResource[] };
   "/developers": { rooms: ReturnType<typeof referenceView> };
   "/404": Nothing;
   "/refusal": { view: ReturnType<typeof refusalView> };

@@ -118,7 +118,7 @@ export const pages = {
   compare: single("/compare", (source) => ({ view: compareView(none, source) })),
   about: single("/about", publicSettings, withNumbers),
   privacy: single("/privacy", publicSettings, withNumbers),
-  data: single("/data", nothing),
+  data: single("/data", ({ dataPackage }) => ({ resources: dataPackage?.()?.resources ?? [] })),
   developers: single("/developers", ({ baseUrl }) => ({
     rooms: referenceView(openApiDocument(baseUrl)),
   })),

@@ -1,3 +1,4 @@
+import type { DataResource } from "#content/contract/feed.ts";
 import { causeIds } from "#content/contract/cause.ts";
 import { clipped } from "./words.ts";
 
@@ -27,6 +28,27 @@ export const scriptJson = (value: unknown): string =>
 /** The schema.org view of a page that is no profile. */
 export const pageJsonLd = (type: string, url: string, name: string, description: string): string =>
   scriptJson({ "@context": "https://schema.org", "@type": type, name, url, description });
+
+/** The schema.org view of the files of /data, which lie under `at`. */
+export const dataJsonLd = (
+  resources: readonly DataResource[],
+  { at, ...page }: { at: string; url: string; name: string; description: string },
+): string =>
+  scriptJson({
+    "@context": "https://schema.org",
+    "@type": "Dataset",
+    ...page,
+    isAccessibleForFree: true,
+    license: [...new Set(resources.flatMap(({ licenses }) => licenses.map(({ path }) => path)))],
+    distribution: resources.map(({ path, mediatype, bytes, hash }) => ({
+      "@type": "DataDownload",
+      name: path,
+      contentUrl: `${at}/${path}`,
+      encodingFormat: mediatype,
+      contentSize: `${bytes} B`,
+      sha256: hash.replace("sha256:", ""),
+    })),
+  });
 
 const brackets: Record<string, string> = { "<": "‹", ">": "›" };
 

@@ -4,6 +4,8 @@ import { openStore } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { openExport } from "#site/bundle/export-folder.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
+import { dataPackageIn } from "#site/bundle/snapshot.ts";
+import { makeData } from "#site/data/make-data.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
@@ -36,12 +38,14 @@ const rendering = () => (opened ??= openRendering());
 async function openRendering() {
   const renderer = await openRenderer(settings.compiledFolder);
   const lists = openListIndex(store);
-  const source = { store, lists, renderer, baseUrl, network, isSample, givingLinks };
+  const dataPackage = dataPackageIn(manifest, blobs);
+  const source = { store, lists, renderer, dataPackage, baseUrl, network, isSample, givingLinks };
   return { source, kinds: documentKinds, manifest, blobs };
 }
 
 async function perform(task: Task): Promise<unknown> {
   if (task.name === "makeIndexes") return makeIndexes({ store, manifest, blobs }, task.input);
+  if (task.name === "makeData") return makeData({ manifest, blobs, baseUrl }, task.input);
   if (task.name === "renderBatch") return renderBatch(task.input);
   if (task.name === "makeLists") return makeLists(await rendering(), task.input);
   return draftFeed(await rendering(), task.input);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
+import { makeData } from "#site/data/make-data.ts";
 import { type IndexTask, makeIndexes } from "#site/search/make-indexes.ts";
 import type {
   BackgroundWork,
@@ -94,6 +95,7 @@ function openWorker(
     makeLists: (job) => run("makeLists", job),
     draftFeed: (job) => run("draftFeed", job),
     makeIndexes: (job) => run("makeIndexes", job),
+    makeData: (splitAbove) => run("makeData", splitAbove),
     renderBatch: (keys) => run("renderBatch", keys),
     close,
   };
@@ -105,8 +107,12 @@ const behind = { runtimeOptions: ["--smol"], nice: 4 };
 
 /** Background work in processes of its own: lists and feed in one, search indexes in others that end with them. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
+  const shared = openWorker(settings, behind);
+  const data = openWorker(settings, { ...behind, nice: 19 });
   return {
-    ...openWorker(settings, behind),
+    ...shared,
+    makeData: (splitAbove) => data.makeData(splitAbove),
+    close: () => [shared, data].forEach(({ close }) => close()),
     makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
       // Pagefind leaves much memory behind. Readers wait for lists and feed, and no one waits for indexes.
       const own = openWorker(settings, { ...behind, nice: 19 });
@@ -130,6 +136,7 @@ export const workHere = (
   makeLists: (job) => makeLists(context, job),
   draftFeed: (job) => draftFeed(context, job),
   makeIndexes: (job) => makeIndexes({ ...context, store: context.source.store }, job),
+  makeData: (splitAbove) => makeData({ ...context, baseUrl: context.source.baseUrl }, splitAbove),
   close: () => {},
 });
 

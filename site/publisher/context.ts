@@ -3,6 +3,7 @@ import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
+import type { MadeData } from "#site/data/make-data.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
 import type { IndexTask, MadeIndexes } from "#site/search/make-indexes.ts";
 
@@ -37,10 +38,11 @@ export type SlowTasks = {
   makeLists(job: ListsTask): Promise<MadeLists>;
   draftFeed(job: FeedTask): Promise<FeedDraft>;
   makeIndexes(job: IndexTask): Promise<MadeIndexes>;
+  makeData(splitAbove?: number): Promise<MadeData>;
   renderBatch(keys: DocumentKey[]): Promise<RenderedBatch>;
 };
 
-export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed"> & {
+export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed" | "makeData"> & {
   makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
   /** Gives up what is going on, where that is another process. */
   close: () => void;

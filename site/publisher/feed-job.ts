@@ -1,6 +1,3 @@
-import { rename } from "node:fs/promises";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import registers from "#content/editorial/registers.json";
 import { isoTime } from "#content/contract/base/time.ts";
 import { type BundleManifest, feedPaths, type FeedState } from "#content/contract/feed.ts";
@@ -13,12 +10,14 @@ import {
   signingKeys,
   type StoredIssue,
 } from "#content/feed/store.ts";
-import { digestOf, writeHashed } from "#site/bundle/blobs.ts";
+import { digestOf } from "#site/bundle/blobs.ts";
 import { publishInSlices } from "#site/bundle/export-release.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
-import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
 import { type Committed, storeFiles } from "#site/bundle/release.ts";
 import { draftManifest, type UnissuedList } from "#site/bundle/signed-list.ts";
+import { joinSnapshot, snapshotParts } from "#site/bundle/snapshot.ts";
+import { openDataFiles } from "./data-files.ts";
 import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts";
 
 /** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
@@ -47,6 +46,7 @@ export function openFeedJob(
   // The key may be another one than when the list was signed: the first run finds out.
   let looked = false;
   let renewing = false;
+  const dataFiles = openDataFiles(context);
   return {
     /** Has the next run make everything again. */
     renew: (): void => {
@@ -57,6 +57,7 @@ export function openFeedJob(
      * parts for a while.
      */
     run: async ({ full = renewing, paced = false } = {}) => {
+      const data = await dataFiles.run({ full, paced });
       const joining = !paced || performance.now() >= joinAfterMs;
       const validMs = listValidDays * dayMs;
       const { committed, issuedAtMs } = await publishFeed(context, {
@@ -73,17 +74,17 @@ export function openFeedJob(
       behind = !joining && isBehind();
       looked = true;
       if (full) renewing = false;
-      return committed;
+      return { ...committed, changed: [...data, ...committed.changed] };
     },
     /**
-     * From when on there is something to do: a release that the signed list does not tell, a snapshot that lags behind, or
-     * a list that expires some days from now.
+     * From when on there is something to do: a release that the signed list does not tell, a snapshot or files of /data that lag
+     * behind, or a list that expires some days from now.
      */
     dueAtMs: (): number | null => {
       const { current_release, listed_release } = context.manifest.state();
       if (current_release === 0) return null;
       if (!looked || renewing || current_release > listed_release) return 0;
-      return behind ? Math.min(joinAfterMs, renewAtMs) : renewAtMs;
+      return Math.min(behind ? joinAfterMs : Infinity, renewAtMs, dataFiles.dueAtMs());
     },
   };
 }
@@ -177,7 +178,7 @@ async function currentSnapshot(
     return { file: [], state: { snapshot_parts, snapshot_number, parts: pieces.length } };
   }
   return {
-    file: [await joinSnapshot(parts, pieces)],
+    file: [await joinSnapshot(blobs, pieces)],
     state: { snapshot_parts: digest, snapshot_number: newest, parts: pieces.length },
   };
 }
@@ -205,33 +206,4 @@ function feedState(newest: Newest, joined: Joined, epoch: string): string {
     })),
   };
   return `${JSON.stringify(state)}\n`;
-}
-
-const compress = promisify(gzip);
-
-/** The parts of the snapshot as they are published, in order, and a digest that tells whether any has changed. */
-function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: string } {
-  const folder = feedPaths.snapshotPart("{n}").split("{n}")[0] ?? "";
-  const parts = manifest
-    .under(folder)
-    .map((file) => ({ file, number: Number.parseInt(file.path.slice(folder.length), 10) }))
-    .sort((a, b) => a.number - b.number)
-    .map(({ file }) => file);
-  return { parts, digest: digestOf(parts.map(({ digest }) => digest).join("\n")) };
-}
-
-/**
- * Joins the parts into one file among the blobs, piece by piece, so that memory stays flat. Gzip files one after the
- * other are a gzip file (RFC 1952, section 2.2).
- */
-async function joinSnapshot({ blobs }: DraftParts, parts: readonly NewFile[]): Promise<NewFile> {
-  async function* pieces() {
-    // A file without any gzip member would be no gzip file.
-    if (parts.length === 0) yield compress("");
-    for (const { digest } of parts) yield blobs.read(digest);
-  }
-  const draft = `${blobs.folder}/${process.pid}-snapshot.draft`;
-  const { digest, size } = await writeHashed(pieces(), draft);
-  await rename(draft, blobs.pathOf(digest));
-  return { path: feedPaths.snapshot, digest, size };
 }

@@ -16,6 +16,7 @@ import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { openSearchJob } from "#site/search/search-job.ts";
 import { digestOf, openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
+import { dataPackageIn } from "#site/bundle/snapshot.ts";
 import { survivedBoot } from "#site/bundle/durable.ts";
 import { openFeedJob } from "./feed-job.ts";
 import { sweepBlobs } from "#site/bundle/garbage-collection.ts";
@@ -103,11 +104,13 @@ export async function openPublisher(settings: PublisherSettings) {
     () => openManifest(folders.bundle, { checkpointsApart: apart }),
     onDamaged,
   );
+  const blobs = openBlobs(folders.blobs);
+  const dataPackage = dataPackageIn(manifest, blobs);
   const made = {
-    source: { store, lists: openListIndex(store), renderer, ...inputs },
+    source: { store, lists: openListIndex(store), renderer, dataPackage, ...inputs },
     kinds: kindsOf(settings),
     manifest,
-    blobs: openBlobs(folders.blobs),
+    blobs,
   };
   const context: PublisherContext = {
     ...made,

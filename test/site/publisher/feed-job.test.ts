@@ -134,6 +134,8 @@ describe("the snapshot", () => {
     const { context, feedJob } = directory.publisher;
     const signer = await openSigner(aSigningKey());
     const slow = openFeedJob(context, signer, { joinedBytesPerSecond: 1 });
+    // It makes the files of /data once, and no others within the hour.
+    await slow.run({ full: true });
     const edited = async (tagline: string) => {
       await directory.edit("trust-5", { tagline });
       await runProfileJob(context);

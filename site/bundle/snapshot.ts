@@ -1,0 +1,41 @@
+import { rename } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { type DataPackage, feedPaths } from "#content/contract/feed.ts";
+import { type Blobs, digestOf, writeHashed } from "./blobs.ts";
+import type { Manifest, NewFile } from "./manifest.ts";
+
+const compress = promisify(gzip);
+
+/** The parts of the snapshot as they are published, in order, and a digest that tells whether any has changed. */
+export function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: string } {
+  const folder = feedPaths.snapshotPart("{n}").split("{n}")[0] ?? "";
+  const parts = manifest
+    .under(folder)
+    .map((file) => ({ file, number: Number.parseInt(file.path.slice(folder.length), 10) }))
+    .sort((a, b) => a.number - b.number)
+    .map(({ file }) => file);
+  return { parts, digest: digestOf(parts.map(({ digest }) => digest).join("\n")) };
+}
+
+/**
+ * Joins the parts into one file among the blobs, piece by piece, so that memory stays flat. Gzip files one after the
+ * other are a gzip file (RFC 1952, section 2.2).
+ */
+export async function joinSnapshot(blobs: Blobs, parts: readonly NewFile[]): Promise<NewFile> {
+  async function* pieces() {
+    // A file without any gzip member would be no gzip file.
+    if (parts.length === 0) yield compress("");
+    for (const { digest } of parts) yield blobs.read(digest);
+  }
+  const draft = `${blobs.folder}/${process.pid}-snapshot-${performance.now()}.draft`;
+  const { digest, size } = await writeHashed(pieces(), draft);
+  await rename(draft, blobs.pathOf(digest));
+  return { path: feedPaths.snapshot, digest, size };
+}
+
+/** Reads what the bundle's files of /data are; null before they are made first. */
+export const dataPackageIn = (manifest: Manifest, blobs: Blobs) => (): DataPackage | null => {
+  const file = manifest.find(feedPaths.dataPackage);
+  return file && blobs.has(file.digest) ? JSON.parse(blobs.read(file.digest).toString()) : null;
+};

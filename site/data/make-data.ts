@@ -1,0 +1,135 @@
+import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import about from "#content/editorial/data-package.json";
+import {
+  type DataPackage,
+  type DataResource,
+  type DataSource,
+  feedPaths,
+} from "#content/contract/feed.ts";
+import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
+import type { Blobs } from "#site/bundle/blobs.ts";
+import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
+import { joinSnapshot, snapshotParts } from "#site/bundle/snapshot.ts";
+import { detailFields, schemaOf } from "./detail-fields.ts";
+import { writeSqlite } from "./sqlite-file.ts";
+import { linesIn, pack, writeCsv, writeParquet } from "./table-files.ts";
+
+/** What lies among the blobs and waits for a release; `parts` is the digest of the snapshot's parts that it is made of. */
+export type MadeData = { parts: string; files: NewFile[]; dataPackage: DataPackage };
+
+/** A larger directory has files by country and register, too: of each that has a twentieth of this. */
+const splitAboveDefault = 20_000;
+
+/** Each writes a file from packed lines of JSON, and answers what the data package says of its content. */
+const writers = { csv: writeCsv, ndjson: copyLines, parquet: writeParquet, sqlite: writeSqlite };
+const formats = Object.keys(writers) as (keyof typeof writers)[];
+
+/** Makes the files of /data from the parts of the snapshot, so that they hold what details hold, 5,000 at a time in memory. */
+export async function makeData(
+  { manifest, blobs, baseUrl }: { manifest: Manifest; blobs: Blobs; baseUrl: string },
+  splitAbove = splitAboveDefault,
+): Promise<MadeData> {
+  const folder = `${blobs.folder}/${process.pid}-data-${performance.now()}.draft`;
+  mkdirSync(folder);
+  const files: NewFile[] = [];
+  const resources: DataResource[] = [];
+  const { parts, digest } = snapshotParts(manifest);
+  try {
+    const all = `${folder}/all`;
+    // The snapshot may be replaced meanwhile.
+    copyLines(blobs.pathOf((await joinSnapshot(blobs, parts)).digest), all);
+    for (const [path, { title, rows, sources: found }] of await slicesIn(all, splitAbove)) {
+      const start = `${folder}/${path.replace("/", "-")}`;
+      const lines = path === whole ? all : `${start}-lines`;
+      if (path !== whole) await pack(linesOf(path, all), lines);
+      const sources = [...found.values()].sort((a, b) => b.rows - a.rows);
+      const licenses = [...new Map(sources.map(({ licence }) => [licence.path, licence])).values()];
+      for (const format of formats.filter((one) => one !== "sqlite" || path === whole)) {
+        const { ending, ...kind } = about.formats[format];
+        const content = await writers[format](lines, start + ending);
+        const stored = await storeDraft(blobs, start + ending);
+        files.push({ ...stored, path: feedPaths.data + path + ending });
+        resources.push({
+          name: `${path.replace("/", "-")}-${format}`,
+          path: path + ending,
+          ...{ title, format, ...kind, rows, licenses, sources, ...content },
+          bytes: stored.size,
+          hash: `sha256:${stored.digest}`,
+        });
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  const dataPackage = { ...about.package, homepage: `${baseUrl}/data`, resources };
+  const body = Buffer.from(`${JSON.stringify(dataPackage, null, 1)}\n`);
+  files.push({ path: feedPaths.dataPackage, digest: blobs.put(body), size: body.length });
+  return { parts: digest, files, dataPackage };
+}
+
+function copyLines(from: string, to: string) {
+  copyFileSync(from, to);
+  return schemaOf(detailFields, { json: true });
+}
+
+/** What has files of its own: the directory, or a country or register of it. */
+type Slice = { title: string; rows: number; sources: Map<string, DataSource> };
+type Place = [path: string, title: string];
+const whole = "nonprofits";
+
+/** The slices that a nonprofit is in: where their files lie, and what they are of. */
+function slicesOf({ country, register_facts }: NonprofitDetail): Place[] {
+  const code = countryCode(country ?? "")?.toLowerCase();
+  const ofCountry: Place[] = code && country ? [[`countries/${code}`, country]] : [];
+  const facts = new Map(register_facts.map((fact) => [fact.register, fact.register_name]));
+  const ofRegisters = [...facts].map(([id, name]): Place => [`registers/${id}`, name]);
+  return [[whole, ""], ...ofCountry, ...ofRegisters];
+}
+
+async function* linesOf(wanted: string, file: string): AsyncGenerator<string> {
+  for await (const line of linesIn(file)) {
+    const slices = slicesOf(JSON.parse(line) as NonprofitDetail);
+    if (slices.some(([path]) => path === wanted)) yield `${line}\n`;
+  }
+}
+
+/** The slices that get files, the whole first. */
+async function slicesIn(file: string, splitAbove: number): Promise<[path: string, Slice][]> {
+  const emptySlice = (title: string): Slice => ({ title, rows: 0, sources: new Map() });
+  const slices = new Map([[whole, emptySlice("")]]);
+  for await (const line of linesIn(file)) {
+    const detail = JSON.parse(line) as NonprofitDetail;
+    const facts = new Map(detail.register_facts.map((fact) => [fact.register, fact]));
+    for (const [path, title] of slicesOf(detail)) {
+      const slice = slices.get(path) ?? emptySlice(title);
+      slices.set(path, slice);
+      slice.rows++;
+      for (const [id, fact] of facts) {
+        slice.sources.set(id, sourceOf(fact, (slice.sources.get(id)?.rows ?? 0) + 1));
+      }
+    }
+  }
+  const [all, ...others] = slices;
+  const rowsMax = all?.[1].rows ?? 0;
+  const isSplit = ({ rows }: Slice) => rows >= splitAbove / 20 && rows < rowsMax;
+  const split = rowsMax > splitAbove ? others.filter(([, slice]) => isSplit(slice)) : [];
+  return [...(all ? [all] : []), ...split.sort(([a], [b]) => (a < b ? -1 : 1))];
+}
+
+const sourceOf = (fact: RegisterFacts, rows: number): DataSource => ({
+  name: fact.register,
+  title: fact.register_name,
+  rows,
+  attribution: fact.attribution,
+  licence: { title: fact.licence.name, path: fact.licence.url },
+});
+
+/** Names a file by its content; one that is there already stays. */
+async function storeDraft(blobs: Blobs, file: string): Promise<{ digest: string; size: number }> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const piece of Bun.file(file).stream()) hasher.update(piece);
+  const [digest, { size }] = [hasher.digest("hex"), Bun.file(file)];
+  if (!blobs.has(digest)) renameSync(file, blobs.pathOf(digest));
+  return { digest, size };
+}

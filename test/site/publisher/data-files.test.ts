@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { feedPaths } from "#content/contract/feed.ts";
+import { openDataFiles } from "#site/publisher/data-files.ts";
+import { publishChanges } from "#site/publisher/list-job.ts";
+import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+
+let directory: Directory;
+beforeAll(async () => {
+  directory = await aDirectory([{ slug: "water", name: "Water" }]);
+  await directory.publisher.buildAll({ processes: 1 });
+}, 240_000);
+afterAll(() => directory.close());
+
+const context = () => directory.publisher.context;
+const hashes = () =>
+  context()
+    .manifest.under(feedPaths.data)
+    .map(({ digest }) => digest);
+/** The digests that the page names, in each language. */
+const named = () =>
+  ["data.html", "es/data.html", "fr/data.html", "data.md"].map(
+    (path) => new Set(directory.read(path)?.match(/\b[0-9a-f]{64}\b/g)),
+  );
+const packaged = () =>
+  [...(directory.read(feedPaths.dataPackage)?.matchAll(/"sha256:(\w+)"/g) ?? [])].map(
+    ([, digest = ""]) => digest,
+  );
+
+test("the files follow each publication, and the page names them in each language", async () => {
+  const before = hashes();
+  expect(before).toHaveLength(5);
+  await directory.edit("water", { tagline: "Clean water" });
+  await directory.drain();
+  expect(hashes()).toEqual(expect.arrayContaining(packaged()));
+  expect(hashes()).not.toEqual(before);
+  for (const digests of named()) expect(digests).toEqual(new Set(packaged()));
+  const page = directory.read("data.html") ?? "";
+  const [, jsonLd = ""] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(page) ?? [];
+  expect(JSON.parse(jsonLd)).toMatchObject({
+    "@type": "Dataset",
+    distribution: [
+      {
+        contentUrl: "http://localhost:8080/data/nonprofits.csv.gz",
+        encodingFormat: "text/csv",
+        sha256: packaged()[0],
+      },
+      {},
+      {},
+      {},
+    ],
+  });
+  expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+}, 240_000);
+
+test("paced, files are made while others go on, once an hour at most", async () => {
+  const asked: PromiseWithResolvers<void>[] = [];
+  const own = {
+    ...context(),
+    background: {
+      ...context().background,
+      makeData: async () => {
+        const waiting = Promise.withResolvers<void>();
+        asked.push(waiting);
+        await waiting.promise;
+        return context().background.makeData();
+      },
+    },
+  };
+  const files = openDataFiles(own);
+  const run = () => files.run({ full: false, paced: true });
+  const edited = async (tagline: string) => {
+    await directory.edit("water", { tagline });
+    await publishChanges(context());
+  };
+  expect(await run()).toEqual([]);
+  expect(files.dueAtMs()).toBe(Infinity);
+  await edited("One");
+  expect(await run()).toEqual([]);
+  expect(asked).toHaveLength(1);
+  expect(files.dueAtMs()).toBeGreaterThan(performance.now() + 3_000_000);
+  asked[0]?.resolve();
+  while (files.dueAtMs() > 0) await Bun.sleep(1);
+  expect((await run()).map(({ path }) => path)).toContain("data/nonprofits.parquet");
+  await edited("Two");
+  expect(await run()).toEqual([]);
+  expect(asked).toHaveLength(1);
+  await directory.drain();
+}, 60_000);
+
+test("files that cannot be made are logged, and those before them stay", async () => {
+  const logged: string[] = [];
+  const own = {
+    ...context(),
+    log: (event: string) => void logged.push(event),
+    background: { ...context().background, makeData: () => Promise.reject(new Error("disk full")) },
+  };
+  const before = hashes();
+  const files = openDataFiles(own);
+  expect(await files.run({ full: true, paced: true })).toEqual([]);
+  await Bun.sleep(0);
+  expect(logged).toEqual(["files of /data could not be made; trying again in an hour"]);
+  expect(hashes()).toEqual(before);
+  await directory.drain();
+});
+
+test("while a rollback holds publishing the files stay as they are", async () => {
+  const { current_release } = context().manifest.state();
+  await directory.edit("water", { tagline: "Three" });
+  await directory.drain();
+  const before = hashes();
+  expect(rollBackTo(context(), current_release)).not.toBeNull();
+  await directory.publisher.feedJob.run();
+  expect(hashes()).toEqual(before);
+  context().manifest.setState({ held_at: 0 });
+  await directory.drain();
+  expect(hashes()).toEqual(before);
+  for (const digests of named()) expect(digests).toEqual(new Set(packaged()));
+}, 60_000);
