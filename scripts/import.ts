@@ -5,8 +5,16 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { FetchFailed } from "./import/fetch-file.ts";
-import { fetchAndImport, publishedRegisters } from "./import/fetch-register.ts";
+import { fetchAll, planFetch, type Told } from "./import/fetch-all.ts";
+import { fetchAndImport } from "./import/fetch-register.ts";
 import { importAll } from "./import/import-all.ts";
+import {
+  countryNames,
+  type FetchRequest,
+  isList,
+  publishedRegisters,
+  registersOf,
+} from "./import/published.ts";
 import { BadInput, fileDay } from "./import/read-file.ts";
 import { Interrupted, csvFormats, formatNames, runImport } from "./import/run-import.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
@@ -16,8 +24,8 @@ import { followProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
 
 /** Everything that `export --all` wrote is taken as it is, by another way than records are. */
-const formats = [...formatNames, "all"];
-const fetchable = publishedRegisters.filter((id) => formatNames.includes(id));
+const formats = [...formatNames, "all", ...countryNames];
+const fetchable = [...countryNames, ...publishedRegisters];
 
 const args = {
   format: {
@@ -27,8 +35,9 @@ const args = {
   },
   fetch: {
     type: "boolean",
-    description: `Fetch the files from where the register publishes them (${fetchable.join(", ")}), unless they were imported already`,
+    description: `Fetch the files from where they are published (${fetchable.join(", ")}), unless they were imported already; with --check, of a country, say what would be fetched, and fetch nothing`,
   },
+  years: { type: "string", default: "3", description: "Newest years to fetch of monthly files" },
   "skip-bad": { type: "boolean", description: "Count and leave out malformed rows" },
   check: { type: "boolean", description: "Read and check the files, write nothing" },
   scope: {
@@ -54,6 +63,7 @@ const about = [
   "Imports a public register. Running it again applies only what changed; an organisation that its part of the register (a state, for example) no longer lists is withdrawn.",
   ...csvFormats.map((format) => `  ${format.name.padEnd(11)} ${format.about}`),
   `  ${"ndjson".padEnd(11)} Our own records, as export writes them`,
+  ...countryNames.map((name) => `  ${name.padEnd(11)} --fetch: ${registersOf(name).join(", ")}`),
   `  ${"all".padEnd(11)} Everything, as export --all writes it, into an empty data folder`,
 ].join("\n");
 
@@ -63,13 +73,13 @@ const command = defineCommand({
   run: async ({ args: asked }) => {
     const [, ...files] = asked._;
     const fetches = asked.fetch === true;
-    const slip = slipOf(asked.format, files, { fetches, asOf: asked["as-of"] });
+    const slip = slipOf(asked.format, files, { ...asked, fetches, asOf: asked["as-of"] });
     if (slip !== null) stopWith(slip, 2);
     const config = configOrExit();
     if (asked.format === "all") {
       const rows = await importAll(files, config);
       const words = `${rows.toLocaleString("en")} rows. Copy the folder \`secrets\` of the other data folder, too.`;
-      return console.log(asked.json === true ? JSON.stringify({ rows }) : words);
+      return print({ report: { rows }, words, ok: true }, asked.json);
     }
     // An interrupted import can be run again, so a commit need not reach the disk at once.
     using store = await openStore({
@@ -81,10 +91,16 @@ const command = defineCommand({
     });
     if (asked["into-sample"] !== true) await refuseMixing(store, config.dataDir, files);
     const progress = followProgress();
+    const tell = (line: string) => {
+      progress.end();
+      if (line !== "") console.error(line);
+    };
     try {
       const request = {
         store,
         dataDir: config.dataDir,
+        origin: config.registerOrigin,
+        years: Number(asked.years),
         format: asked.format,
         asOf: asked["as-of"] ?? null,
         skipBad: asked["skip-bad"] === true,
@@ -94,18 +110,14 @@ const command = defineCommand({
         clock: systemClock,
         signal: AbortSignal.any([stopSignal(), parentGone()]),
         onProgress: progress.at,
-        onCovered: (planned: ImportReport) => {
-          progress.end();
-          const words = coveredInWords(planned);
-          if (words !== "") console.error(words);
-        },
+        onCovered: (planned: ImportReport) => tell(coveredInWords(planned)),
         onSkipped: firstOnes(),
       };
-      const report = fetches
-        ? await fetchAndImport({ ...request, origin: config.registerOrigin })
-        : await runImport({ ...request, files, fetched: null });
+      const done = fetches
+        ? await fetchedBy(request, tell)
+        : told(await runImport({ ...request, files, fetched: null }));
       progress.end();
-      console.log(asked.json === true ? JSON.stringify(report) : reportInWords(report));
+      print(done, asked.json);
     } catch (error) {
       progress.end();
       process.exitCode = explain(error);
@@ -116,22 +128,38 @@ const command = defineCommand({
   },
 });
 
+function print({ report, words, ok }: Told, isJson = false): void {
+  console.log(isJson ? JSON.stringify(report) : words);
+  if (!ok) process.exitCode = 1;
+}
+
+const told = (report: ImportReport): Told => ({ report, words: reportInWords(report), ok: true });
+
+/** A country and a list of files are many runs. */
+async function fetchedBy(request: FetchRequest, tell: (line: string) => void): Promise<Told> {
+  const { format, checkOnly } = request;
+  const isOne = !countryNames.includes(format) && !isList(format);
+  if (isOne) return told(await fetchAndImport(request));
+  return checkOnly ? planFetch(request) : fetchAll(request, tell);
+}
+
 /** What is wrong with the command as it was given, or null. */
 function slipOf(
   format: string,
   files: readonly string[],
-  { fetches, asOf }: { fetches: boolean; asOf: string | undefined },
+  { fetches, asOf, years }: { fetches: boolean; asOf: string | undefined; years: string },
 ): string | null {
-  if (!formats.includes(format)) {
-    return `${format} is not a format. Give one of ${formats.join(", ")}.`;
-  }
-  if (asOf !== undefined && !z.iso.date().safeParse(asOf).success) {
-    return "--as-of: give a date as YYYY-MM-DD.";
-  }
-  if (fetches && (files.length > 0 || !fetchable.includes(format))) {
-    return `--fetch stands alone, without files, for ${fetchable.join(", ")}.`;
-  }
-  return fetches || files.length > 0 ? null : `Give the files to import: import ${format} <files…>`;
+  const isCountry = countryNames.includes(format);
+  const isAlone = files.length === 0 && fetchable.includes(format);
+  const how = isCountry ? `${format} --fetch, first with --check` : `${format} <files…>`;
+  const slips: [boolean, string][] = [
+    [formats.includes(format), `${format} is not a format. Give one of ${formats.join(", ")}.`],
+    [z.iso.date().optional().safeParse(asOf).success, "--as-of: give a date as YYYY-MM-DD."],
+    [/^(?:[1-9]|1\d|20)$/.test(years), "--years: give a whole number from 1 to 20."],
+    [!fetches || isAlone, `--fetch stands alone, without files, for ${fetchable.join(", ")}.`],
+    [fetches || (files.length > 0 && !isCountry), `Say what to import: import ${how}`],
+  ];
+  return slips.find(([isRight]) => !isRight)?.[1] ?? null;
 }
 
 /** Ends the process when the store holds a sample, with the two commands that make a directory of these files instead. */

@@ -216,12 +216,17 @@ export async function noteFetch(
     .values({ format, files: [], fetched, problem, status, started_at: at, finished_at: at });
 }
 
-/** The files that the newest finished import of a register fetched; none when an operator gave its files. */
-export async function lastFetched(store: Queryable, format: string): Promise<FetchedVersion[]> {
+/** The files that the newest finished import of a register fetched; none when an operator gave its files, which `ownCount`. */
+export async function lastFetched(
+  store: Queryable,
+  format: string,
+  ownCount = true,
+): Promise<FetchedVersion[]> {
+  const counts = ownCount ? undefined : isNotNull(imports.fetched);
   const [newest] = await store.db
     .select({ fetched: imports.fetched })
     .from(imports)
-    .where(and(eq(imports.format, format), eq(imports.status, "finished")))
+    .where(and(eq(imports.format, format), eq(imports.status, "finished"), counts))
     .orderBy(desc(imports.id))
     .limit(1);
   return newest?.fetched ?? [];

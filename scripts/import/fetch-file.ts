@@ -27,7 +27,8 @@ export type FetchOptions = {
   /** The version that is here already; null for none. */
   before: Version | null;
   signal: AbortSignal;
-  onBytes?: (bytes: number) => void;
+  /** Called with the bytes of the file that are here, and with all that it has; null when the server does not say. */
+  onBytes?: (done: number, total: number | null) => void;
   /** Without a byte for this long, a try ends. */
   stallMs?: number;
   /** All tries together. */
@@ -51,7 +52,7 @@ const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 type Outcome =
   | { kind: "fetched"; version: Version; bytes: number }
-  | { kind: "unchanged" }
+  | { kind: "unchanged"; version: Version }
   | { kind: "failed"; reason: string; again: boolean };
 
 const failed = (reason: string, again = false): Outcome => ({ kind: "failed", reason, again });
@@ -59,27 +60,43 @@ const failed = (reason: string, again = false): Outcome => ({ kind: "failed", re
 /**
  * Fetches a file, unless the server still has the version `before`. A try that is cut off goes on where it ended, as long
  * as the server says that the file is the same. The file appears only with as many bytes as the server announced, and
- * bears the time of its version. Throws FetchFailed.
+ * bears the time of its version; one that lies there already is taken while that is the server's newest. Throws FetchFailed.
  */
 export async function fetchFile(url: string, options: FetchOptions): Promise<FetchedFile> {
   const { folder, before, signal } = options;
   const known = { ...limits, ...options };
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, basename(new URL(url).pathname));
+  const held = await stat(file).catch(() => null);
+  const here = held && { etag: null, last_modified: held.mtime.toUTCString() };
   const whole = AbortSignal.any([signal, AbortSignal.timeout(known.totalMs)]);
   const outcome = await retry(
-    () => tryOnce(url, openPart(file, url), { ...known, signal: whole }),
+    () => tryOnce(url, openPart(file, url), { ...known, before: here ?? before, signal: whole }),
     (tried) => tried.kind === "failed" && tried.again && !whole.aborted,
     { triesMax: known.triesMax, firstMs: known.firstWaitMs, waitMaxMs, signal: whole },
   );
   if (outcome.kind === "failed") throw new FetchFailed(`${url}: ${outcome.reason}`);
   if (outcome.kind === "unchanged") {
-    return { url, version: before ?? noVersion, file: null, bytes: 0 };
+    if (here === null) return { url, version: before ?? noVersion, file: null, bytes: 0 };
+    return { url, version: { ...here, etag: outcome.version.etag }, file, bytes: 0 };
   }
   const { version, bytes } = outcome;
   const dated = Date.parse(version.last_modified ?? "");
   if (!Number.isNaN(dated)) await utimes(file, dated / 1_000, dated / 1_000);
   return { url, version, file, bytes };
+}
+
+/** Whether a file is newer than `before`, and its size; fetches nothing. Undefined: there is no such file. Throws FetchFailed. */
+export async function askFile(url: string, signal: AbortSignal, before: Version | null = null) {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(limits.stallMs)]);
+  const asking = { method: "HEAD", headers: headersFor(before, null), signal: either };
+  const answer = await fetchPlain(url, asking).catch((error: Error) => {
+    throw new FetchFailed(`${url}: ${error.message}`);
+  });
+  const refusal = refusalOf(answer, url, before);
+  if (refusal?.kind !== "failed") return { is_new: refusal === null, bytes: totalOf(answer) };
+  if (refusal.again) throw new FetchFailed(`${url}: ${refusal.reason}`);
+  return answer.status === 405 ? { is_new: true, bytes: null } : undefined;
 }
 
 const noVersion: Version = { etag: null, last_modified: null };
@@ -192,7 +209,8 @@ function refusalOf(answer: Response, url: string, before: Version | null): Outco
   const { status, headers } = answer;
   if (status === 304) {
     const asked = before !== null && (before.etag ?? before.last_modified) !== null;
-    return asked ? { kind: "unchanged" } : failed("status 304 to a question without a condition");
+    if (asked) return { kind: "unchanged", version: versionOf(answer) };
+    return failed("status 304 to a question without a condition");
   }
   if (status !== 200 && status !== 206) {
     return failed(`status ${status}`, passing.has(status) || status === 416);
@@ -240,21 +258,28 @@ async function take(
   const total = resumed === null ? totalOf(answer) : (resumed.total ?? rangeTotal(answer));
   if ((total ?? 0) > bytesMax) return failed(`it has more than ${bytesMax} bytes`);
   if (resumed === null) await part.start({ url, total, etag, last_modified });
-  const bytes = await write(answer, part.path, { ...taking, sizeMax: total ?? bytesMax });
+  const bytes = await write(answer, part.path, { ...taking, total });
   if (bytes > (total ?? bytesMax)) {
     await part.drop();
     return failed("more came than was announced, or than is taken", total !== null);
   }
   if (bytes < (total ?? 0)) return failed(`it ended after ${bytes} of ${total} bytes`, true);
+  if (!(await isAsNamed(url, part.path))) {
+    await part.drop();
+    return failed("the server sent something else in place of a zip file");
+  }
   await part.finish();
   return { kind: "fetched", version: { etag, last_modified }, bytes };
 }
 
-/** Answers the size of the file so far; nothing is written beyond `sizeMax`. */
+const isAsNamed = async (url: string, path: string): Promise<boolean> =>
+  !new URL(url).pathname.endsWith(".zip") || (await Bun.file(path).slice(0, 2).text()) === "PK";
+
+/** Answers the size of the file so far; nothing is written beyond `total`, or `bytesMax`. */
 async function write(
   answer: Response,
   path: string,
-  { url, resumed, sizeMax, onBytes, onChunk }: Taking & { sizeMax: number },
+  { url, resumed, total, bytesMax, onBytes, onChunk }: Taking & { total: number | null },
 ): Promise<number> {
   // Some servers tell a gzip file by the same header.
   if (!url.endsWith(".gz")) await refuseCompressed(answer);
@@ -263,9 +288,9 @@ async function write(
   try {
     for await (const chunk of answer.body ?? []) {
       onChunk();
-      onBytes?.(chunk.length);
       size += chunk.length;
-      if (size > sizeMax) break;
+      onBytes?.(size, total);
+      if (size > (total ?? bytesMax)) break;
       await out.write(chunk);
     }
   } finally {

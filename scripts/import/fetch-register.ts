@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import registers from "#content/editorial/registers.json";
 import { every } from "#content/runtime/timing.ts";
 import { openLease } from "#content/operation/lease-store.ts";
@@ -7,22 +7,11 @@ import { lastFetched, noteFetch } from "#content/register/import-store.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { FetchFailed, type FetchedFile, fetchFile, type FetchOptions } from "./fetch-file.ts";
 import { emptyReport, type ImportReport } from "#content/register/import-report.ts";
-import { type ImportRequest, runImport } from "./run-import.ts";
-
-export type FetchRequest = Omit<ImportRequest, "files" | "fetched"> & {
-  /** Stands in place of the publishers' own origins, for a mirror; undefined for theirs. */
-  origin: string | undefined;
-  /** How patient a try is; for tests. */
-  patience?: Pick<FetchOptions, "stallMs" | "totalMs" | "bytesMax" | "triesMax" | "firstWaitMs">;
-};
+import { type FetchRequest, isList, isTogether, publishedFiles } from "./published.ts";
+import { Interrupted, runImport } from "./run-import.ts";
 
 const leaseMs = 120_000;
 const problemLengthMax = 1_000;
-
-/** The registers whose files can be fetched from where they are published. */
-export const publishedRegisters = registers.flatMap(({ id, files }) =>
-  files.length > 0 ? [id] : [],
-);
 
 /**
  * Fetches what a register publishes, unless the newest import of it had the same versions, and imports what is new.
@@ -35,7 +24,9 @@ export async function fetchAndImport(request: FetchRequest): Promise<ImportRepor
   const keeping = every(() => lease.hold(), { everyMs: leaseMs / 4, onFailure: () => {} });
   try {
     return await fetched(request);
-  } catch (error) {
+  } catch (thrown) {
+    const stopped = request.signal.aborted && thrown instanceof FetchFailed;
+    const error = stopped ? new Interrupted("interrupted; run the same command again") : thrown;
     const problem = error instanceof Error ? error.message.slice(0, problemLengthMax) : "unknown";
     const note = { format, fetched: [], problem, now: clock() };
     if (!request.checkOnly) await store.write((tx) => noteFetch(tx, note));
@@ -47,23 +38,21 @@ export async function fetchAndImport(request: FetchRequest): Promise<ImportRepor
 }
 
 async function fetched(request: FetchRequest): Promise<ImportReport> {
-  const { store, dataDir, format, clock } = request;
+  const { store, format, clock } = request;
   const register = registers.find(({ id }) => id === format);
-  const urls = (register?.files ?? []).map((url) => at(url, request.origin));
-  const before = await lastFetched(store, format);
-  const folder = join(dataDir, "registers", format);
-  const found: FetchedFile[] = [];
-  const newFiles = () => found.flatMap(({ file }) => file ?? []);
+  const urls = request.urls ?? (await publishedFiles(format, request));
+  const before = await lastFetched(store, format, !isList(format));
+  const found = await fetchNew(request, urls, before);
+  const others = isList(format) ? before.filter(({ url }) => !urls.includes(url)) : [];
+  const versions = [...others, ...found.map(({ url, version }) => ({ url, ...version }))];
+  const files = found.flatMap(({ file }) => file ?? []);
+  const isNew = files.length > 0;
   try {
-    for (const url of urls) found.push(await fetchOne(request, { url, folder, before }));
-    const versions = found.map(({ url, version }): FetchedVersion => ({ url, ...version }));
-    const files = newFiles();
     const scope = register?.selection === true ? "none" : request.scope;
-    const report =
-      files.length === 0
-        ? emptyReport(format, [])
-        : await runImport({ ...request, files, scope, fetched: versions });
-    if (files.length === 0 && !request.checkOnly) {
+    const report = isNew
+      ? await runImport({ ...request, files, scope, fetched: versions })
+      : emptyReport(format, []);
+    if (!isNew && !request.checkOnly && !isList(format)) {
       const note = { format, fetched: versions, problem: null, now: clock() };
       await store.write((tx) => noteFetch(tx, note));
     }
@@ -74,29 +63,31 @@ async function fetched(request: FetchRequest): Promise<ImportReport> {
     }));
     return report;
   } finally {
-    for (const file of newFiles()) await rm(file, { force: true });
+    if (!request.signal.aborted) for (const file of files) await rm(file, { force: true });
   }
 }
 
-function fetchOne(
-  { signal, patience, onProgress }: FetchRequest,
-  { url, folder, before }: { url: string; folder: string; before: readonly FetchedVersion[] },
-): Promise<FetchedFile> {
-  const known = before.find((one) => one.url === url);
-  const version =
-    known === undefined ? null : { etag: known.etag, last_modified: known.last_modified };
-  let bytes = 0;
-  return fetchFile(url, {
-    ...patience,
-    folder,
-    before: version,
-    signal,
-    onBytes: (more) => onProgress("fetching", (bytes += more), 0),
-  });
+/** Of files that are read together, the others are fetched again beside one that is new. */
+async function fetchNew(
+  request: FetchRequest,
+  urls: readonly string[],
+  before: readonly FetchedVersion[],
+): Promise<FetchedFile[]> {
+  const found: FetchedFile[] = [];
+  for (const url of urls) found.push(await fetchOne(request, url, before));
+  const isPart = new Set(found.map(({ file }) => file === null)).size > 1;
+  return isPart && isTogether(request.format) ? fetchNew(request, urls, []) : found;
 }
 
-/** A published address, at another origin where one is set. */
-function at(url: string, origin: string | undefined): string {
-  const { pathname, search } = new URL(url);
-  return origin === undefined ? url : `${origin}${pathname}${search}`;
+function fetchOne(
+  { dataDir, format, signal, patience, onProgress }: FetchRequest,
+  url: string,
+  before: readonly FetchedVersion[],
+): Promise<FetchedFile> {
+  const folder = join(dataDir, "registers", format);
+  const known = before.find((one) => one.url === url) ?? null;
+  const step = `${basename(new URL(url).pathname)} in MB`;
+  const onBytes: FetchOptions["onBytes"] = (done, total) =>
+    onProgress(step, Math.ceil(done / 1e6), Math.ceil((total ?? 0) / 1e6));
+  return fetchFile(url, { ...patience, folder, before: known, signal, onBytes });
 }

@@ -32,12 +32,8 @@ export type ImportRequest = Omit<ImportInput, "source" | "files"> &
     dataDir: string;
     /** YYYY-MM-DD, the date of what the files say; null: when each file was last changed. */
     asOf: string | null;
-    /** Called while fetching and reading (bytes), and while applying and linking (organisations). */
-    onProgress: (
-      step: "fetching" | "reading" | "applying" | "linking",
-      done: number,
-      total: number,
-    ) => void;
+    /** Called while fetching (MB) and reading (bytes), and while applying and linking (organisations). */
+    onProgress: (step: string, done: number, total: number) => void;
     /** Called with each malformed row that is left out. */
     onSkipped: (problem: string) => void;
   };

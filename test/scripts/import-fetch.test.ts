@@ -186,6 +186,7 @@ describe("import --fetch", () => {
     fetchAndImport({
       ...importRequest({ store: importing.store, dataDir }, format),
       origin: server.origin,
+      years: 3,
       patience,
       ...parts,
     });

@@ -11,7 +11,7 @@ export type Answer = {
   after?: "end" | "reset" | "stall";
 };
 
-export type Asked = { path: string; headers: Record<string, string> };
+export type Asked = { method: string; path: string; headers: Record<string, string> };
 
 export type LyingServer = {
   origin: string;
@@ -41,10 +41,13 @@ export async function aLyingServer(): Promise<LyingServer> {
         const at = header.indexOf(": ");
         return at < 0 ? [] : [[header.slice(0, at).toLowerCase(), header.slice(at + 2)]];
       });
-      const asked = { path: line.split(" ")[1] ?? "", headers: Object.fromEntries(headers) };
+      const [method = "", path = ""] = line.split(" ");
+      const asked = { method, path, headers: Object.fromEntries(headers) };
       served.asked.push(asked);
       const next = served.answers.length > 1 ? served.answers.shift() : served.answers[0];
-      send(socket, next?.(asked) ?? { status: 404 });
+      const answer = next?.(asked) ?? { status: 404 };
+      const length = answer.length ?? Buffer.from(answer.body ?? "").length;
+      send(socket, method === "HEAD" ? { ...answer, body: "", length, after: "end" } : answer);
     });
   });
   server.listen(0, "127.0.0.1");

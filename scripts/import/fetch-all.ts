@@ -1,0 +1,105 @@
+import fetching from "#content/editorial/fetching.json";
+import type { ImportReport } from "#content/register/import-report.ts";
+import { lastFetched, noteFetch } from "#content/register/import-store.ts";
+import { askFile, FetchFailed } from "./fetch-file.ts";
+import { fetchAndImport } from "./fetch-register.ts";
+import { type FetchRequest, isList, publishedFiles, registersOf } from "./published.ts";
+import { BadInput } from "./read-file.ts";
+import { reportInWords } from "./report.ts";
+
+/** What is printed, as JSON or in words; `ok` is false when a part failed. */
+export type Told = { report: unknown; words: string; ok: boolean };
+
+/** After so many a list of files is left alone: its server, or their layout, has a fault. */
+const problemsMax = 5;
+
+/** Gives null, and adds to `problems`, when a server or a file refuses; what else fails is thrown on. */
+const attempt = <Value>(work: Promise<Value>, problems: string[]): Promise<Value | null> =>
+  work.catch((error: unknown) => {
+    if (!(error instanceof FetchFailed || error instanceof BadInput)) throw error;
+    problems.push(error.message);
+    return null;
+  });
+
+/**
+ * Fetches and imports the registers of a country, or the files of a list, one after the other. What fails stops no other,
+ * and is noted for the health page. `tell` gets a line for each. Throws Interrupted.
+ */
+export async function fetchAll(request: FetchRequest, tell: (line: string) => void): Promise<Told> {
+  const names = registersOf(request.format);
+  const [registers, failed]: [object[], string[]] = [[], []];
+  for (const [before, format] of names.entries()) {
+    const place = `${before + 1} of ${names.length}: ${format}`;
+    tell(place);
+    const onProgress: FetchRequest["onProgress"] = (step, ...rest) =>
+      request.onProgress(`${place}, ${step}`, ...rest);
+    const done = await fetchEach({ ...request, format, onProgress });
+    for (const line of [...done.reports.map(reportInWords), ...done.problems]) tell(line);
+    failed.push(...done.problems.map((problem) => `  ${format}: ${problem}`));
+    registers.push({ register: format, ...done });
+  }
+  const lines = failed.length > 0 ? ["failed:", ...failed, fetching.advice] : ["all is here"];
+  const report = { name: request.format, registers };
+  return { report, words: `${request.format}: ${lines.join("\n")}`, ok: failed.length === 0 };
+}
+
+async function fetchEach(request: FetchRequest) {
+  const { store, format, clock } = request;
+  const [reports, problems]: [ImportReport[], string[]] = [[], []];
+  const all = (await attempt(publishedFiles(format, request), problems)) ?? [];
+  const parts = isList(format) ? all.map((url) => [url]) : [all];
+  for (const urls of parts) {
+    if (problems.length === problemsMax) break;
+    const report = await attempt(fetchAndImport({ ...request, urls }), problems);
+    // Hundreds of files may be here already.
+    if (report !== null && (report.files.length > 0 || !isList(format))) reports.push(report);
+  }
+  if (isList(format) && !request.signal.aborted) {
+    const fetched = await lastFetched(store, format, false);
+    const problem = problems.join("; ") || null;
+    await store.write((tx) => noteFetch(tx, { format, fetched, problem, now: clock() }));
+  }
+  return { reports, problems };
+}
+
+const estimates: Readonly<Record<string, { seconds_per_mb: number; disk_times: number }>> =
+  fetching.estimates;
+const mega = (bytes: number): string => `${Math.ceil(bytes / 1e6).toLocaleString("en")} MB`;
+
+/** Says what would be fetched, in which order, what of it is new, and how much time and disk that may take. Fetches no file. */
+export async function planFetch(request: FetchRequest): Promise<Told> {
+  const names = registersOf(request.format);
+  const registers = [];
+  const lines: string[] = [];
+  const total = { bytes: 0, minutes: 0, disk_bytes: 0 };
+  for (const [before, register] of names.entries()) {
+    const { files, problems } = await filesOf(register, request);
+    const bytes = files.reduce((sum, one) => sum + (one.is_new ? (one.bytes ?? 0) : 0), 0);
+    const { seconds_per_mb, disk_times } = estimates[register] ?? fetching.estimates.other;
+    const minutes = Math.ceil(((bytes / 1e6) * seconds_per_mb) / 60);
+    total.bytes += bytes;
+    total.minutes += minutes;
+    total.disk_bytes += Math.ceil(bytes * disk_times);
+    registers.push({ register, bytes, minutes, files, problems });
+    const news = `${files.filter(({ is_new }) => is_new).length} of ${files.length} files are new`;
+    const place = `${before + 1} of ${names.length}: ${register}`;
+    lines.push(`${place}: ${news}, ${mega(bytes)}, about ${minutes} min`, ...problems);
+  }
+  const sums = `${mega(total.bytes)}, ${total.minutes} min, ${mega(total.disk_bytes)} of disk`;
+  lines.push(`Nothing was fetched. In all ${sums}. ${fetching.estimated}`);
+  const ok = registers.every(({ problems }) => problems.length === 0);
+  return { report: { estimated: total, registers }, words: lines.join("\n"), ok };
+}
+
+async function filesOf(register: string, request: FetchRequest) {
+  const problems: string[] = [];
+  const before = await lastFetched(request.store, register, !isList(register));
+  const files: { url: string; bytes: number | null; is_new: boolean }[] = [];
+  for (const url of (await attempt(publishedFiles(register, request), problems)) ?? []) {
+    const known = before.find((one) => one.url === url) ?? null;
+    const found = await attempt(askFile(url, request.signal, known), problems);
+    if (found === undefined) problems.push(`${url}: no such file`);
+    files.push({ url, bytes: null, is_new: false, ...found });
+  }
+  return { files, problems };
+}
