@@ -7,6 +7,7 @@ import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { refusalForPeople } from "./http/refusal-page.ts";
 import { correctionRoutes } from "./correction/routes.ts";
+import { isListFile } from "./directory/list-file.ts";
 import { directoryRoutes, movedRoutes, translatedRoutes } from "./directory/routes.ts";
 import { organisationRoutes } from "./directory/organisations.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
@@ -261,7 +262,8 @@ function noSuchPath(method: string, allow: readonly string[], extra = {}): Respo
 /** The answer to HEAD: what GET says, without the body. Bun leaves out the length unless it is told. */
 async function withoutBody(response: Response): Promise<Response> {
   const { status, headers, body } = response;
-  if (body !== null) {
+  if (isListFile(response)) await body?.cancel();
+  else if (body !== null) {
     headers.set("content-length", String((await response.arrayBuffer()).byteLength));
   }
   return new Response(null, { status, headers });

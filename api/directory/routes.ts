@@ -6,6 +6,7 @@ import { formOf, freshCacheControl, type PageForm } from "#api/http/headers.ts";
 import { noPages, problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
+import { listFile } from "./list-file.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
 import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
 import { directoryOperations as directory } from "#content/contract/operations/directory.ts";
@@ -14,6 +15,7 @@ import { addressForms } from "#content/language/address-pattern.ts";
 import { translations } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
+import { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { unknownNote } from "#content/find/unknown-values.ts";
 import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
 import { networks } from "#content/giving/network.ts";
@@ -38,6 +40,8 @@ type DirectoryContext = Pick<
   | "recommendationLog"
   | "activity"
   | "draw"
+  | "limits"
+  | "log"
 >;
 
 /** Reads of the directory: profiles, the list, causes, history and numbers. */
@@ -46,7 +50,14 @@ export const directoryRoutes = (context: DirectoryContext) => {
   return new Elysia()
     .get(
       pathOf(directory.listNonprofits),
-      ({ query }) => page(context, browseQuery(query)),
+      async ({ query, request, set }) => {
+        set.headers["vary"] = "Accept";
+        const asked = browseQuery(query);
+        const file = await listFile(context, request, query, NonprofitSummary, (limit) =>
+          context.search.browse({ ...asked, limit }),
+        );
+        return file ?? page(context, asked);
+      },
       schemaOf(directory.listNonprofits),
     )
     .get(

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import { acceptsEncoding } from "#content/contract/base/accept-encoding.ts";
+import { acceptsEncoding } from "#content/contract/base/accept.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
 
@@ -54,15 +54,7 @@ export class EncodedBody {
 
   /** Whether If-None-Match names this answer in any encoding. */
   isNamedBy(ifNoneMatch: string | null): boolean {
-    if (ifNoneMatch === null) return false;
-    if (ifNoneMatch.trim() === "*") return true;
-    return ifNoneMatch.split(",", namesMax).some(
-      (name) =>
-        name
-          .trim()
-          .replace(/^W\//, "")
-          .replace(/(?:-br|-gzip)?"$/, '"') === `"${this.#tag}"`,
-    );
+    return isNamedBy(this.#tag, ifNoneMatch);
   }
 
   /** The encoding to send to a client that accepts these. Small answers are left as they are. */
@@ -86,6 +78,19 @@ export class EncodedBody {
     this.#encoded.set(encoding, made);
     return made;
   }
+}
+
+/** Whether If-None-Match names what has this tag, in any encoding. */
+export function isNamedBy(tag: string, ifNoneMatch: string | null): boolean {
+  if (ifNoneMatch === null) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  return ifNoneMatch.split(",", namesMax).some(
+    (name) =>
+      name
+        .trim()
+        .replace(/^W\//, "")
+        .replace(/(?:-br|-gzip)?"$/, '"') === `"${tag}"`,
+  );
 }
 
 /** An answer in JSON: the same bytes as the bundle's file of it. */
@@ -113,7 +118,7 @@ export function answerOf(value: unknown, request: Request, set: Set): Response |
   const headers = headersOf(set, cacheControl);
   headers.set("content-type", encoded.contentType);
   if (!isRead) return new Response(encoded.body, { status, headers });
-  if (encoded.length >= compressFromBytes) headers.set("vary", "Accept-Encoding");
+  if (encoded.length >= compressFromBytes) headers.append("vary", "Accept-Encoding");
   const encoding = encoded.encodingFor(request.headers.get("accept-encoding"));
   // What no cache may keep, no client has.
   if (headers.get("cache-control") !== "no-store") {

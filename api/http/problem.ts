@@ -208,12 +208,18 @@ function invalidParameter({ all, valueError }: ValidationError): Refusal {
   const { values } = (valueError ?? {}) as { values?: readonly string[] };
   const [first] = all;
   const parameter = first !== undefined && "path" in first ? first.path : "";
-  const message = first?.summary ?? "The query is not valid.";
-  return {
-    status: 400,
-    code: "invalid_parameter",
-    detail: message,
-    errors: [{ path: parameter, message }],
-    extra: { parameter, ...(values === undefined ? {} : { allowed: values }) },
-  };
+  return unusableParameter(parameter, first?.summary ?? "The query is not valid.", values);
 }
+
+/** A query parameter that cannot be used, and the values that it may have. */
+export const unusableParameter = (
+  parameter: string,
+  message: string,
+  values?: readonly string[],
+): Refusal => ({
+  status: 400,
+  code: "invalid_parameter",
+  detail: message,
+  errors: [{ path: parameter, message }],
+  extra: { parameter, ...(values === undefined ? {} : { allowed: values }) },
+});

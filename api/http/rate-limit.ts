@@ -13,7 +13,7 @@ import {
   type Window,
   type Windows,
 } from "./sliding-window.ts";
-import type { Refusal } from "./problem.ts";
+import { type Refusal, Refused } from "./problem.ts";
 import { storageRooms } from "./storage-rooms.ts";
 
 const minuteMs = 60_000;
@@ -224,6 +224,18 @@ export function openLimits(
 /** Another process writes: the next question finds the file free. */
 const isLocked = (error: unknown): boolean =>
   error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+
+/** Counts what a request costs that is worth several reads, beyond the one it was counted as. Throws Refused. */
+export async function countMoreReads(
+  limits: Pick<Limits, "request">,
+  request: Request,
+  reads: number,
+): Promise<void> {
+  for (let more = 1; more < reads; more++) {
+    const allowance = await limits.request("read", request);
+    if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
+  }
+}
 
 const recordEveryMs = 100;
 const clientsMax = 50_000;

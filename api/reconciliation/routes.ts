@@ -5,7 +5,7 @@ import { parsedJson } from "#api/http/body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { problem, Refused } from "#api/http/problem.ts";
-import { rateLimited } from "#api/http/rate-limit.ts";
+import { countMoreReads } from "#api/http/rate-limit.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { reconciliationOperations as operations } from "#content/contract/operations/reconciliation.ts";
 import { english } from "#content/language/texts.ts";
@@ -45,10 +45,7 @@ export const reconciliationRoutes = (context: Needed) => {
     activity.count("query:search");
     const letters = lookups.reduce((sum, { name }) => sum + name.length, 0);
     const reads = Math.max(lookups.length / perRead.names, letters / perRead.letters);
-    for (let more = 1; more < reads; more++) {
-      const allowance = await context.limits.request("read", request);
-      if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
-    }
+    await countMoreReads(context.limits, request, reads);
   };
   const answerBatch = async (request: Request, lookups: readonly Lookup[]) => {
     await count(request, lookups);

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { listFile } from "#api/directory/list-file.ts";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
 import type { PageForm } from "#api/http/headers.ts";
@@ -15,6 +16,7 @@ import { directoryOperations as operations } from "#content/contract/operations/
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import {
+  FoundNonprofit,
   SearchAnswer,
   type SearchAsked,
   searchLimitDefault,
@@ -27,7 +29,7 @@ export const searched = async ({ search }: Pick<Context, "search">, query: Searc
 
 const decoder = new TextDecoder();
 
-type Needed = Pick<Context, "search" | "activity" | "log" | "draw">;
+type Needed = Pick<Context, "search" | "activity" | "log" | "draw" | "store" | "config" | "limits">;
 
 /** The page of a search, under its English address and under that of each other language. */
 function searchPages({ search, activity, draw }: Needed) {
@@ -86,11 +88,19 @@ export const searchRoutes = (context: Needed) => {
   return new Elysia()
     .get(
       pathOf(operations.searchNonprofits),
-      async ({ request, query: { limit, offset, ...asked } }) => {
+      async ({ request, set, query: { limit, offset, ...asked } }) => {
         activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
         const query = { ...wordsAndFilters(asked), limit, offset };
         log.debug({ asked: query }, "search");
-        return search.find(query);
+        set.headers["vary"] = "Accept";
+        const file = await listFile(
+          context,
+          request,
+          { ...asked, offset },
+          FoundNonprofit,
+          (rows) => search.page({ ...query, limit: rows }),
+        );
+        return file ?? search.find(query);
       },
       schemaOf(operations.searchNonprofits),
     )

@@ -24,10 +24,11 @@ export const findProfiles =
     };
   };
 
-const withMatch = (
+/** These results with how well each matches, those of a page from its place `offset` on. */
+export const withMatch = (
   nonprofits: readonly NonprofitSummary[],
-  { offset }: SearchQuery,
-  { matching, distances }: SearchPage,
+  { offset }: Pick<SearchQuery, "offset">,
+  { matching, distances }: Pick<SearchPage, "matching" | "distances">,
 ): FoundNonprofit[] =>
   nonprofits.map((one, at) => ({
     ...one,

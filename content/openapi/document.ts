@@ -127,11 +127,16 @@ function responsesOf(operation: Operation): Json {
   const { method, path, ok, also = [], fresh, tag } = operation;
   const kept = method === "get" && fresh !== true && tag !== "Operator";
   const common = [...commonHeaders, ...(unlimited.has(path) ? [] : limitHeaders)];
-  const answer = (one: Operation["ok"], own: readonly string[] = []): Json => ({
-    description: one.description,
-    headers: headersOf([...(one.headers ?? []), ...own, ...common]),
-    content: contentOf(one),
-  });
+  const answer = (one: Operation["ok"], own: readonly string[] = []): Json => {
+    const texts = Object.entries(one.files ?? {}).map(([mediaType, example]) =>
+      contentOf({ shape: "text", mediaType, example }),
+    );
+    return {
+      description: one.description,
+      headers: headersOf([...(one.headers ?? []), ...own, ...common]),
+      content: Object.assign(contentOf(one), ...texts),
+    };
+  };
   // Whatever their order here, statuses are sorted: they are whole numbers.
   return {
     200: answer(ok, kept ? ["ETag"] : []),
@@ -145,7 +150,9 @@ function responsesOf(operation: Operation): Json {
   };
 }
 
-function contentOf({ shape, mediaType = "application/json", example = "" }: Content): Json {
+function contentOf({ shape, mediaType = "application/json", example = "" }: Content): {
+  [type: string]: Json;
+} {
   const schema = shape === "text" ? { type: "string" } : reference("schemas", idOf(shape));
   return { [mediaType]: { schema, example: shape === "text" ? example : exampleOf(shape) } };
 }

@@ -4,6 +4,7 @@ import { correctionOperations } from "#content/contract/operations/correction.ts
 import { donationOperations } from "#content/contract/operations/donation.ts";
 import { PaymentRequirements, PendingDonation, Settlement } from "#content/contract/donation.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
+import { asFile } from "#content/contract/operations/list-file.ts";
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { recommendationOperations } from "#content/contract/operations/recommendation.ts";
@@ -23,6 +24,10 @@ const pathParameters = {
     .describe("A register number in any usual spelling, for example 53-0196605 or SC041666"),
   donation_id: z.string().min(1).max(200).describe("Of a donation, as prove_donation gives it"),
 };
+
+/** A model reads JSON. */
+const withoutFiles = (shape: Readonly<Record<string, z.ZodType>>) =>
+  Object.fromEntries(Object.entries(shape).filter(([name]) => !(name in asFile)));
 
 const inPath = (path: string): Record<string, z.ZodType> =>
   Object.fromEntries(Object.entries(pathParameters).filter(([name]) => path.includes(`{${name}}`)));
@@ -143,7 +148,7 @@ export const mcpTools: readonly McpTool[] = Object.entries(declared).map(([name,
   ...words[name as keyof typeof words],
   ...tool,
   input: z.object({
-    ...tool.operation.query?.shape,
+    ...withoutFiles(tool.operation.query?.shape ?? {}),
     ...tool.operation.body?.shape.shape,
     ...inPath(tool.operation.path),
     ...tool.input,

@@ -27,12 +27,12 @@ const retryAfterSeconds = "5";
 export function createFirstPages(source: Source): FirstPages {
   return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
-    const { path: pathname, hasQuery } = addressOf(request);
+    const { path: pathname } = addressOf(request);
     const [first = ""] = filePathsFor(pathname);
     const markdown = prefersMarkdown(request.headers.get("accept")) ? markdownPathOf(first) : null;
     const path = markdown === null ? pathname : `/${markdown}`;
     const key = await keyFor(source, path);
-    if (key === null || asksService(pathname, hasQuery)) return null;
+    if (key === null || asksService(request)) return null;
     const { files, failed } = await renderKeys([key], documentKinds, source);
     if (failed.length > 0) return unavailable();
     const wanted = filePathsFor(path);

@@ -1,4 +1,5 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
+import { fileAccepted } from "#content/contract/operations/list-file.ts";
 import { createReadStream, statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
@@ -23,9 +24,12 @@ export type BundleServer = ReturnType<typeof createBundleServer>;
 type OnServed = (urlPath: string, request: Request) => void;
 
 const queried = addressesWhere(({ from }) => from === "queried");
-/** With a query these are questions to the service; without one the bundle holds the answer. */
-export const asksService = (path: string, hasQuery: boolean): boolean =>
-  hasQuery && queried.test(path.replace(/(?<=.)\/$/, ""));
+/** With a query, or as a file that a program takes away, these are asked of the service; else the bundle holds the answer. */
+export function asksService(request: Request): boolean {
+  const { path, hasQuery } = addressOf(request);
+  const isAsked = hasQuery || fileAccepted(request.headers.get("accept")) !== null;
+  return isAsked && queried.test(path.replace(/(?<=.)\/$/, ""));
+}
 /** Live counters, second opinions, credit and gifts stand only in the service's answer; the bundle has those of a while ago. */
 const alwaysLive = addressesWhere(({ from }) => from === "live");
 /** What the service answers where the bundle has no file, profiles and lists in other languages among it; elsewhere a person who is lost sees a page. */
@@ -101,7 +105,7 @@ export function createBundleServer(
     answer: (request: Request): Response | null => {
       if (request.method !== "GET" && request.method !== "HEAD") return null;
       const { path, hasQuery, query } = addressOf(request);
-      if (alwaysLive.test(path) || asksService(path, hasQuery)) return null;
+      if (alwaysLive.test(path) || asksService(request)) return null;
       const found = lookUp(path);
       const elsewhere = hasQuery || found === null ? atService(path, query) : null;
       if (elsewhere !== null || found === null) return elsewhere ?? standIn(path, request);

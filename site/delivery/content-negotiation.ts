@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { acceptsEncoding } from "#content/contract/base/accept-encoding.ts";
+import { acceptsEncoding, qualitiesIn } from "#content/contract/base/accept.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import type { compressors } from "#site/bundle/precompress.ts";
 
@@ -30,21 +30,9 @@ const markdownPreferences = new LRUCache<string, boolean>({
 export const prefersMarkdown = (accept: string | null): boolean =>
   accept !== null && markdownPreferences.memo(accept);
 
-/** More types than any client names. */
-const typesMax = 50;
-
 function namesMarkdown(accept: string): boolean {
-  const qualities = new Map<string, number>();
-  for (const part of accept.toLowerCase().split(",", typesMax)) {
-    const [type = "", ...parameters] = part.split(";").map((text) => text.trim());
-    if (!qualities.has(type)) qualities.set(type, qualityOf(parameters));
-  }
+  const qualities = qualitiesIn(accept);
   const markdown = qualities.get("text/markdown") ?? 0;
   const page = ["text/html", "text/*", "*/*"].find((type) => qualities.has(type));
   return markdown > 0 && markdown >= (qualities.get(page ?? "") ?? 0);
-}
-
-function qualityOf(parameters: readonly string[]): number {
-  const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-  return quality === undefined ? 1 : Number(quality) || 0;
 }

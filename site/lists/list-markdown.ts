@@ -1,3 +1,4 @@
+import { listFiles } from "#site/parts/address.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import type { Entry, ListPageView } from "./list-view.ts";
 
@@ -28,6 +29,10 @@ export function listMarkdown(view: ListForModels, baseUrl: string): string {
       view.total === null ? "" : `${view.total}. ${view.order}.`,
       ...(view.entries.length === 0 ? ["No nonprofits here."] : lists),
     ],
-    [...(next === null ? [] : [`Next page: ${baseUrl}${next}`]), `JSON: ${baseUrl}${view.json}`],
+    [
+      ...(next === null ? [] : [`Next page: ${baseUrl}${next}`]),
+      `JSON: ${baseUrl}${view.json}`,
+      `All as CSV: ${baseUrl}${listFiles(view.json).csv}`,
+    ],
   );
 }

@@ -5,6 +5,7 @@ import {
   staticPagesMax,
 } from "#content/contract/browse.ts";
 import { causeIds } from "#content/contract/cause.ts";
+import type { FileFormat } from "#content/contract/operations/list-file.ts";
 import { listLimit } from "#content/contract/nonprofit.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 
@@ -46,6 +47,17 @@ const wholeLists: Readonly<Record<string, (value: string) => string | null>> = {
     return code === null ? null : `country:${code}`;
   },
 };
+
+/** Where the list that this path shows a page of in JSON is whole, by format of the file. */
+export function listFiles(json: string): Record<FileFormat, string> {
+  const [path = "", query] = json.split("?");
+  const asked = [...new URLSearchParams(query)].filter(
+    ([name]) => !/^(?:limit|offset)$/.test(name),
+  );
+  const as = (format: FileFormat) =>
+    withParams(path, new URLSearchParams([...asked, ["format", format]]));
+  return { csv: as("csv"), ndjson: as("ndjson") };
+}
 
 export const withParams = (path: string, params: URLSearchParams): string =>
   params.size === 0 ? path : `${path}?${params.toString()}`;

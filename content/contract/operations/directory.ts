@@ -6,6 +6,7 @@ import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
+import { asFile, filesAnswered } from "./list-file.ts";
 import { filters, nearby } from "./filters.ts";
 import { choice, filter, flag, limit, number, offset, text } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
@@ -73,8 +74,9 @@ export const directoryOperations = operations("Directory", {
       ...searching,
       limit: limit(searchLimitDefault, searchLimitMax),
       offset,
+      ...asFile,
     }),
-    ok: { description: "One page of matches", shape: SearchAnswer },
+    ok: { description: "One page of matches", shape: SearchAnswer, ...filesAnswered },
   },
   searchForPeople: {
     path: addresses.search.path,
@@ -97,8 +99,13 @@ export const directoryOperations = operations("Directory", {
   },
   listNonprofits: {
     path: addresses.listNonprofits.path,
-    query: z.object({ ...listing, limit: limit(listLimit.default, listLimit.max), offset }),
-    ok: { description: "One page of the list", shape: NonprofitList },
+    query: z.object({
+      ...listing,
+      limit: limit(listLimit.default, listLimit.max),
+      offset,
+      ...asFile,
+    }),
+    ok: { description: "One page of the list", shape: NonprofitList, ...filesAnswered },
   },
   browseNonprofits: {
     path: addresses.browse.path,

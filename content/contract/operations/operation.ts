@@ -53,6 +53,8 @@ export type Operation<
     mediaType?: string;
     /** Names of components.headers beside those of every answer. */
     headers?: readonly string[];
+    /** The same as a text, by media type, with an example. */
+    files?: Readonly<Record<string, string>>;
   };
   /** Answers that are no refusals, beside 200. */
   also?: readonly (Pick<Operation["ok"], "description" | "headers"> & {

@@ -54,8 +54,8 @@ sub vcl_recv {
   if (req.url ~ "^(?:/causes/[^/]+|/countries/[^/]+)\?(?:.*&)?(?:cause|country|region|city|claimed|accepts|has_website|income|ghd_aligned|sort|page)=") { return (pass); }
   # End of it
 
-  # Who names markdown may get it in the place of a page: the backend decides, and no cache keeps it.
-  if (req.http.Accept ~ "(?i)text/markdown") {
+  # Who names markdown may get it in the place of a page, or a list as a file: the backend decides, and no cache keeps it.
+  if (req.http.Accept ~ "(?i)text/(?:markdown|csv)|ndjson") {
     return (pass);
   }
 

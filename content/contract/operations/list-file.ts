@@ -1,0 +1,45 @@
+import { qualitiesIn } from "#content/contract/base/accept.ts";
+import { choice, limit, text } from "./query.ts";
+
+/** What a whole list is to be had as at once, beside JSON page by page, and the media type of each. */
+export const fileTypes = { csv: "text/csv", ndjson: "application/x-ndjson" } as const;
+export type FileFormat = keyof typeof fileTypes;
+const formats = ["csv", "ndjson"] as const satisfies readonly FileFormat[];
+
+/** Rows of such a file at most, and how many count as one read. Source: decisions, "lists as files". */
+export const [fileRowsMax, rowsPerRead] = [50_000, 1_000] as const;
+
+/** The parameters that ask for a list as a file. */
+export const asFile = {
+  format: choice(
+    "format",
+    ["json", ...formats],
+    `csv or ndjson: the list as a file, all of it unless limit is given, at most ${fileRowsMax} rows; each ${rowsPerRead} count as one read`,
+    "json",
+  ),
+  fields: text("Fields of csv and ndjson, with commas; all unless given", "slug,name,country"),
+};
+
+/** The limit of a file: absent means all. */
+export const fileLimit = limit(fileRowsMax, fileRowsMax);
+
+/** What such an operation answers beside JSON. */
+export const filesAnswered = {
+  headers: ["Content-Disposition", "X-Total-Count", "X-Truncated"],
+  files: {
+    [fileTypes.csv]: "slug,name,country\r\nhope-kitchen,Hope Kitchen,Kenya\r\n",
+    [fileTypes.ndjson]: '{"slug":"hope-kitchen","name":"Hope Kitchen","country":"Kenya"}\n',
+  },
+};
+
+/** The file that a header Accept asks for; null for JSON. JSON that is named stands before a file that is wanted as much. */
+export function fileAccepted(accept: string | null): FileFormat | null {
+  const types = qualitiesIn(accept ?? "");
+  const json = types.get("application/json");
+  const others = json ?? types.get("application/*") ?? types.get("*/*") ?? 0;
+  const qualityOf = (format: FileFormat) => types.get(fileTypes[format]) ?? 0;
+  const best = qualityOf("ndjson") > qualityOf("csv") ? "ndjson" : "csv";
+  const quality = qualityOf(best);
+  const isWanted = json === undefined ? quality >= others : quality > others;
+  return quality > 0 && isWanted ? best : null;
+}
