@@ -41,7 +41,6 @@ type DirectoryContext = Pick<
   | "activity"
   | "draw"
   | "limits"
-  | "log"
 >;
 
 /** Reads of the directory: profiles, the list, causes, history and numbers. */

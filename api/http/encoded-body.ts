@@ -54,7 +54,15 @@ export class EncodedBody {
 
   /** Whether If-None-Match names this answer in any encoding. */
   isNamedBy(ifNoneMatch: string | null): boolean {
-    return isNamedBy(this.#tag, ifNoneMatch);
+    if (ifNoneMatch === null) return false;
+    if (ifNoneMatch.trim() === "*") return true;
+    return ifNoneMatch.split(",", namesMax).some(
+      (name) =>
+        name
+          .trim()
+          .replace(/^W\//, "")
+          .replace(/(?:-br|-gzip)?"$/, '"') === `"${this.#tag}"`,
+    );
   }
 
   /** The encoding to send to a client that accepts these. Small answers are left as they are. */
@@ -78,19 +86,6 @@ export class EncodedBody {
     this.#encoded.set(encoding, made);
     return made;
   }
-}
-
-/** Whether If-None-Match names what has this tag, in any encoding. */
-export function isNamedBy(tag: string, ifNoneMatch: string | null): boolean {
-  if (ifNoneMatch === null) return false;
-  if (ifNoneMatch.trim() === "*") return true;
-  return ifNoneMatch.split(",", namesMax).some(
-    (name) =>
-      name
-        .trim()
-        .replace(/^W\//, "")
-        .replace(/(?:-br|-gzip)?"$/, '"') === `"${tag}"`,
-  );
 }
 
 /** An answer in JSON: the same bytes as the bundle's file of it. */

@@ -226,11 +226,7 @@ const isLocked = (error: unknown): boolean =>
   error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 
 /** Counts what a request costs that is worth several reads, beyond the one it was counted as. Throws Refused. */
-export async function countMoreReads(
-  limits: Pick<Limits, "request">,
-  request: Request,
-  reads: number,
-): Promise<void> {
+export async function countMoreReads(limits: Limits, request: Request, reads: number) {
   for (let more = 1; more < reads; more++) {
     const allowance = await limits.request("read", request);
     if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));

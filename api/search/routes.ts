@@ -93,13 +93,8 @@ export const searchRoutes = (context: Needed) => {
         const query = { ...wordsAndFilters(asked), limit, offset };
         log.debug({ asked: query }, "search");
         set.headers["vary"] = "Accept";
-        const file = await listFile(
-          context,
-          request,
-          { ...asked, offset },
-          FoundNonprofit,
-          (rows) => search.page({ ...query, limit: rows }),
-        );
+        const find = (rows: number) => search.page({ ...query, limit: rows });
+        const file = await listFile(context, request, { ...asked, offset }, FoundNonprofit, find);
         return file ?? search.find(query);
       },
       schemaOf(operations.searchNonprofits),

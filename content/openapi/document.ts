@@ -127,16 +127,11 @@ function responsesOf(operation: Operation): Json {
   const { method, path, ok, also = [], fresh, tag } = operation;
   const kept = method === "get" && fresh !== true && tag !== "Operator";
   const common = [...commonHeaders, ...(unlimited.has(path) ? [] : limitHeaders)];
-  const answer = (one: Operation["ok"], own: readonly string[] = []): Json => {
-    const texts = Object.entries(one.files ?? {}).map(([mediaType, example]) =>
-      contentOf({ shape: "text", mediaType, example }),
-    );
-    return {
-      description: one.description,
-      headers: headersOf([...(one.headers ?? []), ...own, ...common]),
-      content: Object.assign(contentOf(one), ...texts),
-    };
-  };
+  const answer = (one: Operation["ok"], own: readonly string[] = []): Json => ({
+    description: one.description,
+    headers: headersOf([...(one.headers ?? []), ...own, ...common]),
+    content: contentOf(one),
+  });
   // Whatever their order here, statuses are sorted: they are whole numbers.
   return {
     200: answer(ok, kept ? ["ETag"] : []),
@@ -150,14 +145,15 @@ function responsesOf(operation: Operation): Json {
   };
 }
 
-function contentOf({ shape, mediaType = "application/json", example = "" }: Content): {
-  [type: string]: Json;
-} {
+function contentOf({ shape, mediaType = "application/json", example = "", files }: Content): Json {
   const schema = shape === "text" ? { type: "string" } : reference("schemas", idOf(shape));
-  return { [mediaType]: { schema, example: shape === "text" ? example : exampleOf(shape) } };
+  const own = { schema, example: shape === "text" ? example : exampleOf(shape) };
+  const text = (one: string): Json => ({ schema: { type: "string" }, example: one });
+  const texts = Object.entries(files ?? {}).map(([type, one]) => [type, text(one)]);
+  return { [mediaType]: own, ...Object.fromEntries(texts) };
 }
 
-type Content = Pick<Operation["ok"], "shape" | "mediaType" | "example">;
+type Content = Pick<Operation["ok"], "shape" | "mediaType" | "example" | "files">;
 
 /** What an operation may refuse, by itself and because of what it takes: a query, a body, a name in its path. */
 const refusalsOf = ({ query, body, path, tag, ...own }: Operation): readonly Refusal[] => [

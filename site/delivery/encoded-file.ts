@@ -45,7 +45,7 @@ export function encodeFile(
     "content-type": contentType,
     "cache-control": cacheControl,
     ...others,
-    ...varying(isNegotiated.test(file.path), shrinks),
+    ...varying(/\.html$|^api\/nonprofits\.json$/.test(file.path), shrinks),
     etag,
   });
   const plain: CachedAnswer = { body, etag, init: { status: 200, headers } };
@@ -62,11 +62,9 @@ export function encodeFile(
   return { file, version, shownTo };
 }
 
-/** A page is to be had in markdown, too, and the list as a file. */
-const isNegotiated = /\.html$|^api\/nonprofits\.json$/;
-/** What shrinks is to be had compressed. */
-const varying = (negotiated: boolean, shrinks: boolean): { vary?: string } => {
-  const vary = [...(negotiated ? ["accept"] : []), ...(shrinks ? ["accept-encoding"] : [])];
+/** A page is to be had in markdown, too, the list as a file, and what shrinks compressed. */
+const varying = (isNegotiated: boolean, shrinks: boolean): { vary?: string } => {
+  const vary = [...(isNegotiated ? ["accept"] : []), ...(shrinks ? ["accept-encoding"] : [])];
   return vary.length === 0 ? {} : { vary: vary.join(", ") };
 };
 

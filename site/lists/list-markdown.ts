@@ -1,4 +1,3 @@
-import { listFiles } from "#site/parts/address.ts";
 import { enclosed, markdownLine } from "#site/parts/markdown.ts";
 import type { Entry, ListPageView } from "./list-view.ts";
 
@@ -29,10 +28,6 @@ export function listMarkdown(view: ListForModels, baseUrl: string): string {
       view.total === null ? "" : `${view.total}. ${view.order}.`,
       ...(view.entries.length === 0 ? ["No nonprofits here."] : lists),
     ],
-    [
-      ...(next === null ? [] : [`Next page: ${baseUrl}${next}`]),
-      `JSON: ${baseUrl}${view.json}`,
-      `All as CSV: ${baseUrl}${listFiles(view.json).csv}`,
-    ],
+    [...(next === null ? [] : [`Next page: ${baseUrl}${next}`]), `JSON: ${baseUrl}${view.json}`],
   );
 }

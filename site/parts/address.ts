@@ -50,12 +50,8 @@ const wholeLists: Readonly<Record<string, (value: string) => string | null>> = {
 
 /** Where the list that this path shows a page of in JSON is whole, by format of the file. */
 export function listFiles(json: string): Record<FileFormat, string> {
-  const [path = "", query] = json.split("?");
-  const asked = [...new URLSearchParams(query)].filter(
-    ([name]) => !/^(?:limit|offset)$/.test(name),
-  );
-  const as = (format: FileFormat) =>
-    withParams(path, new URLSearchParams([...asked, ["format", format]]));
+  const whole = json.replaceAll(/[?&](?:limit|offset)=\d+/g, "");
+  const as = (format: FileFormat) => `${whole}${whole.includes("?") ? "&" : "?"}format=${format}`;
   return { csv: as("csv"), ndjson: as("ndjson") };
 }
 

@@ -24,6 +24,9 @@ export function aContract(baseUrl: string) {
     validators.set(pointer, known);
     return known(value) ? null : ajv.errorsText(known.errors);
   };
+  /** Whether a header need not be there: that is said of it. */
+  const isOptional = (header: string): boolean =>
+    document["components"]?.["headers"]?.[header]?.["required"]?.valueOf() === false;
   return {
     document,
     schemaErrors,
@@ -56,18 +59,23 @@ export function aContract(baseUrl: string) {
       const body = await bodyProblem(answer, response, (type, value) =>
         schemaErrors(`${pointer}/content/${escaped(type)}/schema`, value),
       );
-      return [...headerProblems(answer, response), ...(body === null ? [] : [body])].map(
-        (problem) => `${name}: ${problem}`,
-      );
+      return [
+        ...headerProblems(answer, response, isOptional),
+        ...(body === null ? [] : [body]),
+      ].map((problem) => `${name}: ${problem}`);
     },
   };
 }
 
-function headerProblems(answer: Node, { headers }: Response): string[] {
+function headerProblems(
+  answer: Node,
+  { headers }: Response,
+  isOptional: (header: string) => boolean,
+): string[] {
   const described = Object.keys(answer["headers"] ?? {});
   const known = new Set(described.map((header) => header.toLowerCase()));
   const missing = described.filter(
-    (header) => !header.startsWith("RateLimit") && !headers.has(header),
+    (header) => !header.startsWith("RateLimit") && !isOptional(header) && !headers.has(header),
   );
   const unknown = [...headers.keys()].filter(
     (header) => !known.has(header) && !plainHeaders.has(header),
@@ -87,7 +95,7 @@ async function bodyProblem(
   if (answer["content"] === undefined) return text === "" ? null : "has a body";
   const type = response.headers.get("content-type")?.split(";")[0] ?? "";
   if (answer["content"][type] === undefined) return `is ${type}`;
-  return errorsOf(type, type.endsWith("json") ? JSON.parse(text) : text);
+  return errorsOf(type, /[/+]json$/.test(type) ? JSON.parse(text) : text);
 }
 
 /** Headers that mean the same in any answer of any service. */

@@ -1,7 +1,7 @@
-const isNumber = /^[+-]?\d[\d.,]*$/;
+/** Numbers, and what holds no beginning of a formula. */
+const isPlain = /^(?:[+-]?\d[\d.,]*|[^=+\-@＝＋－＠]*)$/;
 /** Where a cell begins, or may begin, and what would make it a formula. Each run is read once, however long it is. */
 const beginnings = /([\s",;]+|^)([=+\-@＝＋－＠]?)/gu;
-const marks = /[=+\-@＝＋－＠]/u;
 
 /**
  * A cell in which an apostrophe stands before what a spreadsheet would take for the beginning of a formula, be it the cell's
@@ -9,12 +9,11 @@ const marks = /[=+\-@＝＋－＠]/u;
  */
 function csvCell(text: string, delimiter: string): string {
   const splits = (run: string) => /[,;\t\r\n]/.test(run.replaceAll(delimiter, ""));
-  const safe =
-    !marks.test(text) || isNumber.test(text)
-      ? text
-      : text.replace(beginnings, (whole, run: string, mark: string, at: number) =>
-          mark !== "" && (at === 0 || splits(run)) ? `${run}'${mark}` : whole,
-        );
+  const safe = isPlain.test(text)
+    ? text
+    : text.replace(beginnings, (whole, run: string, mark: string, at: number) =>
+        mark !== "" && (at === 0 || splits(run)) ? `${run}'${mark}` : whole,
+      );
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
