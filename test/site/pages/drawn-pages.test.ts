@@ -46,6 +46,25 @@ describe("a page of a list", () => {
   );
 });
 
+test.each([
+  ["/browse?cause=education&sort=name", "/api/nonprofits?cause=education&sort=name&format="],
+  ["/browse", "/api/nonprofits?format="],
+  ["/es/countries/ke", "/api/nonprofits?country=KE&format="],
+  ["/search?q=water", "/api/search?q=water&format="],
+])("the whole of %s is to be had as a file", async (path, file) => {
+  const { $ } = await ask(path);
+  const links = $("a[download]").toArray();
+  expect(links.map((link) => $(link).attr("href"))).toEqual([`${file}csv`, `${file}ndjson`]);
+  expect($("a[download]").first().attr("rel")).toBe("nofollow");
+  const csv = await service.get(links[0]?.attribs["href"] ?? "");
+  expect((await csv.text()).split("\r\n").length).toBe(4);
+});
+
+test.each(["/browse?city=Nowhere", "/search?q=nothing-like-it"])(
+  "nothing is no file: %s",
+  async (path) => expect((await ask(path)).$("a[download]").length).toBe(0),
+);
+
 test("the link to the page before says where it leads", async () => {
   const { $ } = await ask("/search?q=water&page=50");
   const link = $('.pager [rel="prev"]');

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parse } from "csv-parse/sync";
+import { listen } from "#api/http/listen.ts";
+import { NonprofitList } from "#content/contract/nonprofit.ts";
+import { fileRowsMax } from "#content/contract/operations/list-file.ts";
+import { SearchAnswer } from "#content/contract/search.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const hostile = ["=1+1", "+2", "-x", "@y", '"quoted"', "a, b; c", "line\nfeed", "Ünï — 水"];
+const count = 1_203;
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({
+    records: Array.from({ length: count }, (_, at) =>
+      aNonprofit({
+        slug: `harbour-${at}`,
+        name: `Harbour ${at}`,
+        tagline: hostile[at % 50] ?? null,
+        causes: at % 2 === 0 ? ["health", "education"] : [],
+        country_code: at % 100 === 0 ? "US" : "KE",
+        beneficiaries_per_year: at,
+      }),
+    ),
+  });
+});
+afterAll(() => service.close());
+
+const rowsOf = (text: string): Record<string, string>[] => parse(text, { columns: true });
+const linesOf = (text: string): unknown[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+/** A value as its cell has it, when the apostrophes that stand before formulas are taken off. */
+const cell = (value: unknown): string =>
+  Array.isArray(value) ? value.join("; ") : String(value ?? "");
+const undefused = (text: string): string => text.replace(/^'(?=[=+\-@])/, "");
+
+async function allPages(path: string, shape: typeof NonprofitList | typeof SearchAnswer) {
+  const found: Record<string, unknown>[] = [];
+  for (let next: string | null = path; next !== null;) {
+    const page: { next: string | null; nonprofits: object[] } = shape.parse(
+      await (await service.get(next)).json(),
+    );
+    found.push(...page.nonprofits.map((one) => ({ ...one })));
+    next = page.next?.replace("https://almoner.example", "") ?? null;
+  }
+  return found;
+}
+
+describe("a whole list as a file", () => {
+  test.each([
+    ["/api/nonprofits?limit=100", NonprofitList],
+    ["/api/nonprofits?country=us&sort=name&limit=5", NonprofitList],
+    ["/api/nonprofits?cause=education&sort=income&limit=100", NonprofitList],
+    ["/api/search?q=harbour&limit=50", SearchAnswer],
+    ["/api/search?q=harbour+7&limit=50", SearchAnswer],
+    ["/api/search?country=KE&limit=50&offset=30", SearchAnswer],
+    ["/api/search?near=02903&limit=50", SearchAnswer],
+  ] as const)("has the rows of all pages together: %s", async (path, shape) => {
+    const items = await allPages(path, shape);
+    const whole = path.replace(/&?limit=\d+/, "");
+    const csv = await service.get(`${whole}&format=csv`);
+    expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    const text = await csv.text();
+    expect(text.split("\r\n").at(-1)).toBe("");
+    const rows = rowsOf(text);
+    const names = Object.keys(rows[0] ?? {});
+    const cells = (one: Readonly<Record<string, unknown>>) =>
+      names.map((name) => undefused(cell(one[name])));
+    expect(rows.map(cells)).toEqual(items.map((item) => names.map((name) => cell(item[name]))));
+    const ndjson = await service.get(`${whole}&format=ndjson`);
+    expect(ndjson.headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
+    expect(linesOf(await ndjson.text())).toEqual(items);
+  });
+
+  test("says what it is called, how many match, and that its form may be chosen", async () => {
+    const { headers } = await service.get("/api/nonprofits?format=csv&country=US");
+    expect(headers.get("content-disposition")).toBe('attachment; filename="nonprofits.csv"');
+    expect(headers.get("x-total-count")).toBe("13");
+    expect(headers.get("x-truncated")).toBeNull();
+    expect(headers.get("vary")).toBe("Accept");
+    expect(headers.get("access-control-expose-headers")).toContain("X-Total-Count");
+    for (const path of ["/api/nonprofits", "/api/search?q=harbour"])
+      expect((await service.get(path)).headers.get("vary")).toBe("Accept, Accept-Encoding");
+  });
+
+  test("has a header and no row where nothing matches", async () => {
+    const answer = await service.get("/api/search?q=nothing-like-it&format=csv&fields=slug,name");
+    expect([answer.status, await answer.text()]).toEqual([200, "slug,name\r\n"]);
+    const lines = await service.get("/api/nonprofits?country=Nowhere&format=ndjson");
+    expect([lines.status, await lines.text()]).toEqual([200, ""]);
+    expect(lines.headers.get("x-total-count")).toBe("0");
+  });
+
+  test("has what fields name, in that order", async () => {
+    const path = "/api/nonprofits?format=csv&fields=country,slug&limit=1&sort=name";
+    expect(await (await service.get(path)).text()).toBe(
+      "country,slug\r\nUnited States,harbour-0\r\n",
+    );
+  });
+
+  test("refuses a field that no item has, and names the nearest", async () => {
+    // Only what a search found says how well it matches.
+    for (const path of [
+      "/api/nonprofits?format=csv&fields=match",
+      "/api/search?fields=macth&format=csv",
+    ]) {
+      const answer = await service.get(path);
+      const body = await answer.json();
+      expect(body).toMatchObject({ code: "invalid_parameter", parameter: "fields", status: 400 });
+      expect(body.allowed).toContain("name");
+      expect(body.detail).toContain("The nearest is");
+    }
+  });
+
+  test.each(["format=xls", "format=csv&limit=0", "format=csv&limit=x", "format=csv&offset=-1"])(
+    "refuses %s",
+    async (query) => {
+      expect((await service.get(`/api/nonprofits?${query}`)).status).toBe(400);
+    },
+  );
+
+  test.each([
+    ["limit=3", 3],
+    ["limit=900", 900],
+    ["limit=99999999999", count],
+    ["", count],
+    ["offset=1200", 3],
+    ["offset=99999", 0],
+  ])("counts a limit up to the bound of files: %j gives %d", async (query, rows) => {
+    const answer = await service.get(`/api/search?q=harbour&fields=slug&format=ndjson&${query}`);
+    expect(linesOf(await answer.text()).length).toBe(rows);
+    expect(answer.headers.get("x-total-count")).toBe(String(count));
+  });
+
+  test("leaves the greatest limit of JSON as it is", async () => {
+    const body = await (await service.get("/api/nonprofits?limit=900&format=json")).json();
+    expect(body.count).toBe(100);
+  });
+
+  test.each([
+    ["text/csv", "text/csv; charset=utf-8"],
+    ["application/x-ndjson;q=0.5, */*;q=0.1", "application/x-ndjson; charset=utf-8"],
+    ["text/csv;q=0.2, application/json", "application/json"],
+  ])("is asked for by Accept: %s", async (accept, type) => {
+    const answer = await service.get("/api/search?q=harbour", { accept });
+    expect(answer.headers.get("content-type")).toBe(type);
+    await answer.body?.cancel();
+    const named = await service.get("/api/search?q=harbour&format=json", { accept });
+    expect(named.headers.get("content-type")).toBe("application/json");
+  });
+
+  test("is answered by 304 until the directory changes", async () => {
+    const path = "/api/nonprofits?format=csv&fields=slug&limit=2";
+    const etag = (await service.get(path)).headers.get("etag") ?? "";
+    const again = await service.get(path, { "if-none-match": `"other", ${etag}` });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+    const other = await service.get(`${path}&offset=1`, { "if-none-match": etag });
+    expect(other.status).toBe(200);
+    const changed = await aService({ records: [aNonprofit({ slug: "first" })] });
+    const before = (await changed.get(path)).headers.get("etag") ?? "";
+    await changed.add(aNonprofit({ slug: "newest" }));
+    expect((await changed.get(path, { "if-none-match": before })).status).toBe(200);
+    changed.close();
+  });
+});
+
+describe("HEAD of a file", () => {
+  test("says what GET says, and writes no row", async () => {
+    const path = "/api/search?q=harbour&format=csv";
+    const get = await service.get(path);
+    const head = await service.app.handle(
+      new Request(`http://localhost${path}`, { method: "HEAD" }),
+    );
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    for (const name of ["content-type", "content-disposition", "etag", "x-total-count", "vary"])
+      expect(head.headers.get(name)).toBe(get.headers.get(name));
+    expect(head.headers.has("content-length")).toBe(false);
+  });
+});
+
+describe("a file of more rows than are given", () => {
+  const ids = (total: number) => async () => ({
+    total,
+    ids: Array.from({ length: Math.min(total, fileRowsMax) }, () => -1),
+    facets: {} as never,
+  });
+  test.each([
+    [fileRowsMax, "", null],
+    [fileRowsMax + 1, "", "true"],
+    [fileRowsMax + 1, "&offset=1", null],
+  ])("of %d%s says that it is cut: %j", async (total, query, truncated) => {
+    const { context } = service;
+    const cut = await aService({
+      context: { store: context.store, search: { ...context.search, browse: ids(total) } },
+    });
+    const answer = await cut.get(`/api/nonprofits?format=csv${query}`);
+    expect(answer.headers.get("x-total-count")).toBe(String(total));
+    expect(answer.headers.get("x-truncated")).toBe(truncated);
+    await answer.body?.cancel();
+  });
+});
+
+describe("reads", () => {
+  test("count once for each thousand rows, and too many are refused before anything is written", async () => {
+    const limited = await aService({
+      env: { ALMONER_READS_PER_MINUTE: "5" },
+      records: Array.from({ length: 1_001 }, (_, at) => aNonprofit({ slug: `one-${at}` })),
+    });
+    try {
+      const left = (answer: Response) => /r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1];
+      const all = await limited.get("/api/nonprofits?format=csv&fields=slug");
+      expect([all.status, left(all)]).toEqual([200, "4"]);
+      // Two reads for the file, one for this.
+      expect(left(await limited.get("/api/nonprofits?limit=1"))).toBe("2");
+      expect(left(await limited.get("/api/nonprofits?format=csv&limit=1000"))).toBe("1");
+      const refused = await limited.get("/api/nonprofits?format=csv");
+      expect([refused.status, refused.headers.has("retry-after")]).toEqual([429, true]);
+    } finally {
+      limited.close();
+    }
+  });
+});
+
+test("a client that goes away ends the reading", async () => {
+  let reads = 0;
+  const { store, search } = service.context;
+  const raw = new Proxy(store.raw, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (name === "execute") reads++;
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const ids = Array.from({ length: 40_000 }, () => 1);
+  const browse = async () => ({ total: ids.length, ids, facets: {} as never });
+  const watched = await aService({
+    context: { store: { ...store, raw }, search: { ...search, browse } },
+  });
+  const reader = (await watched.get("/api/nonprofits?format=csv")).body?.getReader();
+  await reader?.read();
+  await reader?.read();
+  await reader?.cancel();
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  // Eighty would read it all.
+  expect(reads).toBeLessThan(6);
+});
+
+test("a file comes whole through a socket", async () => {
+  const { app } = service;
+  const listening = listen(app, { host: "127.0.0.1", port: 0, baseUrl: "http://localhost" });
+  try {
+    const served = await fetch(`${listening.url}/api/nonprofits?format=csv&fields=slug`);
+    expect(served.headers.get("x-total-count")).toBe(String(count));
+    expect((await served.text()).split("\r\n").length).toBe(count + 2);
+  } finally {
+    await listening.stop();
+  }
+});
