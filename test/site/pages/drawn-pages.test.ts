@@ -49,7 +49,7 @@ describe("a page of a list", () => {
 test.each([
   ["/browse?cause=education&sort=name", "/api/nonprofits?cause=education&sort=name&format="],
   ["/browse", "/api/nonprofits?format="],
-  ["/es/countries/ke", "/api/nonprofits?country=KE&format="],
+  ["/es/countries/ke", "/api/nonprofits?country=ke&format="],
   ["/search?q=water", "/api/search?q=water&format="],
 ])("the whole of %s is to be had as a file", async (path, file) => {
   const { $ } = await ask(path);
