@@ -5,6 +5,7 @@ import { GiverAnswer } from "./giver-answer.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);
 const count = (description: string) => z.int().min(0).nullable().describe(description);
+const figure = (description: string) => z.int().nullable().describe(description);
 
 export const NonprofitStatus = z
   .enum(["listed", "claimed", "withdrawn"])
@@ -102,25 +103,33 @@ export const Registration = named("Registration", {
 
 /** What the store holds of the money of one period, in whole units of the currency; null where nothing is stated. */
 export const StoredPeriod = z.strictObject({
-  period_start: z.iso.date().nullable(),
+  period_start: z.iso.date().nullable().describe("null: not stated, mostly a year before the end"),
   period_end: z.iso.date(),
-  /** For example 990, 990-EZ or accounts. */
-  form: z.string(),
-  /** ISO 4217. */
-  currency: z.string(),
-  revenue: z.int().nullable(),
-  expenses: z.int().nullable(),
-  assets: z.int().nullable(),
-  liabilities: z.int().nullable(),
-  net_assets: z.int().nullable(),
-  amended: z.boolean(),
-  /** It stands in the next year's return, in the column for the year before. */
-  prior_year: z.literal(true).optional(),
+  form: z.string().describe("For example 990, 990-EZ or accounts"),
+  currency: z.string().describe("ISO 4217"),
+  revenue: figure("All income of the period"),
+  expenses: figure("All spending of the period"),
+  assets: figure("At the end of the period"),
+  liabilities: figure("At the end of the period"),
+  net_assets: figure("Assets less liabilities, as stated"),
+  amended: z.boolean().describe("Whether it is from a return that corrects an earlier one"),
+  prior_year: z
+    .literal(true)
+    .optional()
+    .describe("Of a period whose own return is not known: it stands in the next year's"),
   /** When the return was made, ISO 8601 in UTC: of several of one period the latest counts. */
   filed_at: z.string().nullable(),
-  filing_url: z.string().nullable(),
+  filing_url: text("The filing itself"),
 });
 export type StoredPeriod = z.infer<typeof StoredPeriod>;
+
+const { filed_at: _, ...shownOfPeriod } = StoredPeriod.shape;
+/** The same in public, beside the fields of the contract and never mixed with them. */
+export const FinancialPeriod = named("FinancialPeriod", {
+  ...shownOfPeriod,
+  source: z.string().describe("Id of the register that says so, as in register_facts"),
+});
+export type FinancialPeriod = z.infer<typeof FinancialPeriod>;
 
 export const RegisterFact = named("RegisterFact", {
   name: z.string().describe("Stable name, for example income"),
@@ -247,6 +256,9 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
       .describe(
         "What givers ask, answered by registers and filings; empty where none speaks of it",
       ),
+    finances: z
+      .array(FinancialPeriod)
+      .describe("Money by period, newest first, from filings and registers; the newest 20 periods"),
     provenance: z.record(z.string(), FieldProvenance),
     updated_at: z.string().describe("ISO 8601, UTC"),
   })

@@ -21,6 +21,8 @@ type FactRule = {
   form?: { from: string; words: Readonly<Record<string, string>> };
   /** The key under which the record has the end of the year (YYYY-MM or YYYY-MM-DD) that an amount covers. */
   period?: string;
+  /** Which figure of a period an amount is, and the form it was reported on where its code names none. */
+  money?: { as: "revenue" | "expenses" | "assets"; form: string };
 };
 
 /** A register, as the table has it. */
@@ -84,19 +86,20 @@ export function factNamed(
 function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | null {
   const { name, label, words, titles, currency, period, form } = rule;
   const said = titles === undefined ? facts[rule.from] : titled(titles, facts[rule.from]);
-  const code = String(said);
-  // A file may hold any text: only the table's own codes have words.
-  const own = words !== undefined && Object.hasOwn(words, code) ? words[code] : undefined;
-  const value = words === undefined ? said : own;
+  const value = words === undefined ? said : wordOf(words, said);
   if (value === undefined) return null;
   const fact: RegisterFact = { name, label, value };
   if (currency !== undefined) fact.currency = currency;
   const ends = period === undefined ? undefined : facts[period];
   if (ends !== undefined) fact.period = `year to ${dateInWords(String(ends))}`;
-  const on = form?.words[String(facts[form.from])];
+  const on = form === undefined ? undefined : wordOf(form.words, facts[form.from]);
   if (on !== undefined) fact.form = on;
   return fact;
 }
+
+/** A file may hold any text: only the table's own codes have words. */
+const wordOf = (words: Readonly<Record<string, string>>, said: unknown): string | undefined =>
+  Object.hasOwn(words, String(said)) ? words[String(said)] : undefined;
 
 const titlesOf = new Map(
   (["ntee", "activity", "icnptso"] as const).map((of) => [

@@ -14,6 +14,7 @@ import {
 import { isoTime } from "#content/contract/base/time.ts";
 import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer } from "./facets.ts";
+import { financesOf } from "./finances.ts";
 import { countryName } from "./country.ts";
 import { incomeBand } from "./filters.ts";
 import { allGiverAnswers } from "./giver-answers.ts";
@@ -108,6 +109,7 @@ export const toDetail = (
   ...registrationsOf(n),
   register_facts: publicFacts(n.register_records),
   giver_answers: allGiverAnswers(n.register_records),
+  finances: financesOf(n.register_records),
   provenance: provenanceOf(n),
   updated_at: isoTime(n.updated_at),
 });

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import type { StoredPeriod } from "#content/contract/nonprofit.ts";
+import { financesOf } from "#content/nonprofit/finances.ts";
+import { filed, redCross } from "#test/support/filed.ts";
+
+const noFigures = {
+  ...{ revenue: null, expenses: null, assets: null, liabilities: null, net_assets: null },
+  ...{ period_start: null, amended: false, filing_url: null },
+};
+const record = (
+  register: string,
+  facts: Record<string, string | number>,
+  finances: StoredPeriod[] = [],
+) => ({ register, facts, finances });
+
+describe("what a register says of its latest period", () => {
+  const bmf = { filing: "01", tax_period: "2024-02", income: 9, revenue: 7, assets: 5 };
+  test.each([
+    ["irs-bmf", bmf, ["2024-02-29", "990 or 990-EZ", "USD", 7, null, 5]],
+    ["irs-bmf", { ...bmf, revenue: -7 }, ["2024-02-29", "990 or 990-EZ", "USD", -7, null, 5]],
+    ["irs-bmf", { ...bmf, filing: "06" }, ["2024-02-29", "annual return", "USD", 7, null, 5]],
+    [
+      "irs-bmf",
+      { ...bmf, filing: "constructor" },
+      ["2024-02-29", "annual return", "USD", 7, null, 5],
+    ],
+    // Gross receipts are no revenue.
+    ["irs-bmf", { tax_period: "2024-12", income: 9 }, null],
+    ["irs-bmf", { revenue: 9 }, null],
+    [
+      "ukcat",
+      { accounts_to: "2019-03-31", income: 67_013, spending: 65_380 },
+      ["2019-03-31", "accounts", "GBP", 67_013, 65_380, null],
+    ],
+    ["ukcat", { accounts_to: "2019-03-31" }, null],
+    ["acnc", { income: 5 }, null],
+    ["a-register-of-later", { income: 5 }, null],
+  ] as const)("%s %j", (register, facts, said) => {
+    const [found] = financesOf([record(register, facts)]);
+    if (said === null) return expect(found).toBeUndefined();
+    const [period_end, form, currency, revenue, expenses, assets] = said;
+    const figures = { revenue, expenses, assets };
+    const source = { source: register };
+    expect(found).toEqual({ ...noFigures, period_end, form, currency, ...figures, ...source });
+  });
+});
+
+describe("of one period", () => {
+  const own = filed("2023-12-31", { revenue: 1 });
+  const column = filed("2023-12-31", { revenue: 2, prior_year: true });
+  const bmf = { tax_period: "2023-12", revenue: 3 };
+  test.each([
+    ["a return counts before a register", [record("irs-bmf", bmf), record("x", {}, [own])], [1]],
+    [
+      "a return counts before a column of the next year's, in another register, too",
+      [record("a", {}, [column]), record("x", {}, [own])],
+      [1],
+    ],
+    ["a column counts before a register", [record("irs-bmf", bmf), record("x", {}, [column])], [2]],
+    [
+      "a return that ends a day before its month counts before a register, which has the month",
+      [record("irs-bmf", bmf), record("x", {}, [{ ...own, period_end: "2023-12-30" }])],
+      [1],
+    ],
+    [
+      "a register's own stands beside a return in another currency",
+      [record("irs-bmf", bmf), record("x", {}, [{ ...own, currency: "GBP" }])],
+      [1, 3],
+    ],
+    [
+      "two returns of one register both stand",
+      [record("x", {}, [own, filed("2023-12-15", { revenue: 4 })])],
+      [1, 4],
+    ],
+  ])("%s", (_, records, revenues) => {
+    expect(financesOf(records).map(({ revenue }) => revenue)).toEqual(revenues);
+  });
+});
+
+test("periods stand newest first, the newest 20 of them, without when the return was made", () => {
+  const years = Array.from({ length: 25 }, (_, at) => filed(`${1990 + at}-12-31`));
+  const found = financesOf([record("x", {}, years)]);
+  expect(found.map(({ period_end }) => period_end.slice(0, 4))).toEqual(
+    Array.from({ length: 20 }, (_, at) => String(2014 - at)),
+  );
+  expect(Object.keys(found[0] ?? {})).not.toContain("filed_at");
+});
+
+test("real returns stand before the row of a register, and for a year without one the column of the next", () => {
+  const found = financesOf(redCross().register_records);
+  expect(
+    found.map((one) => [
+      one.period_end,
+      one.source,
+      one.form,
+      one.expenses,
+      one.prior_year ?? false,
+    ]),
+  ).toEqual([
+    ["2023-06-30", "irs-990-xml", "990", 2_971_106_889, false],
+    ["2022-06-30", "irs-990-xml", "990", 3_048_182_336, false],
+    ["2021-06-30", "irs-990-xml", "990", 2_796_025_309, true],
+    ["2015-06-30", "irs-990-xml", "990", 2_886_003_368, false],
+  ]);
+});
