@@ -7,6 +7,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { moneyView } from "./profile-money.ts";
 import {
   type Fact,
   factsOf,
@@ -48,6 +49,7 @@ export function markdownOf(
         metricsOf(detail).map(({ name, value, note }) => entry({ name, text: value, note })),
       ),
       list("What givers ask", giverLines(detail.giver_answers)),
+      list("Money", moneyOf(record, detail)),
       ...detail.register_facts.map((register) => registerOf(register, detail)),
       list(
         "Sources",
@@ -109,6 +111,18 @@ function linesOf(
 function entry({ name, text, note }: { name: string; text: string | null; note: string }): string {
   const what = text === null ? "" : `: ${markdownLine(text)}`;
   return `**${markdownLine(name)}**${what}${note === "" ? "" : ` (${markdownLine(note)})`}`;
+}
+
+/** "Year to June 2023: income US$ 3,217,077,611 (Form 990: <https://…>)". One period without a filing is in its register's section. */
+function moneyOf(record: NonprofitRecord, detail: NonprofitDetail): string[] {
+  const view = moneyView(record, detail);
+  const isAlone = detail.finances.length === 1 && detail.finances[0]?.filing_url === null;
+  if (view === null || (isAlone && !view.isPostcard && view.said.length === 1)) return [];
+  const rows = view.rows.map(({ time, form, href, amounts }) => {
+    const figures = amounts.map((amount, at) => amount && `${view.columns[at]} ${amount}`);
+    return `${joined([time, ...figures], ", ")} (${form}${href === null ? "" : `: <${href}>`})`;
+  });
+  return [...rows, ...view.said.slice(1), view.unsaid];
 }
 
 function registerOf(register: RegisterFacts, detail: NonprofitDetail): string {

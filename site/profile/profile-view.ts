@@ -26,6 +26,7 @@ import {
   placeHtml,
   registerHtml,
 } from "./profile-html.ts";
+import { moneyHtml } from "./profile-money.ts";
 import { nearbyOf, sentenceOf, standingLine } from "./profile-sentence.ts";
 import type { BuildInputs } from "#site/parts/page-context.ts";
 import { metaText, pictureOf } from "#site/parts/page-head.ts";
@@ -101,6 +102,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     ]
       .filter((text) => text.paragraphs.length > 0)
       .map((text) => ({ ...text, mark: marks.of(text.field) })),
+    /** Its money by year, as HTML that is safe. */
+    money: moneyHtml(record, detail, t),
     programs: programsOf(detail, t),
     metrics: metricsOf(detail, t),
     registrations: registrationsOf(record, detail, t),

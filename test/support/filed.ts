@@ -67,7 +67,7 @@ const redCrossRecords: RegisterRecord[] = [
     register: "irs-bmf",
     scope: "DC",
     state: "registered",
-    facts: { filing: "01", tax_period: "2023-06", revenue: 3_217_077_611, assets: 4_028_321_133 },
+    facts: { filing: "01", tax_period: "2025-06", revenue: 3_916_983_933, assets: 5_052_941_623 },
     finances: [],
   },
 ];

@@ -86,7 +86,7 @@ test("periods stand newest first, the newest 20 of them, without when the return
   expect(Object.keys(found[0] ?? {})).not.toContain("filed_at");
 });
 
-test("real returns stand before the row of a register, and for a year without one the column of the next", () => {
+test("real returns stand beside the newer row of a register, and for a year without one the column of the next", () => {
   const found = financesOf(redCross().register_records);
   expect(
     found.map((one) => [
@@ -97,6 +97,7 @@ test("real returns stand before the row of a register, and for a year without on
       one.prior_year ?? false,
     ]),
   ).toEqual([
+    ["2025-06-30", "irs-bmf", "990 or 990-EZ", null, false],
     ["2023-06-30", "irs-990-xml", "990", 2_971_106_889, false],
     ["2022-06-30", "irs-990-xml", "990", 3_048_182_336, false],
     ["2021-06-30", "irs-990-xml", "990", 2_796_025_309, true],

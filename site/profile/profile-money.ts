@@ -1,0 +1,107 @@
+import type { FinancialPeriod, NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { english, type Texts } from "#content/language/texts.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { joined } from "#site/parts/words.ts";
+import { moneyChart } from "./money-chart.ts";
+import { linkHtml } from "./profile-html.ts";
+
+const columns = ["revenue", "expenses", "assets", "net_assets"] as const;
+
+/**
+ * What page and markdown say of the money of a nonprofit: a sentence of the newest figures, one of its people, a row for each
+ * period, and what all that does not say. Null where nothing is known.
+ */
+export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: Texts = english) {
+  const { finances, register_facts } = detail;
+  const newest = finances.find((one) => columns.some((column) => one[column] !== null));
+  const isPostcard = record.register_records.some(
+    ({ register, facts: { form, period_end = "" } }) =>
+      register === "irs-990n" &&
+      form === "990-N" &&
+      String(period_end).slice(0, 7) >= (newest?.period_end ?? "").slice(0, 7),
+  );
+  if (newest === undefined && !isPostcard) return null;
+  const shown = columns.filter((column) => finances.some((one) => one[column] !== null));
+  const pageOf = (id: string) =>
+    register_facts.find(({ register }) => register === id)?.record_url ?? null;
+  return {
+    said: [newest && figuresOf(newest, t), peopleOf(record, t)].filter((one) => one !== undefined),
+    columns: shown.map((column) => t.text(`money.${column}`)),
+    rows: finances.map((period) => ({
+      time: timeOf(period, t),
+      form: joined(
+        [
+          t.named("form", period.form),
+          period.amended ? t.text("money.amended") : null,
+          period.prior_year === true ? t.text("money.prior_year") : null,
+        ],
+        ", ",
+      ),
+      href: safeLink(period.filing_url) ?? safeLink(pageOf(period.source)),
+      amounts: shown.map((column) =>
+        period[column] === null ? "" : t.exactly(period[column], period.currency),
+      ),
+    })),
+    isPostcard,
+    unsaid: t.text(isPostcard ? "money.postcard" : "money.unsaid"),
+  };
+}
+
+/** "Income of US$ 3.3 million and spending of US$ 3.1 million in the year to December 2023, Form 990." */
+function figuresOf(period: FinancialPeriod, t: Texts): string {
+  const { currency } = period;
+  const [first, second] = columns.flatMap((name) => {
+    const value = period[name];
+    return value === null ? [] : { name, amount: t.fact({ name, label: name, value, currency }) };
+  });
+  const isBoth = first?.name === "revenue" && second?.name === "expenses";
+  return t.text(isBoth ? "money.both" : "money.one", {
+    what: t.text(`money.${first?.name ?? "revenue"}`),
+    amount: first?.amount ?? "",
+    spending: second?.amount ?? "",
+    period: timeOf(period, t),
+    form: t.named("form", period.form),
+  });
+}
+
+/** "17,420 employees, 265,000 volunteers, as filed for the year to June 2023." */
+function peopleOf({ register_records }: NonprofitRecord, t: Texts): string | undefined {
+  const [found] = register_records.flatMap(({ facts }) => {
+    const people = (["employees", "volunteers"] as const).flatMap((name) =>
+      typeof facts[name] === "number" ? t.text(`money.${name}`, { count: facts[name] }) : [],
+    );
+    const period_end = facts["period_end"];
+    if (people.length === 0 || typeof period_end !== "string") return [];
+    const period = timeOf({ period_start: null, period_end }, t);
+    return t.text("money.people", { people: people.join(", "), period });
+  });
+  return found;
+}
+
+/** "year to June 2023", "time from 1 July 2023 to 31 December 2023". A year of 52 or 53 weeks is one. */
+function timeOf(
+  { period_start, period_end }: Pick<FinancialPeriod, "period_start" | "period_end">,
+  t: Texts,
+): string {
+  const days = (Date.parse(period_end) - Date.parse(period_start ?? "")) / 86_400_000;
+  return period_start === null || Math.abs(days - 365) < 15
+    ? t.text("money.year", { date: t.date(period_end.slice(0, 7)) })
+    : t.text("money.span", { from: t.date(period_start), to: t.date(period_end) });
+}
+
+/** The section of a profile, as HTML that is safe; "" for none. */
+export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): string {
+  const view = moneyView(record, detail, t);
+  if (view === null) return "";
+  const text = Bun.escapeHTML;
+  const said = view.said.map((sentence) => `<p>${text(sentence)}</p>`);
+  const heads = view.columns.map((name) => `<th scope="col" class="number">${text(name)}</th>`);
+  const rows = view.rows.map(({ time, form, href, amounts }) => {
+    const cells = amounts.map((amount) => `<td class="number">${text(amount)}</td>`);
+    return `<tr><th scope="row">${text(time)}</th><td>${href === null ? text(form) : linkHtml(href, form)}</td>${cells.join("")}</tr>`;
+  });
+  const title = t.html("money.title");
+  const table = `<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr><th scope="col">${t.html("money.time")}</th><th scope="col">${t.html("money.form")}</th>${heads.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+  return `<section class="money" data-field="finances"><h2>${title}</h2>${said.join("")}${moneyChart(detail.finances, t)}${rows.length === 0 ? "" : table}<p class="note">${text(view.unsaid)}</p></section>`;
+}
