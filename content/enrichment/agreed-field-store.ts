@@ -54,8 +54,8 @@ type ProfilePlan = Pick<Awaited<ReturnType<typeof planSaves>>, "statements" | "a
 type Vote = Pick<StoredSubmission, "id" | "agent_id" | "agent_name" | "source_url" | "test_data">;
 
 /**
- * Makes an agreed value live: winners, losers, and the profile's field with its provenance. The field of `before` is open: empty, or read
- * from a postcode.
+ * Makes an agreed value live: winners, losers, and the profile's field with its provenance. The field of `before` is open: empty, or
+ * one that yields to agents.
  * `mine`: a submission that agrees and is stored by a statement before these; the others that agree are stored.
  */
 export async function planAgreed(
@@ -69,7 +69,8 @@ export async function planAgreed(
   const winners = (mine === null ? stored : [...stored, mine]).filter((one) => one.test_data === 0);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
   assert(
-    before.status !== "withdrawn" && (!before[field] || yieldsToAgents(before.provenance[field])),
+    before.status !== "withdrawn" &&
+      (!before[field] || yieldsToAgents(before.provenance[field], now.getTime())),
     `${field} of nonprofit ${nonprofit_id} is not open`,
   );
   const sources = winners.map(({ source_url }) => source_url);

@@ -6,8 +6,9 @@ import {
   type FieldType,
   fieldTypeOf,
   isRowField,
+  isStructured,
 } from "#content/contract/enrichment.ts";
-import { fromPostcode } from "#content/nonprofit/provenance.ts";
+import { yieldsToAgents } from "#content/nonprofit/provenance.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
@@ -21,7 +22,7 @@ import {
   rowShapeWith,
 } from "#content/store/query.ts";
 import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
-import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { type Agent, foldAgentId } from "./agent.ts";
 import { automaticReasons } from "./consensus.ts";
@@ -82,7 +83,7 @@ const voteColumns = [
 ] as const;
 
 const FieldState = z.object({
-  /** What the profile holds, null for nothing. */
+  /** What the profile holds; null for nothing, and for what agents that agree replace. */
   live: z.string().nullable(),
   /** The newest submission of this value that the agent has already, unless it was rejected. */
   own: submissionRow.nullable(),
@@ -100,10 +101,17 @@ const FieldState = z.object({
 });
 export type FieldState = z.infer<typeof FieldState>;
 
-const FieldStateRow = z.object({ state: jsonText(FieldState) });
+/** What tells whether the value yields. */
+const originColumns = ["rule", "source", "applied_at"] as const;
+const FieldStateRow = z.object({
+  state: jsonText(FieldState.extend({ origin: rowShape(provenance, originColumns).nullable() })),
+});
 
-/** One agent's value for a field. */
-type Value = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
+/** One agent's value for a field, at an instant. */
+type Value = Pick<
+  NewSubmission,
+  "nonprofit_id" | "field" | "agent_id" | "normalised_value" | "created_at"
+>;
 
 /** Of more pending submissions of one field those of this agent and of this value are read first. */
 const votesMax = 50;
@@ -122,20 +130,12 @@ const votesSql = (index: string, waiting: string, shown: readonly string[]) =>
       ORDER BY agent_id = ?4 DESC, normalised_value = ?3 DESC, id
       LIMIT ${votesMax}`;
 
-/** A town that was read from a postcode is not live: agents that agree replace it. */
-const liveSql = (field: EnrichableField): string =>
-  `(SELECT nullif(CAST(${field} AS TEXT), '') FROM nonprofits WHERE id = ?1${
-    field === "city"
-      ? ` AND NOT EXISTS (SELECT 1 FROM provenance
-          WHERE nonprofit_id = ?1 AND field = 'city' AND rule LIKE '${fromPostcode}%')`
-      : ""
-  })`;
-
 const fieldStateSql = (
   field: EnrichableField,
   { votes, refused }: { votes: string; refused: string },
 ) => `SELECT json_object(
-  'live', ${isRowField(field) ? "NULL" : liveSql(field)},
+  'live', ${isRowField(field) ? "NULL" : `(SELECT nullif(CAST(${field} AS TEXT), '') FROM nonprofits WHERE id = ?1)`},
+  'origin', (SELECT ${jsonOf(originColumns)} FROM provenance WHERE nonprofit_id = ?1 AND field = ?2),
   'own', (
     SELECT ${jsonOf(columns)} FROM submissions
     WHERE agent_id = ?4 AND nonprofit_id = ?1 AND field = ?2 AND normalised_value = ?3 AND status <> 'rejected'
@@ -177,11 +177,13 @@ const stateSql = new Map(
 
 /** What is known of a field when a value for it comes in. Indexes: submissions_by_agent, submissions_by_field. */
 export async function fieldState(store: Queryable, one: Value): Promise<FieldState> {
-  const { nonprofit_id, field, normalised_value, agent_id } = one;
+  const { nonprofit_id, field, normalised_value, agent_id, created_at } = one;
   const args = [nonprofit_id, field, normalised_value, agent_id];
   const [found] = await query(store, stateSql.get(field) ?? "", args, FieldStateRow);
   if (found === undefined) throw new Error(`nothing is known of ${field}`);
-  return found.state;
+  const { origin, ...state } = found.state;
+  const yields = isStructured(field) && yieldsToAgents(origin ?? undefined, created_at);
+  return yields ? { ...state, live: null } : state;
 }
 
 export type Field = Pick<StoredSubmission, "nonprofit_id" | "field">;

@@ -1,6 +1,7 @@
 import { structuredFields } from "#content/contract/enrichment.ts";
 import { inValues } from "#content/store/query.ts";
 import { pendingFields } from "#content/store/tables/enrichment.ts";
+import { yieldsToAgents } from "./provenance.ts";
 import type { NonprofitRecord } from "./record.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
 
@@ -12,25 +13,27 @@ export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type
 
 type Saved = { before: NonprofitRecord | null; after: NonprofitRecord };
 
-const isEmpty = (value: unknown): boolean => value === null || value === "";
+type Structured = (typeof structuredFields)[number];
+const isOpen = (record: NonprofitRecord, field: Structured, at: number): boolean =>
+  (record[field] ?? "") === "" || yieldsToAgents(record.provenance[field], at);
 
 /**
  * Keeps what waits for a second agent in step with saved nonprofits: a field that was filled from elsewhere makes its
  * pending submissions audit-only, a withdrawn nonprofit waits for nothing, and a new place in the list is copied.
  */
-export function pendingWrites(saves: readonly Saved[]): Statement[] {
+export function pendingWrites(saves: readonly Saved[], now: number): Statement[] {
   const moved = saves.filter(
     ({ before, after }) =>
       before !== null &&
       (before.status !== after.status ||
         before.verified !== after.verified ||
         before.beneficiaries_per_year !== after.beneficiaries_per_year ||
-        structuredFields.some((field) => isEmpty(before[field]) !== isEmpty(after[field]))),
+        structuredFields.some((field) => isOpen(before, field, now) !== isOpen(after, field, now))),
   );
   if (moved.length === 0) return [];
   const ids = [...new Set(moved.map(({ after }) => after.id))];
   const filled = moved.flatMap(({ after }) =>
-    structuredFields.flatMap((field) => (isEmpty(after[field]) ? [] : [[after.id, field]])),
+    structuredFields.flatMap((field) => (isOpen(after, field, now) ? [] : [[after.id, field]])),
   );
   return [
     {

@@ -1,5 +1,6 @@
 import { CauseConfidence } from "#content/contract/nonprofit.ts";
 import { sourceFrom, type StoredProvenance } from "./record.ts";
+import { registerById } from "./register-facts.ts";
 import { websiteHost } from "./website.ts";
 
 /** Anyone can be two agents, send a correction or claim a profile. */
@@ -19,9 +20,22 @@ export const isStated = (source: StoredProvenance | undefined): boolean =>
 /** How the rule begins of a town that was read from a postcode. */
 export const fromPostcode = "from postcode ";
 
-/** Whether agents that agree may replace a value although a register gave it: a town that only its postcode names. */
-export const yieldsToAgents = (source: StoredProvenance | undefined): boolean =>
-  source?.rule?.startsWith(fromPostcode) ?? false;
+const filingValidYears = 3;
+
+/** Whether it is what an organisation filed for a year that ended more than three years before `at`, in milliseconds since 1970. */
+export function isOldFiling({ source, applied_at }: Origin, at: number): boolean {
+  if (registerById(source)?.filings !== true) return false;
+  const validSince = new Date(at);
+  return applied_at < validSince.setUTCFullYear(validSince.getUTCFullYear() - filingValidYears);
+}
+type Origin = Pick<StoredProvenance, "source" | "applied_at"> & {
+  rule?: string | null | undefined;
+};
+
+/** Whether agents that agree at this moment may replace a value although a register gave it: a town that only its postcode names, or an old filing. */
+export const yieldsToAgents = (source: Origin | undefined, at: number): boolean =>
+  source !== undefined &&
+  ((source.rule?.startsWith(fromPostcode) ?? false) || isOldFiling(source, at));
 
 /** What chose causes: "NTEE P20 → Community Development (medium), Poverty Reduction (medium)". */
 export const ruleWords = (

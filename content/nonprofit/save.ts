@@ -96,7 +96,7 @@ export async function planSaves(
     ...rowWrites(differing),
     ...children.flatMap(({ table, rows, orElse }) => childWrites(table, rows, byPlace, orElse)),
     ...childWrites(listings, listingsFor, byPlace),
-    ...pendingWrites(differing),
+    ...pendingWrites(differing, now.getTime()),
     ...appendChanges(news, { origin, now }),
   ];
   return { records: written.map(({ after }) => after), statements, appended: shown.length };

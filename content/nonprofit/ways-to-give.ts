@@ -1,8 +1,7 @@
 import type { WayToGive } from "#content/contract/nonprofit.ts";
 import words from "#content/editorial/ways-to-give.json";
-import { isStated } from "./provenance.ts";
+import { isOldFiling, isStated } from "./provenance.ts";
 import type { NonprofitRecord } from "./record.ts";
-import { registerById } from "./register-facts.ts";
 import { safeLink } from "./safe-link.ts";
 
 /** A service that takes gifts for organisations by their number: `url` has {number} where that goes. */
@@ -70,21 +69,12 @@ export const isWallet = (text: string | null | undefined): boolean =>
 export const canBeGivenTo = (ways: readonly WayToGive[]): boolean =>
   ways.some(({ kind }) => kind !== "website");
 
-const filingValidYears = 3;
-
 /** Two agents or a correction can be one stranger, and what a filing said years ago may be another's by now. */
 function isVouchedFor(nonprofit: Addresses, field: OwnField): boolean {
   const source = nonprofit.provenance[field];
   if (source === undefined || safeLink(nonprofit[field]) === null) return false;
   if (source.set_by !== "register") return isStated(source);
-  if (registerById(source.source)?.fields?.length !== 0) return true;
   // Not by today's date: a published page must not become wrong by itself.
-  const asOf = new Date(
-    nonprofit.register_records
-      .map(({ as_of }) => as_of)
-      .toSorted()
-      .at(-1) ?? 0,
-  );
-  asOf.setUTCFullYear(asOf.getUTCFullYear() - filingValidYears);
-  return source.applied_at >= asOf.getTime();
+  const days = nonprofit.register_records.map(({ as_of }) => Date.parse(as_of));
+  return !isOldFiling(source, Math.max(0, ...days));
 }

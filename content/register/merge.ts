@@ -206,9 +206,12 @@ function isToBeSet(
 ): boolean {
   const origin = before.provenance[field];
   const held = before[field];
-  if (held === value || (placeFields.has(field) && isLinked(before, org_id))) return false;
+  if (placeFields.has(field) && isLinked(before, org_id)) return false;
   if (origin === undefined) return isEmptyValue(held) && !isEmptyValue(value);
-  const isNews = origin.rule !== from.rule || !isDeepStrictEqual(held, value);
+  // A later form that says the same makes a value younger.
+  const isLater = isFiling(from.source) && from.applied_at > origin.applied_at;
+  if (held === value && !isLater) return false;
+  const isNews = isLater || origin.rule !== from.rule || !isDeepStrictEqual(held, value);
   return (
     origin.set_by === "register" && isNews && mayReplace(before, field, value, { org_id, ...from })
   );
