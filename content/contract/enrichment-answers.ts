@@ -155,6 +155,14 @@ export const Exemplars = named("Exemplars", {
 });
 export type Exemplars = z.infer<typeof Exemplars>;
 
+/** The form on which an organisation stated a value, and for which period. */
+export const Filed = z.object({
+  source: z.string().describe("Id of the register, as in register_facts"),
+  form: z.string(),
+  period_end: z.string().describe("YYYY-MM-DD"),
+});
+export type Filed = z.infer<typeof Filed>;
+
 /** 200 of GET /api/history/{slug}: newest first, at most 200. */
 export const History = named("History", {
   slug: z.string(),
@@ -172,7 +180,14 @@ export const History = named("History", {
       reason: z.string().optional().describe("Why, in the words of the operator who did it"),
       values: z
         .array(
-          z.object({ field: z.string(), old: z.string().nullable(), new: z.string().nullable() }),
+          z.object({
+            field: z.string(),
+            old: z.string().nullable(),
+            new: z.string().nullable(),
+            filed: Filed.optional().describe(
+              "On what the organisation stated the old value itself",
+            ),
+          }),
         )
         .optional()
         .describe(

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { and, asc, desc, eq, gt, lte, max, min } from "drizzle-orm";
 import { z } from "zod";
-import type { History } from "#content/contract/enrichment-answers.ts";
+import { Filed, type History } from "#content/contract/enrichment-answers.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { jsonOf, jsonText, query } from "#content/store/query.ts";
@@ -101,13 +101,14 @@ export const isOfDonations = ({ fields }: Pick<Change, "fields">): boolean =>
 const changesMax = 200;
 const agreedMax = 400;
 
+const FiledValue = Filed.extend({ value: z.string() });
 const Change = z.object({
   sequence: z.number(),
   kind: z.enum(["added", "changed", "withdrawn", "restored"]),
   fields: z.array(z.string()),
   origin: z.string(),
   changed_at: z.number(),
-  was: z.record(z.string(), z.string().nullable()).nullable(),
+  was: z.record(z.string(), z.union([z.string(), z.null(), FiledValue])).nullable(),
   reason: z.string().nullable(),
 });
 
@@ -262,12 +263,13 @@ function historyOf({
   );
   // Newest first: what a field became is what the change after it found there.
   const shown = appended.map(({ sequence, kind, fields, origin, changed_at, was, reason }) => {
-    const values = Object.entries(was ?? {}).map(([field, old]) => ({
-      field: publicFields([field])[0] ?? field,
-      old,
-      new: later[field] ?? null,
-    }));
-    Object.assign(later, was);
+    const values = Object.entries(was ?? {}).map(([field, held]) => {
+      const { value: old, ...filed } =
+        held === null || typeof held === "string" ? { value: held } : held;
+      const change = { field: publicFields([field])[0] ?? field, old, new: later[field] ?? null };
+      later[field] = old;
+      return "form" in filed ? { ...change, filed } : change;
+    });
     const live = fields.flatMap((field) => agreedAt.get(`${changed_at} ${field}`) ?? []);
     return {
       sequence,

@@ -1,5 +1,7 @@
+import { isoTime } from "#content/contract/base/time.ts";
+import type { Filed } from "#content/contract/enrichment-answers.ts";
 import { CauseConfidence } from "#content/contract/nonprofit.ts";
-import { sourceFrom, type StoredProvenance } from "./record.ts";
+import { type NonprofitRecord, sourceFrom, type StoredProvenance } from "./record.ts";
 import { registerById } from "./register-facts.ts";
 import { websiteHost } from "./website.ts";
 
@@ -19,6 +21,20 @@ export const isStated = (source: StoredProvenance | undefined): boolean =>
 
 /** How the rule begins of a town that was read from a postcode. */
 export const fromPostcode = "from postcode ";
+
+/** The form on which the organisation itself stated a value; null for a value from elsewhere. */
+export function filedOn(
+  { provenance, register_records }: Pick<NonprofitRecord, "provenance" | "register_records">,
+  field: string,
+): Filed | null {
+  const { source = "", applied_at = 0 } = provenance[field] ?? {};
+  const register = registerById(source);
+  if (register?.filings !== true) return null;
+  const period_end = isoTime(applied_at).slice(0, 10);
+  const periods = register_records.find((one) => one.register === source)?.finances ?? [];
+  const form = periods.find((one) => one.period_end === period_end)?.form ?? register.name;
+  return { source, form, period_end };
+}
 
 const filingValidYears = 3;
 

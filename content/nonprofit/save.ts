@@ -11,6 +11,7 @@ import { builder, doAll, statement, type Statement } from "#content/store/statem
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { indexWords } from "./filters.ts";
+import { filedOn } from "./provenance.ts";
 import { pendingWrites } from "./pending-submissions-store.ts";
 import type { Change } from "./changes-store.ts";
 import { tracedValues } from "./wire.ts";
@@ -89,7 +90,7 @@ export async function planSaves(
     slug: one.after.slug,
     fields: one.shown,
     moved_lists: movedLists(one, listingsFor),
-    was: one.before === null ? null : tracedValues(one.before, one.shown),
+    was: one.before === null ? null : wasOf(one.before, one.shown),
   }));
   const statements = [
     ...adopted.statements,
@@ -100,6 +101,16 @@ export async function planSaves(
     ...appendChanges(news, { origin, now }),
   ];
   return { records: written.map(({ after }) => after), statements, appended: shown.length };
+}
+
+/** What changed fields held, each value that the organisation filed with its form and period. */
+function wasOf(before: NonprofitRecord, fields: readonly string[]): Change["was"] {
+  const was: NonNullable<Change["was"]> = { ...tracedValues(before, fields) };
+  for (const [field, value] of Object.entries(was)) {
+    const filed = filedOn(before, field);
+    if (typeof value === "string" && filed !== null) was[field] = { value, ...filed };
+  }
+  return Object.keys(was).length === 0 ? null : was;
 }
 
 /** The columns that make a RegisterRecord. */

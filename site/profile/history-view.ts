@@ -1,4 +1,4 @@
-import type { FoundHistory, History } from "#content/contract/enrichment-answers.ts";
+import type { Filed, FoundHistory, History } from "#content/contract/enrichment-answers.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { linkHtml } from "./profile-html.ts";
@@ -70,6 +70,12 @@ const silent: ReadonlySet<string> = new Set(["provenance"]);
 /** What the heading of a claim says already. */
 const ofClaim = silent.union(new Set(["verified", "status"]));
 
+/** " (Form 990, year to December 2021)" behind a value that the organisation filed. */
+const filedWords = (filed: Filed | undefined, t: Texts): string =>
+  filed === undefined
+    ? ""
+    : ` (${t.word(t.named("form", filed.form))}, ${t.text("money.year", { date: t.date(filed.period_end.slice(0, 7)) })})`;
+
 function changeOf(
   { sequence, kind, fields, by, origin, changed_at, reason, values = [], agreed = [] }: Change,
   t: Texts,
@@ -85,9 +91,9 @@ function changeOf(
     title: t.text(isClaim ? "profile.verified" : `history.${kind}`),
     who: whoOf(by, origin, t),
     why: reason === undefined ? null : t.text("history.because", { reason: quoted(reason) }),
-    values: values.map(({ field, old, new: next }) => ({
+    values: values.map(({ field, old, new: next, filed }) => ({
       field: labelOf(field, t),
-      old: old === null ? null : shownValue(field, old, t),
+      old: old === null ? null : shownValue(field, old, t) + filedWords(filed, t),
       new: next === null ? null : shownValue(field, next, t),
     })),
     /** What agents sent that went live then, each with where it was found. */

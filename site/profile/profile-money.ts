@@ -2,7 +2,6 @@ import type { FinancialPeriod, NonprofitDetail } from "#content/contract/nonprof
 import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { joined } from "#site/parts/words.ts";
 import { moneyChart } from "./money-chart.ts";
 import { linkHtml } from "./profile-html.ts";
 
@@ -28,21 +27,16 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
   return {
     said: [newest && figuresOf(newest, t), peopleOf(record, t)].filter((one) => one !== undefined),
     columns: shown.map((column) => t.text(`money.${column}`)),
-    rows: finances.map((period) => ({
-      time: timeOf(period, t),
-      form: joined(
-        [
-          t.named("form", period.form),
-          period.amended ? t.text("money.amended") : null,
-          period.prior_year === true ? t.text("money.prior_year") : null,
-        ],
-        ", ",
-      ),
-      href: safeLink(period.filing_url) ?? safeLink(pageOf(period.source)),
-      amounts: shown.map((column) =>
-        period[column] === null ? "" : t.exactly(period[column], period.currency),
-      ),
-    })),
+    rows: finances.map((period) => {
+      const notes = (["amended", "prior_year"] as const).filter((note) => period[note] === true);
+      const form = [t.named("form", period.form), ...notes.map((note) => t.text(`money.${note}`))];
+      const href = safeLink(period.filing_url) ?? safeLink(pageOf(period.source));
+      const { currency } = period;
+      const amounts = shown.map((column) =>
+        period[column] === null ? "" : t.exactly(period[column], currency),
+      );
+      return { time: timeOf(period, t), form: form.join(", "), href, amounts };
+    }),
     isPostcard,
     unsaid: t.text(isPostcard ? "money.postcard" : "money.unsaid"),
   };
@@ -50,16 +44,13 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
 
 /** "Income of US$ 3.3 million and spending of US$ 3.1 million in the year to December 2023, Form 990." */
 function figuresOf(period: FinancialPeriod, t: Texts): string {
-  const { currency } = period;
-  const [first, second] = columns.flatMap((name) => {
-    const value = period[name];
-    return value === null ? [] : { name, amount: t.fact({ name, label: name, value, currency }) };
-  });
-  const isBoth = first?.name === "revenue" && second?.name === "expenses";
-  return t.text(isBoth ? "money.both" : "money.one", {
-    what: t.text(`money.${first?.name ?? "revenue"}`),
-    amount: first?.amount ?? "",
-    spending: second?.amount ?? "",
+  const { currency, revenue, expenses } = period;
+  const name = columns.find((column) => period[column] !== null) ?? "revenue";
+  const fact = (value: number | null) => t.fact({ name, label: name, value: value ?? 0, currency });
+  return t.text(revenue === null || expenses === null ? "money.one" : "money.both", {
+    what: t.text(`money.${name}`),
+    amount: fact(period[name]),
+    spending: fact(expenses),
     period: timeOf(period, t),
     form: t.named("form", period.form),
   });

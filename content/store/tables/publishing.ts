@@ -1,3 +1,4 @@
+import type { Filed } from "#content/contract/enrichment-answers.ts";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
@@ -16,8 +17,10 @@ export const changes = sqliteTable(
     moved_lists: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
     origin: text().notNull(), // For example import:irs-bmf, consensus, review, seed.
     changed_at: integer().notNull(),
-    // What changed fields of one value held before, as public; null: nothing before, or not known.
-    was: text({ mode: "json" }).$type<Record<string, string | null>>(),
+    // What changed fields of one value held before, as public, and where that was filed; null: nothing before, or not known.
+    was: text({ mode: "json" }).$type<
+      Record<string, string | null | (Filed & { value: string })>
+    >(),
   },
   (c) => [index("changes_by_nonprofit").on(c.nonprofit_id, c.sequence)],
 );
