@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { namedBy, operatorsWord, takenFrom } from "#content/nonprofit/provenance.ts";
+import {
+  filedOn,
+  isOldFiling,
+  namedBy,
+  operatorsWord,
+  takenFrom,
+  yieldsToAgents,
+} from "#content/nonprofit/provenance.ts";
+import { redCross } from "#test/support/filed.ts";
 
 const agents = sourceFrom("consensus", 1, { agents: ["a", "b"] });
 const register = sourceFrom("register", 1, { source: "irs-bmf" });
@@ -37,4 +45,37 @@ test("what a register names stays vouched for, whoever suggests to tidy it", () 
     { value, source: takenFrom("correction", 9) },
   ];
   expect(operatorsWord("website", `${value}/home`, said, 9)).toEqual(operator);
+});
+
+test.each([
+  ["irs-990", "2023-05-31", true],
+  ["irs-990", "2023-06-01", false],
+  ["irs-990", "2026-01-01", false],
+  ["irs-bmf", "2001-01-01", false],
+  ["consensus", "2001-01-01", false],
+] as const)("a value of %s from %s is an old filing on 1 June 2026: %j", (source, day, isOld) => {
+  const from = sourceFrom("register", Date.parse(day), { source });
+  const at = Date.parse("2026-06-01");
+  expect([isOldFiling(from, at), yieldsToAgents(from, at)]).toEqual([isOld, isOld]);
+});
+
+test("a town that only its postcode names yields to agents, and a value of unknown source does not", () => {
+  expect(yieldsToAgents({ ...register, rule: "from postcode CV8" }, 2)).toBe(true);
+  expect(yieldsToAgents({ ...register, rule: "NTEE A65" }, 2)).toBe(false);
+  expect(yieldsToAgents(undefined, 2)).toBe(false);
+});
+
+test("the form of a filed value is that of its period, or else the name of what holds it", () => {
+  const at = Date.parse("2023-06-30");
+  const of = (source: string, applied_at = at) => ({
+    register_records: redCross().register_records.map((one) => ({ ...one, register: "irs-990" })),
+    provenance: { website: sourceFrom("register", applied_at, { source }) },
+  });
+  const period_end = "2023-06-30";
+  expect(filedOn(of("irs-990"), "website")).toEqual({ source: "irs-990", form: "990", period_end });
+  expect(filedOn(of("irs-1023ez"), "website")).toEqual({
+    ...{ source: "irs-1023ez", form: "IRS Form 1023-EZ", period_end },
+  });
+  expect(filedOn(of("irs-bmf"), "website")).toBeNull();
+  expect(filedOn(of("irs-990"), "mission")).toBeNull();
 });

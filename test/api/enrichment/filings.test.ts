@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { History, Needs } from "#content/contract/enrichment-answers.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { runImport } from "#scripts/import/run-import.ts";
+import { filed } from "#test/support/filed.ts";
+import { importRequest } from "#test/support/importing.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService, testNow } from "#test/support/service.ts";
+
+let service: TestService;
+let folder: string;
+beforeAll(async () => {
+  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+  folder = mkdtempSync(join(tmpdir(), "almoner-filings-"));
+});
+afterAll(() => {
+  service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let numbers = 0;
+/** A listed nonprofit, and what it filed: form 1023-EZ, and the missions and programmes of form 990. */
+async function aFiler(parts: Partial<NonprofitRecord> = {}) {
+  const ein = String(770_000_000 + ++numbers);
+  const org_id = `US-EIN-${ein}`;
+  const registrations = [{ country_code: "US", type: "EIN", registration_number: ein, org_id }];
+  const [record] = await service.add(aNonprofit({ country_code: "US", registrations, ...parts }));
+  const { slug = "" } = record ?? {};
+  const load = (format: string, csv: string) => {
+    const file = join(folder, `${format}-${ein}.csv`);
+    writeFileSync(file, csv);
+    const request = importRequest(
+      { store: service.store, dataDir: service.context.config.dataDir },
+      format,
+    );
+    return runImport({
+      ...request,
+      files: [file],
+      fetched: null,
+      asOf: "2026-05-01",
+      clock: () => testNow,
+    });
+  };
+  const ez = (year: number, website: string, mission = "") =>
+    load(
+      "irs-1023ez",
+      `EIN,NAME,TAXYR,F9_03_PZ_MISSION,Orgurl,Incorporateddate\n${ein},Sample,${year},${mission},${website},\n`,
+    );
+  const form990 = (month: number, mission: string) =>
+    load("irs-990", `ein,name,tax_period,mission,programme\n${ein},Sample,${month},${mission},\n`);
+  return { slug, ez, form990, record: async () => recordBySlug(service.store, slug) };
+}
+
+let caller = 0;
+async function agreeOn(slug: string, field: string, value: string) {
+  const said: { status: string; promotion_note: string }[] = [];
+  for (const agent_id of ["bot-a", "bot-b"]) {
+    const from = { "x-forwarded-for": `10.9.0.${++caller}` };
+    const answer = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, from);
+    const { submissions } = (await answer.json()) as { submissions: typeof said };
+    said.push(...submissions);
+  }
+  return said.map(({ status, promotion_note }) =>
+    promotion_note.startsWith("Logged for audit") ? "audit" : status,
+  );
+}
+
+const historyOf = async (slug: string): Promise<History["changes"]> =>
+  ((await (await service.get(`/api/history/${slug}`)).json()) as History).changes;
+
+test.each([
+  ["2 years ago", 2024, ["audit", "audit"], "https://filed.example"],
+  ["less than 3 years ago", 2023, ["audit", "audit"], "https://filed.example"],
+  ["4 years ago", 2022, ["pending", "applied"], "https://agreed.example"],
+])("agents meet a website that was filed for a year that ended %s", async (_, year, said, live) => {
+  const { slug, ez, record } = await aFiler();
+  await ez(year, "filed.example");
+  expect(await agreeOn(slug, "website", "https://agreed.example")).toEqual(said);
+  expect(await record()).toMatchObject({ website: live });
+});
+
+test("what agents agreed on in the place of an old filing stands, whatever is read later; all of it is in the history", async () => {
+  const { slug, ez, record } = await aFiler();
+  await ez(2021, "filed.example");
+  await agreeOn(slug, "website", "https://agreed.example");
+  for (const year of [2021, 2025]) await ez(year, "other.example");
+  expect(await record()).toMatchObject({
+    website: "https://agreed.example",
+    provenance: { website: { set_by: "consensus" } },
+  });
+  const [agreed, imported] = await historyOf(slug);
+  expect(agreed).toMatchObject({
+    by: "agents",
+    values: [
+      {
+        field: "website",
+        old: "https://filed.example",
+        new: "https://agreed.example",
+        filed: { source: "irs-1023ez", form: "IRS Form 1023-EZ", period_end: "2021-12-31" },
+      },
+    ],
+  });
+  expect(imported).toMatchObject({
+    by: "register",
+    values: [{ field: "website", old: null, new: "https://filed.example" }],
+  });
+  expect(imported?.values?.[0]).not.toHaveProperty("filed");
+});
+
+test("what the organisation, an operator or agents said stays, whatever form is read", async () => {
+  for (const set_by of ["organisation", "operator", "consensus"] as const) {
+    const website = "https://own.example";
+    const { ez, record } = await aFiler({
+      website,
+      provenance: { website: sourceFrom(set_by, Date.parse("2020-01-01")) },
+    });
+    await ez(2025, "filed.example");
+    expect(await record()).toMatchObject({ website, provenance: { website: { set_by } } });
+  }
+});
+
+test("a newer form replaces an older one of another kind, an older one read later does not, and the history has both", async () => {
+  const { slug, ez, form990, record } = await aFiler();
+  await ez(2022, "filed.example", "We feed people who are hungry.");
+  await form990(202_406, "We feed and house people.");
+  await ez(2021, "older.example", "We began to feed people.");
+  expect(await record()).toMatchObject({
+    mission: "We feed and house people.",
+    website: "https://filed.example",
+    provenance: { mission: { source: "irs-990", applied_at: Date.parse("2024-06-30") } },
+  });
+  const [newest] = await historyOf(slug);
+  expect(newest?.values).toEqual([
+    {
+      field: "mission",
+      old: "We feed people who are hungry.",
+      new: "We feed and house people.",
+      filed: { source: "irs-1023ez", form: "IRS Form 1023-EZ", period_end: "2022-12-31" },
+    },
+  ]);
+});
+
+test("a later form that says the same makes a value younger, and closes it to agents", async () => {
+  const { slug, ez, record } = await aFiler();
+  await ez(2021, "filed.example");
+  await ez(2025, "filed.example");
+  expect(await record()).toMatchObject({
+    provenance: { website: { applied_at: Date.parse("2025-12-31") } },
+  });
+  expect(await agreeOn(slug, "website", "https://agreed.example")).toEqual(["audit", "audit"]);
+  expect(await ez(2021, "filed.example")).toMatchObject({ changed: 0 });
+});
+
+test("what waits for a second agent stays open while another field is filled, and no longer once a new form says it", async () => {
+  const { slug, ez } = await aFiler();
+  await ez(2021, "filed.example");
+  const from = { "x-forwarded-for": "10.9.1.1" };
+  const mine = { field: "website", value: "https://agreed.example", agent_id: "bot-c" };
+  const waiting = async () =>
+    (
+      await service.store.raw.execute({
+        sql: `SELECT count(*) FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id
+              WHERE n.slug = ? AND s.audit_only = 0 AND s.status = 'pending'`,
+        args: [slug],
+      })
+    ).rows[0]?.[0];
+  await service.post(`/api/enrich/${slug}`, mine, from);
+  await agreeOn(slug, "city", "Reno");
+  expect(await waiting()).toBe(1);
+  await ez(2025, "newer.example");
+  expect(await waiting()).toBe(0);
+});
+
+test("the form of a return is that of its period", async () => {
+  const website = "https://filed.example";
+  const at = Date.parse("2021-12-31");
+  const { slug, ez, record } = await aFiler({
+    website,
+    provenance: { website: sourceFrom("register", at, { source: "irs-990" }) },
+  });
+  const before = await record();
+  if (before === null) throw new Error("it is not there");
+  const said = { org_id: "US-EIN-1", register: "irs-990", name: "X", as_of: "2026-01-01" };
+  const after: NonprofitRecord = {
+    ...before,
+    register_records: [
+      {
+        ...said,
+        scope: "",
+        state: "filed",
+        facts: {},
+        finances: [filed("2021-12-31", { form: "990-EZ" })],
+      },
+    ],
+  };
+  const context = { origin: "import:irs-990", now: testNow };
+  await service.store.write((tx) => saveNonprofits(tx, [{ before, after }], context));
+  await ez(2024, "newer.example");
+  const [newest] = await historyOf(slug);
+  expect(newest?.values?.[0]).toMatchObject({
+    new: "https://newer.example",
+    filed: { source: "irs-990", form: "990-EZ", period_end: "2021-12-31" },
+  });
+});
+
+test("needs-enrichment does not ask for what a form holds", async () => {
+  const { slug, ez } = await aFiler({ beneficiaries_per_year: 1_000_000 });
+  const needs = async (query: string) => {
+    const answer = await service.get(`/api/needs-enrichment?limit=50${query}`);
+    const { nonprofits } = (await answer.json()) as Needs;
+    return nonprofits.find((one) => one.slug === slug)?.needs_fields;
+  };
+  expect(await needs("")).toEqual(expect.arrayContaining(["website", "mission"]));
+  expect(await needs("&field=website")).toBeDefined();
+  await ez(2021, "filed.example", "We feed people who are hungry.");
+  expect(await needs("")).not.toContain("website");
+  expect(await needs("")).not.toContain("mission");
+  expect(await needs("&field=website")).toBeUndefined();
+});
