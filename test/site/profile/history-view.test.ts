@@ -40,3 +40,17 @@ test("a profile of a sample comes from no register", () => {
   const added = aChange({ kind: "added", origin: "seed", by: "directory" });
   expect(shown(added)?.who).toBe("Invented sample data");
 });
+
+test("a value that the organisation filed stands with its form and year", () => {
+  const of = (form: string) => ({
+    ...{ field: "website", old: "https://a.example", new: "https://b.example" },
+    filed: { source: "irs-990", form, period_end: "2021-12-31" },
+  });
+  const values = [of("990-EZ"), of("IRS Form 1023-EZ")];
+  expect(shown(aChange({ by: "register", fields: ["website"], values }))?.values).toEqual(
+    ["Form 990-EZ", "IRS Form 1023-EZ"].map((form) => ({
+      ...{ field: "Website", new: "https://b.example" },
+      old: `https://a.example (${form}, year to December 2021)`,
+    })),
+  );
+});
