@@ -42,16 +42,12 @@ function statedIn(record: Money): FinancialPeriod[] {
     const period_end = lastDayOf(String(end));
     return { [money.as]: fact.value, period_end, form, currency: fact.currency ?? "" };
   });
-  const [first] = said;
-  if (first === undefined) return [];
-  const { period_end, form, currency } = first;
-  const unsaid = { period_start: null, period_end, form, currency, ...noFigures };
-  return [Object.assign(unsaid, ...said, { source: register })];
+  return said.length === 0 ? [] : [Object.assign({ ...unsaid }, ...said, { source: register })];
 }
 
-const noFigures = {
-  ...{ revenue: null, expenses: null, assets: null, liabilities: null, net_assets: null },
-  ...{ amended: false, filing_url: null },
+const unsaid = {
+  ...{ period_start: null, revenue: null, expenses: null, assets: null, liabilities: null },
+  ...{ net_assets: null, amended: false, filing_url: null },
 };
 
 /** "2024-12-31" of "2024-12"; a day stands for itself. */

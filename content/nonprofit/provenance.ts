@@ -23,15 +23,12 @@ export const isStated = (source: StoredProvenance | undefined): boolean =>
 export const fromPostcode = "from postcode ";
 
 /** The form on which the organisation itself stated a value; null for a value from elsewhere. */
-export function filedOn(
-  { provenance, register_records }: Pick<NonprofitRecord, "provenance" | "register_records">,
-  field: string,
-): Filed | null {
-  const { source = "", applied_at = 0 } = provenance[field] ?? {};
+export function filedOn(record: NonprofitRecord, field: string): Filed | null {
+  const { source = "", applied_at = 0 } = record.provenance[field] ?? {};
   const register = registerById(source);
   if (register?.filings !== true) return null;
   const period_end = isoTime(applied_at).slice(0, 10);
-  const periods = register_records.find((one) => one.register === source)?.finances ?? [];
+  const periods = record.register_records.find((one) => one.register === source)?.finances ?? [];
   const form = periods.find((one) => one.period_end === period_end)?.form ?? register.name;
   return { source, form, period_end };
 }

@@ -113,14 +113,20 @@ function entry({ name, text, note }: { name: string; text: string | null; note: 
   return `**${markdownLine(name)}**${what}${note === "" ? "" : ` (${markdownLine(note)})`}`;
 }
 
-/** "Year to June 2023: income US$ 3,217,077,611 (Form 990: <https://…>)". One period without a filing is in its register's section. */
+/** "year to June 2023, Income US$ 3,217,077,611 (Form 990: <https://…>)"; none where a register's section says it all. */
 function moneyOf(record: NonprofitRecord, detail: NonprofitDetail): string[] {
   const view = moneyView(record, detail);
-  const isAlone = detail.finances.length === 1 && detail.finances[0]?.filing_url === null;
-  if (view === null || (isAlone && !view.isPostcard && view.said.length === 1)) return [];
+  if (view === null) return [];
+  const [newest, ...older] = detail.finances;
+  const isStated = detail.register_facts.some(
+    ({ register, fields }) =>
+      register === newest?.source && fields.some(({ currency }) => currency !== undefined),
+  );
+  const isAlone = older.length === 0 && view.said.length === 1 && !view.isPostcard;
+  if (isStated && isAlone) return [];
   const rows = view.rows.map(({ time, form, href, amounts }) => {
     const figures = amounts.map((amount, at) => amount && `${view.columns[at]} ${amount}`);
-    return `${joined([time, ...figures], ", ")} (${form}${href === null ? "" : `: <${href}>`})`;
+    return `${markdownLine(joined([time, ...figures], ", "))} (${markdownLine(form)}${href === null ? "" : `: <${href}>`})`;
   });
   return [...rows, ...view.said.slice(1), view.unsaid];
 }

@@ -67,10 +67,11 @@ test("a town that only its postcode names yields to agents, and a value of unkno
 
 test("the form of a filed value is that of its period, or else the name of what holds it", () => {
   const at = Date.parse("2023-06-30");
-  const of = (source: string, applied_at = at) => ({
-    register_records: redCross().register_records.map((one) => ({ ...one, register: "irs-990" })),
-    provenance: { website: sourceFrom("register", applied_at, { source }) },
-  });
+  const of = (source: string) =>
+    redCross({
+      register_records: redCross().register_records.map((one) => ({ ...one, register: "irs-990" })),
+      provenance: { website: sourceFrom("register", at, { source }) },
+    });
   const period_end = "2023-06-30";
   expect(filedOn(of("irs-990"), "website")).toEqual({ source: "irs-990", form: "990", period_end });
   expect(filedOn(of("irs-1023ez"), "website")).toEqual({

@@ -177,6 +177,10 @@ test("markdown has each period with whole amounts, and one that stands in its re
     "- 17,420 employees, 265,000 volunteers, as filed for the year to June 2023.",
     `- ${unsaid}`,
   ]);
+  const alone = withPeriods(filed("2023-12-31", { revenue: 7, form: "<b>9_0" }));
+  expect(markdownFor(alone)).toContain(
+    String.raw`- year to December 2023, Income US$ 7 (\<b\>9\_0)`,
+  );
   const [, bmf] = redCross().register_records;
   const thin = redCross({ register_records: bmf === undefined ? [] : [bmf] });
   expect(markdownFor(thin)).toContain("- Revenue: US$ 3,916,983,933");
