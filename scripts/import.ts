@@ -16,7 +16,7 @@ import {
   registersOf,
 } from "./import/published.ts";
 import { BadInput, fileDay } from "./import/read-file.ts";
-import { Interrupted, csvFormats, formatNames, runImport } from "./import/run-import.ts";
+import { Interrupted, registerFormats, formatNames, runImport } from "./import/run-import.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
 import { coveredInWords, reportInWords } from "./import/report.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
@@ -61,7 +61,7 @@ const skippedShownMax = 10;
 
 const about = [
   "Imports a public register. Running it again applies only what changed; an organisation that its part of the register (a state, for example) no longer lists is withdrawn.",
-  ...csvFormats.map((format) => `  ${format.name.padEnd(11)} ${format.about}`),
+  ...registerFormats.map((format) => `  ${format.name.padEnd(11)} ${format.about}`),
   `  ${"ndjson".padEnd(11)} Our own records, as export writes them`,
   ...countryNames.map((name) => `  ${name.padEnd(11)} --fetch: ${registersOf(name).join(", ")}`),
   `  ${"all".padEnd(11)} Everything, as export --all writes it, into an empty data folder`,

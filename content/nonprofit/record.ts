@@ -117,6 +117,10 @@ export const NonprofitRecord = z.strictObject({
 /** `id` is 0 until it is stored. */
 export type NonprofitRecord = z.infer<typeof NonprofitRecord>;
 
+/** What a form fills in of an organisation that has no profile yet, by field: JSON, among the facts of its record. */
+export type Waiting = Record<string, { value: unknown; from: StoredProvenance }>;
+export const waitingKey = "waiting";
+
 /** What the store holds of one legal registration. */
 export type StoredRegistration = NonprofitRecord["registrations"][number];
 

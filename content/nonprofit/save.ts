@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { and, getTableColumns, isNull, ne } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Listing, listingsOf, searchRank } from "./listing.ts";
-import type { NonprofitRecord } from "./record.ts";
+import { type NonprofitField, type NonprofitRecord, type Waiting, waitingKey } from "./record.ts";
 import { samePublicFacts, withRegisterRecord } from "./register-facts.ts";
 import { children } from "./record-store.ts";
 import { columnNames, insertsOf, inValues, nextId } from "#content/store/query.ts";
@@ -143,9 +143,26 @@ async function adoptRegisterRecords(
     for (const own of after.register_records) {
       register_records = withRegisterRecord(register_records, own);
     }
-    return { ...after, register_records };
+    return filledIn({ ...after, register_records });
   });
   return { records, statements: [statement(builder.delete(registerRecords).where(isWaiting))] };
+}
+
+/** The nonprofit with what forms said before it had a profile in its empty fields. */
+function filledIn(record: NonprofitRecord): NonprofitRecord {
+  const after = { ...record, provenance: { ...record.provenance } };
+  after.register_records = record.register_records.map((one) => {
+    const { [waitingKey]: json = "{}", ...facts } = one.facts;
+    const waiting: Waiting = JSON.parse(String(json));
+    for (const [field, { value, from }] of Object.entries(waiting)) {
+      const held = after[field as NonprofitField];
+      if (!isEmpty(held) || after.provenance[field] !== undefined) continue;
+      Object.assign(after, { [field]: value });
+      after.provenance[field] = from;
+    }
+    return { ...one, facts };
+  });
+  return after;
 }
 
 const orgIdsOf = ({ registrations }: NonprofitRecord): string[] =>

@@ -7,6 +7,8 @@ import { doAll } from "#content/store/statement.ts";
 import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
 import { idsByOrgId, recordsWithoutProfile, saveRecordsWithoutProfile } from "./import-store.ts";
 import {
+  factsWithWaiting,
+  isBeatenBy,
   mergedWithRegister,
   newFromRegister,
   recordAfter,
@@ -167,7 +169,9 @@ export const registerPlanner = ({ name: register, lists }: Register): Planner =>
       const before = records.get(ids.get(draft.org_id) ?? 0);
       if (before !== undefined) {
         const save = saves.get(before.id) ?? { before, after: before };
-        const after = mergedWithRegister(save.after, draft, terms, now.getTime());
+        const after = isBeatenBy(save.after.register_records, draft)
+          ? save.after
+          : mergedWithRegister(save.after, draft, terms, now.getTime());
         if (after === save.after) return isOfNoRow(draft) ? "kept" : "unchanged";
         save.after = after;
         saves.set(before.id, save);
@@ -190,7 +194,9 @@ function outcomeOfNew(
 ): Outcome {
   if (isOfNoRow(draft)) return "kept";
   if (draft.record !== null && (draft.fields === null || !terms.lists)) {
-    const record = recordAfter(stored, recordOf(draft.record, terms));
+    if (stored !== undefined && isBeatenBy([stored], draft)) return "recorded";
+    const row = { ...draft.record, facts: factsWithWaiting(stored, draft, terms, now.getTime()) };
+    const record = recordAfter(stored, recordOf(row, terms));
     return record === stored ? "recorded" : { record };
   }
   if (!terms.lists) return "not_joined";

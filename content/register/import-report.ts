@@ -4,6 +4,8 @@ export type ImportReport = ReturnType<typeof emptyReport>;
 export const emptyReport = (format: string, files: string[]) => ({
   format,
   files,
+  /** Files and folders that were imported before, as they are, by this version: they were not read again. */
+  known: 0,
   /** What was fetched of the register: addresses, and whether the version there was imported before. */
   fetched: [] as { url: string; bytes: number; unchanged: boolean }[],
   /** The parts of the register that the run covers; empty when it withdraws nothing. */
@@ -24,7 +26,7 @@ export const emptyReport = (format: string, files: string[]) => ({
   /** Those that an operator has to decide. */
   links_waiting: 0,
   skipped: 0,
-  skipped_because: { withheld: 0, duplicate: 0, not_joined: 0, bad: 0 },
+  skipped_because: { withheld: 0, duplicate: 0, not_joined: 0, other_form: 0, bad: 0 },
   /** By what organisations came by their causes; only formats that list organisations map any. */
   causes_by: { code: 0, activity: 0, name: 0, none: 0 },
   seconds: 0,

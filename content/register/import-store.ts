@@ -179,6 +179,15 @@ export async function startImport(
   return started.id;
 }
 
+/** The names of files, and marks of what was read whole, that finished imports of this format noted. */
+export async function filesRead(store: Queryable, format: string): Promise<Set<string>> {
+  const found = await store.db
+    .select({ files: imports.files })
+    .from(imports)
+    .where(and(eq(imports.format, format), eq(imports.status, "finished")));
+  return new Set(found.flatMap(({ files }) => files));
+}
+
 /** Whether the newest import of this format did not end. */
 export async function lastWasInterrupted(store: Queryable, format: string): Promise<boolean> {
   const [last] = await store.db

@@ -52,6 +52,8 @@ export type ImportInput = {
   format: string;
   /** Names of the files. */
   files: string[];
+  /** Noted beside them where none of their rows was bad, to know them by when they come again. */
+  marks?: string[];
   /** All files that the register publishes, in the versions that are here now; null for files of an operator's own. */
   fetched: FetchedVersion[] | null;
   /** Count and leave out malformed rows; else the first one ends the import. */
@@ -154,7 +156,8 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
   const { source, format, fetched, staging, report, store, clock, signal, onProgress } = run;
   const { register } = source;
   const wasInterrupted = await lastWasInterrupted(store, format);
-  const started = { format, files: report.files, fetched, now: clock() };
+  const marks = report.skipped_because.bad > 0 ? [] : (run.marks ?? []);
+  const started = { format, files: [...report.files, ...marks], fetched, now: clock() };
   const id = await store.write((tx) => startImport(tx, started));
   const { count: total } = staging.size();
   let key = "";

@@ -7,6 +7,8 @@ import {
   type RegisterRecord,
   sourceFrom,
   type StoredProvenance,
+  type Waiting,
+  waitingKey,
 } from "#content/nonprofit/record.ts";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import {
@@ -166,7 +168,9 @@ export function recordAfter(
   const finances = withPeriods(before.finances, row.finances);
   const [own, newest] = [row.finances, finances].map((periods) => periods[0]?.period_end ?? "");
   const isOlder = row.state === "filed" && own !== "" && own !== newest;
-  const now = isOlder ? { ...before, finances } : { ...row, finances };
+  const { [waitingKey]: waiting } = row.facts;
+  const facts = waiting === undefined ? before.facts : { ...before.facts, [waitingKey]: waiting };
+  const now = isOlder ? { ...before, facts, finances } : { ...row, finances };
   const { as_of } = before;
   if (isDeepStrictEqual(before, { ...now, as_of })) return before;
   const same = isDeepStrictEqual({ ...before, scope: now.scope }, { ...now, as_of });
@@ -193,6 +197,39 @@ export function withPeriods(
 
 const rankOf = ({ prior_year, filed_at }: StoredPeriod): string =>
   `${prior_year === true ? 0 : 1} ${filed_at ?? ""}`;
+
+/** Whether a return for the same period, made later, is among these records: this one says nothing then. */
+export const isBeatenBy = (
+  records: readonly RegisterRecord[],
+  { org_id, record, filed_for }: RegisterDraft,
+): boolean =>
+  records
+    .flatMap((one) => (one.org_id === org_id && one.state === "filed" ? one.finances : []))
+    .some(
+      (one) =>
+        one.period_end === filed_for && rankOf(one) > `1 ${record?.finances?.[0]?.filed_at ?? ""}`,
+    );
+
+/**
+ * The facts of a row of an organisation without a profile, with what rows fill in, as JSON: once there is a profile,
+ * content/nonprofit/save.ts takes it from there. Of several values of a field the one for the latest year counts.
+ */
+export function factsWithWaiting(
+  stored: RegisterRecord | undefined,
+  draft: RegisterDraft,
+  { register }: RegisterTerms,
+  nowMs: number,
+): RegisterRecord["facts"] {
+  const sourceOf = sourcesOf(draft, register, nowMs);
+  const waiting: Waiting = JSON.parse(String(stored?.facts[waitingKey] ?? "{}"));
+  for (const [field, value] of Object.entries(draft.fields ?? {})) {
+    const from = sourceOf(field as NonprofitField);
+    const known = waiting[field];
+    if (known === undefined || isNotBefore(known.from, from)) waiting[field] = { value, from };
+  }
+  const isAny = Object.keys(waiting).length > 0;
+  return { ...draft.record?.facts, ...(isAny ? { [waitingKey]: JSON.stringify(waiting) } : {}) };
+}
 
 /** An operator who withdraws or keeps a nonprofit leaves provenance of its status: the register has no say then. */
 const statusIsHeld = ({ provenance }: NonprofitRecord): boolean =>

@@ -85,8 +85,11 @@ function ownAcronyms(text: string, organisation: string): Map<string, string> {
       .map((word) => word[0] ?? "")
       .join("")
       .toUpperCase();
-  const explained = [...text.matchAll(/([^()]{3,200})\(["“]?([\p{Lu}\d]{2,8})["”]?\)/gu)]
-    .map(([, before = "", short = ""]) => ({ short, among: initials(before).slice(-12) }))
+  const explained = [...text.matchAll(/\(["“]?([\p{Lu}\d]{2,8})["”]?\)/gu)]
+    .map(({ index, 1: short = "" }) => {
+      const before = text.slice(Math.max(0, index - 200), index);
+      return { short, among: initials(before.replace(/^.*[()]/u, "")).slice(-12) };
+    })
     .filter(({ short, among }) => lettersInOrder(short, among))
     .map(({ short }) => short);
   const own = initials(

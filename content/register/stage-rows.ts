@@ -33,7 +33,10 @@ export type RowOutcome =
   | { kind: "skip"; why: SkipReason }
   | { kind: "bad"; problem: string };
 
-type RegisterRow = { line: number; part: string; outcome: RowOutcome };
+/** Where something stands in a file: on a line, or in a document of this name; null: it is the file. */
+export type Place = number | string | null;
+
+export type RegisterRow = { line: Place; part: string; outcome: RowOutcome };
 
 /** A row whose cells cannot be told apart. */
 export type UnreadableRow = { line: number; problem: string };
@@ -46,7 +49,7 @@ export type RegisterFile = {
 };
 
 /** A row that cannot be taken in. */
-export type BadRow = { file: string; line: number; problem: string };
+export type BadRow = { file: string; line: Place; problem: string };
 
 /**
  * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of

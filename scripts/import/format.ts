@@ -7,14 +7,30 @@ import type {
 import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, Mapped } from "#content/register/cause-mapping.ts";
 import type { RecordDraft, RegisterDraft } from "#content/register/merge.ts";
-import type { Register, RowOutcome } from "#content/register/stage-rows.ts";
+import type { Register, RegisterRow, RowOutcome } from "#content/register/stage-rows.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 import type { SkipReason } from "#content/register/import-report.ts";
 
-/** One CSV format of a register. */
-export type CsvFormat = Register & {
+/** One format of a register. */
+export type Format = CsvFormat | DocumentFormat;
+
+type Described = Register & {
   /** One line for `--help`. */
   about: string;
+};
+
+/** A format of files that hold documents, each of which is a row. */
+export type DocumentFormat = Described & {
+  /** What each document of a file says; one that is about a year after `today`, YYYY-MM-DD, is bad. */
+  readFile(
+    file: string,
+    onBytes: (bytes: number) => void,
+    today: string,
+  ): AsyncIterable<RegisterRow>;
+};
+
+/** One CSV format of a register. */
+export type CsvFormat = Described & {
   parts?: RegisterParts;
   /** The columns that are read; a file without one of them is refused. Alternatives: the first whose columns are there. */
   columns: readonly (readonly string[])[];
@@ -114,7 +130,7 @@ const programsMax = 10;
 const programNameMax = 80;
 
 export const missionOf = (raw: string, organisation: string): string | null =>
-  shortened(readableProse(raw, organisation), missionMax) || null;
+  shortened(readableProse(raw.replace(elsewhere, ""), organisation), missionMax) || null;
 
 export const descriptionOf = (raw: string, organisation: string): string | null =>
   shortened(readableProse(raw, organisation), descriptionMax) || null;
@@ -124,7 +140,9 @@ export const descriptionOf = (raw: string, organisation: string): string | null 
  * nothing about the letter case of a path, so all becomes lower case. Null for what is no public web address.
  */
 export function websiteOf(raw: string): string | null {
-  const text = raw.trim().replace(/[\s,.;]+$/, "");
+  const whole = raw.trim().replace(/[\s,.;]+$/, "");
+  // Of several sites in one field the first counts.
+  const text = whole.split(/[\s,;&]+/).find((part) => siteInText.test(part)) ?? whole;
   const cased = /[a-z]/.test(text.replace(/^https?:/, "")) ? text : text.toLowerCase();
   const read = readWebsite(
     cased.replace(/^(https?):\/*/i, "$1://").replace(/^(?!https?:)www\.?\//i, ""),
@@ -133,13 +151,31 @@ export function websiteOf(raw: string): string | null {
   return read === null || /^www\.[^.]+$/.test(read.url.hostname) ? null : read.live;
 }
 
-/** Programme lines that run together with `##` between them; what only repeats the mission is left out. */
-export function programsOf(raw: string, organisation: string, mission: string | null): Program[] {
-  const texts = raw.split("##").map((text) => readableProse(text, organisation));
-  const own = [...new Set(texts)].filter((text) => text !== "" && text !== mission);
-  return own.slice(0, programsMax).map((text) => {
+const siteInText = /^(?:https?:|www\.)\S*\.|\w\.(?:com|org|net|edu|gov|us|info)(?:$|\/)/i;
+
+/**
+ * Programmes as forms describe them; what only repeats the mission is left out. `cost`: what each cost, at the end of its
+ * description, or "".
+ */
+export function programsOf(
+  raw: readonly { text: string; cost: string }[],
+  organisation: string,
+  mission: string | null,
+): Program[] {
+  const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+  const known = new Set(["", lettersOf(mission ?? "")]);
+  const own = raw.flatMap(({ text, cost }) => {
+    const said = readableProse(text.replace(elsewhere, ""), organisation);
+    const letters = lettersOf(said);
+    // Of one programme that stands there twice the first counts.
+    if (known.has(letters)) return [];
+    known.add(letters);
+    return { text: said, cost };
+  });
+  return own.slice(0, programsMax).map(({ text, cost }) => {
     const name = programName(text);
-    const description = shortened(afterName(text, name), programmeMax);
+    const said = shortened(afterName(text, name), programmeMax - cost.length - 1);
+    const description = [said, cost].filter((part) => part !== "").join(" ");
     return {
       name: readableProse(name, organisation) || name,
       description: description === "" ? null : description,
@@ -148,6 +184,10 @@ export function programsOf(raw: string, organisation: string, mission: string | 
     };
   });
 }
+
+/** "(SEE SCHEDULE O)", "- CONTINUED ON SCHEDULE O": the end of a text that names where more stands. */
+const elsewhere =
+  /[\s([–—:;,-]*\b(?:please )?(?:see|refer to|cont(?:inued|'d|inues)?\.?(?: (?:on|in|at))?)(?: the)?(?: attached)? sch\w* o\b[^.]{0,60}\W*$/i;
 
 /** A heading before a colon or a dash, or else the first words. */
 function programName(text: string): string {

@@ -148,7 +148,13 @@ export const irs990: CsvFormat = {
   read: (row) => {
     const name = cell(row, "name");
     const mission = missionOf(cell(row, "mission"), name);
-    const programs = programsOf(cell(row, "programme"), name, mission);
+    // They run together with marks between them.
+    const texts = cell(row, "programme").split("##");
+    const programs = programsOf(
+      texts.map((text) => ({ text, cost: "" })),
+      name,
+      mission,
+    );
     const fields = {
       ...(mission === null ? {} : { mission }),
       ...(programs.length === 0 ? {} : { programs }),

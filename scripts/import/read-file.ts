@@ -4,7 +4,7 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
 import { type Entry, openPromise } from "yauzl";
-import type { UnreadableRow } from "#content/register/stage-rows.ts";
+import type { Place, UnreadableRow } from "#content/register/stage-rows.ts";
 import type { CsvFormat, Row } from "./format.ts";
 
 /** Called with the number of bytes of the file that were read since the last call. */
@@ -160,13 +160,22 @@ export async function* readLines(
   if (last.text.trim() !== "") yield last;
 }
 
-async function bytesOf(file: string, onBytes: OnBytes): Promise<Readable> {
+/** Whether a file is a zip file. The first bytes tell, not the name: downloads get renamed. */
+export const isZip = async (file: string): Promise<boolean> =>
+  (await startOf(file)).toString() === "PK";
+
+async function startOf(file: string): Promise<Buffer> {
   const opened = await open(file).catch((error: Error) => {
     throw new BadInput(file, null, `cannot be read (${error.message})`);
   });
   const { buffer } = await opened.read(Buffer.alloc(2), 0, 2, 0);
   await opened.close();
-  // The first bytes tell, not the name: downloads get renamed.
+  return buffer;
+}
+
+/** The bytes of a file, unpacked where it is gzipped or a zip file that holds one. */
+export async function bytesOf(file: string, onBytes: OnBytes): Promise<Readable> {
+  const buffer = await startOf(file);
   if (buffer.toString() === "PK") return zippedBytes(file, onBytes);
   const stream = createReadStream(file);
   stream.on("data", (chunk) => onBytes(chunk.length));
@@ -245,16 +254,17 @@ const explain = (error: CsvError): string =>
     ? `the row has ${String((error["record"] as unknown[] | undefined)?.length ?? "another number of")} fields, the header another number`
     : error.message.replace(/ at line \d+.*$/, "");
 
-const brokenFile = (error: Error & { code?: string }): string =>
+export const brokenFile = (error: Error & { code?: string }): string =>
   error.code === "Z_BUF_ERROR" || error.message.includes("unexpected end")
     ? "the gzip file is cut short"
     : `cannot be read (${error.message})`;
 
-/** Input that cannot be taken in: the message names the file and, where there is one, the line. */
+/** Input that cannot be taken in: the message names the file and, where there is one, the line or the document in it. */
 export class BadInput extends Error {
   override name = "BadInput";
 
-  constructor(file: string, line: number | null, problem: string) {
-    super(line === null ? `${file}: ${problem}` : `${file}, line ${line}: ${problem}`);
+  constructor(file: string, place: Place, problem: string) {
+    const where = typeof place === "number" ? `line ${place}` : place;
+    super(where === null ? `${file}: ${problem}` : `${file}, ${where}: ${problem}`);
   }
 }

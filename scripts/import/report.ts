@@ -4,6 +4,7 @@ const reasons: Record<SkipReason, string> = {
   withheld: "say nothing",
   duplicate: "further rows of one organisation",
   not_joined: "of unknown organisations",
+  other_form: "forms of other kinds",
   bad: "malformed",
 };
 
@@ -41,6 +42,7 @@ export function reportInWords(report: ImportReport): string {
   if (report.fetched.length > 0 && report.files.length === 0) {
     return `${report.format}: unchanged where it is published since the last import; nothing was imported`;
   }
+  const known = `${n(report.known)} imported before as they are, and not read again`;
   const why = (Object.keys(reasons) as SkipReason[])
     .filter((reason) => report.skipped_because[reason] > 0)
     .map((reason) => `${n(report.skipped_because[reason])} ${reasons[reason]}`);
@@ -58,6 +60,7 @@ export function reportInWords(report: ImportReport): string {
         ]
       : []),
     `  skipped    ${n(report.skipped)}${why.length > 0 ? ` (${why.join(", ")})` : ""}`,
+    ...(report.known > 0 ? [`  known      ${known}`] : []),
     ...(mapped.length > 0
       ? [`  causes by  ${mapped.map(([by, count]) => `${by} ${n(count)}`).join(", ")}`]
       : []),

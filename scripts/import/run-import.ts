@@ -16,11 +16,15 @@ import {
   type ImportWorld,
 } from "#content/register/import.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
+import { filesRead } from "#content/register/import-store.ts";
 import type { RegisterFile } from "#content/register/stage-rows.ts";
+import { softwareVersion } from "#content/store/software.ts";
 import { acnc } from "./acnc.ts";
-import { type CsvFormat, readRow } from "./format.ts";
+import { type CsvFormat, type DocumentFormat, type Format, readRow } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
+import { irs990Xml } from "./irs-990-xml.ts";
 import { irs990n, irsPub78, irsRevocations } from "./irs-lists.ts";
+import { digestOf, filesIn } from "./read-documents.ts";
 import { BadInput, fileDay, fileSize, type OnBytes, readCsv, readLines } from "./read-file.ts";
 import { openStaging } from "./staging.ts";
 import { ukcat } from "./ukcat.ts";
@@ -46,8 +50,9 @@ export class Interrupted extends Error {
 /** Imports files. Throws BadInput (the store is as it was) or Interrupted. */
 export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const startedMs = performance.now();
-  const { store, clock, signal, dataDir, files, onSkipped } = request;
+  const { store, clock, signal, dataDir, onSkipped } = request;
   const { format, fetched, skipBad, checkOnly, scope, allowManyWithdrawals } = request;
+  const { files, marks } = await unreadOf(request);
   const staging = openStaging(dataDir);
   try {
     const world: ImportWorld = {
@@ -66,9 +71,10 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
       onSkipped: ({ file, line, problem }) => onSkipped(new BadInput(file, line, problem).message),
     };
     const input: ImportInput = {
-      source: sourceOf(request),
+      source: sourceOf({ ...request, files }),
       format,
       files: files.map((file) => basename(file)),
+      marks,
       fetched,
       skipBad,
       checkOnly,
@@ -77,6 +83,7 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     };
     const imported = await importRegister(world, input);
     if (!imported.ok) throw errorOf(imported.failure, request);
+    imported.value.known = request.files.length - files.length;
     imported.value.seconds = (performance.now() - startedMs) / 1_000;
     return imported.value;
   } finally {
@@ -84,25 +91,46 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
   }
 }
 
-function sourceOf({ format, files, asOf, clock, onProgress }: ImportRequest): ImportSource {
+/** The files and folders to read, with marks by which they are known again: all but documents that were imported before. */
+async function unreadOf({ store, format, files, checkOnly }: ImportRequest) {
+  if (checkOnly || !isOfDocuments(formatNamed(format))) return { files, marks: [] };
+  const read = await filesRead(store, format);
+  const unread: [file: string, mark: string][] = [];
+  for (const file of files) {
+    const mark = `sha256:${await digestOf(file)} ${softwareVersion()}`;
+    if (!read.has(mark)) unread.push([file, mark]);
+  }
+  return { files: unread.map(([file]) => file), marks: unread.map(([, mark]) => mark) };
+}
+
+const formatNamed = (format: string) => registerFormats.find(({ name }) => name === format);
+
+const isOfDocuments = (format: Format | undefined): format is DocumentFormat =>
+  format !== undefined && "readFile" in format;
+
+function sourceOf({ format, files: paths, asOf, clock, onProgress }: ImportRequest): ImportSource {
+  const register = formatNamed(format);
+  const files = isOfDocuments(register) ? filesIn(paths) : paths;
   const total = files.map(fileSize).reduce((sum, size) => sum + size, 0);
   let read = 0;
   const onBytes = (bytes: number) => onProgress("reading", (read += bytes), total);
-  const csv = csvFormats.find(({ name }) => name === format);
-  if (csv === undefined) {
+  if (register === undefined) {
     const recordFile = (name: string) => ({ name, lines: readLines(name, onBytes) });
     return { register: null, read: () => files.map(recordFile) };
   }
   // A year from now no register knows anything.
   const latest = new Date(clock().getTime() + yearMs).toISOString();
   const reading = { mapping: loadCauseMapping(), latest };
+  const today = clock().toISOString().slice(0, 10);
   return {
-    register: csv,
+    register,
     read: () =>
       files.map((name) => ({
         name,
         day: asOf ?? fileDay(name),
-        rows: rowsOf(csv, name, reading, onBytes),
+        rows: isOfDocuments(register)
+          ? register.readFile(name, onBytes, today)
+          : rowsOf(register, name, reading, onBytes),
       })),
   };
 }
@@ -194,19 +222,20 @@ function startPace(): Pace {
   };
 }
 
-export const csvFormats: readonly CsvFormat[] = [
+export const registerFormats: readonly Format[] = [
   irsBmf,
   irsPub78,
   irsRevocations,
   irs990n,
   irs990,
+  irs990Xml,
   irs1023ez,
   ukcat,
   acnc,
 ];
 
 /** All names that `import` knows, ours last. */
-export const formatNames = [...csvFormats.map(({ name }) => name), "ndjson"];
+export const formatNames = [...registerFormats.map(({ name }) => name), "ndjson"];
 
 const folder = join(import.meta.dirname, "../../content/editorial/mapping");
 

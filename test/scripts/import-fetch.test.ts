@@ -16,7 +16,7 @@ import { fetchAndImport } from "#scripts/import/fetch-register.ts";
 import { type FetchOptions, fetchFile } from "#scripts/import/fetch-file.ts";
 import { scheduleImports } from "#scripts/publish/scheduled.ts";
 import { readCsv } from "#scripts/import/read-file.ts";
-import { csvFormats } from "#scripts/import/run-import.ts";
+import { registerFormats } from "#scripts/import/run-import.ts";
 import {
   anImporting,
   importRequest,
@@ -351,7 +351,7 @@ describe("a zip file", () => {
 test("every format of the table of registers has a licence, and every format stands in it", async () => {
   const { default: registers } = await import("#content/editorial/registers.json");
   const named = new Set(registers.map(({ id }) => id));
-  expect(csvFormats.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
+  expect(registerFormats.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
   for (const { licence, attribution, files } of registers) {
     expect(licence.name && attribution).toBeTruthy();
     expect([licence.url, ...files].filter((url) => !url.startsWith("https://"))).toEqual([]);

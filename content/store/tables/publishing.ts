@@ -47,7 +47,7 @@ export type FetchedVersion = { url: string; etag: string | null; last_modified: 
 export const imports = sqliteTable("imports", {
   id: integer().primaryKey({ autoIncrement: true }),
   format: text().notNull(),
-  files: text({ mode: "json" }).notNull().$type<string[]>(), // Names without folders.
+  files: text({ mode: "json" }).notNull().$type<string[]>(), // Names without folders, and marks of what need not be read again.
   status: text({ enum: ["running", "finished", "failed"] }).notNull(),
   fetched: text({ mode: "json" }).$type<FetchedVersion[]>(), // Null for files that an operator gave.
   problem: text(), // Why it failed.

@@ -171,7 +171,7 @@ test.each<[source: ImportSource, lines: number[]]>([
     [1, 2, 4, 5],
   ],
 ])("malformed rows are counted and left out when asked", async (source, lines) => {
-  const skipped: number[] = [];
+  const skipped: unknown[] = [];
   const onSkipped: ImportWorld["onSkipped"] = ({ line }) => skipped.push(line);
   const imported = await run(source, { skipBad: true, onSkipped });
   expect(imported).toMatchObject({

@@ -1,0 +1,160 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { BlobReader, configure, ZipReader } from "@zip.js/zip.js";
+import { openPromise, type ZipFile } from "yauzl";
+import { BadInput, brokenFile, bytesOf, fileSize, isZip, type OnBytes } from "./read-file.ts";
+import { Unreadable } from "./read-xml.ts";
+
+/** The largest returns, of foundations that list all their gifts, unpack to about 150 MB. */
+const documentBytesMax = 512 * 2 ** 20;
+const tooLarge = `it unpacks to more than ${documentBytesMax / 2 ** 20} MB`;
+/** XML packs to a tenth or a twentieth; what packs to a two-hundredth was made to fill a disk. */
+const unpackedRatioMax = 200;
+
+/** The files in folders and below them, in order of their names; other paths as they are. Throws BadInput for an empty folder. */
+export const filesIn = (paths: readonly string[]): string[] =>
+  paths.flatMap((path) => {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
+    const names = readdirSync(path, { recursive: true, encoding: "utf8" });
+    const files = names.filter((name) => /\.(?:xml|xml\.gz|zip)$/i.test(name)).toSorted();
+    if (files.length === 0) throw new BadInput(path, null, "no .xml, .xml.gz or .zip is in it");
+    return files.map((name) => join(path, name));
+  });
+
+/** What tells a file, or a folder with all that is below it, from any other: SHA-256 in hex of names and contents. */
+export async function digestOf(path: string): Promise<string> {
+  const digest = new Bun.CryptoHasher("sha256");
+  for (const file of filesIn([path])) {
+    digest.update(`${basename(file)} ${fileSize(file)} `);
+    for await (const chunk of Bun.file(file).stream()) digest.update(chunk);
+  }
+  return digest.digest("hex");
+}
+
+/** A document in a file. `place`: its name in a zip file; null: the file is the document. Read it before the next one is asked for. */
+type Document = { place: string | null; bytes: AsyncIterable<Uint8Array> };
+
+/**
+ * The documents of an XML file, gzipped or not, or of a zip file with folders. Throws Unreadable, before any document, for a
+ * file that is refused as a whole; reading a document may throw it, too.
+ */
+export async function* readDocuments(file: string, onBytes: OnBytes): AsyncGenerator<Document> {
+  if (!(await isZip(file))) {
+    if (/\.zip$/i.test(file))
+      throw new Unreadable("this is no zip file, but perhaps an error page");
+    yield { place: null, bytes: gzippedOrPlain(file, onBytes) };
+    return;
+  }
+  let isEmpty = true;
+  for await (const member of (await isDeflate64(file)) ? members64(file) : members(file)) {
+    if (!/\.xml$/i.test(member.name)) continue;
+    isEmpty = false;
+    yield { place: member.name, bytes: checked(member, onBytes) };
+  }
+  if (isEmpty) throw new Unreadable("no .xml is in the zip file");
+}
+
+async function* gzippedOrPlain(file: string, onBytes: OnBytes): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  try {
+    for await (const chunk of await bytesOf(file, onBytes)) {
+      size += chunk.length;
+      if (size > documentBytesMax) throw new Unreadable(tooLarge);
+      yield chunk;
+    }
+  } catch (error) {
+    throw asUnreadable(error);
+  }
+}
+
+/** What unpacking throws is about the file. */
+const asUnreadable = (error: unknown): unknown =>
+  error instanceof Error && !(error instanceof Unreadable)
+    ? new Unreadable(brokenFile(error))
+    : error;
+
+/** A member of a zip file, and what its directory says of it. */
+type Member = {
+  name: string;
+  size: number;
+  packed: number;
+  checksum: number | undefined;
+  open: () => Promise<AsyncIterable<Uint8Array>>;
+};
+
+/** The bytes of a member, which are as many and have the checksum that the zip file says. */
+async function* checked(member: Member, onBytes: OnBytes): AsyncGenerator<Uint8Array> {
+  let [size, checksum] = [0, 0];
+  try {
+    for await (const chunk of await member.open()) {
+      size += chunk.length;
+      if (size > member.size) throw new Unreadable("it unpacks to more than the zip file says");
+      checksum = crc32(chunk, checksum);
+      yield chunk;
+    }
+  } catch (error) {
+    throw asUnreadable(error);
+  }
+  onBytes(member.packed);
+  if (checksum !== member.checksum) throw new Unreadable("its checksum is wrong");
+}
+
+const openZip = (file: string): Promise<ZipFile> =>
+  openPromise(file, { autoClose: false }).catch((error: Error) => {
+    throw new Unreadable(`the zip file is cut short or damaged (${error.message})`);
+  });
+
+/** Looks through a zip file's directory before anything is unpacked; answers whether some of it is packed with Deflate64. */
+async function isDeflate64(file: string): Promise<boolean> {
+  const zip = await openZip(file);
+  let [unpacked, found] = [0, false];
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const { fileName: name, uncompressedSize: size, compressionMethod: method } = entry;
+      unpacked += size;
+      if (size > documentBytesMax) throw new Unreadable(`${name}: ${tooLarge}`);
+      if (entry.isEncrypted() || ![0, 8, 9].includes(method))
+        throw new Unreadable(`${name} is encrypted, or packed in an unknown way (${method})`);
+      found ||= method === 9;
+    }
+  } catch (error) {
+    throw asUnreadable(error);
+  } finally {
+    zip.close();
+  }
+  if (unpacked > fileSize(file) * unpackedRatioMax)
+    throw new Unreadable(`it unpacks to more than ${unpackedRatioMax} times its size`);
+  return found;
+}
+
+async function* members(file: string): AsyncGenerator<Member> {
+  const zip = await openZip(file);
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const { fileName: name, uncompressedSize: size, compressedSize: packed } = entry;
+      const open = () => zip.openReadStreamPromise(entry);
+      yield { name, size, packed, checksum: entry.crc32, open };
+    }
+  } finally {
+    zip.close();
+  }
+}
+
+/** The same of a zip file packed with Deflate64, which yauzl cannot unpack. */
+async function* members64(file: string): AsyncGenerator<Member> {
+  configure({ useWebWorkers: false, useCompressionStream: false });
+  const zip = new ZipReader(new BlobReader(Bun.file(file)));
+  for await (const entry of zip.getEntriesGenerator()) {
+    if (entry.directory) continue;
+    const { filename: name, uncompressedSize: size, compressedSize: packed } = entry;
+    const open = () => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      // Its failure is the reader's, too.
+      entry.getData(writable).catch(() => {});
+      return Promise.resolve(readable);
+    };
+    yield { name, size, packed, checksum: entry.signature, open };
+  }
+  await zip.close();
+}

@@ -1,0 +1,98 @@
+import { SaxesParser } from "saxes";
+
+/** What is wrong with a document, in words. */
+export class Unreadable extends Error {
+  override name = "Unreadable";
+}
+
+/** Elements by their local names, each with those in it; `key` names the text of one. */
+class Elements extends Map<string, Elements> {
+  key: string | undefined;
+}
+
+/** The elements at paths ("/Return/Header"), each with the key of its text. */
+export function elementsAt(paths: Iterable<readonly [path: string, key: string]>): Elements {
+  const root = new Elements();
+  for (const [path, key] of paths) {
+    const names = path.split("/").slice(1);
+    const last = names.reduce(
+      (at, name) => at.getOrInsertComputed(name, () => new Elements()),
+      root,
+    );
+    last.key = key;
+  }
+  return root;
+}
+
+/** Elements inside one another, and letters in which none begins or ends: no return has nearly as many. */
+const depthMax = 200;
+const silentMax = 2 ** 20;
+/** Longer texts are cut: no field takes more. */
+const textMax = 50_000;
+
+/**
+ * The texts of elements of an XML document by their keys, with and without prefixes; of several with one key the first that says anything. One whose key ends with # begins a group; one whose key ends with *
+ * has the number of the group in its place. Reads until `isEnough`, which is asked after each element with a key; what follows must only end with the root. A
+ * document that is not well-formed, ends early, has a DTD (and so may have entities) or is not UTF-8 is Unreadable.
+ */
+export async function readElements(
+  bytes: AsyncIterable<Uint8Array>,
+  wanted: Elements,
+  isEnough: (texts: ReadonlyMap<string, string>) => boolean,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  const parser = new SaxesParser();
+  let [text, root, tail] = ["", "", ""];
+  const path: (Elements | undefined)[] = [wanted];
+  let [silent, group, isDone] = [0, 0, false];
+  const refuse = (problem: string): never => {
+    throw new Unreadable(`${problem} (line ${parser.line})`);
+  };
+  parser.on("error", ({ message }) => refuse(message.replace(/^\d+:\d+: /, "")));
+  parser.on("doctype", () => refuse("it has a DTD, and no return needs one"));
+  parser.on("xmldecl", ({ encoding = "UTF-8" }) => {
+    if (!/^(?:utf-8|us-ascii)$/i.test(encoding)) refuse(`it is in ${encoding}; give it in UTF-8`);
+  });
+  parser.on("opentagstart", ({ name }) => {
+    root ||= name;
+    const element = path.at(-1)?.get(name.slice(name.indexOf(":") + 1));
+    if (path.push(element) > depthMax) refuse("too many elements inside one another");
+    [silent, text] = [0, ""];
+    if (element?.key?.endsWith("#") === true) group += 1;
+  });
+  const said = (more: string) => {
+    if (text.length < textMax) text += more;
+  };
+  parser.on("text", said);
+  parser.on("cdata", said);
+  parser.on("closetag", () => {
+    silent = 0;
+    const key = path.pop()?.key;
+    if (key === undefined) return;
+    const own = key.replace("*", String(group));
+    texts.set(own, texts.get(own) || text.trim());
+    text = "";
+    isDone ||= isEnough(texts);
+  });
+  for await (const part of decoded(bytes)) {
+    tail = `${tail}${part}`.slice(-1_000);
+    if (isDone) continue;
+    silent += part.length;
+    parser.write(part);
+    if (silent > silentMax) refuse("no element begins or ends within 1 MB");
+  }
+  if (!isDone) parser.close();
+  else if (!tail.trimEnd().endsWith(`</${root}>`))
+    throw new Unreadable(`it ends before </${root}>`);
+  return texts;
+}
+
+async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    throw error instanceof TypeError ? new Unreadable("it is not in UTF-8") : error;
+  }
+}
