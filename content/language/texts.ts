@@ -76,6 +76,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
   const formed = (key: string, values: Values): string =>
     plain.get(key) ?? filled(known.get(key) ?? key, values, forms);
   const word = (said: string): string => words.get(said) ?? said;
+  const listOf = (said: string): string => said.split("; ").map(word).join("; ");
   /** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
   const date = (text: string): string => {
     if (language === "en") return dateInWords(text);
@@ -144,7 +145,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     fact: (fact: RegisterFact): string => {
       const { value, currency, period, form } = fact;
       if (language === "en") return factInWords(fact);
-      if (currency === undefined) return word(date(String(value)));
+      if (currency === undefined) return words.get(String(value)) ?? listOf(date(String(value)));
       const said = amount(Number(value), currency);
       if (period === undefined) return said;
       const ends = periodEnd(period);

@@ -35,6 +35,8 @@ export type Register = {
   attribution: string;
   /** By scheme of the org-id: the address of one organisation's page, with {number}. Without a scheme there is none. */
   record_urls: Readonly<Record<string, string>>;
+  /** Registers that hold a selection of this one's rows: where both speak of one organisation, this one counts. */
+  replaces?: readonly string[];
   /** What it has are forms that organisations filed for a year; it lists none. */
   filings?: boolean;
   /** None for a form that only fills fields of profiles. */
@@ -54,6 +56,17 @@ const ofSchemes: ReadonlyMap<string, readonly Register[]> = Map.groupBy(
 
 /** A register by its id, or undefined. */
 export const registerById = (id: string): Register | undefined => known.get(id);
+
+/** Whether a register holds a selection of what another one has whole. */
+export const isReplacedBy = (register: string, whole: string): boolean =>
+  known.get(whole)?.replaces?.includes(register) ?? false;
+
+/** The records that count: none of a selection beside that of the whole register. */
+export const countingRecords = (records: readonly RegisterRecord[]): RegisterRecord[] =>
+  records.filter(
+    ({ org_id, register }) =>
+      !records.some((one) => one.org_id === org_id && isReplacedBy(register, one.register)),
+  );
 
 /** Who keeps the register in which an organisation stands, where a register of ours holds those of several; else its name. */
 export function registerName({ id, name, fields = [] }: Register, orgId: string): string {
@@ -97,9 +110,13 @@ function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | 
   return fact;
 }
 
-/** A file may hold any text: only the table's own codes have words. */
-const wordOf = (words: Readonly<Record<string, string>>, said: unknown): string | undefined =>
-  Object.hasOwn(words, String(said)) ? words[String(said)] : undefined;
+/** A file may hold any text: only the table's own codes have words. A register may mark several, with ";" between. */
+function wordOf(words: Readonly<Record<string, string>>, said: unknown): string | undefined {
+  const meant = String(said)
+    .split(";")
+    .flatMap((code) => (Object.hasOwn(words, code) ? (words[code] ?? []) : []));
+  return meant.join("; ") || undefined;
+}
 
 const titlesOf = new Map(
   (["ntee", "activity", "icnptso"] as const).map((of) => [
@@ -167,7 +184,7 @@ const gravestFirst = ["revoked", "reinstated", "registered", "removed", "gone"] 
 
 /** What registers say of a nonprofit as a whole, in one word. A list of revocations that drops it says nothing. */
 export function standingIn(records: readonly RegisterRecord[]): RegisterState | null {
-  const states = records
+  const states = countingRecords(records)
     .filter(({ state, register }) => state !== "gone" || !registersOfRevoked.includes(register))
     .map((one) =>
       one.state === "revoked" && listedAfter(one, records) ? "reinstated" : one.state,
@@ -211,7 +228,9 @@ export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[]
   const revoked = new Set(holding.map(({ org_id }) => org_id));
   const holds = (record: RegisterRecord, fact: RegisterFact) =>
     isRevocation(record) || !revoked.has(record.org_id) || !revocable.has(fact.name);
-  const ordered = records.toSorted((a, b) => Number(isRevocation(b)) - Number(isRevocation(a)));
+  const ordered = countingRecords(records).toSorted(
+    (a, b) => Number(isRevocation(b)) - Number(isRevocation(a)),
+  );
   return ordered.flatMap((record) => {
     const register = known.get(record.register);
     if (register === undefined) return [];

@@ -9,7 +9,8 @@ export type MappingTables = {
   keywords: readonly { cause_id: string; regex: string; confidence: string }[];
   ukcat: readonly { code: string; cause_id: string; role: string }[];
   icnptso: readonly { code: string; cause_id: string; role: string }[];
-  acnc: readonly { column: string; cause_id: string; role: string; confidence: string }[];
+  /** What registers call purposes and beneficiaries. `register`: what its codes are called. */
+  purposes: readonly Record<"register" | "code" | "cause_id" | "role" | "confidence", string>[];
 };
 
 /** How an organisation came by its causes, for counting coverage. */
@@ -33,7 +34,7 @@ export function causeMapping(tables: MappingTables) {
   const byName = nameTable(tables.keywords, tables.ntee);
   const ukcat = codeTable(tables.ukcat);
   const icnptso = codeTable(tables.icnptso);
-  const acnc = tables.acnc.map((row) => ({
+  const purposes = tables.purposes.map((row) => ({
     ...{ ...row, cause_id: CauseId.parse(row.cause_id) },
     confidence: CauseConfidence.parse(row.confidence),
   }));
@@ -66,17 +67,21 @@ export function causeMapping(tables: MappingTables) {
       ];
       return complete(primaryFirst(found), "code", name);
     },
-    /** By the purposes and beneficiaries that the Australian register marks, then by words of the name. */
-    australian: ({ marked, name }: { marked: ReadonlySet<string>; name: string }): Mapped => {
-      const found = acnc
-        .filter(({ column }) => marked.has(column))
-        .flatMap((row) => chosenBy([row], `ACNC column ${row.column}`));
-      // A charity that marks nearly everything says nothing with its beneficiaries.
-      const purposes = marked.size > 14 ? found.filter(({ role }) => role === "primary") : found;
-      return complete(primaryFirst(purposes), "code", name);
+    /**
+     * By the purposes and beneficiaries that a register marks, then by words of the name. `codes`: what the register calls its
+     * own codes or words. Of one that marks nearly everything (`isBroad`) the beneficiaries say nothing.
+     */
+    byPurposes: (codes: string, name: string, isMarked: IsMarked, isBroad = false): Mapped => {
+      const found = purposes
+        .filter((row) => row.register === codes && isMarked(row.code))
+        .filter(({ role }) => !isBroad || role === "primary")
+        .flatMap((row) => chosenBy([row], `${codes} ${row.code}`));
+      return complete(primaryFirst(found), "code", name);
     },
   };
 }
+
+type IsMarked = (code: string) => boolean;
 
 type Coded = { cause_id: string; role: string; confidence: CauseConfidence };
 

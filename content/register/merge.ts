@@ -12,6 +12,7 @@ import {
 } from "#content/nonprofit/record.ts";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import {
+  isReplacedBy,
   listedAfter,
   registerById,
   withRegisterRecord,
@@ -37,14 +38,14 @@ export function mergedWithRegister(
   const fields = (Object.keys(values) as NonprofitField[]).filter((field) =>
     isToBeSet(before, field, values[field], { org_id: draft.org_id, ...sourceOf(field) }),
   );
-  const mine = terms.lists && before.register === terms.register;
-  const moved = mine && isMoved(before, draft.org_id, terms.scope);
+  const mine = isMine(before, draft, terms);
+  const moved = mine && isMoved(before, draft.org_id, terms);
   const restored = mine && before.status === "withdrawn" && !statusIsHeld(before);
   const said = withRecord(before, draft, terms);
   if (fields.length === 0 && !moved && !restored) return said;
   const after: NonprofitRecord = { ...said, provenance: { ...before.provenance } };
   for (const field of fields) setField(after, field, values[field], sourceOf(field));
-  if (moved) after.register_scope = terms.scope;
+  if (moved) Object.assign(after, placeOf(terms));
   if (restored) after.status = listedStatus(before);
   return after;
 }
@@ -62,6 +63,15 @@ function sourcesOf(
     return rule === undefined ? said : { ...said, rule };
   };
 }
+
+/** The register that lists a nonprofit, and its part. */
+const placeOf = ({ register, scope }: RegisterTerms) => ({ register, register_scope: scope });
+
+/** Whether the nonprofit is one of those that this register lists: a whole one takes over those of a selection of it. */
+const isMine = (before: NonprofitRecord, { org_id }: RegisterDraft, terms: RegisterTerms) =>
+  terms.lists &&
+  (before.register === terms.register ||
+    (isReplacedBy(before.register ?? "", terms.register) && !isLinked(before, org_id)));
 
 const listedStatus = ({ verified }: NonprofitRecord) => (verified === 1 ? "claimed" : "listed");
 
@@ -112,9 +122,9 @@ function unlisted(
   terms: RegisterTerms,
 ): NonprofitRecord {
   const after = withRecord(before, draft, terms);
-  return terms.lists && before.register === terms.register
-    ? withdrawn(after, terms.register)
-    : after;
+  if (!isMine(before, draft, terms)) return after;
+  const own = before.register === terms.register ? after : { ...after, ...placeOf(terms) };
+  return withdrawn(own, terms.register);
 }
 
 /** The nonprofit with what this row says of it; `before` itself when that is the same. */
@@ -265,8 +275,9 @@ function mayReplace(
   if (isFiling(origin.source) && isFiling(from.source)) {
     return !isEmptyValue(value) && isNotBefore(origin, from);
   }
-  const isMine = field === "registrations" || isOfRow(before, origin, org_id);
-  return isMine && origin.source === from.source;
+  if (field !== "registrations" && !isOfRow(before, origin, org_id)) return false;
+  const takesOver = isReplacedBy(origin.source, from.source) && !isEmptyValue(value);
+  return origin.source === from.source || takesOver;
 }
 
 /** Of several forms the one for the later year counts, whichever is read first; of one kind for one year the one read last. */
@@ -278,8 +289,9 @@ const isFiling = (source: string): boolean => registerById(source)?.filings === 
 const placeFields: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
 
 /** Whether the register has it in another part than before; of several registrations, the first one's part counts. */
-const isMoved = (before: NonprofitRecord, orgId: string, scope: string): boolean =>
-  before.register_scope !== scope && !isLinked(before, orgId);
+const isMoved = (before: NonprofitRecord, orgId: string, terms: RegisterTerms): boolean =>
+  (before.register_scope !== terms.scope || before.register !== terms.register) &&
+  !isLinked(before, orgId);
 
 /** Whether a registration came to the profile by a link. */
 const isLinked = ({ registrations }: NonprofitRecord, orgId: string): boolean =>

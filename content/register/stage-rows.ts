@@ -38,8 +38,8 @@ export type Place = number | string | null;
 
 export type RegisterRow = { line: Place; part: string; outcome: RowOutcome };
 
-/** A row whose cells cannot be told apart. */
-export type UnreadableRow = { line: number; problem: string };
+/** A row whose cells cannot be told apart. `file`: of another table than the rows around it. */
+export type UnreadableRow = { line: number; problem: string; file?: string };
 
 /** A file of a register: the day of what it says, YYYY-MM-DD, and its rows, each with the part in which it stands. */
 export type RegisterFile = {
@@ -137,7 +137,9 @@ async function stageFile(
     const problem = stageRow(row, { file, day, once }, context);
     if (problem === null) continue;
     read.bad += 1;
-    const skipped = skipOrRefuse({ file, line: row.line, problem }, { ...context, skipBad });
+    const place = { file, ...row };
+    const bad = { file: place.file, line: row.line, problem };
+    const skipped = skipOrRefuse(bad, { ...context, skipBad });
     if (!skipped.ok) return skipped;
   }
   const isTooBad = read.bad > quarantineFrom && read.bad > read.rows * quarantineShareMax;

@@ -10,6 +10,7 @@ import {
 } from "#content/nonprofit/giver-answers.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import {
+  countingRecords,
   listedAfter,
   recordUrl,
   type Register,
@@ -33,10 +34,11 @@ export type RegisteredNumber = {
  * so, or when another register lists the organisation in a later file; a later disappearance is `not listed`.
  */
 export function standingOf(
-  records: readonly RegisterRecord[],
+  all: readonly RegisterRecord[],
   scopes: ScopesRead,
   scheme: string,
 ): Judgement<Standing> {
+  const records = countingRecords(all);
   const inState = (
     state: RegisterRecord["state"],
     holds: (record: RegisterRecord) => boolean = () => true,

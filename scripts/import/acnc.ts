@@ -37,7 +37,8 @@ export const acnc: CsvFormat = {
     if (!/^\d{11}$/.test(abn)) return bad(`ABN is "${abn}", which is not eleven digits`);
     if (name === "") return skip("withheld");
     const marked = new Set(purposes.filter((column) => isMarked(row, column)));
-    const mapped = mapping.australian({ marked, name });
+    const isMarkedHere = (code: string) => marked.has(code);
+    const mapped = mapping.byPurposes("ACNC column", name, isMarkedHere, marked.size > 14);
     const registration = {
       country_code: "AU",
       type: "ABN",

@@ -7,7 +7,12 @@ import type {
 import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, Mapped } from "#content/register/cause-mapping.ts";
 import type { RecordDraft, RegisterDraft } from "#content/register/merge.ts";
-import type { Register, RegisterRow, RowOutcome } from "#content/register/stage-rows.ts";
+import type {
+  Register,
+  RegisterRow,
+  RowOutcome,
+  UnreadableRow,
+} from "#content/register/stage-rows.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 import type { SkipReason } from "#content/register/import-report.ts";
 
@@ -38,7 +43,23 @@ export type CsvFormat = Described & {
   delimiter?: string;
   /** Columns that hold a date or nothing: a row with an impossible one is malformed. */
   dates?: readonly string[];
+  /** Of a register that is not read file by file, for example one in several tables: the files as the import is to read them. */
+  open?(files: readonly string[], context: OpenContext): OpenedFile[];
   read(row: Row, mapping: CauseMapping): RowOutcome;
+};
+
+export type OpenContext = {
+  dataDir: string;
+  /** No date is after it: YYYY-MM-DD and anything behind it. */
+  latest: string;
+  onBytes: (bytes: number) => void;
+  /** Called with what is not among the files, or not used of them. */
+  onLeftOut: (problem: string) => void;
+};
+
+export type OpenedFile = {
+  name: string;
+  rows: AsyncGenerator<{ row: Row; line: number } | UnreadableRow>;
 };
 
 export type RegisterParts = NonNullable<Register["parts"]> & {
@@ -90,10 +111,18 @@ export const saidOf = (
 export const amountOf = (text: string): number | null =>
   /^-?\d{1,15}(?:\.\d*)?$/.test(text) ? Math.round(Number(text)) : null;
 
-/** The day of "1990-08-02", "2001-09-13 00:00:00", "13/09/2001" or "09-13-2001" as YYYY-MM-DD; null for what is no date. */
+const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
+const monthNamed = (name: string): string => String(months.indexOf(name.toLowerCase()) + 1);
+
+/**
+ * The day of "1990-08-02", "2001-09-13 00:00:00", "13/09/2001", "13 September 2001" or "09-13-2001" as YYYY-MM-DD; null for
+ * what is no date.
+ */
 export function dayOf(text: string): string | null {
-  const american = text.replace(/^(\d\d)-(\d\d)-(\d{4})$/, "$2/$1/$3");
-  const written = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(american);
+  const digits = text
+    .replace(/^(\d\d)-(\d\d)-(\d{4})$/, "$2/$1/$3")
+    .replace(/ ([a-z]{3})[a-z]* /i, (_, name: string) => `/${monthNamed(name)}/`);
+  const written = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?: 0?0:00(?::00)?)?$/.exec(digits);
   const [, day = "", month = "", year = ""] = written ?? [];
   const iso =
     written === null
@@ -105,7 +134,7 @@ export function dayOf(text: string): string | null {
 }
 
 /** What is wrong with the dates of a row, or null; none is after `latest`, YYYY-MM-DD and anything behind it. */
-function dateFault(row: Row, columns: readonly string[], latest: string): string | null {
+export function dateFault(row: Row, columns: readonly string[], latest: string): string | null {
   for (const column of columns) {
     const text = cell(row, column);
     // Registers write zeros for a date that they do not know.

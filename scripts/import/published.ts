@@ -24,8 +24,7 @@ const countries: Readonly<Record<string, string[]>> = fetching.countries;
 export const countryNames = Object.keys(countries);
 
 /** What a name asks for: the one register, or those of a country, in the order in which they are fetched. */
-export const registersOf = (name: string): string[] =>
-  countries[name]?.filter((register) => publishedRegisters.includes(register)) ?? [name];
+export const registersOf = (name: string): string[] => countries[name] ?? [name];
 
 export type FetchRequest = Omit<ImportRequest, "files" | "fetched"> & {
   /** Stands in place of the publishers' own origins, for a mirror; undefined for theirs. */

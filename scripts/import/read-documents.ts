@@ -1,9 +1,8 @@
-import { readdirSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { crc32 } from "node:zlib";
 import { BlobReader, configure, ZipReader } from "@zip.js/zip.js";
 import { openPromise, type ZipFile } from "yauzl";
-import { BadInput, brokenFile, bytesOf, fileSize, isZip, type OnBytes } from "./read-file.ts";
+import { brokenFile, fileSize, filesIn, isZip, type OnBytes, unpackedBytes } from "./read-file.ts";
 import { Unreadable } from "./read-xml.ts";
 
 /** The largest returns, of foundations that list all their gifts, unpack to about 150 MB. */
@@ -12,20 +11,13 @@ const tooLarge = `it unpacks to more than ${documentBytesMax / 2 ** 20} MB`;
 /** XML packs to a tenth or a twentieth; what packs to a two-hundredth was made to fill a disk. */
 const unpackedRatioMax = 200;
 
-/** The files in folders and below them, in order of their names; other paths as they are. Throws BadInput for an empty folder. */
-export const filesIn = (paths: readonly string[]): string[] =>
-  paths.flatMap((path) => {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
-    const names = readdirSync(path, { recursive: true, encoding: "utf8" });
-    const files = names.filter((name) => /\.(?:xml|xml\.gz|zip)$/i.test(name)).toSorted();
-    if (files.length === 0) throw new BadInput(path, null, "no .xml, .xml.gz or .zip is in it");
-    return files.map((name) => join(path, name));
-  });
+/** Names of files that hold documents. */
+export const documentFile = /\.(?:xml|xml\.gz|zip)$/i;
 
 /** What tells a file, or a folder with all that is below it, from any other: SHA-256 in hex of names and contents. */
 export async function digestOf(path: string): Promise<string> {
   const digest = new Bun.CryptoHasher("sha256");
-  for (const file of filesIn([path])) {
+  for (const file of filesIn([path], documentFile)) {
     digest.update(`${basename(file)} ${fileSize(file)} `);
     for await (const chunk of Bun.file(file).stream()) digest.update(chunk);
   }
@@ -58,7 +50,7 @@ export async function* readDocuments(file: string, onBytes: OnBytes): AsyncGener
 async function* gzippedOrPlain(file: string, onBytes: OnBytes): AsyncGenerator<Uint8Array> {
   let size = 0;
   try {
-    for await (const chunk of await bytesOf(file, onBytes)) {
+    for await (const chunk of await unpackedBytes(file, onBytes)) {
       size += chunk.length;
       if (size > documentBytesMax) throw new Unreadable(tooLarge);
       yield chunk;

@@ -1,5 +1,7 @@
-import { createReadStream, statSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { createReadStream, readdirSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { join } from "node:path";
 import { pipeline, type Readable, Transform } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
@@ -15,6 +17,19 @@ const recordBytesMax = 2 ** 20;
 
 /** The day on which a file was last changed, UTC: what it says is as of then, unless the operator says otherwise. */
 export const fileDay = (file: string): string => statSync(file).mtime.toISOString().slice(0, 10);
+
+/**
+ * The files in folders and below them with such a name, in the order of their names; other paths as they are. Throws BadInput
+ * for a folder without any.
+ */
+export const filesIn = (paths: readonly string[], named = /^[^.]/): string[] =>
+  paths.flatMap((path) => {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
+    const inside = readdirSync(path, { recursive: true, withFileTypes: true });
+    const files = inside.filter((entry) => entry.isFile() && named.test(entry.name));
+    if (files.length === 0) throw new BadInput(path, null, "no file of this format is in it");
+    return files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
+  });
 
 /** Sizes in bytes. Throws BadInput for a file that is missing, no file or empty. */
 export function fileSize(file: string): number {
@@ -121,7 +136,41 @@ function boundRecords(bytes: Readable, ended: () => number, stop: () => void): v
   });
 }
 
-/** The lines of a text file, gzipped or not, counted from 1; empty ones are left out. Throws BadInput for one that is too long. */
+/**
+ * The rows of a file with tabs between cells, a header and no quotes, like readCsv. A line that does not begin as rows do goes
+ * on with the one before: texts hold line breaks.
+ */
+export async function* readTabs(
+  file: string,
+  { columns, begins }: Pick<CsvFormat, "columns"> & { begins: RegExp },
+  onBytes: OnBytes,
+): AsyncGenerator<{ row: Record<string, string>; line: number } | UnreadableRow> {
+  let names: (string | false)[] = [];
+  let held: { text: string; line: number } | null = null;
+  const rowOf = ({ text, line }: { text: string; line: number }) => {
+    const cells = text.split("\t");
+    const problem = `the row has ${cells.length} fields, the header another number`;
+    if (cells.length !== names.length) return { line, problem };
+    const named = names.flatMap((name, at) => (name === false ? [] : [[name, cells[at] ?? ""]]));
+    return { line, row: Object.fromEntries(named) as Record<string, string> };
+  };
+  for await (const { text, line } of readLines(file, onBytes)) {
+    if (names.length === 0) {
+      names = columnsOf(file, text.replace(/^\uFEFF/, "").split("\t"), columns);
+    } else if (held === null || begins.test(text)) {
+      if (held !== null) yield rowOf(held);
+      held = { text, line };
+    } else if (held.text.length + text.length > recordBytesMax) {
+      throw new BadInput(file, held.line, tooLong);
+    } else held.text += ` ${text}`;
+  }
+  if (held !== null) yield rowOf(held);
+}
+
+/**
+ * The lines of a text file, gzipped or not, counted from 1; those without a character, or of spaces alone, are left out. Throws
+ * BadInput for one that is too long.
+ */
 export async function* readLines(
   file: string,
   onBytes: OnBytes,
@@ -148,7 +197,7 @@ export async function* readLines(
         keep(chunk.subarray(from, end));
         from = end + 1;
         const read = taken();
-        if (read.text.trim() !== "") yield read;
+        if (isSaid(read)) yield read;
       }
       keep(chunk.subarray(from));
     }
@@ -157,7 +206,39 @@ export async function* readLines(
     throw new BadInput(file, line, brokenFile(error));
   }
   const last = taken();
-  if (last.text.trim() !== "") yield last;
+  if (isSaid(last)) yield last;
+}
+
+const isSaid = ({ text }: { text: string }): boolean => /[^ ]/.test(text);
+
+/** The bytes of a text file, unpacked, as UTF-8. */
+const bytesOf = async (file: string, onBytes: OnBytes): Promise<Readable> =>
+  pipeline(await unpackedBytes(file, onBytes), asUtf8(), () => {});
+
+/**
+ * Makes UTF-8 of text: a line that is not valid UTF-8 is Windows-1252, in which some registers come, and bytes of zero are left
+ * out. Keeps at most a record's bytes.
+ */
+function asUtf8(): Transform {
+  const windows = new TextDecoder("windows-1252");
+  const clean = (line: Buffer) => (isUtf8(line) ? line : Buffer.from(windows.decode(line)));
+  let rest = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      const text = chunk.includes(0) ? chunk.filter((byte) => byte !== 0) : chunk;
+      const bytes = Buffer.concat([rest, text]);
+      const end = bytes.length > recordBytesMax ? bytes.length : bytes.lastIndexOf(10) + 1;
+      // Most registers are UTF-8 throughout, and pass as they are.
+      const isClean = isUtf8(bytes.subarray(0, end));
+      for (let from = 0, to = end; from < end; from = to) {
+        to = isClean ? end : bytes.indexOf(10, from) + 1 || end;
+        this.push(clean(bytes.subarray(from, to)));
+      }
+      rest = bytes.subarray(end);
+      done();
+    },
+    flush: (done) => done(null, clean(rest)),
+  });
 }
 
 /** Whether a file is a zip file. The first bytes tell, not the name: downloads get renamed. */
@@ -174,7 +255,7 @@ async function startOf(file: string): Promise<Buffer> {
 }
 
 /** The bytes of a file, unpacked where it is gzipped or a zip file that holds one. */
-export async function bytesOf(file: string, onBytes: OnBytes): Promise<Readable> {
+export async function unpackedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
   const buffer = await startOf(file);
   if (buffer.toString() === "PK") return zippedBytes(file, onBytes);
   const stream = createReadStream(file);

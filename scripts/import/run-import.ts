@@ -20,13 +20,22 @@ import { filesRead } from "#content/register/import-store.ts";
 import type { RegisterFile } from "#content/register/stage-rows.ts";
 import { softwareVersion } from "#content/store/software.ts";
 import { acnc } from "./acnc.ts";
-import { type CsvFormat, type DocumentFormat, type Format, readRow } from "./format.ts";
+import { ccew } from "./ccew.ts";
+import {
+  type CsvFormat,
+  type DocumentFormat,
+  type Format,
+  type OpenContext,
+  type OpenedFile,
+  readRow,
+} from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { irs990Xml } from "./irs-990-xml.ts";
 import { irs990n, irsPub78, irsRevocations } from "./irs-lists.ts";
-import { digestOf, filesIn } from "./read-documents.ts";
-import { BadInput, fileDay, fileSize, type OnBytes, readCsv, readLines } from "./read-file.ts";
+import { digestOf, documentFile } from "./read-documents.ts";
+import { BadInput, fileDay, filesIn, fileSize, readCsv, readLines } from "./read-file.ts";
 import { openStaging } from "./staging.ts";
+import { ukRegister } from "./uk.ts";
 import { ukcat } from "./ukcat.ts";
 
 export type ImportRequest = Omit<ImportInput, "source" | "files"> &
@@ -38,7 +47,7 @@ export type ImportRequest = Omit<ImportInput, "source" | "files"> &
     asOf: string | null;
     /** Called while fetching (MB) and reading (bytes), and while applying and linking (organisations). */
     onProgress: (step: string, done: number, total: number) => void;
-    /** Called with each malformed row that is left out. */
+    /** Called with each malformed row that is left out, and with files that a register lacks or does not use. */
     onSkipped: (problem: string) => void;
   };
 
@@ -108,42 +117,44 @@ const formatNamed = (format: string) => registerFormats.find(({ name }) => name 
 const isOfDocuments = (format: Format | undefined): format is DocumentFormat =>
   format !== undefined && "readFile" in format;
 
-function sourceOf({ format, files: paths, asOf, clock, onProgress }: ImportRequest): ImportSource {
+function sourceOf(request: ImportRequest): ImportSource {
+  const { format, asOf, clock, onProgress, dataDir, onSkipped } = request;
   const register = formatNamed(format);
-  const files = isOfDocuments(register) ? filesIn(paths) : paths;
+  const files = filesIn(request.files, isOfDocuments(register) ? documentFile : undefined);
   const total = files.map(fileSize).reduce((sum, size) => sum + size, 0);
-  let read = 0;
-  const onBytes = (bytes: number) => onProgress("reading", (read += bytes), total);
+  let done = 0;
+  const onBytes = (bytes: number) => onProgress("reading", (done += bytes), total);
   if (register === undefined) {
     const recordFile = (name: string) => ({ name, lines: readLines(name, onBytes) });
     return { register: null, read: () => files.map(recordFile) };
   }
   // A year from now no register knows anything.
   const latest = new Date(clock().getTime() + yearMs).toISOString();
-  const reading = { mapping: loadCauseMapping(), latest };
+  const opening = { dataDir, latest, onBytes, onLeftOut: onSkipped };
   const today = clock().toISOString().slice(0, 10);
-  return {
-    register,
-    read: () =>
-      files.map((name) => ({
-        name,
-        day: asOf ?? fileDay(name),
-        rows: isOfDocuments(register)
-          ? register.readFile(name, onBytes, today)
-          : rowsOf(register, name, reading, onBytes),
-      })),
-  };
+  const opened = isOfDocuments(register)
+    ? files.map((name) => ({ name, rows: register.readFile(name, onBytes, today) }))
+    : openTables(register, files, opening);
+  const read = () => opened.map((file) => ({ ...file, day: asOf ?? fileDay(file.name) }));
+  return { register, read };
+}
+
+function openTables(format: CsvFormat, files: readonly string[], context: OpenContext) {
+  const reading = { mapping: loadCauseMapping(), latest: context.latest };
+  const opened =
+    format.open?.(files, context) ??
+    files.map((name) => ({ name, rows: readCsv(name, format, context.onBytes) }));
+  return opened.map(({ name, rows }) => ({ name, rows: rowsOf(format, rows, reading) }));
 }
 
 const yearMs = 366 * 86_400_000;
 
 async function* rowsOf(
   format: CsvFormat,
-  file: string,
+  rows: OpenedFile["rows"],
   reading: { mapping: CauseMapping; latest: string },
-  onBytes: OnBytes,
 ): RegisterFile["rows"] {
-  for await (const read of readCsv(file, format, onBytes)) {
+  for await (const read of rows) {
     if ("problem" in read) {
       yield read;
       continue;
@@ -230,6 +241,9 @@ export const registerFormats: readonly Format[] = [
   irs990,
   irs990Xml,
   irs1023ez,
+  ccew,
+  ukRegister("oscr"),
+  ukRegister("ccni"),
   ukcat,
   acnc,
 ];
@@ -247,7 +261,7 @@ export const loadCauseMapping = (): CauseMapping =>
     keywords: table("keywords", "NAME_KEYWORDS_TO_CAUSES"),
     ukcat: table("ukcat", "UKCAT_TO_CAUSES"),
     icnptso: table("icnptso", "ICNPTSO_TO_CAUSES"),
-    acnc: table("acnc", "ACNC_TO_CAUSES"),
+    purposes: table("purposes", "PURPOSES_TO_CAUSES"),
   });
 
 type Tables = { [Name in keyof MappingTables]: MappingTables[Name][number] };

@@ -4,11 +4,8 @@ import { Database } from "bun:sqlite";
 import { isAlive } from "#api/operator/running-service.ts";
 import type { Staged, Staging } from "#content/register/stage-rows.ts";
 
-/**
- * Rows that were read and checked, in a file of the data folder: memory stays small, and the store untouched until all
- * is well. The file loses its name as soon as it is open, so it is gone when the process ends, however that ends.
- */
-export function openStaging(dataDir: string): Staging & { close(): void } {
+/** A database in the data folder. Its file loses its name as soon as it is open, so it is gone when the process ends, however that ends. */
+function openNameless(dataDir: string): Database {
   mkdirSync(dataDir, { recursive: true });
   // Those of earlier versions kept their names, and stayed when the import was killed.
   for (const name of readdirSync(dataDir)) {
@@ -23,6 +20,12 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
   db.run("PRAGMA journal_mode = MEMORY");
   db.run("PRAGMA synchronous = OFF");
   db.run("PRAGMA cache_size = -8000");
+  return db;
+}
+
+/** Rows that were read and checked: memory stays small, and the store untouched until all is well. */
+export function openStaging(dataDir: string): Staging & { close(): void } {
+  const db = openNameless(dataDir);
   db.run(
     "CREATE TABLE staged (key TEXT PRIMARY KEY, rank TEXT NOT NULL, scope TEXT NOT NULL, as_of TEXT NOT NULL, payload TEXT NOT NULL, read_at TEXT NOT NULL) WITHOUT ROWID",
   );
@@ -48,6 +51,25 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
     after: (key, limit) => next.all(key, limit),
     has: (keys) => keys.some((key) => known.get(key) !== null),
     size: () => size.get() ?? { count: 0, bytes: 0 },
+    close: () => db.close(),
+  };
+}
+
+/** Rows of tables that are read before the one that they belong to, as JSON arrays by the name of the table and a key. */
+export function openSideTables(dataDir: string) {
+  const db = openNameless(dataDir);
+  // Keys that are numbers are stored as such: files have them in their order, and neighbours share a page.
+  db.run("CREATE TABLE side (name, key INTEGER, rows, PRIMARY KEY (name, key)) WITHOUT ROWID");
+  db.run("BEGIN");
+  const add = db.query(
+    "INSERT INTO side VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rows = rows || ',' || excluded.rows",
+  );
+  const find = db.query<{ rows: string }, [string, string]>(
+    "SELECT rows FROM side WHERE name = ? AND key = ?",
+  );
+  return {
+    put: (table: string, key: string, row: string) => add.run(table, key, row),
+    rowsOf: (table: string, key: string) => `[${find.get(table, key)?.rows ?? ""}]`,
     close: () => db.close(),
   };
 }

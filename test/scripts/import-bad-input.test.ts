@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { emptyRecord, type NonprofitRecord } from "#content/nonprofit/record.ts";
 import { BadInput } from "#scripts/import/read-file.ts";
@@ -108,7 +109,9 @@ describe("refused with file and line, the store as it was:", () => {
 
   test("a file that is missing, and a folder", async () => {
     expect(await refusal("irs-bmf", "/nowhere/x.csv")).toBe("/nowhere/x.csv: no such file");
-    expect(await refusal("irs-bmf", importing.dataDir)).toMatch("this is not a file");
+    const folder = join(importing.dataDir, "nothing");
+    mkdirSync(folder);
+    expect(await refusal("irs-bmf", folder)).toMatch("this is not a file");
   });
 
   test("a second file that is bad after a good one", async () => {

@@ -429,4 +429,5 @@ test("every register of a country can be fetched and imported", () => {
   expect(registersOf("us").slice(0, 3)).toEqual(["irs-bmf", "irs-pub78", "irs-revocations"]);
   const all = ["us", "uk"].flatMap(registersOf);
   expect(all.filter((register) => !formatNames.includes(register))).toEqual([]);
+  expect(all.filter((register) => !publishedRegisters.includes(register))).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import { organisationAnswer } from "#content/register/standing.ts";
 import { readOrgId } from "#content/register/org-id.ts";
-import { csvFormats, loadCauseMapping } from "#scripts/import/run-import.ts";
+import { loadCauseMapping, registerFormats } from "#scripts/import/run-import.ts";
 import { readRow } from "#scripts/import/format.ts";
 import { readCsv } from "#scripts/import/read-file.ts";
 import { anImporting, outcome, type TestImporting } from "#test/support/importing.ts";
@@ -26,8 +26,8 @@ const said = async (ein: string) => {
 const mapping = loadCauseMapping();
 /** What the rows of a file say, without a store. */
 const read = async (name: string, text: string) => {
-  const format = csvFormats.find((one) => one.name === name);
-  if (format === undefined) throw new Error(name);
+  const format = registerFormats.find((one) => one.name === name);
+  if (format === undefined || !("columns" in format)) throw new Error(name);
   const outcomes = [];
   for await (const found of readCsv(importing.file("rows.txt", text), format, () => {})) {
     const isRead = "row" in found;

@@ -183,6 +183,10 @@ test.each([
     "-312 mil millones de US$, ejercicio cerrado en a while",
   ],
   [
+    spanish.fact({ name: "purposes", label: "Purposes", value: "Animals; Recreation" }),
+    "Animales; Recreo",
+  ],
+  [
     spanish.fact({ name: "registered", label: "Registered since", value: "1990-08-02" }),
     "2 de agosto de 1990",
   ],

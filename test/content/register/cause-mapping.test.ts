@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { causeMapping } from "#content/register/cause-mapping.ts";
 
-const none = { ntee: [], activity: [], keywords: [], ukcat: [], icnptso: [], acnc: [] };
+const none = { ntee: [], activity: [], keywords: [], ukcat: [], icnptso: [], purposes: [] };
 const primary = { role: "primary", confidence: "high" };
 const mapping = causeMapping({
   ntee: [
@@ -30,11 +30,18 @@ const mapping = causeMapping({
     { code: "SW203", cause_id: "housing", role: "primary" },
   ],
   icnptso: [{ code: "D32", cause_id: "housing", role: "primary" }],
-  acnc: [
-    { column: "Youth", cause_id: "youth-empowerment", role: "secondary", confidence: "medium" },
-    { column: "Advancing_Health", cause_id: "health", ...primary },
+  purposes: [
+    {
+      ...{ register: "ACNC column", code: "Youth", cause_id: "youth-empowerment" },
+      ...{ role: "secondary", confidence: "medium" },
+    },
+    { register: "ACNC column", code: "Advancing_Health", cause_id: "health", ...primary },
+    { register: "OSCR purpose", code: "Advancing_Health", cause_id: "religion", ...primary },
   ],
 });
+
+const australian = (marked: ReadonlySet<string>, isBroad = false) =>
+  mapping.byPurposes("ACNC column", "Sample", (code) => marked.has(code), isBroad);
 
 const american = (parts: Partial<Parameters<typeof mapping.american>[0]>) =>
   mapping.american({ foundation: "", ntee: "", activity: "000000000", name: "Sample", ...parts });
@@ -102,9 +109,7 @@ test("British and Australian causes name their class, tag or column", () => {
     "ICNPTSO class D32 → Housing (medium)",
   );
   const marked = new Set(["Advancing_Health"]);
-  expect(mapping.australian({ marked, name: "Sample" }).rule).toBe(
-    "ACNC column Advancing_Health → Health (high)",
-  );
+  expect(australian(marked).rule).toBe("ACNC column Advancing_Health → Health (high)");
 });
 
 test("a British charity's causes come by its class, then its tags, then its name", () => {
@@ -116,12 +121,8 @@ test("a British charity's causes come by its class, then its tags, then its name
 
 test("an Australian charity's causes come by what it marks, unless it marks nearly everything", () => {
   const marked = new Set(["Youth", "Advancing_Health"]);
-  expect(mapping.australian({ marked, name: "Sample" }).causes).toEqual([
-    "health",
-    "youth-empowerment",
-  ]);
-  for (let at = 0; at < 14; at++) marked.add(`Column ${at}`);
-  expect(mapping.australian({ marked, name: "Sample" }).causes).toEqual(["health"]);
+  expect(australian(marked).causes).toEqual(["health", "youth-empowerment"]);
+  expect(australian(marked, true).causes).toEqual(["health"]);
 });
 
 test("a table that names an unknown cause is refused", () => {

@@ -86,12 +86,24 @@ describe("the standing is", () => {
     const english: ScopesRead = new Map([["ukcat", new Map([["GB-CHC", "2026-04-14"]])]]);
     expect(about([], english, numberOf("SC041666"))).toMatchObject({
       standing: { value: "unknown", register: null, as_of: null },
-      registers: [{ register: "ukcat", state: "not read", as_of: null }],
+      registers: [
+        { register: "oscr", state: "not read", as_of: null },
+        { register: "ukcat", state: "not read", as_of: null },
+      ],
     });
     const as_of = "2026-04-14";
     expect(about([], english, numberOf("GB-CHC-210183"))).toMatchObject({
       standing: { value: "not listed", register: "ukcat", as_of },
-      registers: [{ state: "not listed", as_of }],
+      registers: [{ state: "not read" }, { state: "not listed", as_of }],
+    });
+  });
+
+  test("that of the whole register, whatever a selection of it said before", () => {
+    const same = { org_id: "GB-CHC-210183", facts: { removed: "2026-01-02" } };
+    const selected = bmf({ ...same, register: "ukcat", state: "registered" });
+    const whole = bmf({ ...same, register: "ccew", state: "removed" });
+    expect(about([selected, whole], new Map(), numberOf("GB-CHC-210183"))).toMatchObject({
+      standing: { value: "removed", register: "ccew", since: "2026-01-02" },
     });
   });
 });

@@ -1,0 +1,170 @@
+import { basename } from "node:path";
+import uk from "#content/editorial/uk-registers.json";
+import { withPeriods } from "#content/register/merge.ts";
+import { readableName } from "#content/register/names.ts";
+import {
+  cell,
+  type CsvFormat,
+  dateFault,
+  type OpenContext,
+  type OpenedFile,
+  type Row,
+} from "./format.ts";
+import { BadInput, readCsv, readTabs } from "./read-file.ts";
+import { openSideTables } from "./staging.ts";
+import {
+  type Beside,
+  itemsOf,
+  otherNames,
+  periodsOf,
+  ukNumber,
+  ukRegister,
+  valuesOf,
+} from "./uk.ts";
+
+/** The tables that are read beside that of the charities; the register of mergers is published apart, as CSV. */
+const { sides } = uk;
+type Side = keyof typeof sides;
+const sideNames = Object.keys(sides) as Side[];
+const tableIn = /(?:^|[^a-z])(charity(?:_[a-z]+)*|register-of-mergers)\./;
+/** Rows of the extract begin with the day on which it was made. */
+const begins = /^\d{4}-\d\d-\d\d[^\t]*\t/;
+
+const charities = ukRegister("ccew", besideOf);
+
+/** The public extract of the Charity Commission for England and Wales: several tables, given together. */
+export const ccew: CsvFormat = {
+  ...charities,
+  open: (files, context) => {
+    const found = new Map(files.map((file) => [tableIn.exec(basename(file))?.[1] ?? file, file]));
+    const main = found.get("charity");
+    if (main === undefined) {
+      const problem = "the table of charities is missing (publicextract.charity.zip)";
+      throw new BadInput(files.join(", "), null, problem);
+    }
+    const absent = sideNames.filter((side) => !found.has(side));
+    if (absent.length > 0) context.onLeftOut(`no file has the tables ${absent.join(", ")}`);
+    return [{ name: main, rows: joined(main, found, context) }];
+  },
+};
+
+/** The charities, each with its rows of the other tables as JSON, which wait in a file of their own meanwhile. */
+async function* joined(
+  main: string,
+  found: ReadonlyMap<string, string>,
+  { dataDir, latest, onBytes }: OpenContext,
+): OpenedFile["rows"] {
+  const waiting = openSideTables(dataDir);
+  const keyOf = (row: Row, columns: readonly string[]) =>
+    columns.map((column) => Number(cell(row, column))).join("/");
+  try {
+    for (const side of sideNames.filter((one) => found.has(one))) {
+      const { key, columns } = sides[side];
+      const [file, all] = [found.get(side) ?? "", [...key, ...columns]];
+      const dates = all.filter((column) => column.includes("date"));
+      const read = side === "register-of-mergers" ? readCsv : readTabs;
+      for await (const one of read(file, { columns: [all], begins }, onBytes)) {
+        const problem = "row" in one ? dateFault(one.row, dates, latest) : one.problem;
+        if (problem !== null) yield { file, line: one.line, problem };
+        else if ("row" in one && isUsed(one.row)) {
+          const cells = columns.map((column) => cell(one.row, column));
+          waiting.put(side, keyOf(one.row, key), JSON.stringify(cells));
+        }
+      }
+    }
+    for await (const one of readTabs(main, { columns: charities.columns, begins }, onBytes)) {
+      if ("row" in one)
+        for (const side of sideNames)
+          one.row[side] = waiting.rowsOf(side, keyOf(one.row, sides[side].of));
+      yield one;
+    }
+  } finally {
+    waiting.close();
+  }
+}
+
+/** Of events only those that say where a charity went: one that took in thousands of others has as many. */
+const isUsed = ({ event_type: event = "Removed" }: Row): boolean =>
+  event === "Removed" || event === "Asset transfer out";
+
+/** The rows that another table has of a charity. */
+function rowsIn(row: Row, side: Side): Row[] {
+  const rows = JSON.parse(cell(row, side) || "[]") as string[][];
+  const { columns } = sides[side];
+  return rows.map((cells) =>
+    Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? ""])),
+  );
+}
+
+const columnIn = (row: Row, side: Side, column: string): string[] =>
+  rowsIn(row, side).map((one) => cell(one, column));
+
+/** What the other tables say, under the keys that content/editorial/registers.json has words for. */
+function besideOf(row: Row): Beside {
+  const purposes = columnIn(row, "charity_classification", "classification_code").toSorted();
+  const of = (first: string) => purposes.filter((code) => code.startsWith(first)).join(";");
+  const [objects = ""] = columnIn(row, "charity_governing_document", "charitable_objects");
+  const names = rowsIn(row, "charity_other_names")
+    // What it is called comes before what it was called.
+    .toSorted((a, b) => cell(b, "charity_name_type").localeCompare(cell(a, "charity_name_type")))
+    .map((one) => cell(one, "charity_name"));
+  return {
+    texts: { objects, purposes: purposes.join(";") },
+    facts: {
+      ...{ purposes: of("1"), beneficiaries: of("2"), activities: of("3") },
+      other_name: otherNames(names, cell(row, "charity_name")),
+      areas: itemsOf(columnIn(row, "charity_area_of_operation", "geographic_area_description")),
+      ...peopleIn(row, "charity_annual_return_partb", "employees"),
+      ...peopleIn(row, "charity_annual_return_parta", "volunteers"),
+      ...wentTo(row),
+    },
+    finances: yearsOf(row),
+  };
+}
+
+/** The number of people in the latest return that has it. */
+function peopleIn(row: Row, side: Side, who: "employees" | "volunteers") {
+  const rules = { [who]: `amount count_${who}`, [`${who}_to`]: "day fin_period_end_date" };
+  return rowsIn(row, side)
+    .map((one) => valuesOf(one, rules))
+    .filter((one) => one[who] !== null)
+    .reduce((a, b) => (String(b[`${who}_to`]) > String(a[`${who}_to`] ?? "") ? b : a), {});
+}
+
+/** The money of each year that was not suppressed, with the balance sheet of charities that are large enough to send one. */
+function yearsOf(row: Row) {
+  const sheets = rowsIn(row, "charity_annual_return_partb").map((one) => valuesOf(one, uk.sheets));
+  const years = rowsIn(row, "charity_annual_return_history").map((one) => valuesOf(one, uk.years));
+  const periods = years.flatMap((year) => {
+    const sheet = sheets.find(({ period_end: ends }) => ends === year["period_end"]);
+    if (sheet === undefined) return periodsOf(year);
+    const of = (name: string) => Number(sheet[name] ?? 0);
+    // What a pension scheme lacks stands apart from the other liabilities.
+    const [assets, liabilities] = [of("fixed") + of("other"), of("owed") - of("pension")];
+    return periodsOf({ ...year, assets, liabilities, net_assets: of("net_assets") });
+  });
+  return withPeriods([], periods);
+}
+
+const merging = /^(?:Amalgamated|Funds transferred|Transfer of funds)/;
+
+/** Where a charity went: by the register of mergers, or by the transfers of its assets when it was removed. */
+function wentTo(row: Row) {
+  const [merger] = rowsIn(row, "register-of-mergers");
+  if (merger !== undefined) {
+    const into = ukNumber("GB-CHC", merger, ["transferee_regno", "transferee_subno"]);
+    const merged_into = "org_id" in into ? into.org_id : null;
+    return { merged_into, merged_into_name: readableName(cell(merger, "transferee_name")) };
+  }
+  const events = rowsIn(row, "charity_event_history");
+  const out = events.filter((one) => cell(one, "event_type") === "Asset transfer out");
+  const [to = "", ...others] = new Set(
+    out.map((one) => cell(one, "assoc_registered_charity_number")),
+  );
+  const isOver = cell(row, "charity_registration_status") === "Removed";
+  const isOwn = ["", cell(row, "registered_charity_number")].includes(to);
+  if (!isOver || isOwn || others.length > 0) return {};
+  const name = readableName(cell(out[0] ?? {}, "assoc_charity_name"));
+  const isMerger = events.some((one) => merging.test(cell(one, "reason")));
+  return isMerger ? { merged_into: `GB-CHC-${to}`, merged_into_name: name } : { assets_to: name };
+}
