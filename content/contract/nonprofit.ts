@@ -176,7 +176,9 @@ export const FieldProvenance = named("FieldProvenance", {
   rule: z
     .string()
     .optional()
-    .describe("Of a derived value: what chose it, for example NTEE K31 → Food Security (high)"),
+    .describe(
+      "Of a derived value: what chose it, for example NTEE K31 → Food Security (high); of one that was filed: the form, its period and its number",
+    ),
   source_url: z.string().nullable().describe("Where the value was found"),
   agents: z
     .array(z.string())

@@ -68,6 +68,9 @@ export const countingRecords = (records: readonly RegisterRecord[]): RegisterRec
       !records.some((one) => one.org_id === org_id && isReplacedBy(register, one.register)),
   );
 
+/** Whether this is the name of a form that organisations file, and no register that lists them. */
+export const isFiling = (source: string): boolean => known.get(source)?.filings === true;
+
 /** Who keeps the register in which an organisation stands, where a register of ours holds those of several; else its name. */
 export function registerName({ id, name, fields = [] }: Register, orgId: string): string {
   const { words = {} } = fields.find((one) => one.name === "regulator") ?? {};

@@ -22,7 +22,7 @@ import { incomeOf } from "./listing.ts";
 import { confidenceIn } from "./provenance.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
-import { categoryIn, publicFacts, standingIn } from "./register-facts.ts";
+import { categoryIn, isFiling, publicFacts, standingIn } from "./register-facts.ts";
 import { type GivingPlace, waysToGive } from "./ways-to-give.ts";
 
 /** What a summary is made of, beside the causes. */
@@ -151,8 +151,11 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
   return shown;
 }
 
-const sourceOf = ({ set_by, source, rule }: StoredProvenance): string =>
-  set_by === "register" ? `${rule === undefined ? "register" : "derived"}:${source}` : set_by;
+/** Of a form the rule says only which one it was: nothing was chosen. */
+function sourceOf({ set_by, source, rule }: StoredProvenance): string {
+  if (set_by !== "register") return set_by;
+  return `${rule === undefined || isFiling(source) ? "register" : "derived"}:${source}`;
+}
 
 /** Fields of the store that the public profile shows under another name. */
 const publicNames: Readonly<Record<string, string>> = {

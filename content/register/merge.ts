@@ -12,9 +12,9 @@ import {
 } from "#content/nonprofit/record.ts";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import {
+  isFiling,
   isReplacedBy,
   listedAfter,
-  registerById,
   withRegisterRecord,
 } from "#content/nonprofit/register-facts.ts";
 import { confirmedAt, type ScopesRead } from "./standing.ts";
@@ -283,8 +283,6 @@ function mayReplace(
 /** Of several forms the one for the later year counts, whichever is read first; of one kind for one year the one read last. */
 const isNotBefore = (origin: StoredProvenance, { source, applied_at }: StoredProvenance) =>
   applied_at > origin.applied_at || (applied_at === origin.applied_at && source === origin.source);
-
-const isFiling = (source: string): boolean => registerById(source)?.filings === true;
 
 const placeFields: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
 

@@ -201,7 +201,9 @@ export type Origin = {
 
 export function originOf(from: FieldProvenance, t: Texts = english): Origin {
   const { source, source_url, rule, agents, corroborations: count = 0, applied_at } = from;
-  const name = rule === undefined ? sourceName(source, t) : derivedFrom(source, rule, t);
+  const isDerived = rule !== undefined && source.startsWith("derived:");
+  const filed = isDerived || rule === undefined ? "" : `: ${rule}`;
+  const name = isDerived ? derivedFrom(source, rule, t) : sourceName(source, t) + filed;
   const named = source === "consensus" ? "origin.agreed" : "origin.also";
   const origin =
     agents.length === 0
@@ -248,7 +250,8 @@ function markOf({ source, rule, agents, corroborations = 0 }: FieldProvenance, t
   if (source === "register:sample") return t.text("mark.sample");
   if (source !== "consensus") {
     if (rule?.startsWith(fromPostcode)) return t.text("mark.postcode");
-    return t.text(source.startsWith("derived:") ? "mark.derived" : "mark.register");
+    if (source.startsWith("derived:")) return t.text("mark.derived");
+    return t.text(rule === undefined ? "mark.register" : "mark.filed");
   }
   const count = agents.length + corroborations;
   // Agents of one name stand there once.

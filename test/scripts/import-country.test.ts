@@ -5,7 +5,7 @@ import fetching from "#content/editorial/fetching.json";
 import registers from "#content/editorial/registers.json";
 import { newestFetches } from "#content/register/import-store.ts";
 import { fetchAll, planFetch, type Told } from "#scripts/import/fetch-all.ts";
-import { publishedFiles, registersOf } from "#scripts/import/published.ts";
+import { publishedFiles, publishedRegisters, registersOf } from "#scripts/import/published.ts";
 import { formatNames } from "#scripts/import/run-import.ts";
 import {
   anImporting,
