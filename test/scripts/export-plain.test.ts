@@ -118,7 +118,7 @@ test.each(installed)(
 );
 
 /** Pages that are folders, too: a copy without extensions keeps what lies in them. */
-const foldersToo = ["causes", "countries", "es", "fr", "statistics"];
+const foldersToo = ["causes", "countries", "es", "fr", "statistics", "data"];
 
 test.skipIf(Bun.which("wget") === null)(
   "wget --mirror loses no page but those that are folders, and none with --adjust-extension",
@@ -137,7 +137,7 @@ test.skipIf(Bun.which("wget") === null)(
       // Nothing links to these, or they are files by this name.
       .filter(
         (path) =>
-          !/^(?:(?:..\/)?(?:404|search|(?:onboard|corrections)\/status)|index|receipt|nonprofits)$/.test(
+          !/^(?:(?:..\/)?(?:404|search|compare|(?:onboard|corrections)\/status)|index|receipt|nonprofits)$/.test(
             path,
           ),
       );

@@ -111,7 +111,7 @@ describe("refused with file and line, the store as it was:", () => {
     expect(await refusal("irs-bmf", "/nowhere/x.csv")).toBe("/nowhere/x.csv: no such file");
     const folder = join(importing.dataDir, "nothing");
     mkdirSync(folder);
-    expect(await refusal("irs-bmf", folder)).toMatch("this is not a file");
+    expect(await refusal("irs-bmf", folder)).toMatch("no file of this format is in it");
   });
 
   test("a second file that is bad after a good one", async () => {

@@ -274,7 +274,7 @@ describe("a file of returns", () => {
       expect(await outcome(importing.run("irs-990-xml", [path]))).toMatch(/a\.zip: the zip file/);
       mkdirSync(join(importing.dataDir, "empty"));
       const empty = importing.run("irs-990-xml", [join(importing.dataDir, "empty")]);
-      expect(await outcome(empty)).toMatch(/empty: no \.xml/);
+      expect(await outcome(empty)).toMatch(/empty: no file of this format/);
     });
 
     test("packed with Deflate64 is unpacked", async () => {

@@ -73,7 +73,9 @@ describe("the import command", () => {
       ended(start("import", "irs-bmf", registerFile("eo_aa.csv"), "--json")),
     ]);
     expect(unknown).toMatchObject({ code: 2, out: "" });
-    expect(unknown.err).toContain("irs-990, irs-1023ez, ccew, oscr, ccni, ukcat, acnc, ndjson");
+    expect(unknown.err).toContain(
+      "irs-990, irs-990-xml, irs-1023ez, ccew, oscr, ccni, ukcat, acnc, ndjson",
+    );
     expect(none.code).toBe(2);
     expect(bad).toMatchObject({ code: 1, out: "" });
     expect(bad.err).toContain("acnc.csv, line 1: wrong columns");
