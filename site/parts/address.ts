@@ -6,6 +6,7 @@ import {
 } from "#content/contract/browse.ts";
 import { causeIds } from "#content/contract/cause.ts";
 import type { FileFormat } from "#content/contract/operations/list-file.ts";
+import { comparedMax } from "#content/contract/comparison.ts";
 import { listLimit } from "#content/contract/nonprofit.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 
@@ -54,6 +55,10 @@ export function listFiles(json: string): Record<FileFormat, string> {
   const as = (format: FileFormat) => `${whole}${whole.includes("?") ? "&" : "?"}format=${format}`;
   return { csv: as("csv"), ndjson: as("ndjson") };
 }
+
+/** The page that has the first organisations of these side by side. */
+export const compareFirst = (entries: readonly { path: string }[]): string =>
+  `/compare?orgs=${entries.slice(0, comparedMax).map(({ path }) => path.split("/").at(-1))}`;
 
 export const withParams = (path: string, params: URLSearchParams): string =>
   params.size === 0 ? path : `${path}?${params.toString()}`;

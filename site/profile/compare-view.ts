@@ -8,6 +8,7 @@ import type { BuildInputs } from "#site/parts/page-context.ts";
 import { clipped } from "#site/parts/words.ts";
 import { factsOf, labelOf, originsOf } from "./profile-facts.ts";
 import { linkHtml } from "./profile-html.ts";
+import { moneyView } from "./profile-money.ts";
 import { profileView } from "./profile-view.ts";
 
 /** Facts that have a row each. */
@@ -51,6 +52,7 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     return line(said, safeLink(record_url));
   });
   const facts = factsOf(detail, t);
+  const money = moneyView(record, detail, t)?.said ?? [view.size];
   const ways = detail.ways_to_give.map(({ label, url }) => line(t.word(label), safeLink(url)));
   const origins = originsOf(detail.provenance, t).map(({ fields, source, link, day }) =>
     line(`${fields}: ${source}, ${t.date(day)}`, link?.href),
@@ -61,7 +63,7 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     [t.text("frame.causes"), ...view.causes.map(({ name, href }) => line(name, href))],
     [t.text("compare.standing"), line(view.withdrawn ? view.whyWithdrawn : view.standing.text)],
     [t.text("compare.registers"), ...registers],
-    [t.text("compare.money"), line(view.size)],
+    [t.text("compare.money"), ...money.map((said) => line(said))],
     [t.text("profile.mission"), line(clipped(detail.mission ?? "", missionLengthMax))],
     ...factRows.map((field): [string, string] => {
       const fact = facts.find((one) => one.field === field);

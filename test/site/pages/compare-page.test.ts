@@ -61,6 +61,23 @@ describe("organisations side by side", () => {
     expect($("meta[name=robots]").attr("content")).toBe("noindex");
   });
 
+  test("show the money of the newest period, from a return as from a register", async () => {
+    const period = {
+      ...{ period_start: "2022-07-01", period_end: "2023-06-30", form: "990", currency: "USD" },
+      ...{ revenue: 1_200_000, expenses: 900_000, assets: null, liabilities: null },
+      ...{ net_assets: null, amended: false, filed_at: null, filing_url: null },
+    };
+    const register = { register: "irs-990-xml", org_id: "US-EIN-530196605", as_of: "2024-01-31" };
+    const filed: NonprofitRecord["register_records"][number] = {
+      ...{ ...register, name: "Thin", scope: null, state: "filed", facts: {} },
+      finances: [period],
+    };
+    const $ = await drawn({ records: [stored({ register_records: [filed] }), thin] });
+    const row = $(".compared tr").filter((_, one) => $(one).text().startsWith("Money"));
+    expect(row.text()).toContain("US$ 1.2 million");
+    expect(row.text()).toContain("June 2023");
+  });
+
   test("leave out rows that would say nothing of any", async () => {
     const $ = await drawn({ records: [thin] });
     expect($(".compared").text()).not.toContain("Website");

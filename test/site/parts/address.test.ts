@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listFiles } from "#site/parts/address.ts";
+import { compareFirst, listFiles } from "#site/parts/address.ts";
 
 test.each([
   ["/api/nonprofits", "/api/nonprofits?format=csv"],
@@ -8,4 +8,9 @@ test.each([
   ["/api/search?q=a%26limit%3D5&offset=20", "/api/search?q=a%26limit%3D5&format=csv"],
 ])("the whole list of %s is at %s", (json, csv) => {
   expect(listFiles(json)).toEqual({ csv, ndjson: csv.replace("csv", "ndjson") });
+});
+
+test("the first four of a list stand side by side", () => {
+  const entries = ["a", "b", "c", "d", "e"].map((slug) => ({ path: `/nonprofits/${slug}` }));
+  expect(compareFirst(entries)).toBe("/compare?orgs=a,b,c,d");
 });
