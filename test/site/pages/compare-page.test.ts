@@ -69,7 +69,7 @@ describe("organisations side by side", () => {
     };
     const register = { register: "irs-990-xml", org_id: "US-EIN-530196605", as_of: "2024-01-31" };
     const filed: NonprofitRecord["register_records"][number] = {
-      ...{ ...register, name: "Thin", scope: null, state: "filed", facts: {} },
+      ...{ ...register, name: "Thin", scope: "", state: "filed", facts: {} },
       finances: [period],
     };
     const $ = await drawn({ records: [stored({ register_records: [filed] }), thin] });
