@@ -11,14 +11,11 @@ type Writer = (fields: readonly string[]) => { head: string; line: (row: Row) =>
 export const writers: Readonly<Record<FileFormat, Writer>> = {
   csv: (fields) => ({
     head: csvLine(fields),
-    line: (row) => csvLine(fields.map((field) => cellOf(row[field]))),
+    line: (row) => csvLine(fields.map((field) => row[field])),
   }),
   // With a list of names JSON.stringify writes these members alone, in their order.
   ndjson: (fields) => ({ head: "", line: (row) => `${JSON.stringify(row, [...fields])}\n` }),
 };
-
-const cellOf = (value: Row[string]): string | number =>
-  typeof value === "object" && value !== null ? value.join("; ") : (value ?? "");
 
 /** The fields that are asked for, each once; all for none. A failure says what to send. */
 export function fieldsAsked(

@@ -51,20 +51,18 @@ export function flatValue({ kind }: Field, value: unknown): string | number | bo
 }
 
 /** An item in a cell: what names it, else its JSON. */
-function itemText(item: string | Row): unknown {
+function itemText(item: string | Row): string {
   if (typeof item === "string") return item;
   const name = about.item_names.find((key) => item[key] !== undefined);
-  return name === undefined ? JSON.stringify(item) : item[name];
+  return name === undefined ? JSON.stringify(item) : String(item[name] ?? "");
 }
 
-/** The line of a detail, with lists joined by "; ". */
+/** The line of a detail. */
 export const csvRow = (detail: Row): string =>
   csvLine(
     csvFields.map((field) => {
       const value = detail[field.name];
-      if (Array.isArray(value)) return value.map(itemText).join("; ");
-      const flat = flatValue(field, value) ?? "";
-      return typeof flat === "boolean" ? String(flat) : flat;
+      return Array.isArray(value) ? value.map(itemText) : flatValue(field, value);
     }),
   );
 

@@ -13,7 +13,7 @@ import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { joinSnapshot, snapshotParts } from "#site/bundle/snapshot.ts";
 import { detailFields, schemaOf } from "./detail-fields.ts";
 import { writeSqlite } from "./sqlite-file.ts";
-import { linesIn, pack, writeCsv, writeParquet } from "./table-files.ts";
+import { detailsIn, pack, writeCsv, writeParquet } from "./table-files.ts";
 
 /** What lies among the blobs and waits for a release; `parts` is the digest of the snapshot's parts that it is made of. */
 export type MadeData = { parts: string; files: NewFile[]; dataPackage: DataPackage };
@@ -75,46 +75,41 @@ function copyLines(from: string, to: string) {
 
 /** What has files of its own: the directory, or a country or register of it. */
 type Slice = { title: string; rows: number; sources: Map<string, DataSource> };
-type Place = [path: string, title: string];
 const whole = "nonprofits";
 
-/** The slices that a nonprofit is in: where their files lie, and what they are of. */
-function slicesOf({ country, register_facts }: NonprofitDetail): Place[] {
+/** The slices that a nonprofit is in: where their files lie, and what they are of. The whole is the first. */
+function slicesOf({ country, register_facts }: NonprofitDetail): Map<string, string> {
   const code = countryCode(country ?? "")?.toLowerCase();
-  const ofCountry: Place[] = code && country ? [[`countries/${code}`, country]] : [];
-  const facts = new Map(register_facts.map((fact) => [fact.register, fact.register_name]));
-  const ofRegisters = [...facts].map(([id, name]): Place => [`registers/${id}`, name]);
-  return [[whole, ""], ...ofCountry, ...ofRegisters];
+  return new Map([
+    [whole, ""],
+    ...(code && country ? [[`countries/${code}`, country] as const] : []),
+    ...register_facts.map((fact) => [`registers/${fact.register}`, fact.register_name] as const),
+  ]);
 }
 
 async function* linesOf(wanted: string, file: string): AsyncGenerator<string> {
-  for await (const line of linesIn(file)) {
-    const slices = slicesOf(JSON.parse(line) as NonprofitDetail);
-    if (slices.some(([path]) => path === wanted)) yield `${line}\n`;
+  for await (const detail of detailsIn<NonprofitDetail>(file)) {
+    if (slicesOf(detail).has(wanted)) yield `${JSON.stringify(detail)}\n`;
   }
 }
 
 /** The slices that get files, the whole first. */
 async function slicesIn(file: string, splitAbove: number): Promise<[path: string, Slice][]> {
-  const emptySlice = (title: string): Slice => ({ title, rows: 0, sources: new Map() });
-  const slices = new Map([[whole, emptySlice("")]]);
-  for await (const line of linesIn(file)) {
-    const detail = JSON.parse(line) as NonprofitDetail;
+  const slices = new Map<string, Slice>([[whole, { title: "", rows: 0, sources: new Map() }]]);
+  for await (const detail of detailsIn<NonprofitDetail>(file)) {
     const facts = new Map(detail.register_facts.map((fact) => [fact.register, fact]));
     for (const [path, title] of slicesOf(detail)) {
-      const slice = slices.get(path) ?? emptySlice(title);
-      slices.set(path, slice);
+      const slice = slices.getOrInsert(path, { title, rows: 0, sources: new Map() });
       slice.rows++;
-      for (const [id, fact] of facts) {
+      for (const [id, fact] of facts)
         slice.sources.set(id, sourceOf(fact, (slice.sources.get(id)?.rows ?? 0) + 1));
-      }
     }
   }
-  const [all, ...others] = slices;
-  const rowsMax = all?.[1].rows ?? 0;
-  const isSplit = ({ rows }: Slice) => rows >= splitAbove / 20 && rows < rowsMax;
-  const split = rowsMax > splitAbove ? others.filter(([, slice]) => isSplit(slice)) : [];
-  return [...(all ? [all] : []), ...split.sort(([a], [b]) => (a < b ? -1 : 1))];
+  const all = slices.get(whole)?.rows ?? 0;
+  const isSplit = (rows: number) => all > splitAbove && rows >= splitAbove / 20 && rows < all;
+  return [...slices]
+    .filter(([path, { rows }]) => path === whole || isSplit(rows))
+    .toSorted(([a], [b]) => Number(b === whole) - Number(a === whole) || (a < b ? -1 : 1));
 }
 
 const sourceOf = (fact: RegisterFacts, rows: number): DataSource => ({

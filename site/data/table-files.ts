@@ -28,6 +28,11 @@ export async function* linesIn(file: string): AsyncGenerator<string> {
   }
 }
 
+/** The details of such a file, as who reads their JSON has them. */
+export async function* detailsIn<Detail = Row>(file: string): AsyncGenerator<Detail> {
+  for await (const line of linesIn(file)) yield JSON.parse(line) as Detail;
+}
+
 /** Packs what is read. Node's gzip header holds no time: equal content gives equal bytes. */
 export const pack = (from: AsyncIterable<string | Uint8Array>, to: string): Promise<void> =>
   pipeline(from, createGzip({ level: 6 }), createWriteStream(to));
@@ -36,7 +41,7 @@ export const pack = (from: AsyncIterable<string | Uint8Array>, to: string): Prom
 export async function writeCsv(from: string, to: string) {
   async function* text() {
     yield csvLine(csvFields.map(({ name }) => name));
-    for await (const line of linesIn(from)) yield csvRow(JSON.parse(line) as Row);
+    for await (const detail of detailsIn(from)) yield csvRow(detail);
   }
   await pack(text(), to);
   return schemaOf(csvFields);

@@ -17,8 +17,11 @@ function csvCell(text: string, delimiter: string): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A line of CSV that a spreadsheet opens without running anything in it. Source: RFC 4180. */
-export const csvLine = (cells: readonly (string | number)[], delimiter = ","): string =>
+type Cell = string | number | boolean | null | undefined;
+
+/** A line of CSV that a spreadsheet opens without running anything in it; items of a list stand between "; ". Source: RFC 4180. */
+export const csvLine = (cells: readonly (Cell | readonly Cell[])[], delimiter = ","): string =>
   `${cells
-    .map((cell) => (typeof cell === "number" ? String(cell) : csvCell(cell, delimiter)))
+    .map((cell) => (Array.isArray(cell) ? cell.join("; ") : (cell ?? "")))
+    .map((cell) => (typeof cell === "string" ? csvCell(cell, delimiter) : String(cell)))
     .join(delimiter)}\r\n`;
