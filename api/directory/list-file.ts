@@ -11,7 +11,7 @@ import { withMatch } from "#content/find/answer.ts";
 import { fieldsAsked, writers } from "#content/find/list-file.ts";
 import type { SearchPage } from "#content/find/search.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { summariesById } from "#content/nonprofit/record-store.ts";
+import { identifiersById, summariesById } from "#content/nonprofit/record-store.ts";
 
 /** Rows that are read and written at a time, and after how many what was left behind is collected. */
 const [rowsPerChunk, rowsPerCollection] = [500, 2_000];
@@ -33,8 +33,9 @@ export async function listFile(
   find: (limit: number) => Promise<Found>,
 ): Promise<Response | null> {
   if (format !== "csv" && format !== "ndjson") return null;
-  const all = Object.keys(item.shape);
-  const read = fieldsAsked(fields, all);
+  const own = Object.keys(item.shape);
+  const all = [...own, "identifiers"];
+  const read = fieldsAsked(fields || own.join(","), all);
   if (!read.ok) throw new Refused(unusableParameter("fields", read.failure, all));
   const { path, query } = addressOf(request);
   const asked = `${await newestSequence(store)} ${format} ${path}?${query}`;
@@ -50,8 +51,16 @@ export async function listFile(
   async function* lines() {
     yield utf8.encode(head);
     for (let at = 0; at < ids.length; at += rowsPerChunk) {
-      const items = await summariesById(store, ids.slice(at, at + rowsPerChunk), config.baseUrl);
+      const chunk = ids.slice(at, at + rowsPerChunk);
+      const items = await summariesById(store, chunk, config.baseUrl);
       const rows = withMatch(items, { offset: offset + at }, { matching: 0, ...found });
+      if (read.value.includes("identifiers")) {
+        const numbers = await identifiersById(store, chunk);
+        for (const row of rows) {
+          const identifiers = numbers.get(row.id)?.flatMap(({ org_id }) => org_id ?? []) ?? [];
+          Object.assign(row, { identifiers });
+        }
+      }
       yield utf8.encode(rows.map(line).join(""));
       // Others have their turn: the store holds up the thread while it reads.
       await setImmediate();

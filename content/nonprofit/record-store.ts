@@ -73,6 +73,17 @@ export async function summariesById(
   return ids.flatMap((id) => found.get(id) ?? []).map((one) => toSummary(one, baseUrl));
 }
 
+/** The rows with the register numbers of nonprofits, in org-id form, by the id that a summary has. */
+export const identifiersById = async (store: Queryable, ids: readonly number[]) =>
+  Map.groupBy(
+    await store.db
+      .select({ id: registrations.nonprofit_id, org_id: registrations.org_id })
+      .from(registrations)
+      .where(inValues(registrations.nonprofit_id, ids))
+      .orderBy(registrations.nonprofit_id, registrations.position),
+    ({ id }) => String(id),
+  );
+
 /** What summaries are made of. SQL for the reason that recordsById has: this stands in every search. */
 export async function summarisedById(
   store: Queryable,

@@ -58,7 +58,8 @@ export function listFiles(json: string): Record<FileFormat, string> {
 
 /** The page that has the first organisations of these side by side. */
 export const compareFirst = (entries: readonly { path: string }[]): string =>
-  `/compare?orgs=${entries.slice(0, comparedMax).map(({ path }) => path.split("/").at(-1))}`;
+  `/compare?orgs=${entries.slice(0, comparedMax).map(slugIn).join(",")}`;
+const slugIn = ({ path }: { path: string }) => path.replace("/nonprofits/", "");
 
 export const withParams = (path: string, params: URLSearchParams): string =>
   params.size === 0 ? path : `${path}?${params.toString()}`;

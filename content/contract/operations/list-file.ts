@@ -17,7 +17,10 @@ export const asFile = {
     `csv or ndjson: the list as a file, all of it unless limit is given, at most ${fileRowsMax} rows; each ${rowsPerRead} count as one read`,
     "json",
   ),
-  fields: text("Fields of csv and ndjson, with commas; all unless given", "slug,name,country"),
+  fields: text(
+    "Fields of csv and ndjson, with commas; all of an item unless given, and identifiers (register numbers in org-id form) when named",
+    "slug,name,country",
+  ),
 };
 
 /** The limit of a file: absent means all. */

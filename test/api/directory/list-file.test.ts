@@ -9,6 +9,10 @@ import { aService, type TestService } from "#test/support/service.ts";
 
 const hostile = ["=1+1", "+2", "-x", "@y", '"quoted"', "a, b; c", "line\nfeed", "Ünï — 水"];
 const count = 1_203;
+const numbers = ["US-EIN-530196605", "GB-CHC-1089464"].map((org_id) => ({
+  ...{ country_code: org_id.slice(0, 2), type: "Number", org_id },
+  registration_number: org_id.slice(7),
+}));
 let service: TestService;
 beforeAll(async () => {
   service = await aService({
@@ -20,6 +24,7 @@ beforeAll(async () => {
         causes: at % 2 === 0 ? ["health", "education"] : [],
         country_code: at % 100 === 0 ? "US" : "KE",
         beneficiaries_per_year: at,
+        registrations: at === 0 ? numbers : [],
       }),
     ),
   });
@@ -100,6 +105,18 @@ describe("a whole list as a file", () => {
     expect(await (await service.get(path)).text()).toBe(
       "country,slug\r\nUnited States,harbour-0\r\n",
     );
+  });
+
+  test("has the numbers of registers when they are asked for", async () => {
+    const path = "/api/nonprofits?format=csv&fields=slug,identifiers&limit=1&sort=name";
+    expect(await (await service.get(path)).text()).toBe(
+      'slug,identifiers\r\nharbour-0,"US-EIN-530196605; GB-CHC-1089464"\r\n',
+    );
+    const lines = await service.get(path.replace("csv", "ndjson").replace("limit=1", "limit=2"));
+    expect(linesOf(await lines.text())).toEqual([
+      { slug: "harbour-0", identifiers: ["US-EIN-530196605", "GB-CHC-1089464"] },
+      { slug: "harbour-1", identifiers: [] },
+    ]);
   });
 
   test("refuses a field that no item has, and names the nearest", async () => {
