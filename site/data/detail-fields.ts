@@ -50,19 +50,17 @@ export function flatValue({ kind }: Field, value: unknown): string | number | bo
   return typeof value === "object" ? JSON.stringify(value) : (value as string | number);
 }
 
-/** An item in a cell: what names it, else its JSON. */
-function itemText(item: string | Row): string {
-  if (typeof item === "string") return item;
-  const name = about.item_names.find((key) => item[key] !== undefined);
-  return name === undefined ? JSON.stringify(item) : String(item[name] ?? "");
-}
+const itemNames: Readonly<Record<string, string>> = about.item_names;
 
-/** The line of a detail. */
+/** The line of a detail. Lists are joined, items by what names them; those that nothing names are JSON. */
 export const csvRow = (detail: Row): string =>
   csvLine(
     csvFields.map((field) => {
       const value = detail[field.name];
-      return Array.isArray(value) ? value.map(itemText) : flatValue(field, value);
+      const key = itemNames[field.name] ?? "";
+      if (!Array.isArray(value) || (key === "" && field.kind === "items" && value.length > 0))
+        return flatValue(field, value);
+      return value.map((item) => (typeof item === "string" ? item : String(item[key])));
     }),
   );
 

@@ -30,7 +30,9 @@ export async function writeSqlite(from: string, to: string) {
 async function fillDatabase(from: string, file: string): Promise<Table[]> {
   using db = new Database(file, { create: true, strict: true });
   // Half of a file is thrown away: nothing is kept to go back to. Bun's SQLite refuses OFF.
-  db.run(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA user_version = ${version}`);
+  db.run(
+    `PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA user_version = ${version}`,
+  );
   db.run("BEGIN");
   const tables: Table[] = [];
   const fields = detailFields.filter(({ name }) => name !== "id");

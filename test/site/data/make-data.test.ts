@@ -191,6 +191,9 @@ test("CSV has a row for each, defused, with lists joined", () => {
   expect(column("identifiers")).toEqual(details.map(({ identifiers }) => identifiers.join("; ")));
   expect(column("verified")).toEqual(details.map(({ verified }) => String(verified === 1)));
   expect(column("register_facts")?.at(0)).toBe("irs-bmf");
+  const json = (items: unknown[]) => (items.length === 0 ? "" : JSON.stringify(items));
+  expect(column("giver_answers")).toEqual(details.map((one) => json(one.giver_answers)));
+  expect(column("finances")).toEqual(details.map((one) => json(one.finances)));
 });
 
 test("Parquet reads as the details in hyparquet", async () => {
