@@ -131,7 +131,7 @@ export type DataResource = {
   bytes: number;
   /** "sha256:" and 64 hexadecimal digits. */
   hash: string;
-  licenses: Licence[];
+  licenses?: Licence[];
   sources: DataSource[];
 };
 export type DataPackage = { resources: readonly DataResource[] };

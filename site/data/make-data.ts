@@ -53,7 +53,9 @@ export async function makeData(
         resources.push({
           name: `${path.replace("/", "-")}-${format}`,
           path: path + ending,
-          ...{ title, format, ...kind, rows, licenses, sources, ...content },
+          ...{ title, format, ...kind, rows, sources, ...content },
+          // An empty list is none that a Data Package may have.
+          ...(licenses.length > 0 && { licenses }),
           bytes: stored.size,
           hash: `sha256:${stored.digest}`,
         });

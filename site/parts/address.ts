@@ -49,17 +49,19 @@ const wholeLists: Readonly<Record<string, (value: string) => string | null>> = {
   },
 };
 
-/** Where the list that this path shows a page of in JSON is whole, by format of the file. */
-export function listFiles(json: string): Record<FileFormat, string> {
+/** Where a list is whole, by format of the file, and its first entries side by side; `json` shows a page of it. */
+export function listLinks({
+  json,
+  entries,
+}: {
+  json: string;
+  entries: readonly { path: string }[];
+}) {
   const whole = json.replaceAll(/[?&](?:limit|offset)=\d+/g, "");
   const as = (format: FileFormat) => `${whole}${whole.includes("?") ? "&" : "?"}format=${format}`;
-  return { csv: as("csv"), ndjson: as("ndjson") };
+  const slugs = entries.slice(0, comparedMax).map(({ path }) => path.replace("/nonprofits/", ""));
+  return { csv: as("csv"), ndjson: as("ndjson"), compare: `/compare?orgs=${slugs.join(",")}` };
 }
-
-/** The page that has the first organisations of these side by side. */
-export const compareFirst = (entries: readonly { path: string }[]): string =>
-  `/compare?orgs=${entries.slice(0, comparedMax).map(slugIn).join(",")}`;
-const slugIn = ({ path }: { path: string }) => path.replace("/nonprofits/", "");
 
 export const withParams = (path: string, params: URLSearchParams): string =>
   params.size === 0 ? path : `${path}?${params.toString()}`;

@@ -39,7 +39,9 @@ export const dataJsonLd = (
     "@type": "Dataset",
     ...page,
     isAccessibleForFree: true,
-    license: [...new Set(resources.flatMap(({ licenses }) => licenses.map(({ path }) => path)))],
+    license: [
+      ...new Set(resources.flatMap(({ licenses = [] }) => licenses.map((one) => one.path))),
+    ],
     distribution: resources.map(({ path, mediatype, bytes, hash }) => ({
       "@type": "DataDownload",
       name: path,
