@@ -47,14 +47,15 @@ export async function listFile(
   const found = await find(files.fileLimit.parse(parametersOf(request)["limit"]));
   const { total, ids } = found;
   await countMoreReads(limits, request, ids.length / files.rowsPerRead);
-  const { head, line } = writers[format](read.value);
+  const shown = read.value;
+  const { head, line } = writers[format](shown);
   async function* lines() {
     yield utf8.encode(head);
     for (let at = 0; at < ids.length; at += rowsPerChunk) {
       const chunk = ids.slice(at, at + rowsPerChunk);
       const items = await summariesById(store, chunk, config.baseUrl);
       const rows = withMatch(items, { offset: offset + at }, { matching: 0, ...found });
-      if (read.value.includes("identifiers")) {
+      if (shown.includes("identifiers")) {
         const numbers = await identifiersById(store, chunk);
         for (const row of rows) {
           const identifiers = numbers.get(row.id)?.flatMap(({ org_id }) => org_id ?? []) ?? [];

@@ -123,8 +123,9 @@ function child<Table extends ChildTable, Parent = NonprofitRecord>(
   rows: (record: NonprofitRecord) => Omit<Table["$inferSelect"], "nonprofit_id">[],
   put: (record: Parent, row: Table["$inferSelect"]) => void,
   orElse = "",
+  unread = "",
 ) {
-  const own = columnNames(table);
+  const own = columnNames(table).filter((column) => column !== unread);
   const name = getTableName(table);
   return {
     table: table as ChildTable,
@@ -158,18 +159,21 @@ export const registerRecordUpsert = `ON CONFLICT (org_id, register) DO UPDATE SE
   .map((column) => `${column} = excluded.${column}`)
   .join(", ")}`;
 
-const registers = child(
-  registerRecords,
-  "org_id, register",
-  (record) => record.register_records,
-  (record: Pick<NonprofitRecord, "register_records">, row) => {
-    const { nonprofit_id: _, ...said } = row;
-    record.register_records.push(said);
-  },
-  registerRecordUpsert,
-);
+const registers = (unread = "") =>
+  child(
+    registerRecords,
+    "org_id, register",
+    (record) => record.register_records,
+    (record: Pick<NonprofitRecord, "register_records">, row) => {
+      const { nonprofit_id: _, ...said } = row;
+      record.register_records.push(Object.assign({ finances: [] }, said));
+    },
+    registerRecordUpsert,
+    unread,
+  );
 
-const ofSummaries = [causes, registers];
+/** No summary tells of the money of many years, which is most of what a search would read. */
+const ofSummaries = [causes, registers("finances")];
 
 /** What hangs on a nonprofit. */
 export const children = [
@@ -198,7 +202,7 @@ export const children = [
       record.registrations.push({ country_code, type, registration_number, org_id, ...linked });
     },
   ),
-  registers,
+  registers(),
   child(
     provenance,
     "field",
