@@ -19,7 +19,7 @@ export type Register = {
     /** True when an organisation has one row in the whole register: a second one means a damaged or doubled file. */
     onceEach: boolean;
   };
-  /** A malformed row is left out and counted, and ends the import only where a file has too many of them. */
+  /** A malformed row is left out and counted, and ends the import only where a file has too many of them, or all files nothing else. */
   quarantines?: boolean;
 };
 
@@ -112,25 +112,31 @@ export async function stageRows(
   const { report, clock, signal } = context;
   // Where the file was made it may be the next day already.
   const tomorrow = new Date(clock().getTime() + dayMs).toISOString().slice(0, 10);
+  let firstBad: BadRow | null = null;
   for (const file of files) {
     const { name, day } = file;
     if (day > tomorrow) return fail({ kind: "not_yet", file: name, as_of: day });
     const rowsBefore = report.rows;
     const staged = await stageFile(register, file, context);
-    if (!staged.ok || signal.aborted) return staged;
+    if (!staged.ok) return staged;
+    if (signal.aborted) return ok(null);
     if (report.rows === rowsBefore) return fail({ kind: "no_rows", file: name });
+    firstBad ??= staged.value;
   }
-  return ok(null);
+  const isNothingLeft = report.rows === report.skipped_because.bad && !context.skipBad;
+  return firstBad !== null && isNothingLeft ? fail({ kind: "bad_row", ...firstBad }) : ok(null);
 }
 
+/** Answers the first row that was left out. */
 async function stageFile(
   { parts, quarantines }: Register,
   { name: file, day, rows }: RegisterFile,
   context: StageContext,
-): Promise<Result<null, StageFailure>> {
+): Promise<Result<BadRow | null, StageFailure>> {
   const once = parts?.onceEach ?? false;
   const skipBad = context.skipBad || quarantines === true;
   const read = { rows: 0, bad: 0 };
+  let first: BadRow | null = null;
   for await (const row of rows) {
     if ("outcome" in row && context.signal.aborted) return ok(null);
     read.rows += 1;
@@ -141,9 +147,10 @@ async function stageFile(
     const bad = { file: place.file, line: row.line, problem };
     const skipped = skipOrRefuse(bad, { ...context, skipBad });
     if (!skipped.ok) return skipped;
+    first ??= bad;
   }
   const isTooBad = read.bad > quarantineFrom && read.bad > read.rows * quarantineShareMax;
-  return isTooBad && !context.skipBad ? fail({ kind: "too_many_bad", file, ...read }) : ok(null);
+  return isTooBad && !context.skipBad ? fail({ kind: "too_many_bad", file, ...read }) : ok(first);
 }
 
 /** Counts a malformed row and leaves it out, unless it ends the import. */

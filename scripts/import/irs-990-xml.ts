@@ -27,6 +27,7 @@ export const irs990Xml: DocumentFormat = {
   about:
     "Forms 990, 990-EZ and 990-PF as the IRS publishes them (zip, XML, folders), joined by EIN",
   lists: false,
+  quarantines: true,
   readFile: async function* (file, onBytes, today) {
     try {
       for await (const { place, bytes } of readDocuments(file, onBytes)) {
