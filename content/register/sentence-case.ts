@@ -6,6 +6,8 @@ const acronyms = new Set(words.acronyms.filter((word) => !given.notInProse.inclu
 const proper = new Map(given.proper.map((word) => [word.toLowerCase(), word]));
 const abbreviation =
   /^(?:INC|CO|CORP|LTD|ST|DR|MR|MRS|MS|NO|VS|JR|SR|REV|ETC|ASSN|ASSOC|DEPT|U|S|E|G|I)$/i;
+const phrases = new Map(given.phrases.map((phrase) => [phrase.toLowerCase(), phrase]));
+const inPhrases = new RegExp(String.raw`\b(?:${given.phrases.join("|")})\b`, "gi");
 const nothing = new RegExp(given.nothing, "i");
 
 /**
@@ -60,7 +62,8 @@ function sentenceCased(text: string, organisation: string): string {
     },
   );
   const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (found) => found.toUpperCase());
-  return withFullName(states, organisation);
+  const placed = states.replaceAll(inPhrases, (found) => phrases.get(found.toLowerCase()) ?? found);
+  return withFullName(placed, organisation);
 }
 
 function casedWord(word: string, own: ReadonlyMap<string, string>, opening: boolean): string {

@@ -13,11 +13,20 @@ describe("a text in capitals", () => {
     ["ROMAN CATHOLIC CHARITY THAT I KNOW", "Roman Catholic charity that I know"],
     ["(I) TO HELP. (II) TO HEAL", "(I) to help. (ii) to heal"],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
+    ["NEW YORKERS OF NEW YORK CITY'S NEW HOMES", "New Yorkers of New York City's new homes"],
+    ["TO THE UNITED STATES OF A UNITED PEOPLE", "To the United States of a united people"],
     [
       "THE WIDE SAMPLE NETWORK (WSN) OF HOMES (BIG): WSN HELPS",
       "The wide sample network (WSN) of homes (big): WSN helps",
     ],
   ])("%s becomes %s", (raw, readable) => expect(readableProse(raw)).toBe(readable));
+
+  test("writes common words small, though the organisation's name has them", () => {
+    const text = "ZEBRA MEETS ITS HUMAN NEEDS AND CONTINUES ITS MISSION";
+    expect(readableProse(text, "ZEBRA HUMAN NEEDS AND ITS BRANCHES")).toBe(
+      "Zebra meets its human needs and continues its mission",
+    );
+  });
 
   test("writes the organisation's name as the name is written", () => {
     const text = "ZEBRA VALLEY TRUST OF QUINLAN HELPS QUINLAN. ZVTQ LIKES THE VALLEY";
