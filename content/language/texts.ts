@@ -145,8 +145,9 @@ export function openTexts(language: string, catalogue: Catalogue) {
     fact: (fact: RegisterFact): string => {
       const { value, currency, period, form } = fact;
       if (language === "en") return factInWords(fact);
-      if (currency === undefined) return words.get(String(value)) ?? listOf(date(String(value)));
-      const said = amount(Number(value), currency);
+      if (currency === undefined && period === undefined)
+        return words.get(String(value)) ?? listOf(date(String(value)));
+      const said = currency === undefined ? number(Number(value)) : amount(Number(value), currency);
       if (period === undefined) return said;
       const ends = periodEnd(period);
       const key = ends.length === 7 ? "amount.period" : "amount.period_to_day";

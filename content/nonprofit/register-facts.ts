@@ -270,11 +270,13 @@ export const samePublicFacts = (a: NonprofitRecord, b: NonprofitRecord): boolean
 
 const withoutScope = (record: RegisterRecord) => ({ ...record, scope: "" });
 
-/** "US$ 3.3 million, year to December 2024, Form 990 or 990-EZ", "July 1994": the value of a fact as people read it, rounded unless `exact`. */
+/** "US$ 3.3 million, year to December 2024, Form 990 or 990-EZ", "17,420, year to June 2023", "July 1994": the value of a fact as people read it, rounded unless `exact`. */
 export function factInWords(fact: RegisterFact, exact = false): string {
   const { value, currency, period, form } = fact;
-  if (currency === undefined) return dateInWords(String(value));
-  const parts = [amountInWords(Number(value), currency, exact), period, form];
+  if (currency === undefined && period === undefined) return dateInWords(String(value));
+  // What is counted, employees for example, has no currency, and is never rounded.
+  const isExact = exact || currency === undefined;
+  const parts = [amountInWords(Number(value), currency ?? "", isExact), period, form];
   return parts.filter((part) => part !== undefined).join(", ");
 }
 

@@ -59,13 +59,17 @@ function figuresOf(period: FinancialPeriod, t: Texts): string {
 /** "17,420 employees, 265,000 volunteers, as filed for the year to June 2023." */
 function peopleOf({ register_records }: NonprofitRecord, t: Texts): string | undefined {
   const [found] = register_records.flatMap(({ facts }) => {
-    const people = (["employees", "volunteers"] as const).flatMap((name) =>
-      typeof facts[name] === "number" ? t.text(`money.${name}`, { count: facts[name] }) : [],
-    );
-    const period_end = facts["period_end"];
-    if (people.length === 0 || typeof period_end !== "string") return [];
+    const people = (["employees", "volunteers"] as const).flatMap((name) => {
+      const count = facts[name];
+      const period_end = facts[`${name}_to`] ?? facts["period_end"] ?? facts["accounts_to"];
+      if (typeof count !== "number" || typeof period_end !== "string") return [];
+      return { period_end, said: t.text(`money.${name}`, { count }) };
+    });
+    const [{ period_end } = { period_end: "" }] = people;
+    const same = people.filter((one) => one.period_end === period_end).map(({ said }) => said);
+    if (same.length === 0) return [];
     const period = timeOf({ period_start: null, period_end }, t);
-    return t.text("money.people", { people: people.join(", "), period });
+    return t.text("money.people", { people: same.join(", "), period });
   });
   return found;
 }

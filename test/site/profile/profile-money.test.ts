@@ -89,6 +89,23 @@ test("a real organisation's money stands in sentences, a chart and a table with 
   expect($("#money-title").text()).toBe("Income and spending by year");
 });
 
+test.each([
+  ["irs-990-xml", { period_end: "2023-06-30" }, /^1,200 employees, 7 volunteers, .* June 2023\.$/],
+  ["ccni", { accounts_to: "2023-03-31" }, /^1,200 employees, 7 volunteers, .* March 2023\.$/],
+  [
+    "ccew",
+    { employees_to: "2022-12-31", volunteers_to: "2021-12-31" },
+    /^1,200 employees, as filed for the year to December 2022\.$/,
+  ],
+])(
+  "people of %s stand in a sentence with the year of which they were filed",
+  (register, years, says) => {
+    const facts = { employees: 1_200, volunteers: 7, ...years };
+    const record = recordOf(register, facts, [filed("2023-12-31", { revenue: 7 })]);
+    expect(sectionOf(aNonprofit({ register_records: [record] })).said[1]).toMatch(says);
+  },
+);
+
 test("each language has its own words and figures", () => {
   const { said, rows } = sectionOf(redCross(), openTexts("es", es));
   expect(said[0]).toBe(
