@@ -159,7 +159,7 @@ const programsMax = 10;
 const programNameMax = 80;
 
 export const missionOf = (raw: string, organisation: string): string | null =>
-  shortened(readableProse(raw.replace(elsewhere, ""), organisation), missionMax) || null;
+  shortened(formProse(raw, organisation), missionMax) || null;
 
 export const descriptionOf = (raw: string, organisation: string): string | null =>
   shortened(readableProse(raw, organisation), descriptionMax) || null;
@@ -194,7 +194,7 @@ export function programsOf(
   const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
   const known = new Set(["", lettersOf(mission ?? "")]);
   const own = raw.flatMap(({ text, cost }) => {
-    const said = readableProse(text.replace(elsewhere, ""), organisation);
+    const said = formProse(text, organisation).replace(/^[-–•* ]+/u, "");
     const letters = lettersOf(said);
     // Of one programme that stands there twice the first counts.
     if (known.has(letters)) return [];
@@ -203,8 +203,9 @@ export function programsOf(
   });
   return own.slice(0, programsMax).map(({ text, cost }) => {
     const name = programName(text);
-    const said = shortened(afterName(text, name), programmeMax - cost.length - 1);
-    const description = [said, cost].filter((part) => part !== "").join(" ");
+    const said = shortened(afterName(text, name), programmeMax - cost.length - 2);
+    const ended = /[\p{L}\p{N}]$/u.test(said) && cost !== "" ? `${said}.` : said;
+    const description = [ended, cost].filter((part) => part !== "").join(" ");
     return {
       name: readableProse(name, organisation) || name,
       description: description === "" ? null : description,
@@ -217,6 +218,12 @@ export function programsOf(
 /** "(SEE SCHEDULE O)", "- CONTINUED ON SCHEDULE O": the end of a text that names where more stands. */
 const elsewhere =
   /[\s([–—:;,-]*\b(?:please )?(?:see|refer to|cont(?:inued|'d|inues)?\.?(?: (?:on|in|at))?)(?: the)?(?: attached)? sch\w* o\b[^.]{0,60}\W*$/i;
+
+/** "(CONTINUED ON PAGE 42)", in the midst of a text. */
+const continued = /\s*\(cont(?:inued?|['’]?d)?\b[^()]{0,60}\)\s*/gi;
+
+const formProse = (raw: string, organisation: string): string =>
+  readableProse(raw.replaceAll(continued, " ").replace(elsewhere, ""), organisation);
 
 /** A heading before a colon or a dash, or else the first words. */
 function programName(text: string): string {

@@ -16,6 +16,7 @@ import { fetchAndImport } from "#scripts/import/fetch-register.ts";
 import { type FetchOptions, fetchFile } from "#scripts/import/fetch-file.ts";
 import { scheduleImports } from "#scripts/publish/scheduled.ts";
 import { readCsv } from "#scripts/import/read-file.ts";
+import { sourceName } from "#site/profile/profile-facts.ts";
 import { registerFormats } from "#scripts/import/run-import.ts";
 import {
   anImporting,
@@ -352,6 +353,9 @@ test("every format of the table of registers has a licence, and every format sta
   const { default: registers } = await import("#content/editorial/registers.json");
   const named = new Set(registers.map(({ id }) => id));
   expect(registerFormats.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
+  const fillers = registerFormats.map(({ name }) => `register:${name}`);
+  const beside = ["register:irs-pub78", "register:irs-revocations"];
+  expect(fillers.filter((source) => sourceName(source) === source)).toEqual(beside);
   for (const { licence, attribution, files } of registers) {
     expect(licence.name && attribution).toBeTruthy();
     expect([licence.url, ...files].filter((url) => !url.startsWith("https://"))).toEqual([]);

@@ -119,6 +119,10 @@ describe("a return", () => {
     ],
     [undefined, mission("SEE SCHEDULE O")],
     [undefined, mission("N/A")],
+    [
+      "To protect the old through aid.",
+      mission("TO PROTECT THE OLD (CONTINUE ON SCHEDULE 'O')(CONTINUED FROM PAGE 1) THROUGH AID."),
+    ],
   ])("has the mission %s", async (said, form) => {
     expect((await draftOf(aReturn({ form }))).draft.fields?.mission).toBe(said);
   });
@@ -130,6 +134,8 @@ describe("a return", () => {
       "Meals: hot ones - SEE SCHEUDLE O",
       "Meals: hot ones.",
       "SEE SCHEDULE O",
+      "OTHER",
+      "- A car for work. It is driven",
     ];
     expect(
       programsOf(
@@ -140,7 +146,13 @@ describe("a return", () => {
     ).toEqual([
       {
         name: "Meals",
-        description: `Hot ones ${cost}`,
+        description: `Hot ones. ${cost}`,
+        beneficiaries_per_year: null,
+        location: null,
+      },
+      {
+        name: "A car for work",
+        description: `A car for work. It is driven. ${cost}`,
         beneficiaries_per_year: null,
         location: null,
       },
