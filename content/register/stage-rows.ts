@@ -109,36 +109,42 @@ export async function stageRows(
   files: Iterable<RegisterFile>,
   context: StageContext,
 ): Promise<Result<null, StageFailure>> {
-  const { report, clock, signal } = context;
+  const { clock, signal } = context;
   // Where the file was made it may be the next day already.
   const tomorrow = new Date(clock().getTime() + dayMs).toISOString().slice(0, 10);
-  let firstBad: BadRow | null = null;
+  let [firstBad, isAnyGood]: [BadRow | null, boolean] = [null, context.skipBad];
   for (const file of files) {
     const { name, day } = file;
     if (day > tomorrow) return fail({ kind: "not_yet", file: name, as_of: day });
-    const rowsBefore = report.rows;
     const staged = await stageFile(register, file, context);
     if (!staged.ok) return staged;
     if (signal.aborted) return ok(null);
-    if (report.rows === rowsBefore) return fail({ kind: "no_rows", file: name });
-    firstBad ??= staged.value;
+    const { rows, bad, first } = staged.value;
+    if (rows === 0) return fail({ kind: "no_rows", file: name });
+    if (!context.skipBad && isTooBad(staged.value))
+      return fail({ kind: "too_many_bad", file: name, bad, rows });
+    firstBad ??= first;
+    isAnyGood ||= rows > bad;
   }
-  const isNothingLeft = report.rows === report.skipped_because.bad && !context.skipBad;
-  return firstBad !== null && isNothingLeft ? fail({ kind: "bad_row", ...firstBad }) : ok(null);
+  return firstBad === null || isAnyGood ? ok(null) : fail({ kind: "bad_row", ...firstBad });
 }
 
-/** Answers the first row that was left out. */
+/** How many rows a file has, how many of them were left out, and the first of these. */
+type Read = { rows: number; bad: number; first: BadRow | null };
+
+const isTooBad = ({ rows, bad }: Read): boolean =>
+  bad > quarantineFrom && bad > rows * quarantineShareMax;
+
 async function stageFile(
   { parts, quarantines }: Register,
   { name: file, day, rows }: RegisterFile,
   context: StageContext,
-): Promise<Result<BadRow | null, StageFailure>> {
+): Promise<Result<Read, StageFailure>> {
   const once = parts?.onceEach ?? false;
   const skipBad = context.skipBad || quarantines === true;
-  const read = { rows: 0, bad: 0 };
-  let first: BadRow | null = null;
+  const read: Read = { rows: 0, bad: 0, first: null };
   for await (const row of rows) {
-    if ("outcome" in row && context.signal.aborted) return ok(null);
+    if ("outcome" in row && context.signal.aborted) return ok(read);
     read.rows += 1;
     const problem = stageRow(row, { file, day, once }, context);
     if (problem === null) continue;
@@ -147,10 +153,9 @@ async function stageFile(
     const bad = { file: place.file, line: row.line, problem };
     const skipped = skipOrRefuse(bad, { ...context, skipBad });
     if (!skipped.ok) return skipped;
-    first ??= bad;
+    read.first ??= bad;
   }
-  const isTooBad = read.bad > quarantineFrom && read.bad > read.rows * quarantineShareMax;
-  return isTooBad && !context.skipBad ? fail({ kind: "too_many_bad", file, ...read }) : ok(first);
+  return ok(read);
 }
 
 /** Counts a malformed row and leaves it out, unless it ends the import. */

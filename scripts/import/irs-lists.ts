@@ -130,24 +130,17 @@ export const irs990n: CsvFormat = {
 /** The number and name of a row, or what is wrong with them. */
 function organisationOf(row: Row): { org_id: string; name: string } | string {
   const ein = cell(row, "EIN");
-  if (!/^\d{9}$/.test(ein)) return `EIN is "${ein}", which is not nine digits`;
+  if (!/^(?!0{9})\d{9}$/.test(ein)) return `EIN is "${ein}", which is not nine digits`;
   return { org_id: `US-EIN-${ein}`, name: readableName(cell(row, "Legal Name")) || ein };
 }
-
-const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 
 /** "2017-11-15" of "15-NOV-2017", "" of nothing. */
 function listedDay(row: Row, column: string): { day: string; problem: string | null } {
   const text = cell(row, column);
-  if (text === "") return { day: "", problem: null };
-  const [, date = "", month = "", year = ""] = /^(\d\d)-([A-Z]{3})-(\d{4})$/i.exec(text) ?? [];
-  const number = months.indexOf(month.toUpperCase()) + 1;
-  const day = `${year}-${String(number).padStart(2, "0")}-${date}`;
-  const atMs = number === 0 ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
-  const isReal = !Number.isNaN(atMs) && new Date(atMs).toJSON().startsWith(day);
-  return isReal
-    ? { day, problem: null }
-    : { day, problem: `${column} is "${text}", which is no date like 15-NOV-2017` };
+  const day = /^\d\d-[A-Z]{3}-\d{4}$/i.test(text) ? dayOf(text.replaceAll("-", " ")) : null;
+  const isRight = text === "" || day !== null;
+  const problem = isRight ? null : `${column} is "${text}", which is no date like 15-NOV-2017`;
+  return { day: day ?? "", problem };
 }
 
 /** Due dates of that spring were moved; the list has the old ones. Source: IRS, on the list itself. */

@@ -316,7 +316,7 @@ function columnsOf(
       (name, at) => fitting.includes(name) && names.lastIndexOf(name) === at && name,
     );
   }
-  const missing = (alternatives[0] ?? []).filter((column) => !names.includes(column));
+  const missing = [...new Set(alternatives[0])].filter((column) => !names.includes(column));
   throw new BadInput(
     file,
     1,

@@ -168,6 +168,10 @@ describe("the e-Postcard", () => {
     expect(problems[0]).toMatch(/e\.txt, line \d+: the row has 27 fields/);
   });
 
+  test("a file with no other rows is refused with the first of them", async () => {
+    expect(await outcome(run(many(0, 3)))).toMatch(/e\.txt, line \d+: the row has 27 fields/);
+  });
+
   test("more than one in a hundred of them stop the run, and nothing is stored", async () => {
     const rows = many(1_000, 11);
     expect(await outcome(run(rows))).toMatch(
@@ -183,6 +187,7 @@ describe("the e-Postcard", () => {
     ["an impossible day", { 7: "02-31-2025" }, /Tax Period End is "02-31-2025", which is no date/],
     ["no period", { 7: "" }, /Tax Period End is empty/],
     ["no number", { 1: "12345" }, /EIN is "12345"/],
+    ["a number that is none", { 1: "000000000" }, /EIN is "000000000"/],
   ])("leaves out a row with %s, and says why", async (_, parts, message) => {
     const problem = expect.stringMatching(message);
     expect(await read("irs-990n", postcard("000000102", parts))).toEqual([
