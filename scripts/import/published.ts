@@ -1,11 +1,11 @@
 import fetching from "#content/editorial/fetching.json";
 import registers from "#content/editorial/registers.json";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
-import { askFile, FetchFailed, type FetchOptions } from "./fetch-file.ts";
+import { FetchFailed, type FetchOptions } from "./fetch-file.ts";
 import type { ImportRequest } from "./run-import.ts";
 
-/** Of a register whose files a page links to: the pattern of their addresses, the year first, and their usual address. */
-type FileList = { page: string; names: string; usual: string };
+/** Of a register whose files a page links to: the pattern of their addresses, the year first. */
+type FileList = { page: string; names: string };
 const lists: Readonly<Record<string, FileList>> = fetching.lists;
 
 /** Whether a register's files are tables that are read beside one another. */
@@ -63,26 +63,7 @@ async function listedFiles(list: FileList, request: FetchRequest): Promise<strin
   const past = [...byYear.keys()].filter((year) => year <= clock().getUTCFullYear());
   const newest = past.sort((a, b) => b - a).slice(0, years);
   if (newest.length > 0) return newest.flatMap((year) => byYear.get(year) ?? []);
-  const found = await usualFiles(list, request);
-  if (found.length > 0) return found;
-  throw new FetchFailed(`${list.page}: it links to no file, and none has its usual address`);
-}
-
-/** Asks for files by their usual addresses: of each month A, B and so on, up to the first that is absent. */
-async function usualFiles({ usual }: FileList, request: FetchRequest): Promise<string[]> {
-  const { origin, clock, signal, years } = request;
-  const found: string[] = [];
-  for (let back = 0; back < years * 12; back += 1) {
-    const year = String(clock().getUTCFullYear() - Math.floor(back / 12));
-    const month = String((back % 12) + 1).padStart(2, "0");
-    const named = usual.replaceAll("{year}", year).replace("{month}", month);
-    for (const letter of "ABCDEFGH") {
-      const url = named.replace("{letter}", letter);
-      if (!(await askFile(at(url, origin), signal))?.bytes) break;
-      found.push(url);
-    }
-  }
-  return found;
+  throw new FetchFailed(`${list.page}: it did not answer, or links to no such file`);
 }
 
 /** A published address, at another origin where one is set. */
