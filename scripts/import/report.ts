@@ -52,7 +52,7 @@ export function reportInWords(report: ImportReport): string {
     `  added      ${n(report.added)}`,
     `  changed    ${n(report.changed)}${report.restored > 0 ? ` (${n(report.restored)} restored)` : ""}`,
     `  unchanged  ${n(report.unchanged)}`,
-    `  withdrawn  ${n(report.withdrawn)}${report.skipped_because.bad > 0 && report.withdrawn === 0 ? " (malformed rows may hide nonprofits; --withdraw-many withdraws all the same)" : ""}`,
+    `  withdrawn  ${n(report.withdrawn)}${mapped.length > 0 && report.skipped_because.bad > 0 && report.withdrawn === 0 ? " (malformed rows may hide nonprofits; --withdraw-many withdraws all the same)" : ""}`,
     `  recorded   ${n(report.recorded)} without a profile`,
     ...(report.linked + report.links_waiting > 0
       ? [
