@@ -34,6 +34,15 @@ const textsOf = (register: string, facts: RegisterRecord["facts"]) =>
   factsOf({ register, facts }).map(factLine);
 
 describe("what a register says, in words a donor knows:", () => {
+  test("people are counted whole, with the year of which they were filed", () => {
+    const facts = { employees: 17_420, period_end: "2023-06-30", year_formed: 1900 };
+    expect(textsOf("irs-990-xml", facts)).toEqual([
+      "For the year to: 30 June 2023",
+      "Employees: 17,420, year to 30 June 2023",
+      "Year formed: 1900",
+    ]);
+  });
+
   test("the IRS", () => {
     expect(
       textsOf("irs-bmf", {
