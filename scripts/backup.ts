@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { defineCommand } from "citty";
 import { changedSecrets, lostKey, secretRemedy, signingKeyTrouble } from "#api/secrets.ts";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
@@ -12,23 +11,14 @@ import { version } from "#content/contract/base/version.ts";
 import { readKeys } from "./backup/keys.ts";
 import { openPlace } from "./backup/place.ts";
 import { type BackupOutcome, takeBackup } from "./backup/take.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, reasonOf, stopWith } from "./support/config.ts";
 
-const command = defineCommand({
-  meta: {
-    name: "backup",
-    description:
-      "Copies store and keys of a directory that may be running to a folder or a bucket, unpacks the copy and reads it through, and keeps the newest of 7 days and of 4 weeks. `bun run restore` brings it back. Exit code 1: it failed, and the older backups stay.",
-  },
+const command = wordedCommand("backup", {
   args: {
-    to: {
-      type: "string",
-      description:
-        "A folder, or s3://bucket/prefix with the keys of ALMONER_S3_…; default: ALMONER_BACKUP_TO",
-    },
-    json: { type: "boolean", description: "Answer as JSON on standard output" },
-    quiet: { type: "boolean", description: "Say nothing but what goes wrong" },
+    to: textOption,
+    json: flag,
+    quiet: flag,
   },
   run: async ({ args }) => {
     const config = configOrExit();

@@ -1,6 +1,5 @@
-import { defineCommand } from "citty";
 import { whyNoChain } from "./chain/installed.ts";
-import { runCommand } from "./support/command.ts";
+import { runCommand, wordedCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
 
 const missing = whyNoChain();
@@ -9,11 +8,7 @@ if (missing !== null) stopWith(missing);
 const { serve, serveArgs } = await import("./chain/serve-command.ts");
 const { chaos, faucet, send } = await import("./chain/client-commands.ts");
 
-const command = defineCommand({
-  meta: {
-    name: "chain",
-    description: "A Solana of your own for development and tests, with worthless SOL and USDC",
-  },
+const command = wordedCommand("chain", {
   args: serveArgs,
   default: "serve",
   subCommands: { serve, faucet, send, chaos },

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineCommand } from "citty";
-import { runCommand } from "./support/command.ts";
+import { runCommand, wordedCommand } from "./support/command.ts";
 
 /** What has to hold before anything is merged, besides the tests. */
 const steps: readonly { name: string; command: string[] }[] = [
@@ -17,11 +16,7 @@ const steps: readonly { name: string; command: string[] }[] = [
   { name: "dead code", command: ["knip", "--no-progress"] },
 ];
 
-const command = defineCommand({
-  meta: {
-    name: "check",
-    description: "Format, lint, types, dead code and tests; the last line counts the tests",
-  },
+const command = wordedCommand("check", {
   args: {
     only: {
       type: "string",

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { systemClock } from "#content/contract/base/time.ts";
@@ -7,22 +6,13 @@ import { CannotStart } from "#content/runtime/start-error.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { examine, type Finding } from "./doctor/examine.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit } from "./support/config.ts";
 import { json, print } from "./support/operator-api.ts";
 
-const command = defineCommand({
-  meta: {
-    name: "doctor",
-    description:
-      "Looks at store, keys, manifest, published files, chain, clock, disk and rights of a data folder, and names what is wrong and what helps. Exit code 1: something is.",
-  },
+const command = wordedCommand("doctor", {
   args: {
-    repair: {
-      type: "boolean",
-      description:
-        "Do what is safe: take rights from others, and remove what is made again from the store",
-    },
+    repair: flag,
     json,
   },
   run: async ({ args }) => {

@@ -1,17 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineCommand } from "citty";
 import { edgeParts, withParts } from "#site/delivery/edge-addresses.ts";
-import { runCommand } from "./support/command.ts";
+import { runCommand, wordedCommand } from "./support/command.ts";
 
 const folder = join(import.meta.dirname, "../site/delivery");
 
-const command = defineCommand({
-  meta: {
-    name: "edge",
-    description:
-      "Writes the parts of site/delivery/edge that follow from the table of addresses: run it when that table changes.",
-  },
+const command = wordedCommand("edge", {
   run: () => {
     for (const [file, parts] of Object.entries(edgeParts)) {
       const path = join(folder, file);

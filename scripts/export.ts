@@ -1,6 +1,6 @@
 import { createWriteStream, renameSync, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { defineCommand, type ParsedArgs } from "citty";
+import type { ParsedArgs } from "citty";
 import type { Transaction } from "@libsql/client";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import { recordLine } from "#content/nonprofit/record-line.ts";
@@ -12,35 +12,16 @@ import { configOrExit, openExistingStore, stopSignal, stopWith } from "./support
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { exportPlainSite } from "./export/plain-site.ts";
 import { startProgress } from "./support/progress.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
 
 const args = {
-  out: {
-    type: "string",
-    description: "File to write; without it the records go to standard output",
-  },
-  all: {
-    type: "boolean",
-    description:
-      "Every table, for moving the directory: picks, submissions, donations, log, holds, history and contacts, too. `import all` takes it",
-  },
-  site: {
-    type: "string",
-    description:
-      "plain: the published pages and files instead, in the folder --out, for a host that maps no addresses (python3 -m http.server)",
-  },
-  "with-contact-emails": {
-    type: "boolean",
-    description: "Include e-mail addresses, which are never public",
-  },
+  out: textOption,
+  all: flag,
+  site: textOption,
+  "with-contact-emails": flag,
 } as const;
 
-const command = defineCommand({
-  meta: {
-    name: "export",
-    description:
-      "Writes the whole directory as NDJSON, one record per line. `import ndjson` into an empty store makes the same directory.",
-  },
+const command = wordedCommand("export", {
   args,
   run: ({ args: asked }) => {
     const config = configOrExit();

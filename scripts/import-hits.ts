@@ -1,21 +1,15 @@
 import { statSync } from "node:fs";
-import { defineCommand } from "citty";
 import { dailyHashKeyOf } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { countLog, type LogReport } from "./import-hits/count-log.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, positional, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
 
-const command = defineCommand({
-  meta: {
-    name: "import-hits",
-    description:
-      "Counts hits on llms.txt, agents.md and the plugin manifest from access logs, and finds profiles that were opened within 60 s of a recommendation, for directories whose files a CDN or another web server sends. Reads nginx's combined format and Cloudflare's Logpush (JSON), gzipped or not. What was counted before is left out, so the same log can be given again while it grows. Needs the secrets folder of the service: user agents are compared by its daily hash. With --all also what the cache fetched from its origin counts, for an origin that is a bucket: a service behind the cache has counted those itself.",
-  },
+const command = wordedCommand("import-hits", {
   args: {
-    files: { type: "positional", required: true, description: "The access logs" },
-    all: { type: "boolean", description: "Count also what a cache fetched from its origin" },
-    json: { type: "boolean", description: "Answer as JSON on standard output" },
+    files: positional,
+    all: flag,
+    json: flag,
   },
   run: async ({ args }) => {
     const files = args._;

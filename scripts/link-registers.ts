@@ -1,19 +1,13 @@
-import { defineCommand } from "citty";
 import { systemClock } from "#content/contract/base/time.ts";
 import { linkRegisters } from "#content/register/link-registers.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopSignal } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
-const command = defineCommand({
-  meta: {
-    name: "link-registers",
-    description:
-      "Makes one profile of those that several registers list. Imports do it with what they changed; this goes through the whole directory.",
-  },
+const command = wordedCommand("link-registers", {
   args: {
-    check: { type: "boolean", description: "Say what would be linked, write nothing" },
-    json: { type: "boolean", description: "Answer as JSON on standard output" },
+    check: flag,
+    json: flag,
   },
   run: async ({ args }) => {
     using store = await openExistingStore(configOrExit(), { busyWaitMs: 60_000 });

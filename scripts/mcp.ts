@@ -1,24 +1,14 @@
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { defineCommand } from "citty";
 import { type Ask, mcpServer } from "#api/mcp/server.ts";
 import { version } from "#content/contract/base/version.ts";
-import { runCommand } from "./support/command.ts";
+import { runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopSignal, stopWith } from "./support/config.ts";
 
 const waitMsMax = 30_000;
 
-const command = defineCommand({
-  meta: {
-    name: "mcp",
-    description:
-      "Speaks the Model Context Protocol on stdin and stdout, and asks a directory over HTTP. For clients that start their tools as programs; others use the directory's /mcp.",
-  },
+const command = wordedCommand("mcp", {
   args: {
-    url: {
-      type: "string",
-      required: true,
-      description: "Origin of the directory, for example https://almoner.example",
-    },
+    url: { ...textOption, required: true },
   },
   run: async ({ args }) => {
     const stop = stopSignal();

@@ -1,4 +1,4 @@
-import { defineCommand, type ParsedArgs } from "citty";
+import type { ParsedArgs } from "citty";
 import { openLog } from "#api/log.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
@@ -23,43 +23,21 @@ import {
 } from "./publish/to-bucket.ts";
 import { turnDay, watch } from "./publish/watch.ts";
 import { checkedSigningKey, configOrExit, stopWith } from "./support/config.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
 
 const args = {
-  full: { type: "boolean", description: "Render everything again and say which files differed" },
-  watch: {
-    type: "boolean",
-    description: "Keep running, and publish every change within milliseconds",
-  },
-  rollback: {
-    type: "string",
-    description:
-      "Go back to release N, or with -N by N publications (default: -1), and hold publishing there",
-  },
-  resume: { type: "boolean", description: "Publish again after a rollback" },
-  status: {
-    type: "boolean",
-    description: "Show the current release, what waits, stored releases and failed pages",
-  },
-  processes: { type: "string", default: "2", description: "Rendering processes of a full build" },
-  to: {
-    type: "string",
-    description:
-      "Afterwards (with --watch: after each release) upload what changed to s3://bucket[/prefix]; default: ALMONER_S3_URL",
-  },
-  extensionless: {
-    type: "boolean",
-    description: "With --to: store pages also under keys without extension",
-  },
-  json: { type: "boolean", description: "Answer as JSON on standard output" },
+  full: flag,
+  watch: flag,
+  rollback: textOption,
+  resume: flag,
+  status: flag,
+  processes: { ...textOption, default: "2" },
+  to: textOption,
+  extensionless: flag,
+  json: flag,
 } as const;
 
-const command = defineCommand({
-  meta: {
-    name: "publish",
-    description:
-      "Publishes what changed in the store. Exit code 1: a page failed to render, or publishing failed.",
-  },
+const command = wordedCommand("publish", {
   args,
   run: async ({ args: given }) => {
     const config = configOrExit();

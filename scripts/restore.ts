@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { defineCommand, type ParsedArgs } from "citty";
+import type { ParsedArgs } from "citty";
 import { openLog } from "#api/log.ts";
 import type { Config } from "#api/config.ts";
 import { missingSecrets, signingKeyFile } from "#api/secrets.ts";
@@ -18,42 +18,20 @@ import {
   manifestOf,
   openPlace,
 } from "./backup/place.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { checkedSigningKey, configOrExit, reasonOf, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 const args = {
-  from: {
-    type: "string",
-    description:
-      "Folder or s3://bucket/prefix with backups, or the folder of one; default: ALMONER_BACKUP_TO",
-  },
-  name: { type: "string", description: "Which backup: its name (default: the newest)" },
-  "without-keys": {
-    type: "boolean",
-    description:
-      "Take no keys from the backup, but those in the folder `secrets` of the data folder, if it is there",
-  },
-  "same-feed": {
-    type: "boolean",
-    description:
-      "Nothing was published since the backup: the change feed goes on, and mirrors need not start again",
-  },
-  publish: {
-    type: "boolean",
-    default: true,
-    description: "Publish it, too",
-    negativeDescription: "Leave that to `bun start`, which answers meanwhile",
-  },
-  json: { type: "boolean", description: "Answer as JSON on standard output" },
+  from: textOption,
+  name: textOption,
+  "without-keys": flag,
+  "same-feed": flag,
+  publish: { ...flag, default: true },
+  json: flag,
 } as const;
 
-const command = defineCommand({
-  meta: {
-    name: "restore",
-    description:
-      "Brings a backup back into an empty data folder and publishes it. Nothing is overwritten. Exit code 1: the backup is damaged.",
-  },
+const command = wordedCommand("restore", {
   args,
   run: async ({ args: asked }) => {
     const config = configOrExit({ opens: false });

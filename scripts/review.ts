@@ -1,4 +1,3 @@
-import { defineCommand } from "citty";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import {
@@ -12,8 +11,8 @@ import { audit } from "./review/audit.ts";
 import { agents } from "./review/agents.ts";
 import { pick } from "./review/picks.ts";
 import { profile } from "./review/profiles.ts";
-import { approve, id, list, queues, reject, showOne } from "./review/reviews.ts";
-import { runCommand } from "./support/command.ts";
+import { approve, list, queues, reject, showOne } from "./review/reviews.ts";
+import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
 import {
   change,
@@ -25,9 +24,7 @@ import {
   pageLimit,
   pageLines,
   pageNumberOf,
-  place,
   print,
-  reason,
   reasonOf,
   show,
   valueOf,
@@ -35,25 +32,20 @@ import {
 } from "./support/operator-api.ts";
 import { startProgress } from "./support/progress.ts";
 
-const check = defineCommand({
-  meta: {
-    name: "check",
-    description: "Looks whether the sender of a request controls the organisation's host",
-  },
-  args: { id, operator, json },
+const check = wordedCommand("review check", {
+  args: { id: positional, operator, json },
   run: async ({ args }) => {
     const asked = { params: { id: args.id } };
     await change(args, args.id, verificationOperations.checkHostControl, asked);
   },
 });
 
-const log = defineCommand({
-  meta: { name: "log", description: "Shows what operators did, the newest first" },
+const log = wordedCommand("review log", {
   args: {
-    operator: { type: "string", description: "Only what this operator did" },
-    action: { type: "string", description: "Only this action, for example review.rejected" },
-    subject: { type: "string", description: "Only what was done to this, for example prose-12" },
-    before: place,
+    operator: textOption,
+    action: textOption,
+    subject: textOption,
+    before: textOption,
     limit: pageLimit,
     json,
   },
@@ -71,11 +63,7 @@ const log = defineCommand({
 const lineOf = ({ happened_at, operator: by, action, subject, detail }: AuditEntry): string =>
   `${happened_at}  ${by}  ${action}  ${JSON.stringify(subject)}  ${JSON.stringify(detail)}`;
 
-const health = defineCommand({
-  meta: {
-    name: "health",
-    description: "Shows the health of the directory; exit code 1 when something needs attention",
-  },
+const health = wordedCommand("review health", {
   args: { json },
   run: async ({ args }) => {
     const linesOf = (found: OperatorHealth): string[] => [
@@ -101,10 +89,9 @@ const healthNames = [
   "store",
 ] as const;
 
-const numbers = defineCommand({
-  meta: { name: "numbers", description: "Shows what happened day by day, in UTC" },
+const numbers = wordedCommand("review numbers", {
   args: {
-    days: { type: "string", default: "7", description: "How many days, including today" },
+    days: { ...textOption, default: "7" },
     json,
   },
   run: async ({ args }) => {
@@ -119,23 +106,11 @@ const numbers = defineCommand({
   },
 });
 
-const revert = defineCommand({
-  meta: {
-    name: "revert",
-    description:
-      "Undoes everything one agent's agreement made live, or named submissions: empties the fields, takes back credit, keeps the log",
-  },
+const revert = wordedCommand("review revert", {
   args: {
-    agent: { type: "string", description: "The agent's id; needed without --submissions" },
-    submissions: {
-      type: "string",
-      description: "Only these, by their numbers with commas between (see review agent)",
-    },
-    reason: {
-      type: "string",
-      default: "reverted by an operator",
-      description: "Why; agents see it in prior_rejections",
-    },
+    agent: textOption,
+    submissions: textOption,
+    reason: { ...textOption, default: "reverted by an operator" },
     operator,
     json,
   },
@@ -174,21 +149,11 @@ const revert = defineCommand({
   },
 });
 
-const revoke = defineCommand({
-  meta: {
-    name: "revoke",
-    description:
-      "Takes back a verification: the profile becomes an unclaimed listing, without what the claim brought",
-  },
+const revoke = wordedCommand("review revoke", {
   args: {
-    slug: { type: "string", description: "Slug of the profile (required)" },
-    reason,
-    values: {
-      type: "boolean",
-      default: true,
-      description: "Empty mission, website, city and country, too, where the organisation set them",
-      negativeDescription: "Keep mission, website, city and country as the organisation set them",
-    },
+    slug: textOption,
+    reason: textOption,
+    values: { ...flag, default: true },
     operator,
     json,
   },
@@ -207,19 +172,10 @@ const revoke = defineCommand({
   },
 });
 
-const erase = defineCommand({
-  meta: {
-    name: "erase",
-    description:
-      "Erases name and address of who sent a request, or of all requests from an address, at once",
-  },
+const erase = wordedCommand("review erase", {
   args: {
-    id: {
-      ...id,
-      required: false,
-      description: "Id of the request, for example onboarding-4f1c… or correction-4f1c…",
-    },
-    email: { type: "string", description: "All requests from this address instead" },
+    id: { ...positional, required: false },
+    email: textOption,
     operator,
     json,
   },
@@ -242,12 +198,7 @@ const erase = defineCommand({
   },
 });
 
-const command = defineCommand({
-  meta: {
-    name: "review",
-    description:
-      "Decides what waits for an operator, through the running service or, without one, in the store. Exit code 1: nothing was decided.",
-  },
+const command = wordedCommand("review", {
   subCommands: {
     queues,
     list,

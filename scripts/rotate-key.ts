@@ -1,4 +1,3 @@
-import { defineCommand } from "citty";
 import { BadSetting, type Config } from "#api/config.ts";
 import {
   existingSigningKeyOf,
@@ -10,22 +9,13 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { openSigner, type PublicKey } from "#content/feed/signing-keys.ts";
 import { noteSigningKeys, signingKeys } from "#content/feed/store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
 import { operator } from "./support/operator-api.ts";
 
-const command = defineCommand({
-  meta: {
-    name: "rotate-key",
-    description:
-      "Takes another signing key into use, from the next start on: a new one, or the one that was put in the place of the old. The old public key stays published, so that receipts signed with it stay valid.",
-  },
+const command = wordedCommand("rotate-key", {
   args: {
-    compromised: {
-      type: "boolean",
-      description:
-        "Forget the old key: others may have it, so what it signed proves nothing any more",
-    },
+    compromised: flag,
     operator,
   },
   run: async ({ args }) => {

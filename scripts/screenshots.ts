@@ -1,8 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { defineCommand } from "citty";
 import { chromium } from "playwright-core";
-import { runCommand } from "./support/command.ts";
+import { runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
 import { pagesOfEachKind } from "./support/page-kinds.ts";
 import { startProgress } from "./support/progress.ts";
@@ -10,16 +9,11 @@ import { startProgress } from "./support/progress.ts";
 const widths = { phone: 390, tablet: 768, desktop: 1_440 } as const;
 const schemes = ["light", "dark"] as const;
 
-const command = defineCommand({
-  meta: {
-    name: "screenshots",
-    description:
-      "Takes a picture of every kind of page of a running directory, on three screens, light and dark, so that a person can look",
-  },
+const command = wordedCommand("screenshots", {
   args: {
-    url: { type: "string", default: "http://localhost:8080", description: "The directory" },
-    out: { type: "string", default: "screenshots", description: "Folder for the pictures" },
-    browser: { type: "string", default: "/usr/bin/chromium", description: "Chromium's program" },
+    url: { ...textOption, default: "http://localhost:8080" },
+    out: { ...textOption, default: "screenshots" },
+    browser: { ...textOption, default: "/usr/bin/chromium" },
   },
   run: async ({ args }) => {
     mkdirSync(args.out, { recursive: true });

@@ -1,4 +1,3 @@
-import { defineCommand } from "citty";
 import { isoDay, systemClock } from "#content/contract/base/time.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { openStore, type Store } from "#content/store/open.ts";
@@ -10,16 +9,11 @@ import {
 } from "./seed/seed-directory.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
 
 const seedNumberMax = 2 ** 31 - 1;
 
-const command = defineCommand({
-  meta: {
-    name: "seed",
-    description:
-      "Fills the store with a sample directory of invented nonprofits. The same numbers give the same content; an interrupted run continues. Exit code 1: not all profiles were added.",
-  },
+const command = wordedCommand("seed", {
   args: {
     profiles: {
       type: "string",
@@ -31,12 +25,9 @@ const command = defineCommand({
       default: "1",
       description: `Each number gives a different sample: 1 to ${seedNumberMax}`,
     },
-    "as-of": {
-      type: "string",
-      description: "The day that is today in the sample, YYYY-MM-DD (today)",
-    },
-    add: { type: "boolean", description: "Add to a store that holds a sample already" },
-    json: { type: "boolean", description: "Answer as JSON on standard output" },
+    "as-of": textOption,
+    add: flag,
+    json: flag,
   },
   run: async ({ args }) => {
     const asked = {

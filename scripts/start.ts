@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
 import { openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 import { listen } from "#api/http/listen.ts";
@@ -29,26 +28,14 @@ import { openDrawing } from "./start/drawing.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { type RunningChain, startLocalChain } from "./start/local-chain.ts";
 import { fillFromRegister, realFolder } from "./start/real-directory.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
-const command = defineCommand({
-  meta: {
-    name: "start",
-    description:
-      "Serves directory and service on one port. An empty data folder is filled with a sample directory first.",
-  },
+const command = wordedCommand("start", {
   args: {
-    profiles: {
-      type: "string",
-      description: "Profiles of the sample directory, when the store is empty (41000)",
-    },
-    sample: {
-      type: "boolean",
-      description:
-        "Fill a missing or empty store with the sample, also in a folder that was used before",
-    },
+    profiles: textOption,
+    sample: flag,
     real: {
       type: "boolean",
       description: `Serve real nonprofits, from a register that ships with the project, in ${realFolder} (or ALMONER_DATA_DIR)`,

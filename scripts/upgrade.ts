@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
 import { softwareVersion } from "#content/store/software.ts";
 import { storeBytes } from "#content/operation/directory-facts-store.ts";
@@ -9,24 +8,16 @@ import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { migrateAmongOthers, pendingMigrations, storeVersion } from "#content/store/upgrade.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
 import { json, print } from "./support/operator-api.ts";
 
 /** Of the size of the store: a migration writes its log, and may make a table again. */
 const roomFactor = 2;
 
-const command = defineCommand({
-  meta: {
-    name: "upgrade",
-    description:
-      "Brings the tables of the store up to date with this version, as every start does. Exit code 1: there is no room for it.",
-  },
+const command = wordedCommand("upgrade", {
   args: {
-    check: {
-      type: "boolean",
-      description: "Only say what would be done, and how long it takes: tried on a copy",
-    },
+    check: flag,
     json,
   },
   run: async ({ args }) => {

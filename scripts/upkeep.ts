@@ -1,6 +1,5 @@
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { defineCommand } from "citty";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { openLog } from "#api/log.ts";
@@ -18,23 +17,14 @@ import { openWebExport } from "#site/bundle/precompress.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { siteDigest } from "#site/renderer/compile.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
 
-const command = defineCommand({
-  meta: {
-    name: "upkeep",
-    description:
-      "Frees room, also beside a running service: counts of old hours become counts of days, contacts that agents sent and that were rejected 90 days ago are erased, the store gives back what deleted rows held, its log is emptied, and releases, blobs, compiled sites and remnants that nothing needs go. Says how many bytes that freed.",
-  },
+const command = wordedCommand("upkeep", {
   args: {
-    compact: {
-      type: "boolean",
-      description:
-        "Compact the store however little that frees: writes wait meanwhile, about a second for 100 MB",
-    },
-    json: { type: "boolean", description: "Answer as JSON on standard output" },
-    quiet: { type: "boolean", description: "Say nothing but what goes wrong" },
+    compact: flag,
+    json: flag,
+    quiet: flag,
   },
   run: async ({ args }) => {
     const config = configOrExit();

@@ -1,25 +1,21 @@
 import { statSync } from "node:fs";
-import { defineCommand } from "citty";
 import { existingSigningKeyOf } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
 import { addressesOf, compareCopy, type ListPins, type SignedList } from "./verify/directory.ts";
 import { checkReceipt, type ReceiptPins } from "./verify/receipt.ts";
 import { isUrl, Unproven } from "./verify/source.ts";
 
 const args = {
-  target: { type: "positional", required: true, description: "A URL, a folder, a file, or -" },
-  list: { type: "boolean", description: "Print the addresses of a directory's files" },
-  after: { type: "string", description: "An older copy, or its snapshot/manifest.json" },
-  key: {
-    type: "string",
-    description: "The public key: x of its JWK, or a file or URL with the JWK or the JWK set",
-  },
-  issuer: { type: "string", description: "Origin of the directory that has to be the issuer" },
-  rpc: { type: "string", description: "URL of a Solana RPC node, to check on chain too" },
-  json: { type: "boolean", description: "One JSON object on standard output" },
+  target: positional,
+  list: flag,
+  after: textOption,
+  key: textOption,
+  issuer: textOption,
+  rpc: textOption,
+  json: flag,
 } as const;
 
 /** The options of each use. */
@@ -29,17 +25,7 @@ const uses = {
   "a receipt": ["key", "issuer", "rpc", "json"],
 } as const;
 
-const command = defineCommand({
-  meta: {
-    name: "verify",
-    description:
-      "verify <URL> --list prints the addresses of a directory's files, one a line, once its signed list is checked. " +
-      "verify <folder> says whether a copy of a directory is whole, signed, current and, with --after, no older than another. " +
-      "verify <receipt> (a file, a URL as receipt_url gives it, or - for standard input) says whether the receipt of a donation is valid. " +
-      "Anyone can sign as a directory of their own: name its key by --key, or for a receipt the directory by --issuer. Without either, only " +
-      "this directory's own receipts are valid (ALMONER_BASE_URL, or the signing key in the data folder). With a file and --key it uses no network, " +
-      "and cannot know whether a receipt was taken back. Exit code 0: whole or valid, 1: not, 2: nothing that can be checked, 3: cannot be checked now.",
-  },
+const command = wordedCommand("verify", {
   args,
   run: async ({ args: { target, list, after, key, issuer, rpc, json } }) => {
     const use = useOf(target, list === true);

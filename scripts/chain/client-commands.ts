@@ -1,5 +1,5 @@
+import { flag, positional, textOption, wordedCommand } from "#scripts/support/command.ts";
 import { Connection, Keypair } from "@solana/web3.js";
-import { defineCommand } from "citty";
 import { microUsdcFrom } from "#content/contract/base/money.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { buildPayment, type Payment } from "./instructions.ts";
@@ -7,16 +7,15 @@ import { chainFiles, notedAddress } from "./installed.ts";
 import { localConfigOrExit, portDefault, troubleArgs, troublesIn } from "./serve-command.ts";
 
 const common = {
-  url: { type: "string", description: "URL of the chain; default: that of the data folder" },
-  json: { type: "boolean", description: "Answer as JSON on standard output" },
+  url: textOption,
+  json: flag,
 } as const;
 
-export const faucet = defineCommand({
-  meta: { name: "faucet", description: "Gives a wallet SOL and USDC" },
+export const faucet = wordedCommand("chain faucet", {
   args: {
-    wallet: { type: "string", required: true, description: "Address of the wallet" },
-    sol: { type: "string", default: "1", description: "SOL" },
-    usdc: { type: "string", default: "100", description: "USDC" },
+    wallet: { ...textOption, required: true },
+    sol: { ...textOption, default: "1" },
+    usdc: { ...textOption, default: "100" },
     ...common,
   },
   run: async ({ args }) => {
@@ -29,18 +28,13 @@ export const faucet = defineCommand({
   },
 });
 
-export const send = defineCommand({
-  meta: { name: "send", description: "Pays USDC from a new donor wallet" },
+export const send = wordedCommand("chain send", {
   args: {
-    link: {
-      type: "positional",
-      required: false,
-      description: "A Solana Pay link, as on /donate pages",
-    },
-    to: { type: "string", description: "Wallet that is paid" },
-    amount: { type: "string", description: "USDC (1)" },
-    memo: { type: "string", description: "Memo: a donation's names its intent" },
-    reference: { type: "string", description: "Addresses to find it by, comma-separated" },
+    link: { ...positional, required: false },
+    to: textOption,
+    amount: textOption,
+    memo: textOption,
+    reference: textOption,
     ...common,
   },
   run: async ({ args }) => {
@@ -53,10 +47,9 @@ export const send = defineCommand({
   },
 });
 
-export const chaos = defineCommand({
-  meta: { name: "chaos", description: "Shows the simulated failures, or sets them" },
+export const chaos = wordedCommand("chain chaos", {
   args: {
-    off: { type: "boolean", description: "Turn all simulated failures off" },
+    off: flag,
     ...troubleArgs,
     ...common,
   },

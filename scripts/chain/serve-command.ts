@@ -1,6 +1,6 @@
+import { flag, textOption, wordedCommand } from "#scripts/support/command.ts";
 import { rmSync, writeFileSync } from "node:fs";
 import { PublicKey } from "@solana/web3.js";
-import { defineCommand } from "citty";
 import { z } from "zod";
 import { openSponsor } from "#api/chain/payment.ts";
 import type { Config } from "#api/config.ts";
@@ -37,14 +37,13 @@ export const troublesIn = (args: Record<string, unknown>): Record<string, number
   );
 
 export const serveArgs = {
-  port: { type: "string", description: "Port, 0 for a free one (ALMONER_CHAIN_PORT)" },
-  memory: { type: "boolean", description: "Store nothing: every start is a new chain" },
+  port: textOption,
+  memory: flag,
   ...troubleArgs,
 } as const;
 
 /** Runs the local chain until it is asked to stop, or until the process that started it is gone. */
-export const serve = defineCommand({
-  meta: { name: "serve", description: "Runs the chain (the default command)" },
+export const serve = wordedCommand("chain serve", {
   args: serveArgs,
   run: async ({ args }) => {
     const config = localConfigOrExit();

@@ -1,4 +1,4 @@
-import { defineCommand } from "citty";
+import { positional, textOption, wordedCommand } from "../support/command.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import {
   change,
@@ -8,20 +8,12 @@ import {
   pageLimit,
   pageLines,
   pageNumberOf,
-  place,
-  reason,
   reasonOf,
   show,
 } from "../support/operator-api.ts";
 
-const agent = { type: "positional", required: true, description: "Id of the agent" } as const;
-
-const submissions = defineCommand({
-  meta: {
-    name: "submissions",
-    description: "Shows what an agent's agreement made live, with the numbers that revert takes",
-  },
-  args: { agent, limit: pageLimit, after: place, json },
+const submissions = wordedCommand("review agent submissions", {
+  args: { agent: positional, limit: pageLimit, after: textOption, json },
   run: async ({ args }) => {
     const page = { limit: limitOf(args.limit), after: pageNumberOf(args.after) };
     const query = { agent_id: args.agent, ...page };
@@ -39,13 +31,8 @@ const submissions = defineCommand({
   },
 });
 
-const bind = defineCommand({
-  meta: {
-    name: "bind",
-    description:
-      "Binds an agent's id for its owner and prints the secret, once; an earlier one ends",
-  },
-  args: { agent, reason, operator, json },
+const bind = wordedCommand("review agent bind", {
+  args: { agent: positional, reason: textOption, operator, json },
   run: async ({ args }) => {
     const body = { agent_id: args.agent, reason: reasonOf(args.reason) };
     await change(args, args.agent, operations.bindAgentForOwner, { body }, (given) =>
@@ -54,15 +41,11 @@ const bind = defineCommand({
   },
 });
 
-const name = defineCommand({
-  meta: {
-    name: "name",
-    description: "Approves the name under which an agent's corroborations are named",
-  },
+const name = wordedCommand("review agent name", {
   args: {
-    agent,
-    name: { type: "string", description: "The name; without it, an approval is taken back" },
-    reason,
+    agent: positional,
+    name: textOption,
+    reason: textOption,
     operator,
     json,
   },
@@ -80,7 +63,6 @@ const name = defineCommand({
   },
 });
 
-export const agents = defineCommand({
-  meta: { name: "agent", description: "Binds and names agents, and lists what they made live" },
+export const agents = wordedCommand("review agent", {
   subCommands: { submissions, bind, name },
 });

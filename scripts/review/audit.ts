@@ -1,7 +1,7 @@
+import { flag, textOption, wordedCommand } from "#scripts/support/command.ts";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
 import { existingSigningKeyOf } from "#api/secrets.ts";
 import { feedPaths } from "#content/contract/feed.ts";
@@ -33,24 +33,11 @@ const waitMs = 30_000;
 const headWithinMs = 2 * 86_400_000;
 
 /** `review audit`: looks at the store itself, not through the service, which may have been changed with the log. */
-export const audit = defineCommand({
-  meta: {
-    name: "audit",
-    description:
-      "Checks that the audit log is as it was written, by its hashes and by the heads that were published; exit code 1 when it is not",
-  },
+export const audit = wordedCommand("review audit", {
   args: {
-    verify: { type: "boolean", description: "Check every entry (required)" },
-    heads: {
-      type: "string",
-      description:
-        "A copy of changes/audit.json to compare with, from a mirror or a backup: a file or a URL",
-    },
-    key: {
-      type: "string",
-      description:
-        "Public keys (x of their JWK) that signed the heads, with commas between; default: the one in use",
-    },
+    verify: flag,
+    heads: textOption,
+    key: textOption,
     json,
   },
   run: async ({ args }) => {

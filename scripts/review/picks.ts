@@ -1,4 +1,4 @@
-import { defineCommand } from "citty";
+import { positional, textOption, wordedCommand } from "../support/command.ts";
 import { CauseId } from "#content/contract/cause.ts";
 import { pickOperations as operations } from "#content/contract/operations/recommendation.ts";
 import type { PickItem } from "#content/contract/recommendation.ts";
@@ -11,26 +11,18 @@ import {
   pageLimit,
   reasonOf,
   show,
-  slugArgument,
 } from "../support/operator-api.ts";
 
 const words = {
-  for: {
-    type: "string",
-    description: 'Donor intents, with semicolons between: "donors interested in wells; …"',
-  },
-  why: { type: "string", description: "One to three restrained sentences" },
-  causes: {
-    type: "string",
-    description: "Cause ids with commas between; `all` for all causes of the profile (the default)",
-  },
+  for: textOption,
+  why: textOption,
+  causes: textOption,
 } as const;
 
-const list = defineCommand({
-  meta: { name: "list", description: "Shows what is recommended, by slug" },
+const list = wordedCommand("review pick list", {
   args: {
     limit: pageLimit,
-    after: { type: "string", description: "Goes on after this slug" },
+    after: textOption,
     json,
   },
   run: async ({ args }) => {
@@ -43,9 +35,8 @@ const list = defineCommand({
   },
 });
 
-const add = defineCommand({
-  meta: { name: "add", description: "Recommends a nonprofit" },
-  args: { slug: slugArgument, ...words, operator, json },
+const add = wordedCommand("review pick add", {
+  args: { slug: positional, ...words, operator, json },
   run: async ({ args }) => {
     const { recommended_for = [], why_recommended = "", causes } = wordsOf(args);
     if (recommended_for.length === 0) stopWith("--for: give the donor intents.", 2);
@@ -55,13 +46,8 @@ const add = defineCommand({
   },
 });
 
-const edit = defineCommand({
-  meta: {
-    name: "edit",
-    description:
-      "Changes what is said of a recommended nonprofit; what you leave out stays as it is",
-  },
-  args: { slug: slugArgument, ...words, operator, json },
+const edit = wordedCommand("review pick edit", {
+  args: { slug: positional, ...words, operator, json },
   run: async ({ args }) => {
     const body = wordsOf(args);
     if (Object.values(body).every((one) => one === undefined)) {
@@ -72,14 +58,10 @@ const edit = defineCommand({
   },
 });
 
-const remove = defineCommand({
-  meta: {
-    name: "remove",
-    description: "Stops recommending a nonprofit; agents cannot restore it by agreement",
-  },
+const remove = wordedCommand("review pick remove", {
   args: {
-    slug: slugArgument,
-    reason: { type: "string", description: "Why (required)" },
+    slug: positional,
+    reason: textOption,
     operator,
     json,
   },
@@ -89,8 +71,7 @@ const remove = defineCommand({
   },
 });
 
-export const pick = defineCommand({
-  meta: { name: "pick", description: "Lists, adds, edits and removes recommended nonprofits" },
+export const pick = wordedCommand("review pick", {
   subCommands: { list, add, edit, remove },
 });
 

@@ -1,32 +1,19 @@
-import { defineCommand } from "citty";
+import { positional, textOption, wordedCommand } from "../support/command.ts";
 import { profileOperations as operations } from "#content/contract/operations/profile-change.ts";
 import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { stopWith } from "../support/config.ts";
-import {
-  change,
-  json,
-  neededOption,
-  operator,
-  reason,
-  reasonOf,
-  slugArgument,
-} from "../support/operator-api.ts";
+import { change, json, neededOption, operator, reasonOf } from "../support/operator-api.ts";
 
-const withdraw = defineCommand({
-  meta: { name: "withdraw", description: "Takes a profile out of all lists; its address stays" },
-  args: { slug: slugArgument, reason, operator, json },
+const withdraw = wordedCommand("review profile withdraw", {
+  args: { slug: positional, reason: textOption, operator, json },
   run: async ({ args }) => {
     const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason) } };
     await change(args, args.slug, operations.withdrawProfile, asked);
   },
 });
 
-const restore = defineCommand({
-  meta: {
-    name: "restore",
-    description: "Brings a withdrawn profile back, whether an operator or a register withdrew it",
-  },
-  args: { slug: slugArgument, reason, operator, json },
+const restore = wordedCommand("review profile restore", {
+  args: { slug: positional, reason: textOption, operator, json },
   run: async ({ args }) => {
     const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason) } };
     await change(args, args.slug, operations.restoreProfile, asked);
@@ -35,16 +22,12 @@ const restore = defineCommand({
 
 const fields = ProfileEdit.shape.values.shape;
 
-const edit = defineCommand({
-  meta: { name: "edit", description: "Sets or empties one field of a profile" },
+const edit = wordedCommand("review profile edit", {
   args: {
-    slug: slugArgument,
+    slug: positional,
     field: { type: "string", description: `One of ${Object.keys(fields).join(", ")} (required)` },
-    value: {
-      type: "string",
-      description: "The value; lists as JSON. Without it the field is emptied",
-    },
-    reason,
+    value: textOption,
+    reason: textOption,
     operator,
     json,
   },
@@ -68,15 +51,11 @@ function valueOf(field: string, text: string): unknown {
   }
 }
 
-const merge = defineCommand({
-  meta: {
-    name: "merge",
-    description: "Withdraws a profile in favour of another, which gets what it lacks",
-  },
+const merge = wordedCommand("review profile merge", {
   args: {
-    slug: slugArgument,
-    into: { type: "string", description: "Slug of the profile that stays (required)" },
-    reason,
+    slug: positional,
+    into: textOption,
+    reason: textOption,
     operator,
     json,
   },
@@ -88,7 +67,6 @@ const merge = defineCommand({
   },
 });
 
-export const profile = defineCommand({
-  meta: { name: "profile", description: "Withdraws, restores, edits and merges profiles" },
+export const profile = wordedCommand("review profile", {
   subCommands: { withdraw, restore, edit, merge },
 });

@@ -1,4 +1,4 @@
-import { defineCommand } from "citty";
+import { positional, textOption, wordedCommand } from "../support/command.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import { ApproveBody, type ReviewItem, ReviewKind } from "#content/contract/review.ts";
 import { stopWith } from "../support/config.ts";
@@ -11,28 +11,17 @@ import {
   operator,
   pageLimit,
   pageLines,
-  place,
   print,
   show,
   valueOf,
   withOperatorApi,
 } from "../support/operator-api.ts";
 
-export const id = {
-  type: "positional",
-  required: true,
-  description: "Id of the review, as list shows it; approve and reject take several",
-} as const;
-
-export const list = defineCommand({
-  meta: { name: "list", description: "Shows what waits for a decision, the oldest first" },
+export const list = wordedCommand("review list", {
   args: {
-    kind: {
-      type: "string",
-      description: "Only one kind: onboarding, prose, draft, contested, revert, hold or correction",
-    },
+    kind: textOption,
     limit: pageLimit,
-    after: place,
+    after: textOption,
     json,
   },
   run: async ({ args }) => {
@@ -47,8 +36,7 @@ export const list = defineCommand({
   },
 });
 
-export const queues = defineCommand({
-  meta: { name: "queues", description: "Counts what waits, by kind" },
+export const queues = wordedCommand("review queues", {
   args: { json },
   run: async ({ args }) => {
     await show(args, operations.countReviews, {}, (counted) =>
@@ -61,9 +49,8 @@ export const queues = defineCommand({
   },
 });
 
-export const showOne = defineCommand({
-  meta: { name: "show", description: "Shows one thing that waits, or who decided it" },
-  args: { id, json },
+export const showOne = wordedCommand("review show", {
+  args: { id: positional, json },
   run: ({ args }) =>
     withOperatorApi(defaultOperator, async (call) => {
       const found = await call(operations.getReview, { params: { id: args.id } });
@@ -100,20 +87,11 @@ const allLines = (review: ReviewItem): string[] => [
   ...(review.flags.length === 0 ? [] : [`  flags: ${JSON.stringify(review.flags)}`]),
 ];
 
-export const approve = defineCommand({
-  meta: {
-    name: "approve",
-    description:
-      "Accepts one: prose goes live, a contested or wrong field is set, a draft is recommended",
-  },
+export const approve = wordedCommand("review approve", {
   args: {
-    id,
-    value: {
-      type: "string",
-      description:
-        "Edited prose, the right value of a contested or wrong field, or a draft's sentences (or both its members as JSON)",
-    },
-    reason: { type: "string", description: "Why, for the audit log" },
+    id: positional,
+    value: textOption,
+    reason: textOption,
     operator,
     json,
   },
@@ -128,9 +106,8 @@ export const approve = defineCommand({
   },
 });
 
-export const reject = defineCommand({
-  meta: { name: "reject", description: "Rejects one; the sender sees the reason" },
-  args: { id, reason: { type: "string", description: "Why (required)" }, operator, json },
+export const reject = wordedCommand("review reject", {
+  args: { id: positional, reason: textOption, operator, json },
   run: async ({ args }) => {
     const reason = neededOption("reason", args.reason, "say why; the agents see it.");
     if (args._.length > 1) return decideMany(args, "rejected", usable({ reason }).reason);

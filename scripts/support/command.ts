@@ -1,6 +1,36 @@
 import { type ArgsDef, type CommandDef, runCommand as run, runMain } from "citty";
+import words from "#content/editorial/commands.json";
 import { softwareVersion } from "#content/store/software.ts";
 import { stopWith, wordsOf } from "./config.ts";
+
+/** Kinds of options; what each one means is said in content/editorial/commands.json. */
+export const textOption = { type: "string" } as const;
+export const flag = { type: "boolean" } as const;
+export const positional = { type: "positional", required: true } as const;
+
+type CommandWords = { does: string; options?: Readonly<Record<string, string>> };
+
+/**
+ * A command with its words from content/editorial/commands.json: `name` is how it is called, `review log` for example. What
+ * an option says here wins over the command's words, and those over what options of that name say everywhere.
+ */
+export function wordedCommand<const Args extends ArgsDef>(
+  name: keyof typeof words.commands,
+  { args, ...rest }: { args?: Args } & Pick<CommandDef<Args>, "default" | "subCommands" | "run">,
+): CommandDef<Args> {
+  const { does, options = {} }: CommandWords = words.commands[name];
+  const said: Readonly<Record<string, string>> = { ...words.options, ...options };
+  const worded = Object.entries<ArgsDef[string]>(args ?? {}).map(([option, shape]) => {
+    const negativeDescription = options[`no-${option}`];
+    const negative = negativeDescription === undefined ? {} : { negativeDescription };
+    return [option, { description: said[option], ...negative, ...shape }];
+  });
+  return {
+    meta: { name: name.slice(name.lastIndexOf(" ") + 1), description: does },
+    args: Object.fromEntries(worded),
+    ...rest,
+  };
+}
 
 /**
  * Runs a command as citty does, but refuses an option that it does not know: a mistyped --check must not write. Ends

@@ -13,6 +13,7 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { bundleExists } from "#site/bundle/manifest.ts";
 import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { flag, textOption } from "./command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 
 /** The outcome of an operation: the value, or why not, as its problem says it. */
@@ -148,19 +149,8 @@ async function openActions(config: Config, operator: string): Promise<Connection
 }
 
 /** Options that commands of operators share. */
-export const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
-export const operator = {
-  type: "string",
-  default: defaultOperator,
-  description: "Who decides, for the audit log",
-} as const;
-
-export const reason = { type: "string", description: "Why, for the audit log (required)" } as const;
-export const slugArgument = {
-  type: "positional",
-  required: true,
-  description: "Slug of the nonprofit",
-} as const;
+export const json = flag;
+export const operator = { ...textOption, default: defaultOperator } as const;
 
 type Output = { json?: boolean | undefined };
 
@@ -234,17 +224,7 @@ export function neededOption(name: string, value: string | undefined, what: stri
 export const reasonOf = (text: string | undefined): string =>
   neededOption("reason", text, "say why, for the audit log.");
 
-export const pageLimit = {
-  type: "string",
-  default: "50",
-  description: "How many to show (up to 200)",
-} as const;
-
-/** Where a page of a list begins. */
-export const place = {
-  type: "string",
-  description: "Continue after a page: give what its last line says",
-} as const;
+export const pageLimit = { ...textOption, default: "50" } as const;
 
 /** An option that is a whole number from 1; another one ends the process with what it is to be. */
 export function numberOption(text: string, what: string, max = Number.MAX_SAFE_INTEGER): number {
