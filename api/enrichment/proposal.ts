@@ -1,3 +1,4 @@
+import details from "#content/editorial/problem-details.json";
 import type { Context } from "#api/context.ts";
 import { agentSecretOf, networkHash } from "#api/http/client.ts";
 import type { FailureTable } from "#api/http/problem.ts";
@@ -39,26 +40,10 @@ const unauthorised = {
 
 /** What is said of an agent's secret, wherever it is asked for. */
 export const secretAnswers = {
-  agent_secret_missing: {
-    ...unauthorised,
-    detail:
-      "This agent_id is bound: only its owner submits under it. Send its agent_secret (it begins with agent_) as Authorization: Bearer, or use an agent_id of your own.",
-  },
-  agent_secret_wrong: {
-    ...unauthorised,
-    detail:
-      "The secret in Authorization: Bearer is not that of this agent_id. Send the newest agent_secret; an operator can give the owner another.",
-  },
-  agent_not_bound: {
-    ...unauthorised,
-    detail:
-      "A secret came for an agent_id that is not bound, so it protects nothing. POST /api/agents binds an unused id; an operator binds one that has submitted. Without Authorization the request is taken as it is.",
-  },
-  agent_retired: {
-    status: 403,
-    detail:
-      "The owner of this agent_id gave it up: it takes nothing until an operator binds it again. Use another agent_id.",
-  },
+  agent_secret_missing: { ...unauthorised, detail: details.agents.agent_secret_missing },
+  agent_secret_wrong: { ...unauthorised, detail: details.agents.agent_secret_wrong },
+  agent_not_bound: { ...unauthorised, detail: details.agents.agent_not_bound },
+  agent_retired: { status: 403, detail: details.agents.agent_retired },
 } as const satisfies FailureTable<SecretRefusal>;
 
 const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));

@@ -1,3 +1,4 @@
+import details from "#content/editorial/problem-details.json";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
@@ -78,16 +79,8 @@ const answersTo = (baseUrl: string, sentTo: string) => {
 const keyAnswers = {
   ...secretAnswers,
   invalid_agent_id: ({ errors }) => unusableBody(errors),
-  agent_bound: {
-    status: 409,
-    detail:
-      "This agent_id is bound already. With its secret, POST /api/agents/rotate gives another; without it, use another id or ask the operator.",
-  },
-  agent_in_use: {
-    status: 409,
-    detail:
-      "Something was submitted under this agent_id before, by you or by others: only an operator can bind it. Use another id, or ask the operator.",
-  },
+  agent_bound: { status: 409, detail: details.agent_keys.agent_bound },
+  agent_in_use: { status: 409, detail: details.agent_keys.agent_in_use },
 } as const satisfies FailureTable<KeyFailure>;
 
 /** POST /api/agents and what else is done with an id; GET /api/agents/leaderboard and GET /api/agents/exemplars. */

@@ -1,3 +1,4 @@
+import details from "#content/editorial/problem-details.json";
 import type { Config } from "#api/config.ts";
 import type { Context } from "#api/context.ts";
 import type { FailureTable } from "#api/http/problem.ts";
@@ -58,38 +59,19 @@ export function openMail(
 /** Why nothing was proven, and what to do instead. */
 export const hostProofAnswers: FailureTable<HostProofFailure> = {
   submission_not_found: { status: 404, detail: "Nothing with this id waits for a decision." },
-  submission_decided: {
-    status: 409,
-    detail: "This request was decided before: send a new one.",
-  },
-  host_checks_off: {
-    status: 409,
-    detail: "This directory contacts no hosts: ALMONER_CLAIM_CHECKS is off. Nothing was looked at.",
-  },
+  submission_decided: { status: 409, detail: details.host_proof.submission_decided },
+  host_checks_off: { status: 409, detail: details.host_proof.host_checks_off },
   host_not_reached: ({ said }) => ({
     status: 503,
     detail: `Not proven yet, because a place could not be asked. ${said} Try again later.`,
     headers: { "retry-after": "60" },
   }),
-  mail_not_possible: {
-    status: 409,
-    detail:
-      "No link can be sent: the directory sends no mail, or contact_email is not at the host itself. Use the file or the DNS record.",
-  },
-  mail_sent_before: {
-    status: 409,
-    detail:
-      "A link was sent for this request in the last 10 minutes, or ten to this host today. Look for that mail, or try again later.",
-  },
+  mail_not_possible: { status: 409, detail: details.host_proof.mail_not_possible },
+  mail_sent_before: { status: 409, detail: details.host_proof.mail_sent_before },
   mail_not_sent: {
     status: 503,
-    detail:
-      "The mail server did not say that it took the mail. Try again in 10 minutes, or use the file or the DNS record.",
+    detail: details.host_proof.mail_not_sent,
     headers: { "retry-after": "600" },
   },
-  code_not_valid: {
-    status: 409,
-    detail:
-      "This link is not valid (any more): it works for 24 hours, for the host to which it was sent. Ask for another one.",
-  },
+  code_not_valid: { status: 409, detail: details.host_proof.code_not_valid },
 };

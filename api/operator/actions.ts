@@ -1,3 +1,4 @@
+import details from "#content/editorial/problem-details.json";
 import { Elysia } from "elysia";
 import type { z } from "zod";
 import type { Context } from "#api/context.ts";
@@ -131,20 +132,10 @@ const refusals: FailureTable<Failure> = {
   invalid_profile: ({ errors }) => unusableBody(errors),
   not_verified: { status: 409, detail: "This nonprofit is not verified: nothing to take back." },
   nonprofit_not_found: nonprofitNotFound,
-  nonprofit_withdrawn: {
-    status: 410,
-    detail: "This nonprofit is withdrawn: it cannot be recommended.",
-  },
+  nonprofit_withdrawn: { status: 410, detail: details.operator.nonprofit_withdrawn },
   pick_not_found: { status: 404, detail: "This nonprofit is not recommended." },
-  pick_exists: {
-    status: 409,
-    detail: "This nonprofit is recommended already: edit its text instead.",
-  },
-  pick_in_file: {
-    status: 409,
-    detail:
-      "content/editorial/starter-set.json holds this nonprofit, and what it says wins: edit it there.",
-  },
+  pick_exists: { status: 409, detail: details.operator.pick_exists },
+  pick_in_file: { status: 409, detail: details.operator.pick_in_file },
   invalid_pick: ({ errors }) => ({
     status: 400,
     detail: errors
@@ -153,11 +144,7 @@ const refusals: FailureTable<Failure> = {
       .slice(0, 1_000),
     errors: errors.map(({ path, message }) => ({ path, message })),
   }),
-  name_not_harmless: {
-    status: 400,
-    detail:
-      "This name cannot be public: 1 to 40 letters, digits, spaces and . _ - /, at most 3 words and 6 digits, no link, and no words of money, orders or offices.",
-  },
+  name_not_harmless: { status: 400, detail: details.operator.name_not_harmless },
   name_of_no_owner: ({ agent_id }) => ({
     status: 409,
     detail: `Anyone can submit as ${agent_id}: it is not bound, so a name would be anyone's. Bind it for its owner first (POST /api/admin/agents/bind), then approve the name.`,

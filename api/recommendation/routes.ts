@@ -1,3 +1,4 @@
+import details from "#content/editorial/problem-details.json";
 import { nonprofitNotFound, type Wrong } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
@@ -73,7 +74,7 @@ export const recommendRoutes = (context: Context) => {
 const nothingAsked = {
   status: 400,
   code: "nothing_asked",
-  detail: "Send at least one of cause, country and q.",
+  detail: details.recommendation.nothing_asked,
 };
 
 /** An answer as it is sent, and what is logged of it. */
@@ -121,18 +122,11 @@ const answersTo = (baseUrl: string) => {
     extra: helpFor(operations.draftRecommendation, baseUrl),
   });
   return {
-    drafts_not_open: {
-      status: 403,
-      detail:
-        "The governance of recommendations is in phase 1 here: the operator picks them, and drafts from agents are not accepted yet.",
-    },
+    drafts_not_open: { status: 403, detail: details.recommendation.drafts_not_open },
     invalid_draft: faulty,
     wording_claims_too_much: faulty,
     nonprofit_not_found: nonprofitNotFound,
-    nonprofit_withdrawn: {
-      status: 410,
-      detail: "This nonprofit is withdrawn: it cannot be recommended.",
-    },
+    nonprofit_withdrawn: { status: 410, detail: details.recommendation.nonprofit_withdrawn },
     draft_queue_full: {
       status: 409,
       detail: `Nothing was stored: ${waitingOfNetworkMax} drafts for this nonprofit wait from your network. An operator or time makes room.`,

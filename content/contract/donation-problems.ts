@@ -1,13 +1,11 @@
+import details from "#content/editorial/problem-details.json";
 import { unknownSignature } from "./donation.ts";
 import type { Problems } from "./operations/operation.ts";
 import { nonprofitNotFound } from "./problem.ts";
 
 const targetProblems = {
   nonprofit_not_found: nonprofitNotFound,
-  nonprofit_withdrawn: {
-    status: 410,
-    detail: "This nonprofit is withdrawn: it accepts no donations here.",
-  },
+  nonprofit_withdrawn: { status: 410, detail: details.donation.nonprofit_withdrawn },
 } as const satisfies Problems;
 
 const chainRetry = { "retry-after": "2" };
@@ -22,8 +20,7 @@ export const donateProblems = {
   ...targetProblems,
   nonprofit_without_wallet: {
     status: 422,
-    detail:
-      "This nonprofit has no wallet for USDC. If donation_url is set, it is the nonprofit's own donation page.",
+    detail: details.donation.nonprofit_without_wallet,
     members: ["donation_url"],
   },
   payment_header_malformed: { status: 400, detail: ({ why }: { why: string }) => why },
@@ -31,55 +28,34 @@ export const donateProblems = {
     status: 400,
     detail: ({ why }: { why: string }) => `The payment cannot be read: ${why}.`,
   },
-  signature_malformed: {
-    status: 400,
-    detail: "tx_signature is not a transaction signature: send 64 bytes in base58.",
-  },
-  invalid_donation: {
-    status: 400,
-    detail: 'Send {"tx_signature": "…"}, or an empty body to get payment details.',
-  },
+  signature_malformed: { status: 400, detail: details.donation.signature_malformed },
+  invalid_donation: { status: 400, detail: details.donation.invalid_donation },
   chain_unclear: {
     status: 503,
-    detail:
-      "The chain gave no clear answer in time; nothing is known about this payment. Do not pay again: ask again with this tx_signature.",
+    detail: details.donation.chain_unclear,
     members: ["tx_signature"],
     headers: chainRetry,
   },
-  chain_away: {
-    status: 503,
-    detail:
-      "No node of the chain answers, so nothing can be paid now. Ask again after Retry-After.",
-    headers: chainRetry,
-  },
+  chain_away: { status: 503, detail: details.donation.chain_away, headers: chainRetry },
   not_watched: {
     status: 503,
-    detail:
-      "The chain does not show this transaction yet, and there is no room to wait for it: too many from your network are waited for. Do not pay again: ask again with this tx_signature after Retry-After.",
+    detail: details.donation.not_watched,
     members: ["tx_signature"],
     headers: roomRetry,
   },
   signature_not_found: notADonation(
     `No node knows this transaction, asked again and again for ${unknownSignature.waitText}: what was signed before can no longer land. Check the signature for typing mistakes and look into your wallet before you pay again. If it is on chain after all, send it again: it still counts.`,
   ),
-  failed_on_chain: notADonation("This transaction failed on chain: it moved no money."),
-  wrong_token: notADonation("This transaction pays in a token other than USDC."),
-  wrong_recipient: notADonation("This transaction pays nothing into the nonprofit's USDC account."),
-  foreign_memo: notADonation(
-    "The memo of this transaction belongs to a donation to another nonprofit.",
-  ),
-  self_donation: notADonation(
-    "The nonprofit's own wallet made this transfer, so it does not count as a donation.",
-  ),
-  too_old: notADonation(
-    "This transfer has no memo of ours and is too old to be proven without one.",
-  ),
-  underpaid: notADonation(
-    "This transfer is smaller than the requested amount and has no memo of ours. Send the request again with ?amount= set to what was transferred.",
-  ),
+  failed_on_chain: notADonation(details.donation.failed_on_chain),
+  wrong_token: notADonation(details.donation.wrong_token),
+  wrong_recipient: notADonation(details.donation.wrong_recipient),
+  foreign_memo: notADonation(details.donation.foreign_memo),
+  self_donation: notADonation(details.donation.self_donation),
+  too_old: notADonation(details.donation.too_old),
+  underpaid: notADonation(details.donation.underpaid),
   recorded_elsewhere: {
     status: 409,
-    detail: "This transfer is recorded as a donation to another nonprofit.",
+    detail: details.donation.recorded_elsewhere,
     members: ["tx_signature"],
   },
 } as const satisfies Problems;
@@ -87,21 +63,13 @@ export const donateProblems = {
 /** Every failure of asking whether the transfer with a memo has arrived. */
 export const donationStatusProblems = {
   ...targetProblems,
-  memo_unknown: {
-    status: 400,
-    detail: "memo is unknown: send the memo of a 402 answer for this nonprofit.",
-  },
+  memo_unknown: { status: 400, detail: details.donation_status.memo_unknown },
   chain_unclear: {
     status: 503,
-    detail: "The chain gave no clear answer in time. Send the request again after Retry-After.",
+    detail: details.donation_status.chain_unclear,
     headers: chainRetry,
   },
-  not_watched: {
-    status: 503,
-    detail:
-      "There is no room to look for this memo: too many from your network are looked for. A transfer with it still counts: ask again after Retry-After, or send its signature.",
-    headers: roomRetry,
-  },
+  not_watched: { status: 503, detail: details.donation_status.not_watched, headers: roomRetry },
 } as const satisfies Problems;
 
 /** Every failure of asking for the donations of a nonprofit. */
@@ -113,9 +81,5 @@ export const donationHistoryProblems = {
 export const receiptProblems = {
   ...donationHistoryProblems,
   donation_not_found: { status: 404, detail: "This nonprofit has no donation with this id." },
-  donation_invented: {
-    status: 409,
-    detail:
-      "This donation is invented sample data. No transfer stands behind it, so it has no receipt.",
-  },
+  donation_invented: { status: 409, detail: details.donation.donation_invented },
 } as const satisfies Problems;

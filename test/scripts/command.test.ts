@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import { defineCommand } from "citty";
-import { unknownOption, withValues } from "#scripts/support/command.ts";
+import {
+  flag,
+  textOption,
+  unknownOption,
+  withValues,
+  wordedCommand,
+} from "#scripts/support/command.ts";
 
 const command = defineCommand({
   meta: { name: "made" },
@@ -35,4 +41,17 @@ test("an option that may stand alone does not take the next one for its value", 
 test("a subcommand's options are its own", () => {
   expect(unknownOption(desk, ["list", "--check"])).toBeNull();
   expect(unknownOption(desk, ["list", "--all"])).toBe("--all");
+});
+
+test("an option says what it says itself, else the command's words, else what its name says everywhere", () => {
+  const { meta, args } = wordedCommand("review revoke", {
+    args: { slug: textOption, json: flag, values: flag, reason: { ...flag, description: "own" } },
+  });
+  expect(meta).toMatchObject({ name: "revoke", description: expect.stringMatching(/^Takes back/) });
+  expect(args).toMatchObject({
+    slug: { description: "Slug of the profile (required)" },
+    json: { description: "Answer as JSON on standard output" },
+    values: { negativeDescription: expect.stringMatching(/^Keep/) },
+    reason: { description: "own" },
+  });
 });
