@@ -14,6 +14,7 @@ import {
   claimExample,
   registrationExample,
 } from "#content/contract/onboarding.ts";
+import { change } from "./change.ts";
 import { operations } from "./operation.ts";
 
 /** How an organisation gets hold of its profile. */
@@ -69,18 +70,11 @@ export const verificationOperations = operations("Operator", {
     ok: { description: "What is proven", shape: HostProof },
     refusals: [409, 503],
   },
-  eraseContacts: {
-    method: "post",
-    path: addresses.eraseContacts.path,
-    body: { shape: ErasureBody },
-    ok: { description: "Erased", shape: ErasureAnswer },
-    refusals: [],
-  },
-  revokeVerification: {
-    method: "post",
-    path: addresses.revokeVerification.path,
-    body: { shape: RevokeBody },
-    ok: { description: "Taken back", shape: RevokeAnswer },
-    refusals: [409],
-  },
+  eraseContacts: change(addresses.eraseContacts, ErasureBody, ["Erased", ErasureAnswer]),
+  revokeVerification: change(
+    addresses.revokeVerification,
+    RevokeBody,
+    ["Taken back", RevokeAnswer],
+    [409],
+  ),
 });

@@ -28,6 +28,7 @@ import {
   AgentSubmissions,
   BindForOwnerBody,
 } from "#content/contract/agent-keys.ts";
+import { change } from "./change.ts";
 import { operations } from "./operation.ts";
 
 const agentId = parameter(
@@ -56,26 +57,9 @@ export const operatorOperations = operations("Operator", {
     path: addresses.queues.path,
     ok: { description: "The queues", shape: ReviewQueues },
   },
-  approveReview: {
-    method: "post",
-    path: addresses.approve.path,
-    body: { shape: ApproveBody },
-    ok: { description: "Decided", shape: ReviewDecision },
-    refusals: [409],
-  },
-  rejectReview: {
-    method: "post",
-    path: addresses.reject.path,
-    body: { shape: RejectBody },
-    ok: { description: "Decided", shape: ReviewDecision },
-    refusals: [409],
-  },
-  decideReviews: {
-    method: "post",
-    path: addresses.reviews.path,
-    body: { shape: DecideManyBody },
-    ok: { description: "What was decided", shape: ReviewsDecided },
-  },
+  approveReview: change(addresses.approve, ApproveBody, ["Decided", ReviewDecision], [409]),
+  rejectReview: change(addresses.reject, RejectBody, ["Decided", ReviewDecision], [409]),
+  decideReviews: change(addresses.reviews, DecideManyBody, ["What was decided", ReviewsDecided]),
   readAuditLog: {
     path: addresses.auditLog.path,
     query: z.object({
@@ -87,12 +71,7 @@ export const operatorOperations = operations("Operator", {
     }),
     ok: { description: "A page of the log", shape: AuditLog },
   },
-  revertAgent: {
-    method: "post",
-    path: addresses.revertAgent.path,
-    body: { shape: RevertBody },
-    ok: { description: "Undone", shape: Reverted },
-  },
+  revertAgent: change(addresses.revertAgent, RevertBody, ["Undone", Reverted]),
   listAgentSubmissions: {
     path: addresses.agentSubmissions.path,
     query: z.object({
@@ -102,18 +81,8 @@ export const operatorOperations = operations("Operator", {
     }),
     ok: { description: "The submissions", shape: AgentSubmissions },
   },
-  bindAgentForOwner: {
-    method: "post",
-    path: addresses.bindForOwner.path,
-    body: { shape: BindForOwnerBody },
-    ok: { description: "Bound", shape: AgentSecret },
-  },
-  approveAgentName: {
-    method: "post",
-    path: addresses.nameAgent.path,
-    body: { shape: AgentNameBody },
-    ok: { description: "Approved", shape: AgentNamed },
-  },
+  bindAgentForOwner: change(addresses.bindForOwner, BindForOwnerBody, ["Bound", AgentSecret]),
+  approveAgentName: change(addresses.nameAgent, AgentNameBody, ["Approved", AgentNamed]),
   getOperatorHealth: {
     path: addresses.operatorHealth.path,
     ok: { description: "Its health", shape: OperatorHealth },

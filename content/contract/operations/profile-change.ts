@@ -1,37 +1,14 @@
 import { addresses } from "#content/contract/addresses.ts";
 import { ProfileChange, ProfileEdit, ProfileMerge, ProfileReason } from "../profile-change.ts";
+import { change } from "./change.ts";
 import { operations } from "./operation.ts";
 
-const ok = { description: "Done", shape: ProfileChange };
+const done = ["Done", ProfileChange] as const;
 
 /** How operators put the directory itself right. */
 export const profileOperations = operations("Operator", {
-  withdrawProfile: {
-    method: "post",
-    path: addresses.withdrawNonprofit.path,
-    body: { shape: ProfileReason },
-    ok,
-    refusals: [409],
-  },
-  restoreProfile: {
-    method: "post",
-    path: addresses.restoreNonprofit.path,
-    body: { shape: ProfileReason },
-    ok,
-    refusals: [409],
-  },
-  editProfile: {
-    method: "post",
-    path: addresses.editNonprofit.path,
-    body: { shape: ProfileEdit },
-    ok,
-    refusals: [409],
-  },
-  mergeProfile: {
-    method: "post",
-    path: addresses.mergeNonprofit.path,
-    body: { shape: ProfileMerge },
-    ok,
-    refusals: [409],
-  },
+  withdrawProfile: change(addresses.withdrawNonprofit, ProfileReason, done, [409]),
+  restoreProfile: change(addresses.restoreNonprofit, ProfileReason, done, [409]),
+  editProfile: change(addresses.editNonprofit, ProfileEdit, done, [409]),
+  mergeProfile: change(addresses.mergeNonprofit, ProfileMerge, done, [409]),
 });

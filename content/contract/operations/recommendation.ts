@@ -16,6 +16,7 @@ import {
   recommendLimitDefault,
   recommendLimitMax,
 } from "#content/contract/recommendation.ts";
+import { change } from "./change.ts";
 import { operations } from "./operation.ts";
 
 /** What donors' agents ask for, and what agents propose to recommend. */
@@ -54,25 +55,7 @@ export const pickOperations = operations("Operator", {
     }),
     ok: { description: "The picks", shape: PickList },
   },
-  addPick: {
-    method: "post",
-    path: addresses.picks.path,
-    body: { shape: PickBody },
-    ok: { description: "Added", shape: PickChange },
-    refusals: [404, 409, 410],
-  },
-  editPick: {
-    method: "post",
-    path: addresses.pick.path,
-    body: { shape: PickEdit },
-    ok: { description: "Changed", shape: PickChange },
-    refusals: [409, 410],
-  },
-  removePick: {
-    method: "post",
-    path: addresses.removePick.path,
-    body: { shape: PickRemoval },
-    ok: { description: "Removed", shape: PickChange },
-    refusals: [409, 410],
-  },
+  addPick: change(addresses.picks, PickBody, ["Added", PickChange], [404, 409, 410]),
+  editPick: change(addresses.pick, PickEdit, ["Changed", PickChange], [409, 410]),
+  removePick: change(addresses.removePick, PickRemoval, ["Removed", PickChange], [409, 410]),
 });
