@@ -37,6 +37,10 @@ export function field(given: Field): Html {
   return html`<label for="${id}">${label}${keyHint(key)}</label>${control}`;
 }
 
+/** Which nonprofit is meant. */
+export const slugField = (given: Omit<Field, "name" | "required"> & { name?: string }): Html =>
+  field({ name: "slug", required: true, lengthMax: 200, ...given });
+
 /** Why something is decided: what every decision is asked for, unless it is not required. */
 export const reasonField = (given: Omit<Field, "name" | "lengthMax">): Html =>
   field({ name: "reason", required: true, lengthMax: 500, ...given });

@@ -4,7 +4,7 @@ import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
 import { type Html, html } from "#api/http/html.ts";
 import { perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { field, form, reasonField } from "./forms.ts";
+import { field, form, reasonField, slugField } from "./forms.ts";
 import type { Page } from "./layout.ts";
 import { auditTable, nextLink, notice } from "./elements.ts";
 
@@ -97,13 +97,7 @@ export async function undoPage(visit: Visit, { said, status }: FormNotice = {}):
               The profile becomes an unclaimed listing again. What the organisation had set goes:
               contact, wallet, mission, website, city and country. A held wallet is stopped.
             </p>
-            ${field({
-              name: "slug",
-              label: "Slug of the nonprofit",
-              value: nonprofit.id,
-              required: true,
-              lengthMax: 200,
-            })}${reasonField({
+            ${slugField({ label: "Slug of the nonprofit", value: nonprofit.id })}${reasonField({
               id: "slug-reason",
               label: "Why, for the log",
               value: nonprofit.reason,

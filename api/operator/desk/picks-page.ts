@@ -8,7 +8,7 @@ import type { Result } from "#content/contract/base/result.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { field, form, type Form, linesOf, reasonField, typedText } from "./forms.ts";
+import { field, form, type Form, linesOf, reasonField, slugField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
 
@@ -36,13 +36,7 @@ export async function picksPage(
         token,
         legend: "A new pick",
         fields: [
-          field({
-            name: "slug",
-            label: "Slug of the nonprofit",
-            value: typed?.text("slug"),
-            required: true,
-            lengthMax: 200,
-          }),
+          slugField({ label: "Slug of the nonprofit", value: typed?.text("slug") }),
           pickFields(typed?.text),
         ],
         button: "Recommend it",

@@ -11,7 +11,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { field, type Form, form, linesOf, reasonField, typedText } from "./forms.ts";
+import { field, type Form, form, linesOf, reasonField, slugField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, notice, profileLink } from "./elements.ts";
 
@@ -36,7 +36,7 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
     main: html`<h1>Profiles</h1>
       ${slug === undefined || found.length > 0 ? null : notice("bad", html`No nonprofit has this name or address: <bdi>${slug}</bdi>.`)}
       <form method="get" action="/desk/profiles" class="filter">
-        ${field({ name: "slug", label: "Its name, or how its address ends", value: slug, required: true, lengthMax: 200, key: "e" })}
+        ${slugField({ label: "Its name, or how its address ends", value: slug, key: "e" })}
         <button>Find</button>
       </form>
       ${
@@ -147,13 +147,7 @@ const ending = (slug: string, token: string, into = ""): Html =>
           For two of one organisation. The other profile gets what it lacks, and the registrations.
           Wallet, contact and donations never move. Restoring this one undoes it.
         </p>`,
-        field({
-          name: "into",
-          label: "Slug of the profile that stays",
-          value: into,
-          required: true,
-          lengthMax: 200,
-        }),
+        slugField({ name: "into", label: "Slug of the profile that stays", value: into }),
         reasonField({ id: "merge-reason", label: "Reason (shown in the public history)" }),
       ],
       button: "Merge it",
