@@ -18,18 +18,17 @@ export function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: s
   return { parts, digest: digestOf(parts.map(({ digest }) => digest).join("\n")) };
 }
 
-/**
- * Joins the parts into one file among the blobs, piece by piece, so that memory stays flat. Gzip files one after the
- * other are a gzip file (RFC 1952, section 2.2).
- */
+/** The parts one after the other, so that memory stays flat: gzip files in a row are a gzip file (RFC 1952, section 2.2). */
+export async function* snapshotPieces(blobs: Blobs, parts: readonly NewFile[]) {
+  // A file without any gzip member would be no gzip file.
+  if (parts.length === 0) yield compress("");
+  for (const { digest } of parts) yield blobs.read(digest);
+}
+
+/** Joins the parts into one file among the blobs. */
 export async function joinSnapshot(blobs: Blobs, parts: readonly NewFile[]): Promise<NewFile> {
-  async function* pieces() {
-    // A file without any gzip member would be no gzip file.
-    if (parts.length === 0) yield compress("");
-    for (const { digest } of parts) yield blobs.read(digest);
-  }
   const draft = `${blobs.folder}/${process.pid}-snapshot-${performance.now()}.draft`;
-  const { digest, size } = await writeHashed(pieces(), draft);
+  const { digest, size } = await writeHashed(snapshotPieces(blobs, parts), draft);
   await rename(draft, blobs.pathOf(digest));
   return { path: feedPaths.snapshot, digest, size };
 }

@@ -1,4 +1,5 @@
-import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, createWriteStream, mkdirSync, renameSync, rmSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import about from "#content/editorial/data-package.json";
 import {
   type DataPackage,
@@ -10,7 +11,7 @@ import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
-import { joinSnapshot, snapshotParts } from "#site/bundle/snapshot.ts";
+import { snapshotParts, snapshotPieces } from "#site/bundle/snapshot.ts";
 import { detailFields, schemaOf } from "./detail-fields.ts";
 import { writeSqlite } from "./sqlite-file.ts";
 import { detailsIn, pack, writeCsv, writeParquet } from "./table-files.ts";
@@ -37,8 +38,7 @@ export async function makeData(
   const { parts, digest } = snapshotParts(manifest);
   try {
     const all = `${folder}/all`;
-    // The snapshot may be replaced meanwhile.
-    copyLines(blobs.pathOf((await joinSnapshot(blobs, parts)).digest), all);
+    await pipeline(snapshotPieces(blobs, parts), createWriteStream(all));
     for (const [path, { title, rows, sources: found }] of await slicesIn(all, splitAbove)) {
       const start = `${folder}/${path.replace("/", "-")}`;
       const lines = path === whole ? all : `${start}-lines`;

@@ -13,7 +13,10 @@ describe("a text in capitals", () => {
     ["ROMAN CATHOLIC CHARITY THAT I KNOW", "Roman Catholic charity that I know"],
     ["(I) TO HELP. (II) TO HEAL", "(I) to help. (ii) to heal"],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
-    ["ALL NEW YORKERS OF NEW YORK CITY'S NEW HOMES", "All New Yorkers of New York City's new homes"],
+    [
+      "ALL NEW YORKERS OF NEW YORK CITY'S NEW HOMES",
+      "All New Yorkers of New York City's new homes",
+    ],
     ["TO THE UNITED STATES OF A UNITED PEOPLE", "To the United States of a united people"],
     [
       "THE WIDE SAMPLE NETWORK (WSN) OF HOMES (BIG): WSN HELPS",
