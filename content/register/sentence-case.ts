@@ -9,6 +9,7 @@ const abbreviation =
 const phrases = new Map(given.phrases.map((phrase) => [phrase.toLowerCase(), phrase]));
 const inPhrases = new RegExp(String.raw`\b(?:${given.phrases.join("|")})\b`, "gi");
 const nothing = new RegExp(given.nothing, "i");
+const common = new Set(given.commonInNames);
 
 /**
  * A register's text as people write it: white space single, and text in capitals in sentence case, with acronyms,
@@ -28,6 +29,7 @@ export function readableProse(raw: string, organisation = ""): string {
 
 /** Cuts a text at the end of a sentence, or else of a word, so that it has at most `max` characters. */
 export function shortened(text: string, max: number): string {
+  if (text.length <= max) return text;
   const points = Array.from(text);
   if (points.length <= max) return text;
   const part = points.slice(0, max - 1).join("");
@@ -44,7 +46,8 @@ function isShouted(text: string): boolean {
 }
 
 function sentenceCased(text: string, organisation: string): string {
-  const own = new Map([...ownWords(organisation), ...ownAcronyms(text, organisation)]);
+  if (organisation !== latest.organisation) latest = nameOf(organisation);
+  const own = new Map([...latest.words, ...ownAcronyms(text, organisation)]);
   let opening = true;
   let before = "";
   const cased = text.replaceAll(
@@ -63,8 +66,15 @@ function sentenceCased(text: string, organisation: string): string {
   );
   const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (found) => found.toUpperCase());
   const placed = states.replaceAll(inPhrases, (found) => phrases.get(found.toLowerCase()) ?? found);
-  return withFullName(placed, organisation);
+  return withFullName(placed, latest.name);
 }
+
+/** The readable name of an organisation with its words: most texts are of the same one as the text before. */
+const nameOf = (organisation: string) => {
+  const name = readableName(organisation.toUpperCase());
+  return { organisation, name, words: ownWords(name) };
+};
+let latest = nameOf("");
 
 function casedWord(word: string, own: ReadonlyMap<string, string>, opening: boolean): string {
   const upper = word.toUpperCase();
@@ -108,9 +118,7 @@ function lettersInOrder(short: string, among: string): boolean {
 }
 
 /** Words of the organisation's name that are hardly ever common words: they keep their capitals in its texts. */
-function ownWords(organisation: string): Map<string, string> {
-  const common = new Set(given.commonInNames);
-  const name = readableName(organisation.toUpperCase());
+function ownWords(name: string): Map<string, string> {
   return new Map(
     (name.match(/\p{Lu}[\p{L}\p{N}]*/gu) ?? [])
       .filter((word) => word.length > 2 && !common.has(word.toLowerCase()))
@@ -119,11 +127,8 @@ function ownWords(organisation: string): Map<string, string> {
 }
 
 /** The whole name inside the text is written as the name is. */
-function withFullName(text: string, organisation: string): string {
-  const name = readableName(organisation.toUpperCase()).replace(
-    /,? (?:Inc|Incorporated|Ltd|Limited|Corp|Corporation)$/,
-    "",
-  );
+function withFullName(text: string, whole: string): string {
+  const name = whole.replace(/,? (?:Inc|Incorporated|Ltd|Limited|Corp|Corporation)$/, "");
   if (name.length < 6 || !name.includes(" ")) return text;
   const found = new RegExp(
     `\\b${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}\\b`,

@@ -1,7 +1,8 @@
+import { closeSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
-import { crc32 } from "node:zlib";
+import { crc32, inflateRawSync } from "node:zlib";
 import { BlobReader, configure, ZipReader } from "@zip.js/zip.js";
-import { openPromise, type ZipFile } from "yauzl";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { brokenFile, fileSize, filesIn, isZip, type OnBytes, unpackedBytes } from "./read-file.ts";
 import { Unreadable } from "./read-xml.ts";
 
@@ -72,7 +73,7 @@ type Member = {
   size: number;
   packed: number;
   checksum: number | undefined;
-  open: () => Promise<AsyncIterable<Uint8Array>>;
+  open: () => Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>>;
 };
 
 /** The bytes of a member, which are as many and have the checksum that the zip file says. */
@@ -122,15 +123,31 @@ async function isDeflate64(file: string): Promise<boolean> {
 
 async function* members(file: string): AsyncGenerator<Member> {
   const zip = await openZip(file);
+  const fd = openSync(file, "r");
   try {
     for await (const entry of zip.eachEntry()) {
       const { fileName: name, uncompressedSize: size, compressedSize: packed } = entry;
-      const open = () => zip.openReadStreamPromise(entry);
+      const isSmall = Math.max(size, packed) <= wholeBytesMax;
+      const open = () => (isSmall ? wholeOf(zip, entry, fd) : zip.openReadStreamPromise(entry));
       yield { name, size, packed, checksum: entry.crc32, open };
     }
   } finally {
+    closeSync(fd);
     zip.close();
   }
+}
+
+/** Most returns are smaller, and a stream for each would take as long as unpacking it. */
+const wholeBytesMax = 2 ** 20;
+
+async function wholeOf(zip: ZipFile, entry: Entry, fd: number): Promise<[Uint8Array]> {
+  const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
+  const bytes = new Uint8Array(entry.compressedSize);
+  readSync(fd, bytes, 0, bytes.length, fileDataStart);
+  if (entry.compressionMethod === 0) return [bytes];
+  // All is unpacked at once where it is as long as the zip file says.
+  const chunkSize = Math.max(entry.uncompressedSize + 1, 64);
+  return [inflateRawSync(bytes, { chunkSize, maxOutputLength: wholeBytesMax + 1 })];
 }
 
 /** The same of a zip file packed with Deflate64, which yauzl cannot unpack. */

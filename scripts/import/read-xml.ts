@@ -27,6 +27,8 @@ export function elementsAt(paths: Iterable<readonly [path: string, key: string]>
 /** Elements inside one another, and letters in which none begins or ends: no return has nearly as many. */
 const depthMax = 200;
 const silentMax = 2 ** 20;
+/** Letters that are parsed before it is asked again whether more are needed. */
+const pieceLength = 4_096;
 /** Longer texts are cut: no field takes more. */
 const textMax = 50_000;
 
@@ -76,10 +78,12 @@ export async function readElements(
   });
   for await (const part of decoded(bytes)) {
     tail = `${tail}${part}`.slice(-1_000);
-    if (isDone) continue;
-    silent += part.length;
-    parser.write(part);
-    if (silent > silentMax) refuse("no element begins or ends within 1 MB");
+    for (let at = 0; at < part.length && !isDone; at += pieceLength) {
+      const piece = part.slice(at, at + pieceLength);
+      silent += piece.length;
+      parser.write(piece);
+      if (silent > silentMax) refuse("no element begins or ends within 1 MB");
+    }
   }
   if (!isDone) parser.close();
   else if (!tail.trimEnd().endsWith(`</${root}>`))
