@@ -8,6 +8,7 @@ import { FetchFailed } from "./import/fetch-file.ts";
 import { fetchAll, planFetch, type Told } from "./import/fetch-all.ts";
 import { fetchAndImport } from "./import/fetch-register.ts";
 import { importAll } from "./import/import-all.ts";
+import { irs990Xml } from "./import/irs-990-xml.ts";
 import {
   countryNames,
   type FetchRequest,
@@ -87,7 +88,8 @@ const command = defineCommand({
       authToken: config.databaseToken,
       busyWaitMs: 60_000,
       synchronous: "NORMAL",
-      writeCacheMb: 128,
+      // Returns go to few pages, one after the other.
+      writeCacheMb: asked.format === irs990Xml.name ? 16 : 128,
     });
     if (asked["into-sample"] !== true) await refuseMixing(store, config.dataDir, files);
     const progress = followProgress();

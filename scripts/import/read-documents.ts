@@ -12,6 +12,9 @@ const tooLarge = `it unpacks to more than ${documentBytesMax / 2 ** 20} MB`;
 /** XML packs to a tenth or a twentieth; what packs to a two-hundredth was made to fill a disk. */
 const unpackedRatioMax = 200;
 
+/** Unpacked bytes after which memory is collected, which otherwise happens too late. */
+const wasteMax = 64 * 2 ** 20;
+
 /** Names of files that hold documents. */
 export const documentFile = /\.(?:xml|xml\.gz|zip)$/i;
 
@@ -40,9 +43,13 @@ export async function* readDocuments(file: string, onBytes: OnBytes): AsyncGener
     return;
   }
   let isEmpty = true;
+  let waste = 0;
   for await (const member of (await isDeflate64(file)) ? members64(file) : members(file)) {
     if (!/\.xml$/i.test(member.name)) continue;
     isEmpty = false;
+    waste += member.size;
+    if (waste > wasteMax) Bun.gc(true);
+    waste %= wasteMax;
     yield { place: member.name, bytes: checked(member, onBytes) };
   }
   if (isEmpty) throw new Unreadable("no .xml is in the zip file");
