@@ -46,8 +46,8 @@ function isShouted(text: string): boolean {
 }
 
 function sentenceCased(text: string, organisation: string): string {
-  if (organisation !== latest.organisation) latest = nameOf(organisation);
-  const own = new Map([...latest.words, ...ownAcronyms(text, organisation)]);
+  const name = readableName(organisation.toUpperCase());
+  const own = new Map([...ownWords(name), ...ownAcronyms(text, organisation)]);
   let opening = true;
   let before = "";
   const cased = text.replaceAll(
@@ -66,15 +66,8 @@ function sentenceCased(text: string, organisation: string): string {
   );
   const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (found) => found.toUpperCase());
   const placed = states.replaceAll(inPhrases, (found) => phrases.get(found.toLowerCase()) ?? found);
-  return withFullName(placed, latest.name);
+  return withFullName(placed, name);
 }
-
-/** The readable name of an organisation with its words: most texts are of the same one as the text before. */
-const nameOf = (organisation: string) => {
-  const name = readableName(organisation.toUpperCase());
-  return { organisation, name, words: ownWords(name) };
-};
-let latest = nameOf("");
 
 function casedWord(word: string, own: ReadonlyMap<string, string>, opening: boolean): string {
   const upper = word.toUpperCase();

@@ -55,10 +55,8 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
     after: (key, limit) => {
       const rows = next.all(key, limit);
       for (const { payload } of rows) taken += payload.length;
-      if (taken > takenMax || rows.length === 0) {
-        Bun.gc(true);
-        taken = 0;
-      }
+      if (taken > takenMax || rows.length === 0) Bun.gc(true);
+      taken %= takenMax;
       return rows;
     },
     has: (keys) => keys.some((key) => known.get(key) !== null),
