@@ -80,11 +80,11 @@ async function runTests(): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), "almoner-tests-"));
   try {
     // Whole flows and commands work in processes of their own, where no lines are counted.
-    // One more than there are cores: they wait for processes most of the time.
+    // Two more than there are cores: they wait for processes most of the time.
     const apart = await runFiles(
       join(folder, "apart.xml"),
       ["./test/bench/", "./test/flows/", "./test/scripts/"],
-      availableParallelism() + 1,
+      availableParallelism() + 2,
     );
     const inside = await runFiles(join(folder, "inside.xml"), [
       ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
