@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { defineCommand } from "citty";
 import { z } from "zod";
 import { systemClock } from "#content/contract/base/time.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
@@ -22,7 +21,7 @@ import type { ImportReport } from "#content/register/import-report.ts";
 import { coveredInWords, reportInWords } from "./import/report.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { followProgress } from "./support/progress.ts";
-import { runCommand } from "./support/command.ts";
+import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 
 /** Everything that `export --all` wrote is taken as it is, by another way than records are. */
 const formats = [...formatNames, "all", ...countryNames];
@@ -30,47 +29,30 @@ const fetchable = [...countryNames, ...publishedRegisters];
 
 const args = {
   format: {
-    type: "positional",
-    required: true,
+    ...positional,
     description: `One of ${formats.join(", ")}; then the files, plain, gzipped or zipped`,
   },
-  fetch: {
-    type: "boolean",
-    description: `Fetch the files from where they are published (${fetchable.join(", ")}), unless they were imported already; with --check, of a country, say what would be fetched, and fetch nothing`,
-  },
-  years: { type: "string", default: "3", description: "Newest years to fetch of monthly files" },
-  "skip-bad": { type: "boolean", description: "Count and leave out malformed rows" },
-  check: { type: "boolean", description: "Read and check the files, write nothing" },
-  scope: {
-    type: "string",
-    description:
-      "Parts of the register that the files cover whole: states, registers, foreign, all, or none to withdraw nothing (default: those of their rows)",
-  },
-  "as-of": {
-    type: "string",
-    description: "Date of what the files say, YYYY-MM-DD; else when each file was last changed",
-  },
-  "withdraw-many": {
-    type: "boolean",
-    description: "Withdraw even when more than a tenth of a part is absent, or rows were malformed",
-  },
-  "into-sample": { type: "boolean", description: "For tests: import beside invented nonprofits" },
-  json: { type: "boolean", description: "Answer as JSON on standard output" },
+  fetch: flag,
+  years: { ...textOption, default: "3" },
+  "skip-bad": flag,
+  check: flag,
+  scope: textOption,
+  "as-of": textOption,
+  "withdraw-many": flag,
+  "into-sample": flag,
+  json: flag,
 } as const;
 
 const skippedShownMax = 10;
 
 const about = [
-  "Imports a public register. Running it again applies only what changed; an organisation that its part of the register (a state, for example) no longer lists is withdrawn.",
   ...registerFormats.map((format) => `  ${format.name.padEnd(11)} ${format.about}`),
-  `  ${"ndjson".padEnd(11)} Our own records, as export writes them`,
   ...countryNames.map((name) => `  ${name.padEnd(11)} --fetch: ${registersOf(name).join(", ")}`),
-  `  ${"all".padEnd(11)} Everything, as export --all writes it, into an empty data folder`,
-].join("\n");
+];
 
-const command = defineCommand({
-  meta: { name: "import", description: about },
+const command = wordedCommand("import", {
   args,
+  about,
   run: async ({ args: asked }) => {
     const [, ...files] = asked._;
     const fetches = asked.fetch === true;

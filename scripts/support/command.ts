@@ -12,11 +12,18 @@ type CommandWords = { does: string; options?: Readonly<Record<string, string>> }
 
 /**
  * A command with its words from content/editorial/commands.json: `name` is how it is called, `review log` for example. What
- * an option says here wins over the command's words, and those over what options of that name say everywhere.
+ * an option says here wins over the command's words, and those over what options of that name say everywhere; `about` adds lines.
  */
 export function wordedCommand<const Args extends ArgsDef>(
   name: keyof typeof words.commands,
-  { args, ...rest }: { args?: Args } & Pick<CommandDef<Args>, "default" | "subCommands" | "run">,
+  {
+    args,
+    about = [],
+    ...rest
+  }: { args?: Args; about?: readonly string[] } & Pick<
+    CommandDef<Args>,
+    "default" | "subCommands" | "run"
+  >,
 ): CommandDef<Args> {
   const { does, options = {} }: CommandWords = words.commands[name];
   const said: Readonly<Record<string, string>> = { ...words.options, ...options };
@@ -26,7 +33,7 @@ export function wordedCommand<const Args extends ArgsDef>(
     return [option, { description: said[option], ...negative, ...shape }];
   });
   return {
-    meta: { name: name.slice(name.lastIndexOf(" ") + 1), description: does },
+    meta: { name: name.slice(name.lastIndexOf(" ") + 1), description: [does, ...about].join("\n") },
     args: Object.fromEntries(worded),
     ...rest,
   };
