@@ -7,8 +7,7 @@ const [top, height] = [48, 180];
 
 /**
  * Income and spending of the newest years in the currency of the newest one, as an SVG element; "" for fewer than two. It has no
- * fixed width: bars grow with the page, letters keep their size. By hand, because Plot takes 2 ms for each of its widths, and
- * all the rest of a profile less.
+ * fixed width: bars grow with the page, letters keep their size. By hand: Plot takes 2 ms a drawing, and one for each width.
  */
 export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): string {
   const { currency = "" } = periods[0] ?? {};
