@@ -1,6 +1,7 @@
 import { ValidationError } from "elysia";
 import { type Log, requestIdOf } from "#api/log.ts";
 import { problemTitles, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
+import storeRefusals from "#content/editorial/store-refusals.json";
 import { atMostEvery } from "#content/runtime/timing.ts";
 import { isStoreAway, isStoreDamage, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
@@ -102,53 +103,19 @@ export function problem({ status, code, detail, errors, extra, headers }: Refusa
 export const noPages = (): Response =>
   problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
 
+/** The store's own troubles, the first that is one counts. */
+const storeTroubles: readonly [keyof typeof storeRefusals, (error: unknown) => boolean][] = [
+  ["store_busy", (error) => error instanceof StoreBusy],
+  ["store_corrupt", isStoreDamage],
+  ["store_lost", (error) => error instanceof StoreLost],
+  ["store_away", isStoreAway],
+  ["storage_full", (error) => hasCode(error, "SQLITE_FULL") || hasCode(error, "ENOSPC")],
+];
+
 /** What the store's own troubles say to a client; null for an error that is a bug. */
 export function storeRefusal(error: unknown): Refusal | null {
-  if (error instanceof StoreBusy) {
-    return {
-      status: 503,
-      code: "store_busy",
-      detail: "The directory is being written to by another process. Send the request again.",
-      headers: { "retry-after": "1" },
-    };
-  }
-  if (isStoreDamage(error)) {
-    return {
-      status: 503,
-      code: "store_corrupt",
-      detail:
-        "The directory's database is damaged, and nothing is stored until an operator has restored a backup. Published pages and files are still served; send the request again later.",
-      headers: { "retry-after": "60" },
-    };
-  }
-  if (error instanceof StoreLost) {
-    return {
-      status: 503,
-      code: "store_lost",
-      detail:
-        "The directory's database was replaced while in use, and nothing is stored until an operator has looked. Published pages and files are still served; send the request again later.",
-      headers: { "retry-after": "60" },
-    };
-  }
-  if (isStoreAway(error)) {
-    return {
-      status: 503,
-      code: "store_away",
-      detail:
-        "The directory's database does not answer. Published pages and files are still served; send the request again.",
-      headers: { "retry-after": "5" },
-    };
-  }
-  if (hasCode(error, "SQLITE_FULL") || hasCode(error, "ENOSPC")) {
-    return {
-      status: 507,
-      code: "storage_full",
-      detail:
-        "Nothing can be stored at the moment: storage is full. Reads still work; send the request again later.",
-      headers: { "retry-after": "60" },
-    };
-  }
-  return null;
+  const [code] = storeTroubles.find(([, isIt]) => isIt(error)) ?? [];
+  return code === undefined ? null : { code, ...storeRefusals[code] };
 }
 
 const causesMax = 8;
