@@ -4,6 +4,7 @@ import { changedSecrets, lostKey, secretRemedy, signingKeyTrouble } from "#api/s
 import { freeBytes } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
+import written from "#content/editorial/doctor-remedies.json";
 import { freeBytesMin } from "#content/operation/health.ts";
 import { setAside, closeToOthers } from "#content/runtime/files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
@@ -63,7 +64,8 @@ const findingOf = (check: string, { message }: CannotStart): Finding => {
 };
 
 async function examineOne(check: Check, on: Examined, repair: boolean): Promise<Finding[]> {
-  const { name, remedy } = check;
+  const { name } = check;
+  const remedy = remedies[name];
   const found = await check
     .look(on)
     .catch((error: unknown) => (error instanceof CannotStart ? error : [String(error)]));
@@ -86,13 +88,15 @@ type Examined = { config: Config; opened: Store | null; store: Store | null; now
 
 /** One thing to look at. */
 type Check = {
-  name: string;
+  name: keyof typeof remedies;
   /** What is wrong, in the words of an operator; nothing when all is well. */
   look(on: Examined): Promise<string[]>;
-  remedy: string;
   /** Does what is safe while nothing else uses the data folder. */
   repair?(on: Examined): Promise<void> | void;
 };
+
+/** What to do about each. */
+const remedies = { ...written, "signing key": lostKey, secrets: secretRemedy };
 
 const mb = 1_000_000;
 const clockToleranceMs = 60_000;
@@ -102,7 +106,6 @@ const checks: readonly Check[] = [
   {
     name: "service",
     look: async ({ config }) => serviceFaults(config),
-    remedy: 'docs/operating.md, "Watch over it", says for each what to do.',
   },
   {
     name: "owner",
@@ -118,8 +121,6 @@ const checks: readonly Check[] = [
         ? []
         : [`${first}${more} belongs to another user than ${dataDir}.`];
     },
-    remedy:
-      "Give the whole folder to the user of the service, with chown -R, and run commands as that user.",
   },
   {
     name: "rights",
@@ -127,7 +128,6 @@ const checks: readonly Check[] = [
       privatePaths(config)
         .filter((path) => (statSync(path).mode & 0o077) !== 0)
         .map((path) => `${path} is open to other users.`),
-    remedy: "Leave it to the user of the service alone: chmod go-rwx.",
     repair: ({ config }) => {
       const left = privatePaths(config).filter(
         (path) => !["private", "closed"].includes(closeToOthers(path)),
@@ -143,13 +143,11 @@ const checks: readonly Check[] = [
         ? [`The disk of ${config.dataDir} has ${Math.floor(free / mb)} MB left.`]
         : [];
     },
-    remedy: "Free some space: writes stop when there is none.",
   },
   {
     name: "store",
     look: async ({ opened, config }) =>
       opened === null ? [] : storeFaults(opened, storeAddress(config.databaseUrl)),
-    remedy: "Stop the service, keep a copy of the file, and restore a backup: bun run restore.",
   },
   {
     name: "upgrade",
@@ -159,8 +157,6 @@ const checks: readonly Check[] = [
         ? []
         : [`${pending.length} migrations wait: ${pending.join(", ")}.`];
     },
-    remedy:
-      "Audit log, keys and clock are not looked at before. `bun run upgrade --check` says how long it takes; the next start does it.",
   },
   {
     name: "schema",
@@ -168,8 +164,6 @@ const checks: readonly Check[] = [
       (store === null ? [] : await missingInSchema(store.raw)).map(
         ({ type, name }) => `The ${type} ${name} is missing.`,
       ),
-    remedy:
-      "doctor --repair makes an index again. For anything else, stop the service and restore a backup: bun run restore.",
     repair: async ({ store }) => {
       const missing = store === null ? [] : await missingInSchema(store.raw);
       for (const { type, sql } of missing) {
@@ -183,7 +177,6 @@ const checks: readonly Check[] = [
   {
     name: "audit log",
     look: async ({ store }) => (store === null ? [] : auditFaults(store)),
-    remedy: "bun run review audit --verify says more; compare with a backup.",
   },
   {
     name: "signing key",
@@ -191,7 +184,6 @@ const checks: readonly Check[] = [
       const trouble = store === null ? null : await signingKeyTrouble(config, store);
       return trouble === null ? [] : [trouble];
     },
-    remedy: lostKey,
   },
   {
     name: "secrets",
@@ -199,7 +191,6 @@ const checks: readonly Check[] = [
       (store === null ? [] : await changedSecrets(config, store)).map(
         (path) => `${path} is gone, or not as it was made.`,
       ),
-    remedy: secretRemedy,
   },
   {
     name: "manifest",
@@ -209,7 +200,6 @@ const checks: readonly Check[] = [
         ? [`${manifestPath(bundle)} is damaged.`]
         : [];
     },
-    remedy: "The next start makes it again from the store; releases before are gone.",
     repair: ({ config }) => setAside(manifestPath(publisherFolders(config.dataDir).bundle)),
   },
   {
@@ -218,7 +208,6 @@ const checks: readonly Check[] = [
       smallFiles(config)
         .filter(isFileDamaged)
         .map((path) => `${path} is damaged.`),
-    remedy: "The next start makes it again; with limits.db the counts of a day are gone.",
     repair: ({ config }) => smallFiles(config).filter(isFileDamaged).forEach(setAside),
   },
   {
@@ -227,14 +216,11 @@ const checks: readonly Check[] = [
       const { journal } = chainFiles(config);
       return isFileDamaged(journal) ? [`${journal} is damaged.`] : [];
     },
-    remedy:
-      "Remove the folder chain: the local chain begins again, without the worthless gifts of before.",
   },
   {
     name: "compiled site",
     look: async ({ config }) =>
       (await damagedSites(config)).map((folder) => `${folder} is not as it was compiled.`),
-    remedy: "Remove it: the next start compiles it again.",
     repair: async ({ config }) => {
       for (const folder of await damagedSites(config)) rmSync(folder, { recursive: true });
     },
@@ -243,7 +229,6 @@ const checks: readonly Check[] = [
     name: "published files",
     look: async ({ config }) =>
       damagedFiles(config).map((path) => `${path} is damaged or missing.`),
-    remedy: "bun run publish --full writes it again.",
     repair: ({ config }) => {
       for (const path of damagedFiles(config)) rmSync(path, { force: true });
       const manifest = openManifest(publisherFolders(config.dataDir).bundle);
@@ -255,13 +240,10 @@ const checks: readonly Check[] = [
   {
     name: "backups",
     look: async ({ config }) => backupFaults(config),
-    remedy: "bun run backup makes another one at once. The older ones stay.",
   },
   {
     name: "chain",
     look: async ({ config }) => chainFaults(config),
-    remedy:
-      "Correct ALMONER_SOLANA_RPC_URLS and ALMONER_NETWORK, or wait for the node: gifts are answered 503 meanwhile.",
   },
   {
     name: "clock",
@@ -275,6 +257,5 @@ const checks: readonly Check[] = [
           ]
         : [];
     },
-    remedy: "Set the clock and let it be kept right: timedatectl set-ntp true.",
   },
 ];
