@@ -3,6 +3,7 @@ import { formFields, isForm } from "#api/http/body.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { Refused } from "#api/http/problem.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
+import deskForms from "#content/editorial/desk-forms.json";
 
 /** What proves that a form came from this session's page. */
 export const tokenField = (token: string): Html =>
@@ -51,27 +52,40 @@ const keyOf = (key: string | undefined): Part =>
 const keyHint = (key: string | undefined): Part =>
   key === undefined ? null : html` <kbd>${key}</kbd>`;
 
-type FormShown = {
-  action: string;
-  token: string;
-  legend: string;
-  hidden?: Readonly<Record<string, string>>;
-  fields?: Part;
+/** What a form says, and how its button looks; `key` presses it together with the browser's own key. */
+type FormWords = {
+  legend?: string;
+  about?: string;
+  /** Asked for last. */
+  reason?: Parameters<typeof reasonField>[0];
   button: string;
-  /** Presses the button together with the browser's own key. */
   key?: string;
   danger?: boolean;
 };
+const formWords: Readonly<Record<keyof typeof deskForms, FormWords>> = deskForms;
 
-export const form = (given: FormShown): Html => {
-  const { action, token, legend, hidden = {}, fields, button, key, danger = false } = given;
+type FormShown = {
+  name: keyof typeof deskForms;
+  action: string;
+  token: string;
+  /** In place of that of the words. */
+  legend?: string;
+  hidden?: Readonly<Record<string, string>>;
+  fields?: Part;
+  /** The reason as it was typed. */
+  reason?: string | undefined;
+};
+
+export const form = ({ name, action, token, hidden = {}, fields, ...given }: FormShown): Html => {
+  const { about, reason, button, key, danger = false, ...words } = formWords[name];
   const look = danger ? html` class="danger"` : null;
   return html`<form method="post" action="${action}">
     <fieldset>
-      <legend>${legend}</legend>
+      <legend>${given.legend ?? words.legend}</legend>
       ${tokenField(token)}
-      ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-      ${fields}
+      ${Object.entries(hidden).map(([one, value]) => html`<input type="hidden" name="${one}" value="${value}" />`)}
+      ${about === undefined ? null : html`<p>${about}</p>`} ${fields}
+      ${reason === undefined ? null : reasonField({ ...reason, value: given.reason })}
       <button ${[look, keyOf(key)]}>${button}${keyHint(key)}</button>
     </fieldset>
   </form>`;

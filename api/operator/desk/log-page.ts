@@ -58,56 +58,41 @@ export async function undoPage(visit: Visit, { said, status }: FormNotice = {}):
       ${said}
       <div class="decide">
         ${form({
+          name: "undo_agent",
           action: "/desk/undo/agent",
           token,
-          legend: "Undo an agent",
-          fields: html`<p>
-              Empties every field that this agent helped to make live and that no one else set
-              since, rejects the submissions that agreed, and takes the credit back. Recommendations
-              that rest on its vote end. The log of submissions stays, and so does prose that an
-              operator accepted.
-            </p>
-            ${field({
-              name: "agent_id",
-              id: "agent",
-              label: "Id of the agent, as reviews show it",
-              value: agent.id,
-              required: true,
-              lengthMax: 128,
-            })}${field({
-              name: "submissions",
-              id: "agent-submissions",
-              label:
-                "Only these submissions, by number with commas between; empty for all of the agent",
-              value: visit.form?.text("submissions") ?? "",
-              lengthMax: 4_000,
-            })}${reasonField({
-              id: "agent-reason",
-              label: "Why: agents read this",
-              value: agent.reason,
-            })}`,
-          button: "Undo all that it made live",
-          danger: true,
+          fields: html`${field({
+            name: "agent_id",
+            id: "agent",
+            label: "Id of the agent, as reviews show it",
+            value: agent.id,
+            required: true,
+            lengthMax: 128,
+          })}${field({
+            name: "submissions",
+            id: "agent-submissions",
+            label:
+              "Only these submissions, by number with commas between; empty for all of the agent",
+            value: visit.form?.text("submissions") ?? "",
+            lengthMax: 4_000,
+          })}`,
+          reason: agent.reason,
         })}
         ${form({
+          name: "undo_verification",
           action: "/desk/undo/verification",
           token,
-          legend: "Take back a verification",
-          fields: html`<p>
-              The profile becomes an unclaimed listing again. What the organisation had set goes:
-              contact, wallet, mission, website, city and country. A held wallet is stopped.
-            </p>
-            ${slugField({ label: "Slug of the nonprofit", value: nonprofit.id })}${reasonField({
-              id: "slug-reason",
-              label: "Why, for the log",
-              value: nonprofit.reason,
-            })}
+          fields: html`${slugField({ label: "Slug of the nonprofit", value: nonprofit.id })}${reasonField(
+              {
+                id: "slug-reason",
+                label: "Why, for the log",
+                value: nonprofit.reason,
+              },
+            )}
             <label class="choice"
               ><input type="checkbox" name="keep_values" value="1" /> Keep mission, website, city
               and country, as the organisation set them</label
             >`,
-          button: "Take it back",
-          danger: true,
         })}
       </div>`,
   };

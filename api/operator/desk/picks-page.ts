@@ -8,7 +8,7 @@ import type { Result } from "#content/contract/base/result.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { field, form, type Form, linesOf, reasonField, slugField, typedText } from "./forms.ts";
+import { field, form, type Form, linesOf, slugField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
 
@@ -32,15 +32,13 @@ export async function picksPage(
       ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
       <h2>Recommend another</h2>
       ${form({
+        name: "add_pick",
         action: "/desk/picks",
         token,
-        legend: "A new pick",
         fields: [
           slugField({ label: "Slug of the nonprofit", value: typed?.text("slug") }),
           pickFields(typed?.text),
         ],
-        button: "Recommend it",
-        key: "a",
       })}`,
   };
 }
@@ -97,25 +95,12 @@ export async function pickPage(
       </p>
       <div class="decide">
         ${form({
+          name: "edit_pick",
           action: placeOf(slug),
           token,
-          legend: "Edit",
           fields: pickFields((name) => typedText(typed, name, stored[name] ?? "")),
-          button: "Save",
-          key: "a",
         })}
-        ${form({
-          action: `${placeOf(slug)}/remove`,
-          token,
-          legend: "Remove",
-          fields: reasonField({
-            label: "Why, for the log. Agents cannot restore it by agreement",
-            rows: 2,
-            key: "r",
-          }),
-          button: "Recommend it no longer",
-          danger: true,
-        })}
+        ${form({ name: "remove_pick", action: `${placeOf(slug)}/remove`, token })}
       </div>`,
   };
 }

@@ -11,7 +11,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Html, html, type Part } from "#api/http/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { field, type Form, form, linesOf, reasonField, slugField, typedText } from "./forms.ts";
+import { field, type Form, form, linesOf, slugField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, notice, profileLink } from "./elements.ts";
 
@@ -104,72 +104,25 @@ const stateOf = ({ status, verified, merged_into }: NonprofitRecord): Part =>
 
 const editing = (record: NonprofitRecord, { token, form: sent }: Visit): Html =>
   form({
+    name: "edit_profile",
     action: placeOf(record.slug),
     token,
-    legend: "Edit",
     hidden: { change: "edit" },
-    fields: [
-      html`<p>
-        An empty field is emptied. Provenance says operator; agents learn that one decided.
-      </p>`,
-      profileFields(record, sent),
-      reasonField({
-        id: "edit-reason",
-        label: "Reason (shown in the public history)",
-        value: sent?.text("reason"),
-      }),
-    ],
-    button: "Save",
-    key: "a",
+    fields: profileFields(record, sent),
+    reason: sent?.text("reason"),
   });
 
-const ending = (slug: string, token: string, into = ""): Html =>
-  html`<div class="decide">
-    ${form({
-      action: placeOf(slug),
-      token,
-      legend: "Withdraw",
-      hidden: { change: "withdraw" },
-      fields: [
-        html`<p>It leaves every list and takes no data and no donations. Its address stays.</p>`,
-        reasonField({ id: "withdraw-reason", label: "Reason (shown in the public history)" }),
-      ],
-      button: "Withdraw it",
-      danger: true,
-    })}
-    ${form({
-      action: placeOf(slug),
-      token,
-      legend: "Merge into another",
-      hidden: { change: "merge" },
-      fields: [
-        html`<p>
-          For two of one organisation. The other profile gets what it lacks, and the registrations.
-          Wallet, contact and donations never move. Restoring this one undoes it.
-        </p>`,
-        slugField({ name: "into", label: "Slug of the profile that stays", value: into }),
-        reasonField({ id: "merge-reason", label: "Reason (shown in the public history)" }),
-      ],
-      button: "Merge it",
-      danger: true,
-    })}
+const ending = (slug: string, token: string, into = ""): Html => {
+  const to = { action: placeOf(slug), token };
+  const other = slugField({ name: "into", label: "Slug of the profile that stays", value: into });
+  return html`<div class="decide">
+    ${form({ name: "withdraw", ...to, hidden: { change: "withdraw" } })}
+    ${form({ name: "merge", ...to, hidden: { change: "merge" }, fields: other })}
   </div>`;
+};
 
 const restoring = (slug: string, token: string): Html =>
-  form({
-    action: placeOf(slug),
-    token,
-    legend: "Restore",
-    hidden: { change: "restore" },
-    fields: [
-      html`<p>
-        Of a merged profile with a register number, its registrations and what else it gave come
-        back, and no rule links the two again.
-      </p>`,
-      reasonField({ id: "restore-reason", label: "Reason (shown in the public history)" }),
-    ],
-    button: "Restore it",
-  });
+  form({ name: "restore", action: placeOf(slug), token, hidden: { change: "restore" } });
 
 /** POST /desk/profiles/:slug: one of the four, by the hidden field of its form. */
 export async function changeProfilePage(visit: Sent): Promise<Page | Response> {

@@ -3,55 +3,31 @@ import { objectIn } from "#content/contract/base/json.ts";
 import { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
 import { html, type Html, type Part } from "#api/http/html.ts";
-import { field, form, type Form, linesOf, reasonField, typedText } from "./forms.ts";
+import { field, form, type Form, linesOf, typedText } from "./forms.ts";
 
 /** The two forms of a review: approve, with what may be edited, and reject, with a reason; `sent` is shown again. */
 export function reviewForms(review: ReviewItem, token: string, sent: Form | null): Html {
   const { id, kind, cursor: after } = review;
   const { approve, reject } = queueWords[kind];
   const action = `/desk/reviews/${encodeURIComponent(id)}`;
-  const formOf = (decision: "approve" | "reject") => ({
-    action,
-    token,
-    hidden: { after, decision },
-    typed: sent?.text("decision") === decision ? sent : null,
-  });
-  const approving = formOf("approve");
-  const rejecting = formOf("reject");
+  const formOf = (decision: "approve" | "reject") => {
+    const typed = sent?.text("decision") === decision ? sent : null;
+    return {
+      typed,
+      shown: {
+        name: decision,
+        action,
+        token,
+        hidden: { after, decision },
+        reason: typed?.text("reason"),
+      },
+    };
+  };
+  const { typed, shown } = formOf("approve");
   return html`<h2>Decide</h2>
     <div class="decide">
-      ${
-        approve === null
-          ? null
-          : form({
-              ...approving,
-              legend: approve,
-              fields: [
-                editingFields(review, approving.typed),
-                reasonField({
-                  id: "approve-reason",
-                  label: "Why, for the log (may be left empty)",
-                  value: approving.typed?.text("reason"),
-                  required: false,
-                }),
-              ],
-              button: "Approve",
-              key: "a",
-            })
-      }
-      ${form({
-        ...rejecting,
-        legend: reject,
-        fields: reasonField({
-          id: "reject-reason",
-          label: "Why: the sender reads this",
-          value: rejecting.typed?.text("reason"),
-          rows: 2,
-          key: "r",
-        }),
-        button: "Reject",
-        danger: true,
-      })}
+      ${approve === null ? null : form({ ...shown, legend: approve, fields: editingFields(review, typed) })}
+      ${form({ ...formOf("reject").shown, legend: reject })}
     </div>
     <p>
       <a href="${placeWith(`${action}/next`, { after })}" accesskey="n"

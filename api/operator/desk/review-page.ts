@@ -68,11 +68,9 @@ function itemPage(
         kind !== "onboarding"
           ? null
           : form({
+              name: "check_host",
               action: `/desk/reviews/${encodeURIComponent(id)}/check`,
               token,
-              legend: "Proof of the host",
-              fields: html`<p>Looks for the token of this request at the organisation's host.</p>`,
-              button: "Look now",
             })
       }
       ${reviewForms(review, token, typed)}
