@@ -128,12 +128,7 @@ export const directoryOperations = operations("Directory", {
   },
   historyForPeople: {
     path: addresses.history.path,
-    ok: {
-      description: "The page",
-      mediaType: "text/html",
-      shape: "text",
-      example: "<!doctype html>\n",
-    },
+    ok: htmlPage,
     refusals: [400],
   },
   getOrganisation: {
