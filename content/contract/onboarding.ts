@@ -1,4 +1,5 @@
 import { z } from "zod";
+import says from "#content/editorial/onboarding-fields.json";
 import { named } from "./base/shape.ts";
 import {
   countedText,
@@ -76,53 +77,30 @@ export const whatToOnboard =
 export const OnboardingBody = z
   .object(
     {
-      claim_slug: optionalText(
-        sourceUrlLengthMax,
-        "Slug of the listing that is yours, or the address of its profile; absent: a new profile is registered",
-      ),
-      name: optionalText(
-        onboardingLengthMax.name,
-        "Name of the organisation; a registration needs it",
-      ),
-      contact_email: optionalText(
-        lengthMax.contact_email,
-        "Where the reviewer can reach you; always needed, never public",
-      ),
-      contact_name: optionalText(onboardingLengthMax.contact_name, "Who asks; never public"),
-      usdc_wallet: optionalText(44, "Solana address that takes USDC: base58 of 32 bytes"),
-      mission: optionalText(lengthMax.mission, "What the organisation is for"),
-      website: optionalText(lengthMax.website, "http(s) address of its own site"),
-      tagline: optionalText(lengthMax.tagline, "What the organisation does, in a line"),
-      donation_url: optionalText(lengthMax.website, "http(s) address of its own donation page"),
-      logo_url: optionalText(lengthMax.website, "http(s) address of its logo"),
-      programs: optionalText(
-        onboardingLengthMax.programs,
-        "Its programmes, one a line: the name, a colon, and what it does",
-      ),
-      country: optionalText(
-        onboardingLengthMax.country,
-        "English name or ISO 3166 code; a registration needs it",
-      ),
-      city: optionalText(lengthMax.city, "City"),
+      claim_slug: optionalText(sourceUrlLengthMax, says.claim_slug),
+      name: optionalText(onboardingLengthMax.name, says.name),
+      contact_email: optionalText(lengthMax.contact_email, says.contact_email),
+      contact_name: optionalText(onboardingLengthMax.contact_name, says.contact_name),
+      usdc_wallet: optionalText(44, says.usdc_wallet),
+      mission: optionalText(lengthMax.mission, says.mission),
+      website: optionalText(lengthMax.website, says.website),
+      tagline: optionalText(lengthMax.tagline, says.tagline),
+      donation_url: optionalText(lengthMax.website, says.donation_url),
+      logo_url: optionalText(lengthMax.website, says.logo_url),
+      programs: optionalText(onboardingLengthMax.programs, says.programs),
+      country: optionalText(onboardingLengthMax.country, says.country),
+      city: optionalText(lengthMax.city, says.city),
       registration_number: optionalText(
         onboardingLengthMax.registration_number,
-        "Number in a public register of charities, with or without its prefix",
+        says.registration_number,
       ),
       corrects: z
         .union([z.array(z.enum(correctable)), namesInText.pipe(z.array(z.enum(correctable)))])
         .nullish()
         .transform((fields) => fields ?? [])
-        .describe(
-          "Those fields of the profile whose live value is wrong: an approved claim replaces them by what it sends. An array, or a text with commas",
-        ),
-      wallet_challenge: optionalText(
-        onboardingLengthMax.wallet_challenge,
-        "The text of GET /api/onboard/challenge that was signed; absent: those of the last 15 minutes are tried",
-      ),
-      wallet_signature: optionalText(
-        88,
-        "Base58 Ed25519 signature of that text by the wallet: proof of control",
-      ),
+        .describe(says.corrects),
+      wallet_challenge: optionalText(onboardingLengthMax.wallet_challenge, says.wallet_challenge),
+      wallet_signature: optionalText(88, says.wallet_signature),
     },
     { error: whatToOnboard },
   )
