@@ -89,7 +89,7 @@ export const bareHost = (host: string): string => websiteHost(`https://${host}`)
 const freeMailHosts: ReadonlySet<string> = new Set(hosts.free_mail);
 
 /** What the host of an e-mail address says: of the organisation's own site, of anybody's, or thrown away tomorrow. */
-export type EmailHost = "own_site" | "free_mail" | "disposable" | "other";
+type EmailHost = "own_site" | "free_mail" | "disposable" | "other";
 
 export function emailHost(email: string, website: string | null): EmailHost {
   const host = email.slice(email.lastIndexOf("@") + 1).toLowerCase();

@@ -2,11 +2,12 @@ import type { Duplicate, OnboardingType } from "#content/contract/onboarding.ts"
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
+import says from "#content/editorial/review-checks.json";
 import { isMixedScript } from "#content/enrichment/agent.ts";
 import { nameSimilarity, nearNameFrom } from "#content/nonprofit/near-name.ts";
 import { isTestData, normalise } from "#content/enrichment/value.ts";
 import { namedBy } from "#content/nonprofit/provenance.ts";
-import { type EmailHost, emailHost, type HostControl } from "./host-proof.ts";
+import { emailHost, type HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/org-id.ts";
@@ -70,10 +71,10 @@ const knownAddress: Check = ({ type, request, profile }) => {
   if (known === null || normalise.contact_email(known) !== given) return null;
   const source = unprovenSource(profile, "contact_email", type);
   return source === null
-    ? passed("e-mail", "The directory knows this address already.")
+    ? passed("e-mail", says.address_known)
     : noted(
         "e-mail",
-        `The directory knows this address, but only from ${source}: it proves nothing.`,
+        says.address_known_from.replace("{source}", () => source),
       );
 };
 
@@ -84,21 +85,16 @@ const addressHost: Check = ({ type, request, profile }) => {
   if (ofLive === "own_site") {
     const source = unprovenSource(profile, "website", type);
     return source === null
-      ? passed("e-mail", "Its host is that of the website in the profile.")
+      ? passed("e-mail", says.host_of_profile)
       : noted(
           "e-mail",
-          `Its host is that of the website in the profile, which is only known from ${source}: it proves nothing.`,
+          says.host_of_profile_from.replace("{source}", () => source),
         );
   }
   if (live === null && emailHost(given, request.website) === "own_site") {
-    return noted(
-      "e-mail",
-      "Its host is that of the website that came with the request; the directory knew none.",
-    );
+    return noted("e-mail", says.host_of_request);
   }
-  return ofLive === "disposable"
-    ? failed("e-mail", hostWords.disposable)
-    : noted("e-mail", hostWords[ofLive]);
+  return (ofLive === "disposable" ? failed : noted)("e-mail", says.host[ofLive]);
 };
 
 /** Who set a value, when that may be anyone who asks now: agents need no more than two ids. Null: it counts as known. */
@@ -114,12 +110,6 @@ function unprovenSource(
   return named === "organisation" && type === "claim" ? "a claim that was taken back" : null;
 }
 
-const proofWords = {
-  file: "by a file at the host",
-  dns: "by a DNS record",
-  email: "by a link sent to a mailbox at the host",
-} as const;
-
 const control: Check = ({ host }) => {
   if (host.state === "nothing_to_prove_against") {
     return noted("host", `Nothing to prove against: ${host.why}.`);
@@ -127,7 +117,7 @@ const control: Check = ({ host }) => {
   if (host.state === "not_proven") {
     return noted("host", `Not proven: nothing shows that the sender controls ${host.host}.`);
   }
-  const said = `Proven: the sender controls ${host.host}, ${proofWords[host.by]}, ${isoTime(host.at)}`;
+  const said = `Proven: the sender controls ${host.host}, ${says.proof[host.by]}, ${isoTime(host.at)}`;
   return host.ownWord
     ? noted(
         "host",
@@ -139,15 +129,8 @@ const control: Check = ({ host }) => {
 const hold: Check = ({ request, whyHeld }) => {
   if (request.usdc_wallet === null) return null;
   return whyHeld === null
-    ? noted("hold", "The wallet takes effect at once: control of host and wallet is proven.")
+    ? noted("hold", says.at_once)
     : passed("hold", `The wallet is held after approval: ${whyHeld}.`);
-};
-
-const hostWords: Record<EmailHost, string> = {
-  own_site: "Its host is that of the website.",
-  free_mail: "Anybody can have an address at this host.",
-  disposable: "This host hands out addresses to be thrown away.",
-  other: "Its host is not that of a website of the profile.",
 };
 
 const website: Check = ({ request, profile }) => {
@@ -161,8 +144,7 @@ const website: Check = ({ request, profile }) => {
 const name: Check = ({ request, profile }) => {
   const given = request.name ?? profile?.name ?? "";
   if (isMixedScript(given)) return noted("name", "It mixes alphabets that look alike.");
-  if (looksLatin(given))
-    return noted("name", "Every letter of it looks like a Latin one, and none is.");
+  if (looksLatin(given)) return noted("name", says.looks_latin);
   if (request.name === null || profile === null) return null;
   const similarity = nameSimilarity(request.name, profile.name).toFixed(2);
   return Number(similarity) >= nearNameFrom
@@ -181,8 +163,7 @@ const number: Check = ({ request, profile }) => {
   if (given === null || profile === null) return null;
   const read = readRegistrationNumber(given, profile.country_code ?? request.country_code ?? "");
   const known = profile.registrations;
-  if (known.length === 0)
-    return noted("registration", "The profile has no registration to compare with.");
+  if (known.length === 0) return noted("registration", says.no_registration);
   const same = known.some(
     ({ org_id, registration_number }) =>
       (org_id !== null && org_id === read.org_id) ||
@@ -197,19 +178,12 @@ const wallet: Check = ({ request }) => {
   if (request.usdc_wallet === null) return null;
   const read = readWallet(request.usdc_wallet);
   if (!read.ok) return failed("wallet", read.failure.message);
-  return read.value.onCurve
-    ? passed("wallet", "It is a valid address, on the curve: a key can belong to it.")
-    : noted(
-        "wallet",
-        "It is a valid address off the curve: a multisig vault or a program's account.",
-      );
+  return read.value.onCurve ? passed("wallet", says.on_curve) : noted("wallet", says.off_curve);
 };
 
 const signature: Check = ({ request, proven }) => {
   if (request.usdc_wallet === null) return null;
-  return proven
-    ? passed("signature", "The wallet signed our challenge: the sender controls it.")
-    : noted("signature", "No signature came: nothing proves that the sender controls the wallet.");
+  return proven ? passed("signature", says.signed) : noted("signature", says.not_signed);
 };
 
 const owners: Check = ({ otherOwners }) =>
@@ -222,15 +196,12 @@ const held: Check = ({ heldUntil, request }) =>
     ? null
     : noted(
         "held wallet",
-        `A change of the wallet is held until ${heldUntil}; approving this one replaces it, and the hold starts again.`,
+        says.held.replace("{until}", () => heldUntil),
       );
 
 const duplicates: Check = ({ duplicates: found }) =>
   found.length === 0
-    ? passed(
-        "duplicates",
-        "No other profile has its number, its site, or a near-same name in its place.",
-      )
+    ? passed("duplicates", says.no_duplicates)
     : noted(
         "duplicates",
         `${found.length} other ${found.length === 1 ? "profile" : "profiles"} may be the same organisation.`,
