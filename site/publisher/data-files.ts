@@ -11,11 +11,14 @@ import type { PublisherContext } from "./context.ts";
 /** Those of a million profiles take minutes of a processor. */
 const madeEveryMs = 3_600_000;
 
+/** A publisher that has just started has other things to do. */
+const firstAfterDefaultMs = 30_000;
+
 /** The part of the feed job that keeps the files of /data, and the page that names them, in step with the snapshot. */
-export function openDataFiles(context: PublisherContext) {
+export function openDataFiles(context: PublisherContext, firstAfterMs = firstAfterDefaultMs) {
   const { manifest, background, log } = context;
   let made: MadeData | null = null;
-  let startAfterMs = 0;
+  let startAfterMs = performance.now() + firstAfterMs;
   let isBehind = false;
   const make = async (): Promise<void> => {
     startAfterMs = performance.now() + madeEveryMs;

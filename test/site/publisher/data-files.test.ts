@@ -67,7 +67,7 @@ test("paced, files are made while others go on, once an hour at most", async () 
       },
     },
   };
-  const files = openDataFiles(own);
+  const files = openDataFiles(own, 0);
   const run = () => files.run({ full: false, paced: true });
   const edited = async (tagline: string) => {
     await directory.edit("water", { tagline });
@@ -96,7 +96,7 @@ test("files that cannot be made are logged, and those before them stay", async (
     background: { ...context().background, makeData: () => Promise.reject(new Error("disk full")) },
   };
   const before = hashes();
-  const files = openDataFiles(own);
+  const files = openDataFiles(own, 0);
   expect(await files.run({ full: true, paced: true })).toEqual([]);
   await Bun.sleep(0);
   expect(logged).toEqual(["files of /data could not be made; trying again in an hour"]);
