@@ -136,6 +136,20 @@ test.each<[kind: string, failure: object, source: ImportSource, options?: Option
     { part: "NV", as_of: "2026-05-11", read: "2026-05-12" },
     rowsAsOf("2026-05-11", organisations(30)),
   ],
+  [
+    "too_many_bad",
+    { file: "x.csv", bad: 11, rows: 41 },
+    {
+      register: { ...register, quarantines: true },
+      read: () => [
+        {
+          name: "x.csv",
+          day: "2026-05-12",
+          rows: rowsOf([...organisations(30), ...Array.from({ length: 11 }, () => unnamed)]),
+        },
+      ],
+    },
+  ],
   ["too_many_withdrawals", { part: "NV", gone: 25, had: 30 }, rows(...organisations(5))],
   ["unknown_parts", { unknown: ["OH"], known: ["NV"] }, rows(organisation(0)), { scope: "OH" }],
   ["interrupted", { stored: null }, rows(organisation(0)), { signal: aborted }],

@@ -7,7 +7,9 @@ import {
 } from "#content/nonprofit/record-line.ts";
 import {
   type RegisterDraft,
+  factsWithWaiting,
   goneDraft,
+  isBeatenBy,
   mergedWithRegister,
   newFromRegister,
   recordAfter,
@@ -459,5 +461,32 @@ describe("a form for a year", () => {
     const first = period("2022-12-31", 5);
     expect(withPeriods([first], [amended])).toEqual([amended]);
     expect(withPeriods([amended], [first])).toEqual([amended]);
+  });
+
+  test("says nothing where one for the same period was made later", () => {
+    const known = [
+      record("New", [period("2022-12-31", 6, { filed_at: "2024-01-01T00:00:00.000Z" })]),
+    ];
+    const draftOf = (filed_at: string): RegisterDraft => ({
+      ...filed("Old", "2022-12-31"),
+      record: { ...record("Old", [period("2022-12-31", 5, { filed_at })]) },
+    });
+    expect(isBeatenBy(known, draftOf("2023-05-01T00:00:00.000Z"))).toBe(true);
+    expect(isBeatenBy(known, draftOf("2024-05-01T00:00:00.000Z"))).toBe(false);
+    expect(isBeatenBy([], draftOf("2023-05-01T00:00:00.000Z"))).toBe(false);
+  });
+
+  test("waits among the facts for a profile, the value for the latest year alone", () => {
+    const terms990 = { ...form, register: "irs-990-xml" };
+    const at = Date.parse("2026-11-01");
+    const later = {
+      ...record("A", []),
+      facts: factsWithWaiting(undefined, filed("Later", "2023-12-31"), terms990, at),
+    };
+    const values = (facts: object) => JSON.parse(String(Object.values(facts)[0]));
+    expect(values(later.facts)).toMatchObject({ mission: { value: "Later" } });
+    const both = factsWithWaiting(later, filed("Earlier", "2022-12-31"), terms990, at);
+    expect(values(both)).toMatchObject({ mission: { value: "Later" } });
+    expect(factsWithWaiting(undefined, draft(null), terms990, at)).toEqual({});
   });
 });
