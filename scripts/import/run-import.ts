@@ -106,7 +106,7 @@ async function unreadOf({ store, format, files, checkOnly }: ImportRequest) {
   const read = await filesRead(store, format);
   const unread: [file: string, mark: string][] = [];
   for (const file of files) {
-    const mark = `sha256:${await digestOf(file)} ${softwareVersion()}`;
+    const mark = `sha256:${digestOf(file)} ${softwareVersion()}`;
     if (!read.has(mark)) unread.push([file, mark]);
   }
   return { files: unread.map(([file]) => file), marks: unread.map(([, mark]) => mark) };
