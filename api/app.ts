@@ -28,6 +28,7 @@ import {
   needsEnrichmentRoutes,
 } from "./enrichment/routes.ts";
 import { donateRoutes, donationRoutes } from "./giving/routes.ts";
+import { walletRoutes } from "./giving/wallet-routes.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
 import { onboardRoutes } from "./onboarding/routes.ts";
 import { reconciliationRoutes } from "./reconciliation/routes.ts";
@@ -85,6 +86,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     .use(enrichRoutes(context))
     .use(donateRoutes(context))
     .use(donationRoutes(context))
+    .use(walletRoutes(context))
     .use(needsEnrichmentRoutes(context))
     .use(onboardRoutes(context))
     .use(correctionRoutes(context))

@@ -37,14 +37,15 @@ type BodySchema<Shape extends z.ZodObject> = {
 
 /** The shape as Elysia takes it, which refuses in our words. */
 const refusing = (
-  { shape, refusal = "", storesNothing }: NonNullable<Operation["body"]>,
+  { shape, refusal = "", storesNothing, list }: NonNullable<Operation["body"]>,
   extra: Record<string, unknown>,
 ) => ({
   "~standard": {
     version: 1,
     vendor: "zod",
     validate: (given: unknown) => {
-      const read = fitted(shape, given);
+      const isList = list !== undefined && Array.isArray(given);
+      const read = fitted(shape, isList ? { [list]: given } : given);
       if (read.ok) return { value: read.value };
       throw new Refused({ code: refusal, ...unusableBody(read.failure, storesNothing), extra });
     },

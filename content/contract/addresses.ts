@@ -120,6 +120,8 @@ export const addresses = {
   donate: { path: "/api/donate/{slug}", from: "service", limit: "donate" },
   donateQuote: { path: "/api/donate/{slug}/quote", from: "service", limit: "donate" },
   donateStatus: { path: "/api/donate/{slug}/status", from: "service", limit: "donate" },
+  checkWallets: { path: "/api/wallets", from: "service" },
+  wallet: { path: "/api/wallets/{address}", from: "service" },
   claimOrRegister: { path: "/api/onboard", from: "service", limit: "onboard", takes: "form" },
   walletChallenge: { path: "/api/onboard/challenge", from: "service" },
   onboardStatusJson: { path: "/api/onboard/status", from: "service" },

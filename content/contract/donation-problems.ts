@@ -1,4 +1,5 @@
 import details from "#content/editorial/problem-details.json";
+import wallets from "#content/editorial/wallets.json";
 import { unknownSignature } from "./donation.ts";
 import type { Problems } from "./operations/operation.ts";
 import { nonprofitNotFound } from "./problem.ts";
@@ -75,6 +76,11 @@ export const donationStatusProblems = {
 /** Every failure of asking for the donations of a nonprofit. */
 export const donationHistoryProblems = {
   nonprofit_not_found: nonprofitNotFound,
+} as const satisfies Problems;
+
+/** Every failure of asking whose wallet it is. */
+export const walletProblems = {
+  wallet_malformed: { status: 400, detail: wallets.malformed },
 } as const satisfies Problems;
 
 /** Every failure of asking for a receipt. */

@@ -16,7 +16,9 @@ import {
   donationHistoryProblems,
   donationStatusProblems,
   receiptProblems,
+  walletProblems,
 } from "#content/contract/donation-problems.ts";
+import { WalletAnswer, WalletsAnswer, WalletsBody } from "#content/contract/wallet.ts";
 import { operations } from "./operation.ts";
 
 const demanded = {
@@ -92,5 +94,22 @@ export const donationOperations = operations("Donation", {
     path: addresses.donation.path,
     ok: { description: "The receipt", shape: SignedReceipt },
     problems: receiptProblems,
+  },
+  getWallet: {
+    path: addresses.wallet.path,
+    ok: { description: "Whose it is", shape: WalletAnswer },
+    problems: walletProblems,
+    fresh: true,
+  },
+  checkWallets: {
+    method: "post",
+    path: addresses.checkWallets.path,
+    body: {
+      shape: WalletsBody,
+      list: "addresses",
+      refusal: "invalid_wallets",
+      storesNothing: true,
+    },
+    ok: { description: "Whose each is", shape: WalletsAnswer },
   },
 });

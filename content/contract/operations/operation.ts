@@ -36,6 +36,8 @@ export type Operation<
     shape: Body;
     refusal?: string;
     optional?: true;
+    /** The member that an array in the place of the body is. */
+    list?: string;
     /** The request only asks: its refusal does not say that nothing was stored. */
     storesNothing?: true;
     /** Absent: JSON. */
