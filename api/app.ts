@@ -24,6 +24,7 @@ import { operatorRoutes } from "./operator/actions.ts";
 import {
   agentRoutes,
   enrichRoutes,
+  gapRoutes,
   enrichmentStatsRoutes,
   needsEnrichmentRoutes,
 } from "./enrichment/routes.ts";
@@ -62,7 +63,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     })
     .onTransform({ as: "global" }, ({ request, route }) => {
       // No request is answered by a route that was counted as another.
-      if (countedAs.get(request) !== limitOfRoute(route))
+      if (countedAs.get(request) !== limitOfRoute(request.method, route))
         throw new Error(`${request.method} ${route} does not count this request`);
     })
     .onError({ as: "global" }, ({ error, code, path, request, route }) => {
@@ -90,6 +91,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     .use(needsEnrichmentRoutes(context))
     .use(onboardRoutes(context))
     .use(correctionRoutes(context))
+    .use(gapRoutes(context))
     .use(enrichmentStatsRoutes(context))
     .use(agentRoutes(context))
     .use(operatorRoutes(context))
@@ -112,7 +114,7 @@ export function createApp(context: Context): App {
   const routesAt = routesByPath(routes.routes);
   const limitAt = (method: string, path: string): LimitName => {
     const route = routesAt(path).find((one) => one.method === method || one.method === "ALL");
-    return limitOfRoute(route?.path ?? "");
+    return limitOfRoute(method, route?.path ?? "");
   };
   const methodsAt = (path: string): readonly string[] => {
     const methods = methodsOf(routesAt(path));
@@ -210,8 +212,12 @@ const limits: ReadonlyMap<string, LimitName> = new Map(
   Object.values<Address>(addresses).map((address) => [pathOf(address), address.limit ?? "read"]),
 );
 
-/** The limit that the address of a route names. A path without a route is a read; what a button of a page does has a limit of its own. */
-const limitOfRoute = (path: string): LimitName => limits.get(path) ?? "read";
+/** The limit that the address of a route names. A path without a route is a read. */
+function limitOfRoute(method: string, path: string): LimitName {
+  const limit = limits.get(path) ?? "read";
+  // Who looks at what others wrote writes nothing.
+  return method === "GET" && limit === "correct" ? "read" : limit;
+}
 
 const helped = [
   correctionOperations.correctNonprofit,

@@ -11,6 +11,7 @@ import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { forgetGaps } from "#content/enrichment/gap-store.ts";
 import { openCurated } from "#content/recommendation/curation.ts";
 import { openResponseCache } from "./http/response-cache.ts";
 import { openLog } from "./log.ts";
@@ -105,7 +106,7 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
     startSweep(givingWorld(context), log),
     startOnboardingSweep(context),
     ...(sendMail === null ? [] : [every(openMails({ ...telling, sendMail }), mailing)]),
-    every(() => expireWaiting(context), {
+    every(() => Promise.all([expireWaiting(context), forgetGaps(store, clock())]), {
       everyMs: expireEveryMs,
       onFailure: notStored("what has waited too long is"),
     }),

@@ -3,6 +3,7 @@ import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
+import { networkHash } from "#api/http/client.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
@@ -12,6 +13,8 @@ import type { Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { placeDays, waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { gapCounts } from "#content/enrichment/gap-store.ts";
+import { type GapFailure, reportGap } from "#content/enrichment/report-gap.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import {
@@ -121,6 +124,28 @@ export const enrichmentStatsRoutes = ({ store }: Pick<Context, "store">) =>
   new Elysia().get(pathOf(operations.getEnrichmentStats), async () =>
     encodedJson(await enrichmentStats(store), freshCacheControl),
   );
+
+/** POST /api/gaps, and GET /api/gaps. */
+export const gapRoutes = (context: Context) => {
+  const { store, clock, config, limits } = context;
+  const verb = { store, clock, baseUrl: config.baseUrl };
+  return new Elysia()
+    .post(pathOf(operations.reportGap), async ({ body, request }) => {
+      const network = networkHash(request, context) ?? "";
+      const countStored = (bytes: number) => limits.stored("readers", request, bytes);
+      const outcome = await reportGap(verb, { body, network, countStored });
+      return outcome.ok ? outcome.value : refuse(gapAnswers, outcome.failure);
+    })
+    .get(pathOf(operations.countGaps), async () =>
+      encodedJson(await gapCounts(store), freshCacheControl),
+    );
+};
+
+const gapAnswers = {
+  invalid_gap: ({ errors }) => unusableBody(errors),
+  nonprofit_not_found: nonprofitNotFound,
+  too_many_gaps: { status: 409, detail: details.gaps.too_many_gaps },
+} as const satisfies FailureTable<GapFailure>;
 
 /** GET /api/needs-enrichment. */
 export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>

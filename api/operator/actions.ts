@@ -21,6 +21,7 @@ import { profileOperations as profiles } from "#content/contract/operations/prof
 import { nonprofitNotFound, fitted, type Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DecideManyBody, ReviewsDecided } from "#content/contract/review.ts";
+import { listGaps } from "#content/enrichment/gap-store.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
 import {
   editProfile,
@@ -206,6 +207,7 @@ export const actions = {
     checkHost(openHostProof(context, null), given),
   ),
   readAuditLog: reading(operations.readAuditLog, readAudit),
+  listGaps: reading(operations.listGaps, listGaps),
   revertAgent: action(operations.revertAgent, revertAgent, {
     help: 'Send {"agent_id": "…", "reason": "…"}, or {"submissions": [12, 15], "reason": "…"}.',
   }),

@@ -106,6 +106,7 @@ export const addresses = {
   donations: { path: "/api/donations/{slug}", from: "live" },
   // What the service answers.
   donation: { path: "/api/donations/{slug}/{donation_id}", from: "service" },
+  gaps: { path: "/api/gaps", from: "service", limit: "correct" },
   searchJson: { path: "/api/search", from: "service" },
   compareJson: { path: "/api/compare", from: "service" },
   recommend: { path: "/api/recommend", from: "service" },
@@ -150,6 +151,7 @@ export const addresses = {
   checkHost: { path: "/api/admin/reviews/{id}/check", from: "service" },
   queues: { path: "/api/admin/queues", from: "service" },
   auditLog: { path: "/api/admin/audit", from: "service" },
+  gapList: { path: "/api/admin/gaps", from: "service" },
   revertAgent: { path: "/api/admin/agents/revert", from: "service" },
   agentSubmissions: { path: "/api/admin/agents/submissions", from: "service" },
   bindForOwner: { path: "/api/admin/agents/bind", from: "service" },

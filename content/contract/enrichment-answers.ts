@@ -67,6 +67,12 @@ export const ThinProfile = named("ThinProfile", {
     .array(z.string())
     .describe("Cause ids; empty where nothing that a register says fits one"),
   needs_fields: z.array(z.string()),
+  gaps: z
+    .int()
+    .optional()
+    .describe(
+      "How often agents missed something here in 90 days; these come first, see POST /api/gaps",
+    ),
   second_opinion_needed: z.array(SecondOpinion).optional(),
   current_data: z.record(z.string(), z.union([z.string(), z.number()]).nullable()),
   enrich_url: z.string(),

@@ -14,7 +14,7 @@ import { readProfileValues } from "#content/enrichment/profile-values.ts";
 import { checkSourceUrl, checkValue } from "#content/enrichment/value.ts";
 import { edited } from "#content/nonprofit/operator-changes.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
+import { characterCount, readSentences, tooLong } from "#content/nonprofit/text.ts";
 
 type Read = Result<string | null, { message: string }>;
 
@@ -38,15 +38,21 @@ export function readCorrection(
   };
   const request = {
     field,
-    what_is_wrong: take("what_is_wrong", (text) => prose("what_is_wrong", text)) ?? "",
+    what_is_wrong:
+      take("what_is_wrong", (text) =>
+        readSentences("what_is_wrong", text, lengthMax.what_is_wrong),
+      ) ?? "",
     suggested_value: take("suggested_value", (text) => {
-      const clean = prose("suggested_value", text);
+      const clean = readSentences("suggested_value", text, lengthMax.suggested_value);
       if (!clean.ok || !isSettable(field)) return clean;
       const usable = correctedValue(field, clean.value, { thisYear });
       return usable.ok ? clean : usable;
     }),
     source_url: take("source_url", (text) => {
-      if (characterCount(text) > lengthMax.source_url) return tooLong("source_url");
+      const { source_url } = lengthMax;
+      if (characterCount(text) > source_url) {
+        return fail({ message: tooLong("source_url", source_url) });
+      }
       return checkSourceUrl(text);
     }),
     contact_email: take("contact_email", (text) => {
@@ -55,22 +61,6 @@ export function readCorrection(
     }),
   };
   return wrongs.length > 0 ? fail(wrongs) : ok(request);
-}
-
-const tooLong = (name: keyof typeof lengthMax) =>
-  fail({ message: `${name} has at most ${lengthMax[name].toLocaleString("en")} characters.` });
-
-function prose(
-  name: "what_is_wrong" | "suggested_value",
-  raw: string,
-): Result<string, { message: string }> {
-  const text = raw.normalize("NFC").trim();
-  if (isBlank(text)) return fail({ message: `${name} is empty.` });
-  if (characterCount(text) > lengthMax[name]) return tooLong(name);
-  const unsafe = unsafeCharacter(text, { prose: true });
-  return unsafe === null
-    ? ok(text)
-    : fail({ message: `${name} holds a character that is not allowed (${unsafe}).` });
 }
 
 const numbers: ReadonlySet<string> = new Set(fieldsOfType("year", "count", "money"));

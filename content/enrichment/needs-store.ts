@@ -7,6 +7,7 @@ import {
   isRowField,
   needsLimit,
   type WantedField,
+  wantedFields,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/base/time.ts";
 import { unknownNote } from "#content/find/unknown-values.ts";
@@ -55,7 +56,7 @@ export async function needsIds(store: Queryable, asked: NeedsQuery): Promise<num
   const lists = listsOf(asked);
   if (lists === null) return [];
   const page = (range: Range | null, count: number) =>
-    places(store, { ...asked, lists }, range, count);
+    places(store, { ...asked, lists, walk: walkOf(asked, lists, range) }, count);
   const head = await page(null, limit + 1);
   if (head.length === 0) return [];
   const pivot = await pivotOf(store, asked);
@@ -83,17 +84,12 @@ async function places(
     field,
     cause,
     lists,
-    pending,
-  }: Pick<NeedsQuery, "field" | "cause" | "pending"> & {
-    lists: readonly string[];
-  },
-  range: Range | null,
+    walk,
+  }: Pick<NeedsQuery, "field" | "cause"> & { lists: readonly string[]; walk: Walk },
   count: number,
 ): Promise<Place[]> {
   const order = "ORDER BY list_order, tie_key, nonprofit_id";
-  // The smallest list is walked, so that a small cause is no needle in the whole directory.
-  const [list = "thin", ...others] = pending ? ["", ...lists] : [...lists, "thin"];
-  const walk = pending ? pendingWalk(range) : listWalk(range, list);
+  const others = [...lists, "thin"].filter((list) => !walk.lists.includes(list));
   const filters = [
     ...(field === null
       ? []
@@ -123,7 +119,54 @@ async function places(
   );
 }
 
-type Walk = { sql: string; args: (string | number)[] };
+/** Places in their order; all stand in these lists, or need not. */
+type Walk = { sql: string; args: (string | number)[]; lists: readonly string[] };
+
+/** The smallest list is walked, so that a small cause is no needle in the whole directory. */
+const walkOf = ({ pending }: NeedsQuery, [list = "thin"]: string[], range: Range | null): Walk =>
+  pending ? pendingWalk(range) : listWalk(range, list);
+
+/** What agents missed in the profiles that they named, the most missed first; what one network says on a day counts once. */
+const gapWalk: Walk = {
+  sql: `SELECT -count(DISTINCT day || network) AS list_order, '' AS tie_key, nonprofit_id FROM gaps
+        WHERE nonprofit_id IS NOT NULL GROUP BY nonprofit_id ORDER BY list_order, nonprofit_id`,
+  args: [],
+  lists: [],
+};
+
+const Missed = z.object({
+  field: z.string().nullable(),
+  cause: z.string().nullable(),
+  country_code: z.string().nullable(),
+  gaps: z.number(),
+});
+
+/**
+ * How often agents missed something in profiles that fit: those that they named, then those without what was missed most
+ * in a cause or country. At most half an answer: who reports many does not choose it alone.
+ */
+async function missedProfiles(store: Queryable, asked: NeedsQuery): Promise<Map<number, number>> {
+  const lists = asked.pending ? null : listsOf(asked);
+  if (lists === null) return new Map();
+  const half = Math.ceil(asked.limit / 2);
+  const named = await places(store, { ...asked, lists, walk: gapWalk }, half);
+  const missed = new Map(named.map((place) => [place.nonprofit_id, -place.list_order]));
+  const [most] = await query(
+    store,
+    `SELECT field, cause, country_code, count(DISTINCT day || network) AS gaps FROM gaps
+     WHERE nonprofit_id IS NULL AND coalesce(cause, country_code) IS NOT NULL
+       AND field IS coalesce(?, field) AND cause IS coalesce(?, cause) AND country_code IS coalesce(?, country_code)
+     GROUP BY field, cause, country_code ORDER BY gaps DESC, max(id) DESC LIMIT 1`,
+    [asked.field, idOf(asked.cause), countryCode(asked.country ?? "")],
+    Missed,
+  );
+  if (most === undefined || missed.size === half) return missed;
+  const field = wantedFields.find((one) => one === most.field) ?? null;
+  const narrowed = { field, cause: most.cause, country: most.country_code };
+  const others = await needsIds(store, { ...asked, ...narrowed, limit: half - missed.size });
+  for (const id of others) missed.set(id, most.gaps + (missed.get(id) ?? 0));
+  return missed;
+}
 
 const idOf = (cause: string | null): string | null => cause?.trim().toLowerCase() ?? null;
 
@@ -146,6 +189,7 @@ function listWalk(range: Range | null, list: string): Walk {
     sql: `SELECT list_order, tie_key, nonprofit_id FROM listings WHERE list = ? ${within}
           ORDER BY list_order, tie_key, nonprofit_id`,
     args: [list, ...pivot],
+    lists: [list],
   };
 }
 
@@ -157,6 +201,7 @@ function pendingWalk(range: Range | null): Walk {
           GROUP BY list_order, nonprofit_id
           ORDER BY list_order, nonprofit_id`,
     args: range === null ? [] : [range.list_order, range.pivot.nonprofit_id],
+    lists: ["thin"],
   };
 }
 
@@ -221,14 +266,18 @@ export async function storedNeedsTotals(store: Queryable): Promise<NeedsTotals> 
 
 /**
  * GET /api/needs-enrichment. Pending submissions change without a change of public data, so the bundle leaves second
- * opinions out (`secondOpinions: null`); the service shows what its mode of consensus wants.
+ * opinions and gaps out (`secondOpinions: null`); the service shows what its mode of consensus wants.
  */
 export async function needsAnswer(
   store: Queryable,
   asked: NeedsQuery,
   shown: { baseUrl: string; totals: NeedsTotals; secondOpinions: ConsensusMode | null },
 ): Promise<Needs> {
-  const ids = await needsIds(store, asked);
+  const gaps = shown.secondOpinions === null ? new Map() : await missedProfiles(store, asked);
+  const ids = [...new Set([...gaps.keys(), ...(await needsIds(store, asked))])].slice(
+    0,
+    asked.limit,
+  );
   const records = await recordsById(store, ids, { summaries: true });
   const opinions =
     shown.secondOpinions === null
@@ -239,7 +288,10 @@ export async function needsAnswer(
       "These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when two agents agree.",
     ...shown.totals,
     note: unknownNote(asked, ids.length),
-    nonprofits: records.map((record) => itemOf(record, opinions.get(record.id), shown.baseUrl)),
+    nonprofits: records.map((record) => ({
+      ...itemOf(record, opinions.get(record.id), shown.baseUrl),
+      ...(gaps.has(record.id) && { gaps: gaps.get(record.id) }),
+    })),
   };
 }
 

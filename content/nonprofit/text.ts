@@ -1,3 +1,4 @@
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import lookalikeLetters from "#content/editorial/lookalike-letters.json";
 
 /** A text without accents and letter case, with single spaces: for sorting and comparing names. */
@@ -63,6 +64,24 @@ export const characterCount = (text: string): number => {
   for (const _ of text) count++;
   return count;
 };
+
+/** Sentences of anyone, cleaned: at most so many characters, some of which can be seen, and none that is unsafe. */
+export function readSentences(
+  name: string,
+  raw: string,
+  lengthMax: number,
+): Result<string, { message: string }> {
+  const text = raw.normalize("NFC").trim();
+  if (isBlank(text)) return fail({ message: `${name} is empty.` });
+  if (characterCount(text) > lengthMax) return fail({ message: tooLong(name, lengthMax) });
+  const refused = unsafeCharacter(text, { prose: true });
+  return refused === null
+    ? ok(text)
+    : fail({ message: `${name} holds a character that is not allowed (${refused}).` });
+}
+
+export const tooLong = (name: string, lengthMax: number): string =>
+  `${name} has at most ${lengthMax.toLocaleString("en")} characters.`;
 
 /** A text in plain letters. */
 export type PlainLetters = {

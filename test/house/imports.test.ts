@@ -190,6 +190,7 @@ const verbs: readonly string[] = [
   "content/giving/world.ts",
   "content/enrichment/bind-agent.ts",
   "content/enrichment/enrich.ts",
+  "content/enrichment/report-gap.ts",
   "content/enrichment/proposal.ts",
   "content/onboarding/mails.ts",
   "content/onboarding/onboard.ts",

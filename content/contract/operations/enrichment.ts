@@ -16,6 +16,7 @@ import {
   needsLimit,
   wantedFields,
 } from "#content/contract/enrichment.ts";
+import { GapAnswer, GapBody, GapCounts } from "#content/contract/gap.ts";
 import { AgentIdBody, AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
 import { operations } from "./operation.ts";
 
@@ -71,6 +72,17 @@ export const enrichmentOperations = operations("Enrichment", {
     ok: { description: "Given up", shape: AgentRevoked },
     refusals: [401, 403],
     agent: true,
+  },
+  reportGap: {
+    method: "post",
+    path: addresses.gaps.path,
+    body: { shape: GapBody },
+    ok: { description: "Counted", shape: GapAnswer },
+    refusals: [403, 404, 409],
+  },
+  countGaps: {
+    path: addresses.gaps.path,
+    ok: { description: "The counts", shape: GapCounts },
   },
   getEnrichmentStats: {
     path: addresses.enrichmentStats.path,

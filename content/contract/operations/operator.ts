@@ -29,6 +29,7 @@ import {
   BindForOwnerBody,
 } from "#content/contract/agent-keys.ts";
 import { change } from "./change.ts";
+import { GapList } from "#content/contract/gap.ts";
 import { operations } from "./operation.ts";
 
 const agentId = parameter(
@@ -70,6 +71,14 @@ export const operatorOperations = operations("Operator", {
       limit: limit(operatorPage.default, operatorPage.max),
     }),
     ok: { description: "A page of the log", shape: AuditLog },
+  },
+  listGaps: {
+    path: addresses.gapList.path,
+    query: z.object({
+      before: number("before", "`next` of the page before", 41),
+      limit: limit(operatorPage.default, operatorPage.max),
+    }),
+    ok: { description: "The sentences", shape: GapList },
   },
   revertAgent: change(addresses.revertAgent, RevertBody, ["Undone", Reverted]),
   listAgentSubmissions: {

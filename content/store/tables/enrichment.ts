@@ -162,6 +162,28 @@ export const corrections = sqliteTable(
   ],
 );
 
+/** What agents looked for and did not find, for 90 days. The sentence is private; the rest is counted for everyone. */
+export const gaps = sqliteTable(
+  "gaps",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    day: text().notNull(), // YYYY-MM-DD, UTC.
+    network: text().notNull(), // As in submissions; "" for an unknown one.
+    looked_for: text().notNull(),
+    field: text().$type<CorrectionField>(),
+    cause: text(),
+    country_code: text(),
+    nonprofit_id: integer(),
+    digest: text().notNull().unique(), // Of all this but the id: the same of a network and day counts once.
+  },
+  (g) => [
+    index("gaps_by_day").on(g.day, g.network),
+    index("gaps_of_nonprofit")
+      .on(g.nonprofit_id, g.day, g.network)
+      .where(sql`nonprofit_id is not null`),
+  ],
+);
+
 /**
  * Counters of submissions: status:<status>, field:<field>, high_confidence, nonprofits_improved. To count them takes
  * 0.1 to 0.7 s with a million submissions. Kept by the triggers of migration 0020.

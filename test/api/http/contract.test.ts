@@ -310,6 +310,11 @@ describe("answers are as described", () => {
       { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "gone" } },
     ],
     [200, { path: "/api/recommend?q=rich%20water&limit=5" }],
+    [200, { method: "POST", path: "/api/gaps", body: { looked_for: "Its wells.", slug: "rich" } }],
+    [200, { path: "/api/gaps" }],
+    [200, { path: "/api/needs-enrichment?limit=2" }],
+    [400, { method: "POST", path: "/api/gaps", body: { looked_for: "", country: "Nowhere" } }],
+    [404, { method: "POST", path: "/api/gaps", body: { looked_for: "It.", slug: "nobody" } }],
     [200, { method: "POST", path: "/api/onboard", body: claimExampleOf("thin") }],
     [200, { method: "POST", path: "/api/onboard", body: claimExampleOf("thin") }], // Again: without a link.
     [
@@ -413,9 +418,12 @@ describe("answers are as described", () => {
       { path: `/api/admin/${path}` },
     ]),
     [404, { path: "/api/admin/reviews/prose-999", headers: operator }],
-    ...["queues", "audit", "audit?operator=ops&action=revert.agent&subject=x&before=9&limit=1"].map(
-      (path): [number, Sent] => [200, { path: `/api/admin/${path}`, headers: operator }],
-    ),
+    ...[
+      "queues",
+      "gaps?limit=1&before=9",
+      "audit",
+      "audit?operator=ops&action=revert.agent&subject=x&before=9&limit=1",
+    ].map((path): [number, Sent] => [200, { path: `/api/admin/${path}`, headers: operator }]),
     [400, { path: "/api/admin/audit?before=0", headers: operator }],
     [
       400,

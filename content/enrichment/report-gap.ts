@@ -1,0 +1,81 @@
+import { type GapAnswer, GapBody, gapLimits } from "#content/contract/gap.ts";
+import { fitted, type Wrong } from "#content/contract/problem.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { type Clock, isoDay } from "#content/contract/base/time.ts";
+import { unknownNote } from "#content/find/unknown-values.ts";
+import { wantedBy } from "#content/nonprofit/filters.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { readSentences } from "#content/nonprofit/text.ts";
+import { requestDigest } from "#content/operation/idempotency-store.ts";
+import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
+import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import { addGap, type NewGap, reportedOn } from "./gap-store.ts";
+
+export type GapFailure =
+  | { kind: "invalid_gap"; errors: Wrong[] }
+  | { kind: "nonprofit_not_found" }
+  | { kind: "too_many_gaps" };
+
+type Gap = Pick<NewGap, "looked_for" | "field" | "cause" | "country_code"> & {
+  slug: string | null;
+};
+
+/** Counts what someone looked for and did not find; no one decides on it. The same of a network and day counts once. */
+export async function reportGap(
+  { store, clock, baseUrl }: { store: Store; clock: Clock; baseUrl: string },
+  given: { body: unknown; network: string; countStored: (bytes: number) => void },
+): Promise<Result<GapAnswer, GapFailure>> {
+  const read = readGap(given.body);
+  if (!read.ok) return fail({ kind: "invalid_gap", errors: read.failure });
+  const day = isoDay(clock().getTime());
+  const counted = await store.write(async (tx) =>
+    carryOut(tx, await planGap(tx, read.value, { day, network: given.network })),
+  );
+  if (!counted.ok) return counted;
+  if (counted.value) given.countStored(rowBytes + sizeOf(read.value.looked_for));
+  return ok({
+    success: true,
+    counted: counted.value,
+    message: counted.value ? "Thank you: it is counted." : "It was counted today already.",
+    counts_url: `${baseUrl}/api/gaps`,
+  });
+}
+
+/** Reads the body of POST /api/gaps: an unknown cause or country is a fault that names the nearest. */
+function readGap(body: unknown): Result<Gap, Wrong[]> {
+  const shaped = fitted(GapBody, body);
+  if (!shaped.ok) return shaped;
+  const { field = null, cause, country, slug, ...sent } = shaped.value;
+  const text = readSentences("looked_for", sent.looked_for, gapLimits.characters);
+  const values = [
+    ["cause", cause === null ? null : unknownNote({ cause }, 0)],
+    ["country", country === null ? null : unknownNote({ country }, 0)],
+    ["looked_for", text.ok ? null : text.failure.message],
+  ] as const;
+  const wrongs = values.flatMap(([path, message]) => (message === null ? [] : { path, message }));
+  if (!text.ok || wrongs.length > 0) return fail(wrongs);
+  return ok({
+    looked_for: text.value,
+    field,
+    cause: cause === null ? null : wantedBy("cause", cause),
+    country_code: country === null ? null : wantedBy("country", country),
+    slug,
+  });
+}
+
+/** Answers whether it counts. */
+async function planGap(
+  store: Queryable,
+  { slug, ...gap }: Gap,
+  sender: Pick<NewGap, "day" | "network">,
+): Promise<Plan<boolean, GapFailure>> {
+  const record = slug === null ? null : await recordBySlug(store, slug);
+  if (slug !== null && record === null) return fail({ kind: "nonprofit_not_found" });
+  const about = { ...gap, ...sender, nonprofit_id: record?.id ?? null };
+  const row = { ...about, digest: requestDigest(about) };
+  const { same, ofNetwork, ofAll } = await reportedOn(store, row);
+  if (same) return planned(ok(false));
+  const isFull = ofNetwork >= gapLimits.ofNetwork || ofAll >= gapLimits.ofAll;
+  return isFull ? fail({ kind: "too_many_gaps" }) : planned(ok(true), addGap(row));
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { GapAnswer, GapCounts, gapLimits, GapList } from "#content/contract/gap.ts";
+import { Needs } from "#content/contract/enrichment-answers.ts";
+import { forgetGaps } from "#content/enrichment/gap-store.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const token = "a-token-of-an-operator-0123456789";
+let service: TestService;
+let now = new Date("2026-06-01T12:00:00Z");
+beforeAll(async () => {
+  service = await aService({
+    env: {
+      ALMONER_TRUSTED_HOPS: "1",
+      ALMONER_STORED_MB_PER_DAY: "0",
+      ALMONER_ADMIN_TOKENS: `ada:${token}`,
+    },
+    context: { clock: () => now },
+  });
+  await service.add(
+    ...Array.from({ length: 12 }, (_, at) =>
+      aNonprofit({ slug: `well-${at}`, beneficiaries_per_year: 100 - at, causes: ["education"] }),
+    ),
+    aNonprofit({ slug: "small", causes: ["health"], country_code: "UG" }),
+    aNonprofit({ slug: "far", causes: ["water-sanitation"], country_code: "KE" }),
+  );
+});
+afterAll(() => service.close());
+
+let caller = 0;
+/** Each from a network of its own. */
+const from = () => ({ "x-forwarded-for": `10.${caller >> 8}.${caller++ & 255}.1` });
+const report = async (body: object, headers: Record<string, string> = from()) => {
+  const response = await service.post("/api/gaps", body, headers);
+  return { status: response.status, body: await response.json() };
+};
+const counts = async () => GapCounts.parse(await (await service.get("/api/gaps")).json());
+const needs = async (query = "") => {
+  const answer = await service.get(`/api/needs-enrichment?limit=4${query}`);
+  return Needs.parse(await answer.json()).nonprofits.map(({ slug, gaps }) => [slug, gaps]);
+};
+const sentence = "How many wells of this charity still give water.";
+
+describe("a gap", () => {
+  test("counts by field, cause and country, without its sentence", async () => {
+    const gap = {
+      looked_for: sentence,
+      field: "website",
+      cause: "Water-Sanitation",
+      country: "Kenya",
+    };
+    const { body } = await report(gap);
+    expect(GapAnswer.parse(body).counted).toBe(true);
+    expect(await counts()).toEqual({
+      days: gapLimits.keptDays,
+      total: 1,
+      by_field: [{ field: "website", count: 1 }],
+      by_cause: [{ cause: "water-sanitation", count: 1 }],
+      by_country: [{ country: "Kenya", country_code: "KE", count: 1 }],
+    });
+    expect(await needs()).toEqual([
+      ["far", 1],
+      ["well-0", undefined],
+      ["well-1", undefined],
+      ["well-2", undefined],
+    ]);
+    expect((await needs("&cause=health"))[0]).toEqual(["small", undefined]);
+  });
+
+  test("of the same network and day counts once", async () => {
+    const network = from();
+    const gap = { looked_for: sentence, slug: "small" };
+    expect((await report(gap, network)).body.counted).toBe(true);
+    expect((await report({ ...gap, looked_for: ` ${sentence}` }, network)).body.counted).toBe(
+      false,
+    );
+    const other = { ...gap, looked_for: "Its wells." };
+    expect((await report(other, network)).body.counted).toBe(true);
+    now = new Date(now.getTime() + 86_400_000);
+    expect((await report(gap, network)).body.counted).toBe(true);
+    // Two days of one network, however many sentences; the profile comes first.
+    expect((await needs()).slice(0, 3)).toEqual([
+      ["small", 2],
+      ["far", 1],
+      ["well-0", undefined],
+    ]);
+    expect((await needs("&pending=true")).length).toBe(0);
+  });
+
+  test("is read by operators alone", async () => {
+    const { status } = await service.get("/api/admin/gaps");
+    expect(status).toBe(401);
+    const operator = { authorization: `Bearer ${token}` };
+    const list = async (query: string) =>
+      GapList.parse(await (await service.get(`/api/admin/gaps?${query}`, operator)).json());
+    const first = await list("limit=3");
+    expect(first.gaps[0]).toMatchObject({ looked_for: sentence, slug: "small", field: null });
+    const second = await list(`limit=3&before=${first.next}`);
+    expect(second.gaps).toMatchObject([{ field: "website", country_code: "KE", slug: null }]);
+    expect(second.next).toBeNull();
+  });
+
+  test.each<[string, object, string]>([
+    ["without a sentence", {}, "looked_for"],
+    ["of blanks", { looked_for: " \u200b" }, "looked_for"],
+    ["that is too long", { looked_for: "é".repeat(gapLimits.characters + 1) }, "looked_for"],
+    ["with hidden characters", { looked_for: "a\u202eb" }, "looked_for"],
+    ["about no field", { looked_for: sentence, field: "colour" }, "field"],
+    ["about no cause", { looked_for: sentence, cause: "water sanitation" }, "cause"],
+    ["about no country", { looked_for: sentence, country: "Kenia-Land" }, "country"],
+  ])("%s is refused with what is wrong", async (_, body, path) => {
+    const refused = await report(body);
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({ code: "invalid_gap", errors: [{ path }] });
+    if (path === "cause") expect(refused.body.detail).toContain("water-sanitation");
+  });
+
+  test("of an unknown profile is refused, and so is more than a network's share of a day", async () => {
+    expect((await report({ looked_for: sentence, slug: "nobody" })).status).toBe(404);
+    const addresses = Array.from({ length: 6 }, (_, at) => ({ "x-forwarded-for": `9.9.9.${at}` }));
+    const statuses = new Map<number, number>();
+    for (let at = 0; at <= gapLimits.ofNetwork; at++) {
+      const { status } = await report({ looked_for: `The ${at}th.` }, addresses[at % 6]);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses]).toEqual([
+      [200, gapLimits.ofNetwork],
+      [409, 1],
+    ]);
+    // To read the counts is no write: it has the limit of reads, and any page may ask.
+    const headers = { "x-forwarded-for": "9.9.9.1", "sec-fetch-site": "cross-site" };
+    expect((await service.get("/api/gaps", headers)).status).toBe(200);
+    expect((await report({ looked_for: sentence }, { ...headers, ...from() })).status).toBe(403);
+  });
+
+  test("is forgotten after 90 days", async () => {
+    await forgetGaps(service.store, now);
+    expect((await counts()).total).toBeGreaterThan(50);
+    await forgetGaps(service.store, new Date(now.getTime() + 91 * 86_400_000));
+    expect((await counts()).total).toBe(0);
+    expect((await needs())[0]).toEqual(["well-0", undefined]);
+  });
+});
