@@ -4,7 +4,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { tellingText } from "#content/find/understand.ts";
 import words from "#content/editorial/near-name-words.json";
-import { editDistance } from "#content/find/near-words.ts";
+import { editDistance } from "#content/contract/base/edit-distance.ts";
 import type { DraftQuery, Query } from "#content/contract/reconciliation.ts";
 import { readOrgId } from "#content/register/org-id.ts";
 

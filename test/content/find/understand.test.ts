@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { editDistance } from "#content/contract/base/edit-distance.ts";
 import {
   beginnings,
-  editDistance,
   mistakesMax,
   nearestWords,
   otherFirstLetters,
