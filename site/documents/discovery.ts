@@ -56,6 +56,10 @@ export const discoveryFiles = {
   catalog: single("/.well-known/api-catalog", nothing, { paths: [".well-known/api-catalog"] }),
   plugin: single("/.well-known/ai-plugin.json", nothing),
   receipts: single("/verify-receipt.md", nothing),
+  skill: single("/skill.md", nothing, {
+    paths: ["skill.md", "SKILL.md", ".well-known/agent-skills/nonprofit-directory/SKILL.md"],
+  }),
+  skills: single("/.well-known/agent-skills/index.json", nothing),
   mcp: single(
     "/.well-known/mcp.json",
     () => ({

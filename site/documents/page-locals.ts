@@ -87,6 +87,8 @@ export type PageLocals = {
   };
   "/agents.arazzo.yaml": Nothing;
   "/verify-receipt.md": Nothing;
+  "/skill.md": Nothing;
+  "/.well-known/agent-skills/index.json": Nothing;
   "/server.json": Nothing;
   "/openapi.json": Answer<object>;
   /** `day` is the day of publication, "YYYY-MM-DD". */

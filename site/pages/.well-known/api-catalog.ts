@@ -19,6 +19,7 @@ export const GET = endpoint<"/.well-known/api-catalog">(({ baseUrl }) =>
         "service-doc": [
           { href: `${baseUrl}/agents.md`, type: "text/markdown" },
           { href: `${baseUrl}/llms.txt`, type: "text/plain" },
+          { href: `${baseUrl}/SKILL.md`, type: "text/markdown" },
         ],
         status: [{ href: `${baseUrl}/healthz`, type: "application/json" }],
       },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
+import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { operations } from "#content/openapi/document.ts";
 import { markdownLine } from "#site/parts/markdown.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
@@ -53,6 +54,10 @@ test("all of them are there, each with its type", () => {
     "openapi.json": "application/json",
     "agents.arazzo.yaml": "application/yaml",
     "verify-receipt.md": "text/markdown",
+    "skill.md": "text/markdown",
+    "SKILL.md": "text/markdown",
+    ".well-known/agent-skills/nonprofit-directory/SKILL.md": "text/markdown",
+    ".well-known/agent-skills/index.json": "application/json",
     ".well-known/api-catalog": "application/linkset+json",
     ".well-known/ai-plugin.json": "application/json",
     ".well-known/mcp.json": "application/json",
@@ -76,11 +81,92 @@ test("no place is left to fill, and no address is of another host", () => {
   for (const [path, text] of files) {
     expect([path, text.includes("{{")]).toEqual([path, false]);
     const known =
-      /^(https:\/\/almoner\.example|https:\/\/explorer\.solana\.com\/tx\/|https:\/\/example\.org|https:\/\/(static\.)?modelcontextprotocol\.io|https:\/\/(json-schema|[a-z-]+\.example))/;
+      /^(https:\/\/almoner\.example|https:\/\/explorer\.solana\.com\/tx\/|https:\/\/example\.org|https:\/\/(static\.)?modelcontextprotocol\.io|https:\/\/schemas\.agentskills\.io|https:\/\/…|https:\/\/(json-schema|[a-z-]+\.example))/;
     const addresses = text.match(/https?:\/\/[^\s"'`)<>\\]+/g) ?? [];
     expect([path, addresses.filter((address) => !known.test(address))]).toEqual([path, []]);
   }
 });
+
+test("llms.txt is read whole by the rule of the reference parser: each item begins with a link", () => {
+  const { title, summary, sections } = parsedLlms(file("llms.txt"));
+  expect([title, summary.slice(0, 20)]).toEqual(["Almoner", "An open directory of"]);
+  expect([...sections.keys()]).toEqual(["For agents", "Operations", "For nonprofits", "Optional"]);
+  const items = [...sections.values()].flat();
+  expect(items).toHaveLength(file("llms.txt").match(/^- /gm)?.length ?? 0);
+  expect(items.filter((item) => !item?.url.startsWith(`${siteBaseUrl}/`))).toEqual([]);
+  const bare = items.filter((item) => item?.desc === undefined).map((item) => item?.title);
+  expect(bare).toEqual(["Sitemap"]);
+});
+
+describe("the skill", () => {
+  const frontMatter = () => parse(/^---\n([\s\S]*?)\n---\n/.exec(file("SKILL.md"))?.[1] ?? "");
+
+  test("is named in the index as it names itself, with the digest of its bytes", () => {
+    const { $schema, skills } = JSON.parse(file(".well-known/agent-skills/index.json"));
+    expect($schema).toBe("https://schemas.agentskills.io/discovery/0.2.0/schema.json");
+    expect(skills).toEqual([
+      {
+        ...frontMatter(),
+        type: "skill-md",
+        url: expect.stringMatching(/^https:\/\/almoner\.example\/\.well-known\/agent-skills\//),
+        digest: `sha256:${new Bun.CryptoHasher("sha256").update(file("SKILL.md")).digest("hex")}`,
+      },
+    ]);
+    const [{ name, description, url }] = skills;
+    expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+    expect(description.length).toBeLessThanOrEqual(1024);
+    expect(url).toEndWith(`/${name}/SKILL.md`);
+    expect(files.get(url.slice(siteBaseUrl.length + 1))).toBe(file("SKILL.md"));
+  });
+
+  test("names tools and addresses that are there", () => {
+    const text = file("SKILL.md");
+    const tools = [...text.matchAll(/`([a-z]+_[a-z_]+|recommend|report)`/g)].map(
+      ([, tool]) => tool,
+    );
+    const known = new Set<string | undefined>([...mcpTools.map(({ name }) => name), ...notTools]);
+    expect(tools.filter((tool) => !known.has(tool))).toEqual([]);
+    const paths = [...text.matchAll(/(?:GET|POST|and `POST) (\/api\/[^\s`?']+)/g)].map(
+      ([, path = ""]) => path,
+    );
+    const described = operations.map(({ path }) => path.replaceAll(/\{\w+\}/g, "{}"));
+    expect(paths.length).toBeGreaterThan(8);
+    expect(
+      paths.filter((path) => !described.includes(path.replaceAll(/\{[^}]+\}/g, "{}"))),
+    ).toEqual([]);
+  });
+});
+/** Fields and values that stand in backquotes, too. */
+const notTools = [
+  "source_url",
+  "agent_id",
+  "founded_year",
+  "contact_email",
+  "has_website",
+  "what_is_wrong",
+  "suggested_value",
+  "receipt_url",
+  "giver_answers",
+];
+
+/** Source: miniparse.py of the reference implementation, llms_txt; it fails on an item without a link, and so does this. */
+function parsedLlms(text: string) {
+  const [start = "", ...rest] = text.split(/^##\s*(.*?$)/m);
+  const sections = new Map<string, ReturnType<typeof linkOf>[]>();
+  for (let at = 0; at < rest.length; at += 2) {
+    const lines = (rest[at + 1] ?? "").trim().split(/\n+/);
+    sections.set(rest[at] ?? "", lines.map(linkOf));
+  }
+  const head = /^#\s*(?<title>.+?$)\n+(?:^>\s*(?<summary>.+?$)$)?\n+(?<info>.*)/ms.exec(
+    start.trim(),
+  );
+  return { title: head?.groups?.["title"], summary: head?.groups?.["summary"] ?? "", sections };
+}
+function linkOf(line: string): { title: string; url: string; desc?: string } {
+  const link = /^-\s*\[(?<title>[^\]]+)\]\((?<url>[^)]+)\)(?::\s*(?<desc>.*))?/.exec(line);
+  if (link === null) throw new Error(`no link at the beginning of ${line}`);
+  return { ...link.groups } as ReturnType<typeof linkOf>;
+}
 
 describe("agents.md", () => {
   test("opens with an example that runs, and that is shown to no one until it is completed", async () => {
