@@ -18,6 +18,7 @@ import {
   registrationsOf,
   whyWithdrawn,
 } from "./profile-facts.ts";
+import { standingLine } from "./profile-sentence.ts";
 import { enclosed, markdownLine, markdownParagraphs } from "#site/parts/markdown.ts";
 import { joined } from "#site/parts/words.ts";
 
@@ -31,6 +32,7 @@ export function markdownOf(
   { baseUrl, network }: { baseUrl: string; network: DonationNetwork },
 ): string {
   const { slug, tagline, mission, description } = detail;
+  const { question, answer } = standingLine(record);
   const { name: chain, notice } = networks[network].words;
   const facts = factsOf(detail);
   const isPayable = facts.some(({ field }) => field === "usdc_wallet");
@@ -41,6 +43,7 @@ export function markdownOf(
       `# ${markdownLine(detail.name)}`,
       tagline === null ? "" : `> ${markdownLine(tagline)}`,
       list("", linesOf(record, detail, facts, chain)),
+      `## ${markdownLine(question)}\n\n${markdownLine(answer)}`,
       mission === null ? "" : `## Mission\n\n${markdownParagraphs(mission)}`,
       description === null ? "" : `## About\n\n${markdownParagraphs(description)}`,
       list("Programmes", programsOf(detail).map(entry)),

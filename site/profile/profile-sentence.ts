@@ -5,7 +5,11 @@ import { english, type TextKey, type Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { Judgement } from "#content/nonprofit/giver-answers.ts";
 import { isStated } from "#content/nonprofit/provenance.ts";
-import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
+import type {
+  NonprofitRecord,
+  RegisterRecord,
+  StoredProvenance,
+} from "#content/nonprofit/record.ts";
 import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
 import { schemeOf } from "#content/register/org-id.ts";
 import { type ScopesRead, standingOf } from "#content/register/standing.ts";
@@ -170,7 +174,10 @@ export const standingsOf = ({
     standingOf(records, notAsked, schemeOf(orgId)),
   );
 
-/** "Listed in the IRS Business Master File, as of 14 April 2026.", and whether that speaks for the organisation. */
+/**
+ * "Is Hope Kitchen a registered charity?", "Listed in the IRS Business Master File, as of 14 April 2026.", whether that speaks
+ * for the organisation, and the same as an answer: with "Yes." only where each register lists a charity.
+ */
 export function standingLine(record: NonprofitRecord, t: Texts = english) {
   const statements = standingsOf(record).flatMap(({ value, by }) => {
     const register = registerById(by?.register ?? "");
@@ -182,15 +189,25 @@ export function standingLine(record: NonprofitRecord, t: Texts = english) {
       register: t.word(name),
       date: t.date(by.as_of),
     });
-    return [{ text, good: value === "registered" || value === "reinstated" }];
+    const good = value === "registered" || value === "reinstated";
+    return [{ text, good, yes: good && isCharity(by), no: isBarred.has(value) }];
   });
+  const question = t.text("standing.question", { name: record.name });
   if (statements.length === 0) {
-    const key = isOfSample(record) ? "standing.sample" : "standing.unknown";
-    return { text: t.text(key), tone: "unknown" as const };
+    const text = t.text(isOfSample(record) ? "standing.sample" : "standing.unknown");
+    return { question, text, answer: text, tone: "unknown" as const };
   }
   const tone: "good" | "bad" = statements.every(({ good }) => good) ? "good" : "bad";
-  return { text: statements.map(({ text }) => text).join(" "), tone };
+  const text = statements.map((one) => one.text).join(" ");
+  const word = (["yes", "no"] as const).find((each) => statements.every((one) => one[each]));
+  const answer = word === undefined ? text : `${t.text(`standing.${word}`)} ${text}`;
+  return { question, text, answer, tone };
 }
+const isBarred: ReadonlySet<Standing> = new Set(["revoked", "removed"]);
+
+/** The IRS lists clubs and leagues, too. */
+const isCharity = ({ org_id, facts }: RegisterRecord): boolean =>
+  schemeOf(org_id) !== "US-EIN" || facts["subsection"] === "03";
 
 /** Whether the organisation is one of the invented ones of a sample directory. */
 const isOfSample = ({ registrations }: Pick<NonprofitRecord, "registrations">): boolean =>

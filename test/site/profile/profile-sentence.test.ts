@@ -263,7 +263,21 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: 
 ];
 
 test.each(lines)("the standing of one that %s is said in one line", (_, parts, tone, text) => {
-  expect(standingLine(aNonprofit(parts))).toEqual({ tone, text });
+  expect(standingLine(aNonprofit(parts))).toMatchObject({ tone, text });
+});
+
+test.each([
+  ["Yes. Listed", recordIn("irs-bmf", "registered", { facts: { subsection: "03" } })],
+  // A club: tax-exempt, and no charity.
+  ["Listed", recordIn("irs-bmf", "registered", { facts: { subsection: "07" } })],
+  ["Yes. Registered", recordIn("ukcat", "registered", { org_id: "GB-CHC-1089464" })],
+  ["No. Tax exemption revoked", recordIn("irs-revocations", "revoked", posted("2026-05-11"))],
+  ["No. Removed", recordIn("ukcat", "removed", { org_id: "GB-CHC-210183" })],
+  ["No longer", recordIn("irs-bmf", "gone")],
+])("the question whether it is a registered charity is answered %p", (begins, record) => {
+  const line = standingLine(aNonprofit({ name: "Hope", register_records: [record] }));
+  expect(line.question).toBe("Is Hope a registered charity?");
+  expect(line.answer).toStartWith(begins);
 });
 
 test("it is said in the language of the page", () => {
