@@ -72,6 +72,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     noindex: narrowed,
     /** "101–200": the places of this page. */
     span: items.length === 0 ? "" : `${t.number(from + 1)}–${t.number(to)}`,
+    count: total,
     total: facets === null ? null : t.text("count.nonprofits", { count: total }),
     order: t.text(`order.${sort}`),
     start: from + 1,

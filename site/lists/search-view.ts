@@ -91,6 +91,8 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
     next: page < pageCount ? pathOf(page + 1) : null,
     prev: previous < 1 ? null : { number: previous, href: pathOf(previous) },
     entries,
+    /** The results as data. */
+    items: { paths: entries.map(({ path }) => path), start: start + 1, total: found.total },
     lists: listsOf(entries, start, found, t),
     /** What is marked where it stands in an entry, or begins a word there. */
     words: found.understood.words,

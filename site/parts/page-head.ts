@@ -25,9 +25,33 @@ const escapes: Record<string, string> = {
 export const scriptJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? "");
 
-/** The schema.org view of a page that is no profile. */
-export const pageJsonLd = (type: string, url: string, name: string, description: string): string =>
-  scriptJson({ "@context": "https://schema.org", "@type": type, name, url, description });
+/** What a page lists, by addresses: those on this page, the place of the first, and how many there are on all, where known. */
+export type PageItems = { paths: readonly string[]; start?: number; total?: number | undefined };
+
+/** The schema.org view of a page that is no profile. `addressOf`: the whole address of a path. */
+export const pageJsonLd = (
+  type: string,
+  page: { url: string; name: string; description: string },
+  { paths, start = 1, total }: PageItems = { paths: [] },
+  addressOf = (path: string): string => path,
+): string =>
+  scriptJson({
+    "@context": "https://schema.org",
+    "@type": type,
+    ...page,
+    mainEntity:
+      paths.length === 0
+        ? undefined
+        : {
+            "@type": "ItemList",
+            numberOfItems: total,
+            itemListElement: paths.map((path, at) => ({
+              "@type": "ListItem",
+              position: start + at,
+              url: addressOf(path),
+            })),
+          },
+  });
 
 /** The schema.org view of the files of /data, which lie under `at`. */
 export const dataJsonLd = (

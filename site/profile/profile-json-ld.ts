@@ -1,5 +1,6 @@
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { Network } from "#content/giving/network.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
 import { stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { type Fact, factsBeside, type originsOf } from "./profile-facts.ts";
@@ -166,6 +167,6 @@ function postalAddress({ city, region, country }: NonprofitDetail): object | und
     "@type": "PostalAddress",
     addressLocality: city ?? undefined,
     addressRegion: region ?? undefined,
-    addressCountry: country ?? undefined,
+    addressCountry: country === null ? undefined : (countryCode(country) ?? country),
   };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import ts from "typescript";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
-import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 let site: TestSite;
@@ -24,8 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const jsonLdOf = async (id: number): Promise<string> =>
-  (await site.page(`profile ${id}`)).$('script[type="application/ld+json"]').text();
+const jsonLdIn = async (key: string): Promise<string> =>
+  (await site.page(key)).$('script[type="application/ld+json"]').text();
+const jsonLdOf = (id: number): Promise<string> => jsonLdIn(`profile ${id}`);
 
 type Processor = {
   default: { expand(input: unknown, options: object): Promise<object[]> };
@@ -53,6 +54,38 @@ describe.skipIf(!clientsInstalled)("JSON-LD", () => {
       },
     ]);
   });
+
+  test("has countries by their codes, and lists what a list lists", async () => {
+    expect(JSON.parse(await jsonLdOf(1)).address).toMatchObject({ addressCountry: "KE" });
+    const list = await jsonLdIn("list-page cause:education 1");
+    expect(JSON.parse(list)).toMatchObject({
+      "@type": "CollectionPage",
+      mainEntity: {
+        "@type": "ItemList",
+        numberOfItems: 1,
+        itemListElement: [
+          { "@type": "ListItem", position: 1, url: expect.stringContaining("/nonprofits/") },
+        ],
+      },
+    });
+    for (const [key, url] of [
+      ["page causes", "/causes/education"],
+      ["page countries", "/countries/ke"],
+    ] as const) {
+      const { mainEntity } = JSON.parse(await jsonLdIn(key));
+      const urls = mainEntity.itemListElement.map((item: { url: string }) => item.url);
+      expect([key, mainEntity.numberOfItems, urls.includes(siteBaseUrl + url)]).toEqual([
+        key,
+        urls.length,
+        true,
+      ]);
+    }
+    expect(
+      faultsOf(
+        `import type { CollectionPage, WithContext } from "schema-dts";\nexport const list: WithContext<CollectionPage> = ${list};`,
+      ),
+    ).toEqual([]);
+  }, 240_000);
 
   test("has the types of schema.org", async () => {
     const texts = await Promise.all([1, 2].map(jsonLdOf));
