@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
-import { pagesOfEachKind } from "#scripts/support/page-kinds.ts";
+import { pagesOfEachKind } from "#test/support/page-kinds.ts";
 import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium } from "#test/support/chromium.ts";
 import { freePort } from "#test/support/processes.ts";

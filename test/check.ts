@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommand, wordedCommand } from "./support/command.ts";
+import { runCommand, wordedCommand } from "#scripts/support/command.ts";
 
 /** What has to hold before anything is merged, besides the tests. */
 const steps: readonly { name: string; command: string[] }[] = [

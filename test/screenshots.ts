@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { runCommand, textOption, wordedCommand } from "./support/command.ts";
-import { stopWith } from "./support/config.ts";
+import { runCommand, textOption, wordedCommand } from "#scripts/support/command.ts";
+import { stopWith } from "#scripts/support/config.ts";
 import { pagesOfEachKind } from "./support/page-kinds.ts";
-import { startProgress } from "./support/progress.ts";
+import { startProgress } from "#scripts/support/progress.ts";
 
 const widths = { phone: 390, tablet: 768, desktop: 1_440 } as const;
 const schemes = ["light", "dark"] as const;
