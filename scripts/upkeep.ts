@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { openLog } from "#api/log.ts";
-import { systemClock } from "#content/contract/base/time.ts";
+import { dayMs, systemClock } from "#content/contract/base/time.ts";
 import { eraseRejectedContacts } from "#content/correction/erase-contacts.ts";
 import { contactKeptMs } from "#content/correction/request-store.ts";
 import { compactActivity } from "#content/operation/activity-store.ts";
@@ -114,7 +114,6 @@ function lockOf(bundle: string): Disposable | null {
   }
 }
 
-const dayMs = 86_400_000;
 /** A process that was started with an older version may run for this long. */
 const siteDaysKept = 30;
 

@@ -5,7 +5,7 @@ import {
   OperatorNumbers,
 } from "#content/contract/operator.ts";
 import { statfs } from "node:fs/promises";
-import { isoDay, isoTime } from "#content/contract/base/time.ts";
+import { dayMs, hourMs, isoDay, isoTime } from "#content/contract/base/time.ts";
 import {
   canPay,
   hasBudget,
@@ -35,7 +35,6 @@ import { newestFetches } from "#content/register/import-store.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";
 
-const hourMs = 3_600_000;
 const refusedHours = 24;
 
 /** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */
@@ -196,8 +195,6 @@ export async function freeBytes(dataDir: string): Promise<number | null> {
   const found = await statfs(dataDir).catch(() => null);
   return found === null ? null : found.bavail * found.bsize;
 }
-
-const dayMs = 86_400_000;
 
 /** The column of DailyNumbers in which something stands that is stored by another name. */
 const columnOf: Readonly<Record<string, keyof DailyNumbers>> = {

@@ -12,6 +12,7 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
+import { dayMs } from "#content/contract/base/time.ts";
 import type { Old } from "#content/enrichment/proposal-store.ts";
 import type { Write } from "#content/operation/plan.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -141,7 +142,6 @@ export async function expireRequests(
 
 const lastOnes = 20;
 const enough = 5;
-const dayMs = 86_400_000;
 
 /**
  * Days in which half of the last ones were decided, whichever way: what a sender may expect. One that expired counts with

@@ -1,3 +1,4 @@
+import { dayMs } from "#content/contract/base/time.ts";
 /**
  * A number in [0, `below`) that changes daily and is spread evenly: where the day's rotation of equals begins.
  * FNV-1a of the day ("YYYY-MM-DD") followed by a mix, so that neighbouring days lie far apart.
@@ -17,8 +18,6 @@ export function rotate<Item>(items: readonly Item[], isBefore: (item: Item) => b
   const start = items.findIndex((item) => !isBefore(item));
   return start < 1 ? [...items] : [...items.slice(start), ...items.slice(0, start)];
 }
-
-const dayMs = 86_400_000;
 
 /**
  * This many of the items, others each day ("YYYY-MM-DD"): the next ones of the list, which begins again at its end. All of

@@ -1,4 +1,4 @@
-import type { Clock } from "#content/contract/base/time.ts";
+import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import { openLease } from "#content/operation/lease-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { OnboardingKeys } from "./keys.ts";
@@ -16,7 +16,6 @@ type MailWorld = Pick<OnboardingKeys, "statusToken"> & {
   stopping?: AbortSignal | undefined;
 };
 
-const dayMs = 86_400_000;
 const batchMax = 50;
 const firstPauseMs = 600_000;
 /** First mails in a day on behalf of one network (/24 or /48): more would let a stranger fill mailboxes. */

@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { dayMs } from "#content/contract/base/time.ts";
 import type { ProvenBy } from "#content/contract/onboarding.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
@@ -193,7 +194,6 @@ export const noteFirstApproval = (
 
 const mailPauseMs = 600_000;
 const mailsPerDayMax = 10;
-const dayMs = 86_400_000;
 
 /**
  * Notes that a link goes to a mailbox at a host, whether or not it arrives. Null when one went for this request in the last

@@ -2,6 +2,7 @@ import { and, gte, lt, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { z } from "zod";
 import type { LimitName } from "#content/contract/addresses.ts";
+import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import type { Counters } from "#content/contract/stats.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { countsHere } from "#content/giving/store.ts";
@@ -52,7 +53,6 @@ export type Activity = {
   counters(): Promise<Counters>;
 };
 
-const hourMs = 3_600_000;
 /** Counts of other processes are seen this late at most. */
 const reloadAfterMs = 1_000;
 
@@ -143,7 +143,6 @@ export async function checkpointCounters(store: Store, now: Date): Promise<void>
   );
 }
 
-const dayMs = 86_400_000;
 /** No one asks for older hours: numbers of a week are the finest that are shown. */
 const hourlyDays = 35;
 

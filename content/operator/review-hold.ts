@@ -1,6 +1,6 @@
 import { fail, ok } from "#content/contract/base/result.ts";
 import { noted, passed } from "#content/contract/review.ts";
-import { isoTime } from "#content/contract/base/time.ts";
+import { hourMs, isoTime } from "#content/contract/base/time.ts";
 import {
   closeHold,
   holdById,
@@ -10,8 +10,6 @@ import {
 } from "#content/onboarding/wallet-hold-store.ts";
 import { planned } from "#content/operation/plan.ts";
 import { hexKey, instantAt, openQueue } from "./open-queue.ts";
-
-const hourMs = 3_600_000;
 
 /**
  * Approved wallets that wait before they take effect: rejecting one stops it, time alone lets it pass. A hold

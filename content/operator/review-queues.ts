@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { dayMs } from "#content/contract/base/time.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -137,7 +138,6 @@ export async function decideReview(
 }
 
 export const waitingDaysMax = 180;
-const dayMs = 86_400_000;
 /** A short transaction, so that requests go on being answered. */
 const expiredPerTransaction = 200;
 

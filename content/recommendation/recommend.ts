@@ -1,3 +1,4 @@
+import { dayMs } from "#content/contract/base/time.ts";
 import { type Filters, givenFilters } from "#content/contract/browse.ts";
 import { causeName, causeIds } from "#content/contract/cause.ts";
 import {
@@ -280,8 +281,6 @@ function baseScores(curation: Curation, now: Date): BaseScores {
   known.set(curation, { atMs: now.getTime(), scores });
   return scores;
 }
-
-const dayMs = 86_400_000;
 
 const signsOf = (
   { record, donors, enriched_at, pick }: Candidate,

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { Clock } from "#content/contract/base/time.ts";
+import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { applyRows, type Pace, registerPlanner } from "./apply-rows.ts";
@@ -78,7 +78,6 @@ export type ImportFailure =
 
 /** Registers are published every month. */
 const editionDaysMax = 31;
-const dayMs = 86_400_000;
 /** The store grows by about this many times the bytes staged, and its write-ahead log by as much as this before. */
 const growth = 5;
 const logGrowth = 15;

@@ -1,4 +1,4 @@
-import type { Clock } from "#content/contract/base/time.ts";
+import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MappedBy } from "./cause-mapping.ts";
 import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
@@ -95,7 +95,6 @@ export type StageFailure =
   | { kind: "no_rows"; file: string }
   | { kind: "too_many_bad"; file: string; bad: number; rows: number };
 
-const dayMs = 86_400_000;
 /** A pipe in a name spoils a row now and then. A file with more than ten such, and more than 1 %, has another layout. */
 const quarantineFrom = 10;
 const quarantineShareMax = 0.01;

@@ -1,4 +1,5 @@
 import { createReadStream, mkdtempSync, rmSync } from "node:fs";
+import { dayMs } from "#content/contract/base/time.ts";
 import { openThrottle } from "#content/runtime/timing.ts";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
@@ -167,7 +168,6 @@ async function writeKeys(
   return part;
 }
 
-const dayMs = 86_400_000;
 const daysKept = 7;
 const weeksKept = 4;
 

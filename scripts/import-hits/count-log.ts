@@ -5,6 +5,7 @@ import { createGunzip } from "node:zlib";
 import { recentHashes } from "#api/http/client.ts";
 import { profileAt } from "#api/recommendation/follow-up.ts";
 import { objectIn } from "#content/contract/base/json.ts";
+import { hourMs } from "#content/contract/base/time.ts";
 import {
   type ActivityKind,
   countedTo,
@@ -30,7 +31,6 @@ export type LogReport = {
   follow_throughs: number;
 };
 
-const hourMs = 3_600_000;
 const lineBytesMax = 1_048_576;
 const viewsAtOnce = 1_000;
 

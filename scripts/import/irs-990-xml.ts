@@ -1,3 +1,4 @@
+import { dayMs } from "#content/contract/base/time.ts";
 import elements from "#content/editorial/irs-990-elements.json";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
@@ -193,5 +194,3 @@ function financesOf({ form, period_end, filing_url, text }: Return): StoredPerio
   const end = new Date(Date.parse(period_start) - dayMs).toISOString().slice(0, 10);
   return [own, { period_start: null, period_end: end, ...before, prior_year: true }];
 }
-
-const dayMs = 86_400_000;

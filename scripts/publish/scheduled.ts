@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Cron } from "croner";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
+import { dayMs } from "#content/contract/base/time.ts";
 import { lastBackup } from "#content/operation/backup-store.ts";
 import { newestFetches, noteFetch } from "#content/register/import-store.ts";
 import { type Child, startChild } from "#content/runtime/supervised-child.ts";
@@ -78,7 +79,6 @@ export function scheduleImports(
 
 /** A directory that was off at the time of its backup, or is new, gets one this long after its start. */
 const soonMs = 60_000;
-const dayMs = 86_400_000;
 
 /** Makes backups, and tidies up. What a backup that fails says is noted in the data folder, for the health page. */
 export function scheduleUpkeep(

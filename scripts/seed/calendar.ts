@@ -1,7 +1,5 @@
+import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import { randomOf } from "./random.ts";
-
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
 
 /** When a sample was made, and so what is past in it: stored times are part of it, and do not come from the clock. */
 export type Calendar = { seedNumber: number; nowMs: number };

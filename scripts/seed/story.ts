@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
+import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import { storeEnrichment } from "#content/enrichment/enrich.ts";
 import type { Deciding } from "#content/operator/open-queue.ts";
 import { waitingDaysMax } from "#content/operator/review-queues.ts";
@@ -33,8 +34,6 @@ export type Character = { outline: Outline; record: NonprofitRecord };
 /** Something that happened, in milliseconds since 1970. */
 type Happening = { at: number; tell: (tx: WriteTransaction) => Promise<void> };
 
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
 const operator = "sample";
 
 /**

@@ -1,5 +1,5 @@
 import registers from "#content/editorial/registers.json";
-import { isoTime } from "#content/contract/base/time.ts";
+import { dayMs, isoTime } from "#content/contract/base/time.ts";
 import { type BundleManifest, feedPaths, type FeedState } from "#content/contract/feed.ts";
 import { keySetOf, type Signer } from "#content/feed/signing-keys.ts";
 import {
@@ -24,7 +24,6 @@ import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts
 export type FeedJob = ReturnType<typeof openFeedJob>;
 
 const encoder = new TextEncoder();
-const dayMs = 86_400_000;
 
 /** A snapshot of 12 MB, that of 41,000 profiles, is joined once a second at most, one of 120 MB every ten. */
 const joinedBytesPerSecondMax = 12_000_000;

@@ -3,6 +3,9 @@ export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();
 
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
 /** The spec's form of an instant: "YYYY-MM-DD HH:MM:SS", always UTC. */
 export const wireTime = (instant: Date): string =>
   instant.toISOString().slice(0, 19).replace("T", " ");

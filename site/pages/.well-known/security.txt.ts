@@ -1,6 +1,6 @@
+import { dayMs } from "#content/contract/base/time.ts";
 import { endpoint } from "#site/documents/endpoint.ts";
 
-const dayMs = 86_400_000;
 /** Source: RFC 9116, 2.5.5: less than a year. */
 const expiryDays = 180;
 
