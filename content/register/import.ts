@@ -92,7 +92,7 @@ export async function importRegister(
 ): Promise<Result<ImportReport, ImportFailure>> {
   const { format, source, allowManyWithdrawals } = input;
   const report = emptyReport(format, input.files);
-  const run = { ...world, ...input, report };
+  const run = { ...input, ...world, report };
   const staged = await stage(run);
   if (!staged.ok) return staged;
   if (world.signal.aborted) return fail({ kind: "interrupted", stored: null });

@@ -59,37 +59,22 @@ export class Interrupted extends Error {
 /** Imports files. Throws BadInput (the store is as it was) or Interrupted. */
 export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const startedMs = performance.now();
-  const { store, clock, signal, dataDir, onSkipped } = request;
-  const { format, fetched, skipBad, checkOnly, scope, allowManyWithdrawals } = request;
+  const { store, clock, signal, dataDir, onProgress, onCovered, onSkipped } = request;
   const { files, marks } = await unreadOf(request);
   const staging = openStaging(dataDir);
   try {
     const world: ImportWorld = {
-      store,
-      clock,
-      signal,
-      staging,
+      ...{ store, clock, signal, staging, onProgress, onCovered },
       pace: startPace(),
       mergeIndex: () => mergeIndex(store),
       freeBytes: () => {
         const { bavail, bsize } = statfsSync(dataDir);
         return bavail * bsize;
       },
-      onProgress: request.onProgress,
-      onCovered: request.onCovered,
       onSkipped: ({ file, line, problem }) => onSkipped(new BadInput(file, line, problem).message),
     };
-    const input: ImportInput = {
-      source: sourceOf({ ...request, files }),
-      format,
-      files: files.map((file) => basename(file)),
-      marks,
-      fetched,
-      skipBad,
-      checkOnly,
-      scope,
-      allowManyWithdrawals,
-    };
+    const source = sourceOf({ ...request, files });
+    const input = { ...request, source, files: files.map((file) => basename(file)), marks };
     const imported = await importRegister(world, input);
     if (!imported.ok) throw errorOf(imported.failure, request);
     imported.value.known = request.files.length - files.length;
