@@ -9,7 +9,7 @@ import {
   limitOf,
   operator,
   pageLimit,
-  reasonOf,
+  reasoned,
   show,
 } from "../support/operator-api.ts";
 
@@ -58,18 +58,7 @@ const edit = wordedCommand("review pick edit", {
   },
 });
 
-const remove = wordedCommand("review pick remove", {
-  args: {
-    slug: positional,
-    reason: textOption,
-    operator,
-    json,
-  },
-  run: async ({ args }) => {
-    const asked = { params: { slug: args.slug }, body: { reason: reasonOf(args.reason) } };
-    await change(args, args.slug, operations.removePick, asked);
-  },
-});
+const remove = reasoned("review pick remove", operations.removePick);
 
 export const pick = wordedCommand("review pick", {
   subCommands: { list, add, edit, remove },

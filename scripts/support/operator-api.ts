@@ -1,3 +1,4 @@
+import type { StringArgDef } from "citty";
 import type { z } from "zod";
 import type { Config } from "#api/config.ts";
 import { answerError, type Refusal } from "#api/http/problem.ts";
@@ -13,7 +14,7 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { bundleExists } from "#site/bundle/manifest.ts";
 import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { flag, textOption } from "./command.ts";
+import { flag, positional, textOption, wordedCommand } from "./command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 
 /** The outcome of an operation: the value, or why not, as its problem says it. */
@@ -223,6 +224,23 @@ export function neededOption(name: string, value: string | undefined, what: stri
 /** The option --reason, where it is needed. */
 export const reasonOf = (text: string | undefined): string =>
   neededOption("reason", text, "say why, for the audit log.");
+
+type Texts = Readonly<Record<string, string | undefined>>;
+
+/** A command that changes the profile it names, for a reason; `bodyOf` says what else is sent of its own options. */
+export const reasoned = (
+  name: Parameters<typeof wordedCommand>[0],
+  operation: Called,
+  own: Readonly<Record<string, StringArgDef>> = {},
+  bodyOf: (own: Texts) => object = () => ({}),
+) =>
+  wordedCommand(name, {
+    args: { slug: positional, ...own, reason: textOption, operator, json },
+    run: async ({ args }) => {
+      const body = { ...bodyOf(args as Texts), reason: reasonOf(args.reason) };
+      await change(args, args.slug, operation, { params: { slug: args.slug }, body });
+    },
+  });
 
 export const pageLimit = { ...textOption, default: "50" } as const;
 
