@@ -59,6 +59,7 @@ const completed = (raw: Raw, env: Environment) => ({
   /** Services that take gifts for organisations by their number. */
   givingLinks: raw.ALMONER_GIVING_LINKS ?? [],
   readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
+  donatePerMinute: raw.ALMONER_DONATE_PER_MINUTE,
   trustedHops: raw.ALMONER_TRUSTED_HOPS,
   network: raw.ALMONER_NETWORK,
   ...chainOf(raw),

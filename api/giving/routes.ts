@@ -12,7 +12,8 @@ import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
-import { refuse } from "#api/http/problem.ts";
+import { problem, refuse } from "#api/http/problem.ts";
+import { rateLimited } from "#api/http/rate-limit.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -56,6 +57,11 @@ export const donateRoutes = (context: Context) => {
     query: Query,
     proof: ReturnType<typeof readProof>,
   ) => {
+    const paid = (taken: boolean) => context.limits.paid(request, taken);
+    if (!proof.ok || proof.value === null) {
+      const left = await paid(false);
+      if (left?.allowed === false) return problem(rateLimited(left));
+    }
     if (!proof.ok) return refuse(donateProblems, proof.failure);
     const outcome = await donate(giving, {
       slug,
@@ -64,6 +70,7 @@ export const donateRoutes = (context: Context) => {
       network: networkHash(request),
       proof: proof.value,
     });
+    if (proof.value !== null) await paid(isTaken(outcome, proof.value));
     if (!outcome.ok) {
       // This follows a recommendation all the same.
       if (outcome.failure.kind === "nonprofit_without_wallet") {
@@ -118,6 +125,13 @@ const json = (status: number, body: unknown, headers: Record<string, string>): R
     status,
     headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
   });
+
+/** Whether a payment was recorded, or is on its way; a signature that no node knows yet may be anything. */
+const isTaken = (outcome: Awaited<ReturnType<typeof donate>>, { kind }: Proof): boolean =>
+  outcome.ok &&
+  (outcome.value.kind === "recorded" || (outcome.value.kind === "pending" && kind === "payment"));
+
+type Proof = NonNullable<DonateCall["proof"]>;
 
 /** 402 means: no money has moved, pay now. Every client finds its own words in it. No cache stores it. */
 const demanded = ({ body, v2, contract }: Demand): Response =>

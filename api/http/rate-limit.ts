@@ -90,6 +90,11 @@ const hit = (windows: readonly Window[], clients: readonly string[], count = 1):
 export type Limits = {
   /** Counts a request of the client, unless its room to store is used up; null when nothing limits it. */
   request(limit: LimitName, request: Request): Promise<Allowance | null>;
+  /**
+   * Gives back what a request with a payment was counted; one that is not `taken` counts toward asking instead. Null for
+   * a request without one, and where nothing limits it.
+   */
+  paid(request: Request, taken: boolean): Promise<Allowance | null>;
   /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
   agent(sender: string, submissions?: number): Promise<Allowance>;
   /** Counts bytes that were stored, in the day of the client's network and in that of everyone. */
@@ -174,12 +179,20 @@ export function openLimits(
   };
   const clientOf = (request: Request) => networkOf(request, config);
   const storerOf = (request: Request) => networkHash(request, { config, secrets }) ?? "";
+  const count = async (policy: "donate" | "pay", client: string, hits = 1) => {
+    const window = { policy, limit: config.donatePerMinute, windowMs: minuteMs, grainMs: 1 };
+    return window.limit === 0 ? null : taking.ask(hit([window], namesOf(client), hits));
+  };
   return {
     request: async (policy, request) => {
       if (policy === "none") return null;
       const client = clientOf(request);
       if (policy === "read") {
         return config.readsPerMinute === 0 ? null : reads.take(namesOf(client));
+      }
+      if (policy === "donate" || policy === "pay") {
+        const asked = policy === "pay" && bringsPayment(request) ? "pay" : "donate";
+        return count(asked, client);
       }
       const { perMinute, room } = writeLimits[policy];
       const isBounded = room !== null && config.storedPerDay > 0;
@@ -188,6 +201,11 @@ export function openLimits(
       const window = { policy, limit: perMinute, windowMs: minuteMs, grainMs: 1 };
       if (policy !== "bind") return taking.ask(hit([window], namesOf(client)));
       return taking.ask(hit([window, bindingsPerDay], namesOf(client, dayMs)));
+    },
+    paid: async (request, taken) => {
+      if (!bringsPayment(request)) return null;
+      const client = clientOf(request);
+      return taken ? count("pay", client, -1) : count("donate", client);
     },
     agent: (sender, submissions = 1) => taking.ask(hit(agentWindows, [sender], submissions)),
     stored: (room, request, bytes) => {
@@ -220,6 +238,10 @@ export function openLimits(
     },
   };
 }
+
+/** Whether a request may bring a payment, or the proof of one: those are let in though others have asked much. */
+const bringsPayment = ({ method, headers }: Request): boolean =>
+  method === "POST" || headers.has("payment-signature") || headers.has("x-payment");
 
 /** Another process writes: the next question finds the file free. */
 const isLocked = (error: unknown): boolean =>

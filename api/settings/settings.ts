@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeLimits } from "#content/contract/addresses.ts";
 import { donationNetworks } from "#content/contract/transfer.ts";
 import {
   bearerToken,
@@ -40,6 +41,7 @@ export const settings = z
     ALMONER_SECURITY_CONTACT: contact,
     ALMONER_GIVING_LINKS: givingLinks,
     ALMONER_READS_PER_MINUTE: whole(0, 100_000_000, 600),
+    ALMONER_DONATE_PER_MINUTE: whole(0, 100_000_000, writeLimits.donate.perMinute),
     ALMONER_STORED_MB_PER_DAY: whole(0, 1_000_000, 100),
     ALMONER_TRUSTED_HOPS: whole(0, 16, 0),
     ALMONER_NETWORK: choice(donationNetworks, "local"),
@@ -52,7 +54,7 @@ export const settings = z
     ALMONER_COMMITMENT: choice(["confirmed", "finalized"], "confirmed"),
     ALMONER_FINALIZED_ABOVE: usdc("100"),
     ALMONER_DONATION_WINDOW_S: whole(60, 604_800, 3_600),
-    ALMONER_SPONSORED_MINIMUM: usdc("0.1"),
+    ALMONER_SPONSORED_MINIMUM: usdc("0.01"),
     ALMONER_SPONSOR_LAMPORTS_PER_DAY: whole(0, 999_999_999, 50_000_000),
     ALMONER_SPONSOR_LAMPORTS_PER_DONOR: whole(0, 999_999_999, 200_000),
     ALMONER_SPONSOR_LAMPORTS_PER_NONPROFIT: whole(0, 999_999_999, 10_000_000),

@@ -37,7 +37,7 @@ export type Room = "agents" | "organisations" | "readers";
 
 /**
  * Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute, and whose room what they store takes up.
- * Reads have a setting. Source: the decisions of the spec, "Limits".
+ * Reads have a setting, and so has asking what to pay. Source: the decisions of the spec, "Limits".
  */
 export const writeLimits = {
   enrich: { perMinute: 30, room: "agents" },
@@ -45,6 +45,8 @@ export const writeLimits = {
   onboard: { perMinute: 10, room: "organisations" },
   correct: { perMinute: 10, room: "readers" },
   donate: { perMinute: 60, room: null },
+  // The same for a request that brings a payment: one that is taken is not counted.
+  pay: { perMinute: 60, room: null },
 } as const satisfies Record<string, { perMinute: number; room: Room | null }>;
 
 /** What stands at each address of the directory. Of several that fit a path the first counts. */
@@ -118,7 +120,7 @@ export const addresses = {
   correctionStatusJson: { path: "/api/corrections/status", from: "service" },
   correctionStatusForm: { path: "/api/corrections/status/page", from: "service", takes: "form" },
   correct: { path: "/api/corrections/{slug}", from: "service", limit: "correct", takes: "form" },
-  donate: { path: "/api/donate/{slug}", from: "service", limit: "donate" },
+  donate: { path: "/api/donate/{slug}", from: "service", limit: "pay" },
   donateQuote: { path: "/api/donate/{slug}/quote", from: "service", limit: "donate" },
   donateStatus: { path: "/api/donate/{slug}/status", from: "service", limit: "donate" },
   checkWallets: { path: "/api/wallets", from: "service" },

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { isoTime } from "#content/contract/base/time.ts";
-import { usdcNumber, usdcText } from "#content/contract/base/money.ts";
+import { micro, usdcNumber, usdcText } from "#content/contract/base/money.ts";
+import notSponsored from "#content/editorial/not-sponsored.json";
 import {
   type Cluster,
   type DonationHistory,
@@ -51,10 +52,13 @@ export async function demandPayment(
   const amount_atomic = amount.toString();
   const donateUrl = `${baseUrl}/api/donate/${target.slug}`;
   const url = `${donateUrl}?amount=${usdcText(amount)}`;
-  const description = `Donation of ${usdcText(amount)} USDC to ${target.slug}`;
+  const test = chain.cluster === "mainnet" ? "" : ` (${chain.cluster}: no real money moves)`;
+  const description = `Donation of ${usdcText(amount)} USDC to ${target.slug}${test}`;
   const mimeType = "application/json" as const;
   const terms = { asset: mint, payTo: recipient, maxTimeoutSeconds: expiresInSeconds };
-  const extra = await extraOf(world, input, memo);
+  const { whyUnpaid, ...extra } = await extraOf(world, input, memo);
+  const isReason = whyUnpaid !== null && why.code === "payment_required";
+  const said = isReason ? { ...why, error: `${why.error} ${whyUnpaid}` } : why;
   const accepts: PaymentRequirements["accepts"] = [
     {
       scheme: "exact",
@@ -90,7 +94,7 @@ export async function demandPayment(
     expires_in: expiresInSeconds,
     status_url: `${donateUrl}/status?memo=${memo}`,
     local_chain: localChainOf(world),
-    ...why,
+    ...said,
     x402Version: 1,
     accepts,
   };
@@ -99,7 +103,7 @@ export async function demandPayment(
     /** Of x402 version 2: PAYMENT-REQUIRED. */
     v2: {
       x402Version: 2,
-      error: why.error,
+      error: said.error,
       resource: { url, description, mimeType },
       accepts: [
         {
@@ -145,31 +149,45 @@ const localChainOf = ({ localRpcUrl }: GivingWorld): PaymentRequirements["local_
         test_money: `POST ${localRpcUrl}/faucet with {"wallet": "<your wallet>", "sol": 1, "usdc": 100} creates the wallet's USDC account and fills it.`,
       };
 
-/** What x402 clients need to sign. Without a fee payer they stop, rather than sign what cannot land. */
-async function extraOf(
+/** Where no node says whether there is an account to pay into, the sponsor pays from so many times its minimum on. */
+const unknownAccountTimes = 10n;
+
+type FeePaid = Pick<PaymentExtra, "feePayer" | "fee_paid_by"> & {
+  /** Why the sponsor does not pay the network fee, in words; null where it does, or need not. */
+  whyUnpaid: string | null;
+};
+
+const unpaid = (why: keyof typeof notSponsored, least = ""): FeePaid => ({
+  fee_paid_by: "payer",
+  whyUnpaid: `${notSponsored[why].replace("{least}", least)} ${why === "no_account" ? notSponsored.transfer : notSponsored.payer}`,
+});
+
+/** Who pays the network fee. */
+async function feeOf(
   { chain, sponsoredMin, sponsorship }: GivingWorld,
   { target, amount, payer }: DemandInput,
-  memo: string,
-): Promise<PaymentExtra> {
-  const isOffered = payer === null && amount >= sponsoredMin && sponsorship.offers(target.id);
-  const sponsor = isOffered ? chain.sponsor : null;
-  const feePayer = payer ?? sponsor;
-  const answer =
-    feePayer === null
-      ? null
-      : await withTimeout(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);
+): Promise<FeePaid> {
+  const refused = payer === null ? sponsorship.whyNot(target.id) : null;
+  if (refused !== null) return unpaid(refused);
+  const answer = await withTimeout(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);
+  const hasAccount = answer?.ok === true ? answer.value : null;
   // A payment into an account that is not there fails before it is sent: then no money has moved either.
-  const hasAccount = answer?.ok !== true || answer.value;
-  return {
-    ...(feePayer === null || !hasAccount ? {} : { feePayer }),
-    fee_paid_by: sponsor === null ? "payer" : "sponsor",
-    memo,
-    decimals: 6,
-    name: target.name,
-    slug: target.slug,
-    asset_name: "USDC",
-  };
+  if (hasAccount === false) return unpaid("no_account");
+  if (payer !== null) return { feePayer: payer, fee_paid_by: "payer", whyUnpaid: null };
+  const least = hasAccount === null ? sponsoredMin * unknownAccountTimes : sponsoredMin;
+  if (amount < least) return unpaid("too_little", usdcText(micro(least)));
+  return { feePayer: chain.sponsor ?? "", fee_paid_by: "sponsor", whyUnpaid: null };
 }
+
+/** What x402 clients need to sign. Without a fee payer they stop, rather than sign what cannot land. */
+const extraOf = async (world: GivingWorld, input: DemandInput, memo: string) => ({
+  ...(await feeOf(world, input)),
+  memo,
+  decimals: 6 as const,
+  name: input.target.name,
+  slug: input.target.slug,
+  asset_name: "USDC" as const,
+});
 
 /** A recorded donation as the donor reads of it. */
 export type RecordedGift = {

@@ -16,8 +16,8 @@ export type Network = {
 };
 
 /**
- * Source: Circle's list of USDC mints; the genesis hashes are those of the public clusters. Those of the local chain are
- * derived from words in scripts/chain/svm.ts; any local chain is the same chain.
+ * Source: Circle's list of USDC mints; the genesis hashes are those of the public clusters. The local chain
+ * has a hash of its own and, for clients that know no other token, devnet's mint; any local chain is the same chain.
  */
 export const networks = given as Readonly<Record<DonationNetwork, Network>>;
 

@@ -64,7 +64,7 @@ export function givingWorld({
       ttlResolution: 0,
       perf: { now: () => clock().getTime() },
     }),
-    /** CAIP-2 id under which the chain is offered to x402 clients of version 2: one that they know. See decision 0053. */
+    /** CAIP-2 id under which the chain is offered to x402 clients of version 2: one that they know. See decisions 0053 and 0058. */
     offeredNetwork: offeredCaip2Of(chain.cluster, chain.caip2),
     /** Where the local chain listens, for those who try a gift; null on every other network. */
     localRpcUrl: chain.cluster === "local" ? (config.solanaRpcUrls[0] ?? null) : null,
@@ -76,7 +76,7 @@ export function givingWorld({
     finalizedAbove: config.finalizedAbove,
     /** How old a transfer that does not carry our memo may be. */
     windowMs: config.donationWindowMs,
-    /** The sponsor pays fees for donations from this amount on. */
+    /** The sponsor pays fees for donations from this amount on, where there is an account to pay into. */
     sponsoredMin: config.sponsoredMin,
     sponsorBudget: config.sponsorBudget,
     sponsorship: openSponsorship({ store, clock, chain, budget: config.sponsorBudget }),
@@ -117,13 +117,14 @@ function openSponsorship({
   const look = () => void refresh().catch(() => undefined);
   if (chain.sponsor !== null) look(); // So that the first demand knows.
   return {
-    /** Whether the sponsor may be offered for a gift to this nonprofit. */
-    offers: (nonprofitId: number): boolean => {
-      if (chain.sponsor === null) return false;
+    /** Why the sponsor may not be offered for a gift to this nonprofit; null where it may. */
+    whyNot: (nonprofitId: number): "no_sponsor" | "no_budget" | "no_money" | null => {
+      if (chain.sponsor === null) return "no_sponsor";
       if (clock().getTime() - askedAtMs >= refreshEveryMs) look();
       const { balance, spent, all } = latest;
       const own = spent.get(nonprofitId) ?? 0;
-      return hasBudget(all, budget.day) && hasBudget(own, budget.nonprofit) && canPay(balance);
+      if (!hasBudget(all, budget.day) || !hasBudget(own, budget.nonprofit)) return "no_budget";
+      return canPay(balance) ? null : "no_money";
     },
   };
 }

@@ -1,4 +1,4 @@
-import { Keypair, SystemProgram, type VersionedTransaction } from "@solana/web3.js";
+import { Keypair, PublicKey, SystemProgram, type VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import {
   Account,
@@ -7,6 +7,7 @@ import {
   type TransactionMetadata,
 } from "litesvm/dist/internal";
 import { programs } from "#api/chain/accounts.ts";
+import { networks } from "#content/giving/network.ts";
 
 /** An account as the runtime holds it. */
 export type ChainAccount = {
@@ -135,7 +136,9 @@ export function genesis(): Svm {
   const svm = openSvm();
   const system = SystemProgram.programId.toBase58();
   svm.put(faucetKeypair.publicKey.toBase58(), system, faucetSol * lamportsPerSol, new Uint8Array());
-  svm.put(usdcMint.toBase58(), programs.token.toBase58(), rentOfMint, mintData());
+  for (const mint of [usdcMint, formerMint]) {
+    svm.put(mint.toBase58(), programs.token.toBase58(), rentOfMint, mintData());
+  }
   return svm;
 }
 
@@ -162,5 +165,8 @@ function keypairOf(words: string): Keypair {
 /** Holds the local chain's SOL, and may make USDC. */
 export const faucetKeypair = keypairOf("almoner local faucet");
 
-/** The local chain's USDC. Its address is in content/giving/network.ts. */
-export const usdcMint = keypairOf("almoner local usdc").publicKey;
+/** The local chain's USDC, at the address of devnet's: no one needs its key, because the faucet may make it. */
+export const usdcMint = new PublicKey(networks.local.mint);
+
+/** Where it stood before, in journals of older versions. */
+const formerMint = keypairOf("almoner local usdc").publicKey;

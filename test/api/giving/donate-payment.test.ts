@@ -340,7 +340,7 @@ describe("no money moves, and 402 asks again, for", () => {
   });
 
   test("less than is sponsored: sponsored_too_little", async () => {
-    const url = `${path}?amount=0.05`;
+    const url = `${path}?amount=0.005`;
     const { status, body } = await send(payment(await at.demand(url)), { url });
     expect([status, body.code]).toEqual([402, "sponsored_too_little"]);
   });
@@ -350,5 +350,54 @@ describe("no money moves, and 402 asks again, for", () => {
       "SELECT count(*) AS count FROM donation_intents WHERE status = 'waiting'",
     );
     expect(rows[0]?.["count"]).toBe(0);
+  });
+});
+
+describe("of the requests that one client may make in a minute", () => {
+  let few: DonatingService;
+  beforeAll(async () => {
+    few = await aDonatingService({ env: { ALMONER_DONATE_PER_MINUTE: "3" } });
+  });
+  afterAll(() => few.stop());
+  const caip2 = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1"; // As it is offered: devnet's.
+  const from = (client: string) => ({ "x-forwarded-for": client });
+  const ask = async (client: string) => (await few.service.get(path, from(client))).status;
+  const pay = async (client: string, { bytes }: { bytes: Uint8Array }) =>
+    (await few.service.get(path, { ...from(client), ...paymentHeader(bytes, 2, caip2) })).status;
+  /** A payment of what is asked for, by a donor who pays the fee. */
+  const paymentOf = async (usdc = "1") => {
+    const donor = few.chain.donor();
+    const { recipient, memo } = await few.demand();
+    return donor.pay({ to: recipient, memo, usdc, feePayer: donor.address });
+  };
+
+  test("those count that ask, and no payment that is taken or was taken before", async () => {
+    const client = "192.0.2.1";
+    const [first, second] = [await paymentOf(), await paymentOf()];
+    for (let at = 0; at < 3; at++) expect(await ask(client)).toBe(402);
+    expect(await ask(client)).toBe(429);
+    for (let at = 0; at < 4; at++) expect(await pay(client, first)).toBe(200);
+    expect(await pay(client, second)).toBe(200);
+    const { signature: tx_signature } = first;
+    for (let at = 0; at < 4; at++) {
+      const proven = await few.service.post(path, { tx_signature }, from(client));
+      expect(proven.status).toBe(200);
+    }
+    expect(await ask(client)).toBe(429);
+  });
+
+  test("those count whose payment cannot be used, and proofs that are none", async () => {
+    const [payer, prover, poster] = ["192.0.2.2", "192.0.2.3", "192.0.2.4"] as const;
+    const unusable = await paymentOf("0.5");
+    for (let at = 0; at < 3; at++) expect(await pay(payer, unusable)).toBe(402);
+    expect([await pay(payer, unusable), await ask(payer)]).toEqual([429, 429]);
+    const post = async (client: string, body: object) =>
+      (await few.service.post(path, body, from(client))).status;
+    const unknown = { tx_signature: unusable.signature };
+    for (let at = 0; at < 3; at++) expect(await post(prover, unknown)).toBe(202);
+    expect([await post(prover, unknown), await ask(prover)]).toEqual([429, 429]);
+    for (let at = 0; at < 2; at++) expect(await post(poster, {})).toBe(402);
+    expect(await post(poster, { tx_signature: "?" })).toBe(400);
+    expect([await post(poster, {}), await ask(poster)]).toEqual([429, 429]);
   });
 });

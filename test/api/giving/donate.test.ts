@@ -1,5 +1,5 @@
 import { givingWorld } from "#content/giving/world.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { readMemo } from "#content/giving/memo.ts";
 import { aContract } from "#test/support/contract.ts";
@@ -85,7 +85,7 @@ describe("the one 402", () => {
       error: body.error,
       resource: {
         url: "https://almoner.example/api/donate/well?amount=2.5",
-        description: "Donation of 2.5 USDC to well",
+        description: "Donation of 2.5 USDC to well (local: no real money moves)",
         mimeType: "application/json",
       },
       accepts: [
@@ -196,8 +196,23 @@ describe("who pays the network fee", () => {
 
   test("is our sponsor, from the least sponsored amount on", async () => {
     const sponsor = at.chain.sponsor.publicKey.toBase58();
-    expect(await feePayers("/api/donate/well?amount=0.1")).toEqual([sponsor]);
-    expect(await feePayers("/api/donate/well?amount=0.099999")).toEqual([undefined]);
+    expect(await feePayers("/api/donate/well?amount=0.01")).toEqual([sponsor]);
+    expect(await feePayers("/api/donate/well?amount=0.009999")).toEqual([undefined]);
+  });
+
+  test("is named in words where it is not the sponsor, with what to do", async () => {
+    const { chain } = at.service.context;
+    const said = async (path: string) => (await at.demand(path)).error;
+    expect(await said("/api/donate/well?amount=0.01")).not.toContain("network fee");
+    expect(await said("/api/donate/well?amount=0.005")).toContain("from 0.01 USDC on");
+    expect(await said("/api/donate/well?amount=0.005")).toContain("ask again with ?payer=");
+    expect(await said(`/api/donate/well?amount=0.005&payer=${payer}`)).not.toContain("fee");
+    expect(await said("/api/donate/bare")).toContain("account is not on chain yet");
+    const unclear = { ok: false, failure: { kind: "chain_unclear", why: "" } } as const;
+    const account = spyOn(chain, "canReceive").mockResolvedValue(unclear);
+    expect(await said("/api/donate/well?amount=0.09")).toContain("from 0.1 USDC on");
+    expect(await said("/api/donate/well?amount=0.1")).not.toContain("network fee");
+    account.mockRestore();
   });
 
   test("is no one where the nonprofit has no account to pay into yet", async () => {
