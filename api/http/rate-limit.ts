@@ -179,7 +179,7 @@ export function openLimits(
   };
   const clientOf = (request: Request) => networkOf(request, config);
   const storerOf = (request: Request) => networkHash(request, { config, secrets }) ?? "";
-  const count = async (policy: "donate" | "pay", client: string, hits = 1) => {
+  const countGiving = async (policy: "donate" | "pay", client: string, hits = 1) => {
     const window = { policy, limit: config.donatePerMinute, windowMs: minuteMs, grainMs: 1 };
     return window.limit === 0 ? null : taking.ask(hit([window], namesOf(client), hits));
   };
@@ -192,7 +192,7 @@ export function openLimits(
       }
       if (policy === "donate" || policy === "pay") {
         const asked = policy === "pay" && bringsPayment(request) ? "pay" : "donate";
-        return count(asked, client);
+        return countGiving(asked, client);
       }
       const { perMinute, room } = writeLimits[policy];
       const isBounded = room !== null && config.storedPerDay > 0;
@@ -205,7 +205,7 @@ export function openLimits(
     paid: async (request, taken) => {
       if (!bringsPayment(request)) return null;
       const client = clientOf(request);
-      return taken ? count("pay", client, -1) : count("donate", client);
+      return taken ? countGiving("pay", client, -1) : countGiving("donate", client);
     },
     agent: (sender, submissions = 1) => taking.ask(hit(agentWindows, [sender], submissions)),
     stored: (room, request, bytes) => {

@@ -374,12 +374,12 @@ describe("of the requests that one client may make in a minute", () => {
   test("those count that ask, and no payment that is taken or was taken before", async () => {
     const client = "192.0.2.1";
     const [first, second] = [await paymentOf(), await paymentOf()];
-    for (let at = 0; at < 3; at++) expect(await ask(client)).toBe(402);
+    for (let time = 0; time < 3; time++) expect(await ask(client)).toBe(402);
     expect(await ask(client)).toBe(429);
-    for (let at = 0; at < 4; at++) expect(await pay(client, first)).toBe(200);
+    for (let time = 0; time < 4; time++) expect(await pay(client, first)).toBe(200);
     expect(await pay(client, second)).toBe(200);
     const { signature: tx_signature } = first;
-    for (let at = 0; at < 4; at++) {
+    for (let time = 0; time < 4; time++) {
       const proven = await few.service.post(path, { tx_signature }, from(client));
       expect(proven.status).toBe(200);
     }
@@ -389,14 +389,14 @@ describe("of the requests that one client may make in a minute", () => {
   test("those count whose payment cannot be used, and proofs that are none", async () => {
     const [payer, prover, poster] = ["192.0.2.2", "192.0.2.3", "192.0.2.4"] as const;
     const unusable = await paymentOf("0.5");
-    for (let at = 0; at < 3; at++) expect(await pay(payer, unusable)).toBe(402);
+    for (let time = 0; time < 3; time++) expect(await pay(payer, unusable)).toBe(402);
     expect([await pay(payer, unusable), await ask(payer)]).toEqual([429, 429]);
     const post = async (client: string, body: object) =>
       (await few.service.post(path, body, from(client))).status;
     const unknown = { tx_signature: unusable.signature };
-    for (let at = 0; at < 3; at++) expect(await post(prover, unknown)).toBe(202);
+    for (let time = 0; time < 3; time++) expect(await post(prover, unknown)).toBe(202);
     expect([await post(prover, unknown), await ask(prover)]).toEqual([429, 429]);
-    for (let at = 0; at < 2; at++) expect(await post(poster, {})).toBe(402);
+    for (let time = 0; time < 2; time++) expect(await post(poster, {})).toBe(402);
     expect(await post(poster, { tx_signature: "?" })).toBe(400);
     expect([await post(poster, {}), await ask(poster)]).toEqual([429, 429]);
   });
