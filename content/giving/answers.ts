@@ -17,6 +17,7 @@ import { withTimeout } from "#content/runtime/timing.ts";
 import { referenceOf, solanaPayLink, writeMemo } from "./memo.ts";
 import { explorerUrl } from "./network.ts";
 import type { Donation, DonateTarget, DonationTotals } from "./store.ts";
+import { bazaar } from "./payable.ts";
 import type { GivingWorld } from "./world.ts";
 
 /** How long a client has to sign. Source: facts on x402. */
@@ -114,6 +115,7 @@ export async function demandPayment(
           extra,
         },
       ],
+      extensions: { bazaar: bazaar(target.slug, usdcText(amount)) },
     },
     /** Of the contract: X-PAYMENT-REQUIRED. */
     contract: {

@@ -21,6 +21,7 @@ import {
   refusalStatuses,
   type RefusalWords,
 } from "#content/contract/operations/operation.ts";
+import { paymentInfo } from "#content/giving/payable.ts";
 import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { profileOperations } from "#content/contract/operations/profile-change.ts";
@@ -93,11 +94,13 @@ const reference = (kind: string, name: string): Json => ({ $ref: `#/components/$
 function described(operation: Operation): Json {
   const { operationId, tag, summary, description, body, secret, agent } = operation;
   const parameters = parametersOf(operation);
+  const isPaid = operation.also?.some(({ status }) => status === 402) === true;
   return {
     operationId,
     tags: [tag],
     summary,
     description,
+    ...(isPaid && { "x-payment-info": paymentInfo }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: { required: body.optional !== true, content: contentOf(body) },

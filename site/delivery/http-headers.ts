@@ -7,10 +7,11 @@ import { translationCodes } from "#content/language/languages.ts";
 
 const typesByExtension: Readonly<Record<string, string>> = mediaTypes;
 
-/** Files whose name does not tell what they are. Source: RFC 9727. */
+/** Files whose name does not tell what they are. Source: RFC 9727; x402scan. */
 const typesByPath: Readonly<Record<string, string>> = {
   ".well-known/api-catalog":
     'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+  ".well-known/x402": "application/json",
 };
 
 export const cacheControls: Readonly<Record<CacheClass, string>> = {

@@ -1,7 +1,8 @@
 import { needsDefault, needsIds } from "#content/enrichment/needs-store.ts";
 import { shareOfDay } from "#content/enrichment/rotation.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import { firstSlug } from "#content/nonprofit/list-store.ts";
+import { payables, payablesMax } from "#content/giving/payable.ts";
+import { firstSlug, idsInList } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
@@ -9,7 +10,7 @@ import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { directoryFact, directoryNumbers } from "#content/operation/directory-facts-store.ts";
 import { publicationDay } from "./answers.ts";
 import { type DocumentKey, single, type SingleDocument, singles, type Source } from "./document.ts";
-import { changesNeeds, changesNumbers } from "./staleness.ts";
+import { changesNeeds, changesNumbers, touches } from "./staleness.ts";
 
 const nothing = () => ({});
 
@@ -35,6 +36,16 @@ async function wantedToday({ store }: Source) {
   };
 }
 
+const walletFields: ReadonlySet<string> = new Set(["usdc_wallet", "status"]);
+
+/** The foremost nonprofits that have a wallet: they stand at the beginning of the list. */
+async function payable({ store, baseUrl, network }: Source) {
+  const ids = await idsInList(store, "all", { limit: 5 * payablesMax, offset: 0 });
+  const foremost = await recordsById(store, ids, { summaries: true });
+  const slugs = foremost.flatMap(({ slug, usdc_wallet }) => (usdc_wallet === null ? [] : slug));
+  return { answer: payables(baseUrl, network, slugs.slice(0, payablesMax)) };
+}
+
 /** The files by which programs find out about the directory. */
 export const discoveryFiles = {
   llms: single("/llms.txt", ({ store }) => directoryNumbers(store), { staleAfter: changesNumbers }),
@@ -55,6 +66,10 @@ export const discoveryFiles = {
   arazzo: single("/agents.arazzo.yaml", nothing),
   catalog: single("/.well-known/api-catalog", nothing, { paths: [".well-known/api-catalog"] }),
   plugin: single("/.well-known/ai-plugin.json", nothing),
+  payable: single("/.well-known/x402", payable, {
+    paths: [".well-known/x402"],
+    staleAfter: (change: Change) => changesNumbers(change) || touches(change, walletFields),
+  }),
   receipts: single("/verify-receipt.md", nothing),
   skill: single("/skill.md", nothing, {
     paths: ["skill.md", "SKILL.md", ".well-known/agent-skills/nonprofit-directory/SKILL.md"],

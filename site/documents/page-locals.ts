@@ -95,6 +95,7 @@ export type PageLocals = {
   "/.well-known/security.txt": { day: string; contact: string | null };
   "/.well-known/api-catalog": Nothing;
   "/.well-known/ai-plugin.json": Nothing;
+  "/.well-known/x402": Answer<object>;
   "/.well-known/mcp.json": { tools: { name: string; title: string; description: string }[] };
   /** Chunks count from 1; times are milliseconds since 1970. */
   "/sitemap.xml": { chunks: { chunk: number; updated_at: number }[] };

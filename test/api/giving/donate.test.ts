@@ -1,3 +1,4 @@
+import Ajv2020 from "ajv/dist/2020.js";
 import { givingWorld } from "#content/giving/world.ts";
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
@@ -99,6 +100,7 @@ describe("the one 402", () => {
           extra: body.accepts[0]?.extra,
         },
       ],
+      extensions: { bazaar: expect.anything() },
     });
   });
 
@@ -181,6 +183,36 @@ describe("the one 402", () => {
       reference,
       memo,
     });
+  });
+});
+
+describe("the catalogue entry of a 402", () => {
+  const entryOf = async (path: string) => {
+    const { headers } = await at.service.get(path);
+    const bytes = [...headers].reduce((sum, pair) => sum + pair.join(": ").length + 2, 0);
+    const { extensions } = decoded(headers.get("payment-required")) as {
+      extensions: { bazaar: { info: { input: object }; schema: object; routeTemplate: string } };
+    };
+    return { bytes, ...extensions.bazaar };
+  };
+
+  test("fits its schema, which refuses what is no request for a gift", async () => {
+    const { info, schema, routeTemplate } = await entryOf("/api/donate/well?amount=2.5");
+    const fits = new Ajv2020().compile(schema);
+    expect([fits(info), fits.errors]).toEqual([true, null]);
+    expect(info.input).toEqual({
+      ...{ type: "http", method: "GET", pathParams: { slug: "well" } },
+      queryParams: { amount: "2.5" },
+    });
+    expect(fits({ input: { ...info.input, method: "DELETE" } })).toBe(false);
+    expect(fits({ input: { ...info.input, queryParams: { amount: 2.5 } } })).toBe(false);
+    expect(routeTemplate).toMatch(/^\/[a-zA-Z0-9_/:.\-~%]+$/);
+  });
+
+  test("leaves room in the headers, however long the name", async () => {
+    const name = "慈".repeat(200);
+    await at.service.add(aNonprofit({ slug: "long", name, usdc_wallet: at.wallet }));
+    expect((await entryOf("/api/donate/long")).bytes).toBeLessThan(12_000);
   });
 });
 

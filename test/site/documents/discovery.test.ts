@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
+import { networks, offeredCaip2Of } from "#content/giving/network.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { operations } from "#content/openapi/document.ts";
 import { markdownLine } from "#site/parts/markdown.ts";
@@ -60,6 +61,7 @@ test("all of them are there, each with its type", () => {
     ".well-known/agent-skills/index.json": "application/json",
     ".well-known/api-catalog": "application/linkset+json",
     ".well-known/ai-plugin.json": "application/json",
+    ".well-known/x402": "application/json",
     ".well-known/mcp.json": "application/json",
     ".well-known/mcp/server-card.json": "application/json",
     "server.json": "application/json",
@@ -240,6 +242,32 @@ test("security.txt and /about name the contacts that the operator set, with the 
     expect(privacy).toContain(contact === undefined ? "<td>90 days</td>" : "<td>30 days</td>");
   }
   directory.close();
+});
+
+test("what can be paid is a template, and a few addresses that are asked", () => {
+  const { resources, template, instructions, ...info } = JSON.parse(file(".well-known/x402"));
+  expect(resources).toEqual([`${siteBaseUrl}/api/donate/rich`]);
+  expect(template).toEqual({
+    url: `${siteBaseUrl}/api/donate/{slug}{?amount,payer}`,
+    routeTemplate: "/api/donate/:slug",
+    accepts: [
+      {
+        scheme: "exact",
+        network: offeredCaip2Of("local", ""),
+        asset: networks["solana-devnet"].mint,
+      },
+    ],
+  });
+  const price = { mode: "dynamic", currency: "USD", min: "0.000001", max: "10000" };
+  const paymentInfo = { price, protocols: [{ x402: {} }] };
+  expect(info).toEqual({ version: 1, x402Version: 2, cluster: "local", ...paymentInfo });
+  expect(instructions).toContain(`${siteBaseUrl}/api/wallets/{address}`);
+  const { paths } = JSON.parse(file("openapi.json"));
+  const paid = Object.values<Record<string, Record<string, unknown>>>(paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter((operation) => "x-payment-info" in operation);
+  expect(paid.map((one) => one["operationId"])).toEqual(["initiateDonation", "settleDonation"]);
+  expect(paid.map((one) => one["x-payment-info"])).toEqual([paymentInfo, paymentInfo]);
 });
 
 test("the API catalogue is a link set that leads to every description", () => {
