@@ -1,5 +1,6 @@
 import { load } from "cheerio";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { countryName } from "#content/nonprofit/country.ts";
 import { dateInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { factsBeside, fieldName, originOf } from "#site/profile/profile-facts.ts";
@@ -358,7 +359,7 @@ export function ofJsonLd(ld: Node): Facts {
     website: ld.url === ld["mainEntityOfPage"] ? "" : tidy(ld.url),
     city: tidy(address["addressLocality"]),
     region: tidy(address["addressRegion"]),
-    country: tidy(address["addressCountry"]),
+    country: countryName(tidy(address["addressCountry"])) ?? "",
     founded_year: tidy(ld["foundingDate"]),
     team_size: tidy(nodeOf(ld["numberOfEmployees"]).value),
     beneficiaries_per_year: measured("beneficiaries_per_year"),

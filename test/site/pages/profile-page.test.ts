@@ -273,7 +273,7 @@ describe("a profile", () => {
       name: "Lantern School",
       url: "https://www.lantern-school.example/",
       foundingDate: "1998",
-      address: { addressLocality: "Kisumu", addressCountry: "Kenya" },
+      address: { addressLocality: "Kisumu", addressCountry: "KE" },
       identifier: [
         { "@type": "PropertyValue", propertyID: "EIN", value: "530196605" },
         { propertyID: "org-id", value: "US-EIN-530196605" },
