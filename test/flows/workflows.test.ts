@@ -112,8 +112,15 @@ describe("the workflows run against the service", () => {
     ["second-opinion", { ...lamp, ...city }, ["findPending", "submitOpinion"]],
     ["discover-and-enrich", region, ["findThin", "readProfile", "submit"]],
     ["second-opinion", { ...region, agent_id: "bb7" }, ["findPending", "submitOpinion"]],
-    ["confirm-leaderboard-credit", { agent_name: "Lamp" }, ["stats", "leaderboard"]],
+    ["confirm-leaderboard-credit", { agent_name: "Lamp" }, ["stats", "leaderboard", "credit"]],
   ];
+
+  test("all of them as they are, without any input", async () => {
+    const { code, output } = await run("respect", "agents.arazzo.yaml");
+    expect([code === 0 ? "" : output, code]).toEqual(["", 0]);
+    // A payment is described, and none is made.
+    expect(passedOf(output)).toContain("example");
+  }, 240_000);
 
   test.each(runs)(
     "%s",
@@ -155,7 +162,7 @@ describe("the workflows run against the service", () => {
       asked.output.includes("✗") ? asked.output : "",
       passedOf(asked.output),
       asked.code,
-    ]).toEqual(["", ["requirements"], 0]);
+    ]).toEqual(["", ["findPayable", "requirements"], 0]);
     expect(chain.usdcOf(wallet)).toBe(0n);
     const { memo } = (await (
       await fetch(`${directory.url}/api/donate/well?amount=2.5`)
@@ -168,7 +175,7 @@ describe("the workflows run against the service", () => {
       given.output.includes("✗") ? given.output : "",
       passedOf(given.output),
       given.code,
-    ]).toEqual(["", ["requirements", "settle", "history"], 0]);
+    ]).toEqual(["", ["findPayable", "requirements", "settle", "history"], 0]);
     const history = await (await fetch(`${directory.url}/api/donations/well`)).json();
     expect(history).toMatchObject({
       donation_count: 1,
