@@ -41,11 +41,16 @@ export function openDialog(shadow: ShadowRoot, place: Place): () => void {
   shadow.append(dialog);
   const fill = async () => {
     const known = await nonprofitOf(place);
-    if (typeof known === "string")
+    if (typeof known === "string") {
+      warn(`no gift to "${place.slug}": ${known}`);
       return content.replaceChildren(el("p", {}, [known]), elsewhere(place));
+    }
     title.textContent = text("give", { name: known.name });
     const payable = known.status !== "withdrawn" && known.usdc_wallet !== undefined;
-    if (!payable) return content.replaceChildren(...otherWays(known, text), elsewhere(place));
+    if (!payable) {
+      warn(`no gift to "${place.slug}": no wallet`);
+      return content.replaceChildren(...otherWays(known, text), elsewhere(place));
+    }
     const { nodes, panel } = paymentParts(place, known.usdc_wallet ?? "");
     content.replaceChildren(...nodes, elsewhere(place));
     stop = () => panel.stop();
@@ -56,6 +61,10 @@ export function openDialog(shadow: ShadowRoot, place: Place): () => void {
     void fill();
   };
 }
+
+/** Says to those who build the page why there is less than they expect. */
+// oxlint-disable-next-line no-console
+export const warn = (why: string): void => console.warn(`almoner widget: ${why}`);
 
 /** The profile, or in words why there is none. */
 async function nonprofitOf({ directory, slug, text }: Place): Promise<NonprofitDetail | string> {

@@ -1,4 +1,4 @@
-import { openDialog, shadowStyles } from "./dialog.ts";
+import { openDialog, shadowStyles, warn } from "./dialog.ts";
 import { el } from "#site/browser/dom.ts";
 import { filled } from "#content/language/fill.ts";
 import type { Say, ScriptTexts } from "#site/browser/texts.ts";
@@ -12,23 +12,56 @@ const labels = WIDGET_LABELS;
 
 /**
  * <script async src="https://directory.example/widget/donate.js" data-nonprofit="slug"></script> puts a button in its
- * own place; data-amount and data-label are optional. It speaks the language of the page around it. Everything lives in a
- * closed shadow root, so neither the styles nor the scripts of the page around it reach inside. See docs/widget.md.
+ * own place; data-amount and data-label are optional. Without data-nonprofit, each <div id="giveready-donate" data-slug="slug">
+ * gets one: the markup of another directory, whose host alone is changed. It speaks the language of the page around it.
+ * Everything lives in a closed shadow root, so neither the styles nor the scripts of the page around it reach inside. See
+ * docs/widget.md.
  */
-const script = document.currentScript;
-if (script instanceof HTMLScriptElement && script.dataset["placed"] === undefined) {
-  // A page that moves its elements about runs the script again.
-  script.dataset["placed"] = "";
-  place(script);
+const running = document.currentScript;
+const tags =
+  running instanceof HTMLScriptElement
+    ? [running]
+    : // A module does not know its tag, and runs once for all of them.
+      [...document.querySelectorAll<HTMLScriptElement>('script[src*="/widget/donate.js"]')];
+for (const tag of tags) fill(tag, tag.src);
+if (tags.length === 0) fill(null, importedFrom());
+
+/** Where `import "https://directory.example/widget/donate.js"` is from, which leaves no tag; a classic script has no import.meta. */
+function importedFrom(): string {
+  const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+  return loaded.findLast((name) => name.includes("/widget/donate.js")) ?? location.href;
 }
 
-function place(from: HTMLScriptElement): void {
-  const { nonprofit = "", amount = "5" } = from.dataset;
-  if (!/^[a-z0-9-]{1,200}$/.test(nonprofit)) return;
+/** Puts a button beside the tag that names a nonprofit, else into each place of the page once that is read. */
+function fill(tag: HTMLScriptElement | null, source: string): void {
+  const directory = new URL(source).origin;
+  const named = tag?.dataset["nonprofit"];
+  if (tag && named !== undefined) return placeOnce(tag, named, directory);
+  whenRead(() => {
+    const places = document.querySelectorAll<HTMLElement>('[id="giveready-donate"]');
+    if (places.length === 0) warn("no button: neither data-nonprofit nor #giveready-donate");
+    for (const one of places) placeOnce(one, one.dataset["slug"] ?? "", directory);
+  });
+}
+
+function whenRead(run: () => void): void {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", run);
+  else run();
+}
+
+/** A page that moves its elements about runs the script again. */
+function placeOnce(from: HTMLElement, slug: string, directory: string): void {
+  if (from.dataset["placed"] !== undefined) return;
+  from.dataset["placed"] = "";
+  if (/^[a-z0-9-]{1,200}$/.test(slug)) place(from, slug, directory);
+  else warn(`no button: "${slug}" is no slug`);
+}
+
+function place(from: HTMLElement, nonprofit: string, directory: string): void {
+  const { amount = "5" } = from.dataset;
   const host = document.createElement("div");
   const shadow = host.attachShadow({ mode: "closed" });
   shadow.adoptedStyleSheets = [shadowStyles()];
-  const directory = new URL(from.src).origin;
   const around = from.closest<HTMLElement>("[lang]")?.lang ?? "";
   const language = ourLanguage(around);
   const prefix = language === "en" ? "" : `/${language}`;
@@ -47,11 +80,10 @@ function place(from: HTMLScriptElement): void {
     void opening.then((open) => open());
   });
   shadow.append(button);
+  if (!(from instanceof HTMLScriptElement)) from.append(host);
   // Nothing in the head is shown.
-  if (from.closest("head") === null) from.after(host);
-  else if (document.body === null) {
-    document.addEventListener("DOMContentLoaded", () => document.body.append(host));
-  } else document.body.append(host);
+  else if (from.closest("head") === null) from.after(host);
+  else whenRead(() => document.body.append(host));
 }
 
 /** Nothing here is counted, and amounts come as texts. */
