@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describeConfig } from "#api/config.ts";
 import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
-import { runProgram } from "#test/support/processes.ts";
+import { publisherFolders } from "#test/support/publisher.ts";
+import { runProgram, runScript } from "#test/support/processes.ts";
 
 // Every command of a block ```sh in README and docs is run against a directory, or its words are held against what the
 // command takes, or it is in the list of what needs the outside. So is every command that stands in a sentence.
@@ -114,6 +115,22 @@ describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory",
     await site.close();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  test("first, all that agents look for is there, and in its files what does not need the service", async () => {
+    const { exported } = publisherFolders(site.directory.dataDir);
+    for (const where of [`--url=${site.origin}`, `--dir=${exported}`]) {
+      const { code, out } = await runScript("ready", [where, "--json"]);
+      const { findings } = JSON.parse(out) as { findings: { result: string }[] };
+      expect([findings.filter(({ result }) => !/^(?:ok$|not probed)/.test(result)), code]).toEqual([
+        [],
+        0,
+      ]);
+      const left = findings.filter(({ result }) => result.startsWith("not probed"));
+      expect(left.length > 0).toBe(where.startsWith("--dir"));
+    }
+    const { code, out } = await runScript("ready", ["--dir", folder]);
+    expect([code, out]).toEqual([1, expect.stringContaining("answers 404, not 200")]);
+  }, 240_000);
 
   test.each(blocks.filter(({ text }) => isRun(text)).map(({ at, text }) => [at, text] as const))(
     "%s: %s",

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import probes from "#content/editorial/ready.json";
+import { objectIn } from "#content/contract/base/json.ts";
+import { filePathsFor, headersOf } from "#site/delivery/http-headers.ts";
+import { runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { stopWith } from "./support/config.ts";
+import { json, print } from "./support/operator-api.ts";
+import { startProgress } from "./support/progress.ts";
+
+/**
+ * What has to be at an address: its status (absent: 200), how its type begins, and patterns of its text. {slug} is a nonprofit of the
+ * directory, {payable} one that takes USDC. `service`: it is no file.
+ */
+type Probe = (typeof probes)[number];
+
+const timeoutMs = 20_000;
+const notProbed = "not probed: needs the service";
+
+const command = wordedCommand("ready", {
+  args: { url: textOption, dir: textOption, json },
+  run: async ({ args }) => {
+    const { url = "", dir } = args;
+    if (dir === undefined && !URL.canParse(url))
+      stopWith("Give --url, the origin of a directory like https://almoner.example, or --dir.", 2);
+    const read = (path: string, asked: Partial<Probe> = {}): Promise<Response> =>
+      dir === undefined ? ask(new URL(path, url), asked) : fileIn(dir, path);
+    const slug = await slugIn(read("/api/nonprofits"));
+    const payable = await slugIn(read("/api/nonprofits?accepts=usdc&limit=1"));
+    const progress = startProgress("Probing", probes.length);
+    const findings: { name: string; path: string; result: string }[] = [];
+    for (const probe of probes) {
+      const path = probe.path.replace("{slug}", slug).replace("{payable}", payable);
+      const isProbed = dir === undefined || probe.service !== true;
+      const result = isProbed ? await judged(read(path, probe), probe) : notProbed;
+      progress.at(findings.push({ name: probe.name, path, result }));
+    }
+    progress.end();
+    const wrong = findings.filter(({ result }) => result !== "ok" && result !== notProbed).length;
+    print(args, { ready: wrong === 0, findings }, () => [
+      ...findings.map(
+        ({ name, path, result }) => `${name.padEnd(26)} ${path.padEnd(44)} ${result}`,
+      ),
+      wrong === 0 ? "Ready." : `${wrong} of ${findings.length} are not as they should be.`,
+    ]);
+    if (wrong > 0) process.exitCode = 1;
+  },
+});
+
+/** "ok", or what is wrong with an answer. */
+async function judged(asked: Promise<Response>, { status = 200, type = "", has }: Probe) {
+  try {
+    const answer = await asked;
+    const [text, isType] = [await answer.text(), answer.headers.get("content-type") ?? "nothing"];
+    if (answer.status !== status) return `answers ${answer.status}, not ${status}`;
+    if (!isType.startsWith(type)) return `is ${isType}, not ${type}`;
+    const lacking = has.find((pattern) => !new RegExp(pattern, "m").test(text));
+    return lacking === undefined ? "ok" : `lacks ${lacking}`;
+  } catch (error) {
+    return `does not answer: ${String(error)}`;
+  }
+}
+
+/** The slug of the first nonprofit of a list; without one, what is answered of "none" shows that. */
+async function slugIn(list: Promise<Response>): Promise<string> {
+  const text = await list.then((answer) => answer.text()).catch(() => "");
+  const answer = objectIn(text) as { nonprofits?: { slug: string }[] } | null;
+  return answer?.nonprofits?.[0]?.slug ?? "none";
+}
+
+const ask = (address: URL, { accept = "*/*", post }: Partial<Probe>): Promise<Response> =>
+  fetch(address, {
+    ...(post === undefined ? {} : { method: "POST", body: JSON.stringify(post) }),
+    headers: { accept, "content-type": "application/json" },
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+
+/** A file as a web server would serve it. */
+async function fileIn(folder: string, path: string): Promise<Response> {
+  for (const name of filePathsFor(path)) {
+    const file = Bun.file(join(folder, name));
+    const headers = { "content-type": headersOf(name).contentType };
+    if (await file.exists()) return new Response(file, { headers });
+  }
+  return new Response(null, { status: 404 });
+}
+
+await runCommand(command);
