@@ -90,6 +90,31 @@ test.skipIf(!clientsInstalled)(
   240_000,
 );
 
+test.skipIf(!clientsInstalled)(
+  "orval makes a client of openapi.json that compiles and reads what the service answers",
+  async () => {
+    const client = join(folder, "client.ts");
+    const output = { target: client, client: "fetch", mode: "single", baseUrl: directory.url };
+    const config = { almoner: { input: join(folder, "openapi.json"), output } };
+    writeFileSync(join(folder, "orval.config.mjs"), `export default ${JSON.stringify(config)}`);
+    const orval = clientFile("node_modules/orval/dist/bin/orval.mjs");
+    const made = await runProgram(["node", orval, "--config", "orval.config.mjs"], { cwd: folder });
+    expect([made.code === 0 ? "" : made.out + made.err, made.code]).toEqual(["", 0]);
+    const strict =
+      "--noEmit --skipLibCheck --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess";
+    const modern = "--target esnext --module esnext --moduleResolution bundler --typeRoots none";
+    const tsc = Bun.fileURLToPath(import.meta.resolve("typescript/lib/tsc.js"));
+    const words = [...`${strict} ${modern}`.split(" "), "client.ts"];
+    const { code, out } = await runProgram(["node", tsc, ...words], { cwd: folder });
+    expect([out, code]).toEqual(["", 0]);
+    type Search = (query: object) => Promise<{ status: number; data: { nonprofits: object[] } }>;
+    const { searchNonprofits } = (await import(client)) as { searchNonprofits: Search };
+    const { status, data } = await searchNonprofits({ q: "thin trust" });
+    expect([status, data.nonprofits]).toMatchObject([200, [{ slug: "thin-trust" }]]);
+  },
+  240_000,
+);
+
 describe("the workflows run against the service", () => {
   const scout = {
     agent_id: "scout-1",

@@ -2,7 +2,7 @@ import { qualitiesIn } from "#content/contract/base/accept.ts";
 import { choice, limit, text } from "./query.ts";
 
 /** What a whole list is to be had as at once, beside JSON page by page, and the media type of each. */
-export const fileTypes = { csv: "text/csv", ndjson: "application/x-ndjson" } as const;
+export const fileTypes = { csv: "text/csv", ndjson: "application/ndjson" } as const;
 export type FileFormat = keyof typeof fileTypes;
 const formats = ["csv", "ndjson"] as const satisfies readonly FileFormat[];
 
@@ -40,7 +40,9 @@ export function fileAccepted(accept: string | null): FileFormat | null {
   const types = qualitiesIn(accept ?? "");
   const json = types.get("application/json");
   const others = json ?? types.get("application/*") ?? types.get("*/*") ?? 0;
-  const qualityOf = (format: FileFormat) => types.get(fileTypes[format]) ?? 0;
+  // Many still write x-ndjson; generated clients take an answer that may be of that name for a stream.
+  const qualityOf = (format: FileFormat) =>
+    types.get(fileTypes[format]) ?? types.get(fileTypes[format].replace("/", "/x-")) ?? 0;
   const best = qualityOf("ndjson") > qualityOf("csv") ? "ndjson" : "csv";
   const quality = qualityOf(best);
   const isWanted = json === undefined ? quality >= others : quality > others;

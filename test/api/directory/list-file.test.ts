@@ -77,7 +77,7 @@ describe("a whole list as a file", () => {
       names.map((name) => undefused(cell(one[name])));
     expect(rows.map(cells)).toEqual(items.map((item) => names.map((name) => cell(item[name]))));
     const ndjson = await service.get(`${whole}&format=ndjson`);
-    expect(ndjson.headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
+    expect(ndjson.headers.get("content-type")).toBe("application/ndjson; charset=utf-8");
     expect(linesOf(await ndjson.text())).toEqual(items);
   });
 
@@ -160,7 +160,7 @@ describe("a whole list as a file", () => {
 
   test.each([
     ["text/csv", "text/csv; charset=utf-8"],
-    ["application/x-ndjson;q=0.5, */*;q=0.1", "application/x-ndjson; charset=utf-8"],
+    ["application/x-ndjson;q=0.5, */*;q=0.1", "application/ndjson; charset=utf-8"],
     ["text/csv;q=0.2, application/json", "application/json"],
   ])("is asked for by Accept: %s", async (accept, type) => {
     const answer = await service.get("/api/search?q=harbour", { accept });

@@ -9,6 +9,7 @@ test.each([
   ["text/html,application/xhtml+xml,*/*;q=0.8", null],
   ["text/csv", "csv"],
   ["TEXT/CSV ; Q=0.5", "csv"],
+  ["application/ndjson", "ndjson"],
   ["application/x-ndjson", "ndjson"],
   ["text/csv, */*", "csv"],
   ["text/csv;q=0.5, */*", null],
