@@ -1,7 +1,5 @@
 import { and, asc, count, desc, eq, isNotNull, lt, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { QueryOf } from "#content/contract/operations/operation.ts";
-import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { type GapCounts, type GapList, gapLimits } from "#content/contract/gap.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { countryName } from "#content/nonprofit/country.ts";
@@ -30,23 +28,21 @@ export async function forgetGaps(store: Store, now: Date): Promise<void> {
 
 /** GET /api/gaps. Goes through all that is kept: at most 1,000 a day. */
 export async function gapCounts(store: Queryable): Promise<GapCounts> {
-  const by = (column: SQLiteColumn) =>
-    store.db
-      .select({ value: sql<string>`${column}`, count: count() })
-      .from(gaps)
-      .where(isNotNull(column))
-      .groupBy(column)
-      .orderBy(desc(count()), asc(column));
-  const countries = await by(gaps.country_code);
+  const by = async (column: SQLiteColumn) => {
+    const counted = { value: sql<string>`${column}`, times: count() };
+    const rows = store.db.select(counted).from(gaps).where(isNotNull(column)).groupBy(column);
+    const found = await rows.orderBy(desc(counted.times), asc(column));
+    return found.map(({ value, times }) => [value, times] as const);
+  };
+  const inWords = (code: string) => ({ country: countryName(code), country_code: code });
   return {
     days: gapLimits.keptDays,
     total: await store.db.$count(gaps),
-    by_field: (await by(gaps.field)).map((one) => ({ field: one.value, count: one.count })),
-    by_cause: (await by(gaps.cause)).map((one) => ({ cause: one.value, count: one.count })),
-    by_country: countries.map(({ value: country_code, ...rest }) => ({
-      country: countryName(country_code) ?? country_code,
-      country_code,
-      ...rest,
+    by_field: (await by(gaps.field)).map(([field, times]) => ({ field, count: times })),
+    by_cause: (await by(gaps.cause)).map(([cause, times]) => ({ cause, count: times })),
+    by_country: (await by(gaps.country_code)).map(([code, times]) => ({
+      ...inWords(code),
+      count: times,
     })),
   };
 }
@@ -54,16 +50,12 @@ export async function gapCounts(store: Queryable): Promise<GapCounts> {
 /** What was looked for, in the words of those who did, the newest first: for operators. */
 export async function listGaps(
   { store }: { store: Queryable },
-  { before, limit }: QueryOf<typeof operatorOperations.listGaps>,
+  { limit }: { limit: number },
 ): Promise<GapList> {
-  const { id, day, looked_for, field, cause, country_code } = gaps;
-  const found = await store.db
-    .select({ id, day, looked_for, field, cause, country_code, slug: nonprofits.slug })
+  const { id, day, looked_for, field, cause, country_code, nonprofit_id } = gaps;
+  const found = store.db
+    .select({ day, looked_for, field, cause, country_code, slug: nonprofits.slug })
     .from(gaps)
-    .leftJoin(nonprofits, eq(nonprofits.id, gaps.nonprofit_id))
-    .where(before === undefined ? undefined : lt(id, before))
-    .orderBy(desc(id))
-    .limit(limit);
-  const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
-  return { count: found.length, gaps: found, next };
+    .leftJoin(nonprofits, eq(nonprofits.id, nonprofit_id));
+  return { gaps: await found.orderBy(desc(id)).limit(limit) };
 }

@@ -3,7 +3,7 @@ import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoDay } from "#content/contract/base/time.ts";
 import { unknownNote } from "#content/find/unknown-values.ts";
-import { wantedBy } from "#content/nonprofit/filters.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { readSentences } from "#content/nonprofit/text.ts";
 import { requestDigest } from "#content/operation/idempotency-store.ts";
@@ -48,20 +48,15 @@ function readGap(body: unknown): Result<Gap, Wrong[]> {
   if (!shaped.ok) return shaped;
   const { field = null, cause, country, slug, ...sent } = shaped.value;
   const text = readSentences("looked_for", sent.looked_for, gapLimits.characters);
-  const values = [
-    ["cause", cause === null ? null : unknownNote({ cause }, 0)],
-    ["country", country === null ? null : unknownNote({ country }, 0)],
-    ["looked_for", text.ok ? null : text.failure.message],
-  ] as const;
-  const wrongs = values.flatMap(([path, message]) => (message === null ? [] : { path, message }));
-  if (!text.ok || wrongs.length > 0) return fail(wrongs);
-  return ok({
-    looked_for: text.value,
-    field,
-    cause: cause === null ? null : wantedBy("cause", cause),
-    country_code: country === null ? null : wantedBy("country", country),
-    slug,
+  if (!text.ok) return fail([{ path: "looked_for", ...text.failure }]);
+  const unknown = Object.entries({ cause, country }).flatMap(([path, value]) => {
+    const message = unknownNote({ [path]: value ?? undefined }, 0);
+    return message === null ? [] : { path, message };
   });
+  if (unknown.length > 0) return fail(unknown);
+  const country_code = country === null ? null : countryCode(country);
+  const id = cause?.trim().toLowerCase() ?? null;
+  return ok({ looked_for: text.value, field, cause: id, country_code, slug });
 }
 
 /** Answers whether it counts. */

@@ -26,6 +26,7 @@ test.each([
   ["/api/enrich/oak", enrichment],
   ["/api/onboard", { claim_slug: "oak", contact_email: "a@oak.example" }],
   ["/api/recommend/drafts", { slug: "oak", agent_id: "visitor" }],
+  ["/api/gaps", { looked_for: "The wells of Oak." }],
 ])("%s is refused with the reason", async (path, body) => {
   const answer = await service.post(path, body, crossSite);
   expect([answer.status, (await answer.json()).code]).toEqual([403, "cross_site_write"]);

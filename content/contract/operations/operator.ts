@@ -74,10 +74,7 @@ export const operatorOperations = operations("Operator", {
   },
   listGaps: {
     path: addresses.gapList.path,
-    query: z.object({
-      before: number("before", "`next` of the page before", 41),
-      limit: limit(operatorPage.default, operatorPage.max),
-    }),
+    query: z.object({ limit: limit(operatorPage.default, operatorPage.max) }),
     ok: { description: "The sentences", shape: GapList },
   },
   revertAgent: change(addresses.revertAgent, RevertBody, ["Undone", Reverted]),

@@ -420,7 +420,7 @@ describe("answers are as described", () => {
     [404, { path: "/api/admin/reviews/prose-999", headers: operator }],
     ...[
       "queues",
-      "gaps?limit=1&before=9",
+      "gaps?limit=1",
       "audit",
       "audit?operator=ops&action=revert.agent&subject=x&before=9&limit=1",
     ].map((path): [number, Sent] => [200, { path: `/api/admin/${path}`, headers: operator }]),
