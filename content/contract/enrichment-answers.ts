@@ -2,7 +2,7 @@ import { z } from "zod";
 import { unknownNote } from "./browse.ts";
 import { named } from "./base/shape.ts";
 import type { DonationHistory } from "./donation.ts";
-import { EnrichableField, FieldType, SubmissionStatus } from "./enrichment.ts";
+import { EnrichableField, enrichableFields, FieldType, SubmissionStatus } from "./enrichment.ts";
 
 const wireTimeText = z.string().describe("YYYY-MM-DD HH:MM:SS, UTC");
 const count = z.int().min(0);
@@ -34,15 +34,20 @@ export const EnrichmentSubmission = named("EnrichmentSubmission", {
 });
 export type EnrichmentSubmission = z.infer<typeof EnrichmentSubmission>;
 
+const liveByField = Object.fromEntries(
+  enrichableFields.map((field) => [field, z.boolean().optional()]),
+) as Record<EnrichableField, z.ZodOptional<z.ZodBoolean>>;
+
 /** 200 of POST /api/enrich/{slug}. */
 export const EnrichmentAnswer = named("EnrichmentAnswer", {
   message: z.string(),
   nonprofit: z.string().describe("Name of the nonprofit"),
   profile_url: z.string(),
-  auto_promote: z.object({
-    structured: z.array(z.string()),
-    prose_pending: z.array(z.string()),
-  }),
+  auto_promote: z
+    .object({ ...liveByField, structured: z.array(z.string()), prose_pending: z.array(z.string()) })
+    .describe("Which fields go live by agreement; and of each one sent whether it is live now"),
+  field_type: FieldType.describe("Of the first submission, as clients of one read it"),
+  promotion_note: z.string().describe("Of the first submission"),
   submissions: z.array(EnrichmentSubmission),
   release: z.string().nullable().describe("The release that holds what was applied"),
   bound: z.boolean().describe("Whether agent_id is bound to a secret; see POST /api/agents"),

@@ -307,11 +307,19 @@ type Answering = {
 export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): EnrichmentAnswer {
   const profile_url = `${answering.baseUrl}/nonprofits/${outcome.slug}`;
   const submissions = outcome.items.map((item) => submissionOf(item, profile_url, answering));
+  const [first] = submissions;
+  assert(first !== undefined, "a submission has a field");
   return {
     message: summary(submissions),
     nonprofit: outcome.name,
     profile_url,
-    auto_promote: { structured: [...structuredFields], prose_pending: [...proseFields] },
+    auto_promote: {
+      structured: [...structuredFields],
+      prose_pending: [...proseFields],
+      ...Object.fromEntries(submissions.map(({ field, applied }) => [field, applied])),
+    },
+    field_type: first.field_type,
+    promotion_note: first.promotion_note,
     submissions,
     release: answering.release,
     bound: outcome.bound ?? false,

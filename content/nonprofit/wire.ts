@@ -11,7 +11,7 @@ import {
   type FacetCounts,
   staticPagesMax,
 } from "#content/contract/browse.ts";
-import { isoTime } from "#content/contract/base/time.ts";
+import { isoTime, wireTime } from "#content/contract/base/time.ts";
 import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer } from "./facets.ts";
 import { financesOf } from "./finances.ts";
@@ -111,6 +111,7 @@ export const toDetail = (
   giver_answers: allGiverAnswers(n.register_records),
   finances: financesOf(n.register_records),
   provenance: provenanceOf(n),
+  enriched_by: enrichedBy(n),
   updated_at: isoTime(n.updated_at),
 });
 
@@ -150,6 +151,18 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
   }
   return shown;
 }
+
+/** Who completed what, as clients of another directory read it. */
+const enrichedBy = ({ provenance }: NonprofitRecord): NonprofitDetail["enriched_by"] =>
+  Object.entries(provenance)
+    .sort(([, a], [, b]) => b.applied_at - a.applied_at)
+    .flatMap(([field, { agents, applied_at }]) =>
+      [...new Set(agents.map(shownName))].map((agent_name) => ({
+        ...{ agent_name, field },
+        reviewed_at: wireTime(new Date(applied_at)),
+      })),
+    )
+    .slice(0, 20);
 
 /** Of a form the rule says only which one it was: nothing was chosen. */
 function sourceOf({ set_by, source, rule }: StoredProvenance): string {

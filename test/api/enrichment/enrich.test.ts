@@ -60,6 +60,7 @@ describe("a structured field", () => {
       prior_rejections: [],
     });
     expect(first.submission.promotion_note).toContain("Awaiting consensus");
+    expect(first.answer.auto_promote.website).toBe(false);
     expect((await live()).website).toBeNull();
 
     const second = await submit("bot-b", "website", "https://www.oak.example/About", {
@@ -72,6 +73,13 @@ describe("a structured field", () => {
       consensus: true,
     });
     expect(second.answer.release).toBe("r1");
+    // As clients of one submission read it.
+    expect(second.answer.auto_promote).toMatchObject({ website: true });
+    expect(second.answer.auto_promote.city).toBeUndefined();
+    expect(second.answer).toMatchObject({
+      field_type: "structured",
+      promotion_note: second.submission.promotion_note,
+    });
     expect((await live()).website).toBe("https://oak.example/About");
 
     const profile = NonprofitDetail.parse(
@@ -82,6 +90,11 @@ describe("a structured field", () => {
       source_url: "https://register.example/",
       agents: ["Bot A", "Bot B"],
     });
+    expect(profile.enriched_by).toMatchObject([
+      { agent_name: "Bot A", field: "website" },
+      { agent_name: "Bot B", field: "website" },
+    ]);
+    expect(profile.enriched_by[0]?.reviewed_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
   });
 
   test("one agent twice, in any spelling of its id, is one agent", async () => {
