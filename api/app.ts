@@ -1,6 +1,7 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
+import { completed, noteIgnored } from "./http/ignored.ts";
 import { readJson } from "./http/body.ts";
 import { formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/form.ts";
 import { rememberAddress, sameClient } from "./http/client.ts";
@@ -61,10 +62,11 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
         ? formBody(request)
         : readJson(request, contentType);
     })
-    .onTransform({ as: "global" }, ({ request, route }) => {
+    .onTransform({ as: "global" }, ({ request, route, body }) => {
       // No request is answered by a route that was counted as another.
       if (countedAs.get(request) !== limitOfRoute(request.method, route))
         throw new Error(`${request.method} ${route} does not count this request`);
+      noteIgnored(request, route, body);
     })
     .onError({ as: "global" }, ({ error, code, path, request, route }) => {
       routeTaken.set(request, route);
@@ -164,9 +166,9 @@ export function createApp(context: Context): App {
     sameClient(request, client);
     const limit = limitAt(method, addressOf(request).path);
     const allowance = await allowanceOf(request, client, limit);
-    if (allowance?.allowed === false) return limited(allowance, limit);
+    if (allowance?.allowed === false) return completed(limited(allowance, limit), client);
     countedAs.set(request, limit);
-    return crossSiteWrite(limit, client) ?? routes.handle(request);
+    return completed(crossSiteWrite(limit, client) ?? (await routes.handle(request)), client);
   };
   return {
     routes: routes.routes,
@@ -186,6 +188,7 @@ export function createApp(context: Context): App {
       } catch (error) {
         response = answerError(context.log, error, "UNKNOWN", { request: asked });
       }
+      response = await completed(response, asked);
       response = await refusalForPeople({ draw: context.draw, onTrouble }, response, asked);
       addHeaders(response, asked.method, allowance);
       const trace = asked.headers.get("traceparent");

@@ -56,6 +56,7 @@ export const donateRoutes = (context: Context) => {
     slug: string,
     query: Query,
     proof: ReturnType<typeof readProof>,
+    asked = demanded,
   ) => {
     const paid = (taken: boolean) => context.limits.paid(request, taken);
     if (!proof.ok || proof.value === null) {
@@ -82,7 +83,7 @@ export const donateRoutes = (context: Context) => {
     if (outcome.value.kind === "pending") return pending(outcome.value);
     const { memo } = outcome.value.demand.body;
     noteFollowUp(context, request, { action: "donate", slug, intent_id: memo });
-    return demanded(outcome.value.demand);
+    return asked(outcome.value.demand);
   };
   return new Elysia()
     .get(
@@ -94,8 +95,7 @@ export const donateRoutes = (context: Context) => {
     .get(
       pathOf(operations.quoteDonation),
       async ({ request, params, query }) => {
-        const quote = await answer(request, params.slug, query, ok(null));
-        return quote.status === 402 ? new Response(quote.body, { headers: quoteHeaders }) : quote;
+        return answer(request, params.slug, query, ok(null), quoted);
       },
       schemaOf(operations.quoteDonation),
     )
@@ -118,8 +118,6 @@ export const donateRoutes = (context: Context) => {
     );
 };
 
-const quoteHeaders = { "content-type": "application/json", "cache-control": "no-store" };
-
 const json = (status: number, body: unknown, headers: Record<string, string>): Response =>
   new Response(JSON.stringify(body), {
     status,
@@ -135,10 +133,18 @@ type Proof = NonNullable<DonateCall["proof"]>;
 
 /** 402 means: no money has moved, pay now. Every client finds its own words in it. No cache stores it. */
 const demanded = ({ body, v2, contract }: Demand): Response =>
-  json(402, body, {
-    "payment-required": headerValue(v2),
-    "x-payment-required": headerValue(contract),
-  });
+  json(
+    402,
+    { ...body, detail: body.error, errors: [] },
+    {
+      "payment-required": headerValue(v2),
+      "x-payment-required": headerValue(contract),
+    },
+  );
+
+/** What to pay, for those who only want to know: no refusal. */
+const quoted = ({ body: { code: _code, error: _error, ...quote } }: Demand): Response =>
+  json(200, quote, {});
 
 /** 200: recorded. The headers are what x402 clients of both versions look for. */
 function recorded(

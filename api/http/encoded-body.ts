@@ -2,6 +2,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { acceptsEncoding } from "#content/contract/base/accept.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
+import { namesIgnored } from "./ignored.ts";
 
 const compressFromBytes = 1_024;
 
@@ -114,7 +115,7 @@ export function answerOf(value: unknown, request: Request, set: Set): Response |
   headers.set("content-type", encoded.contentType);
   if (!isRead) return new Response(encoded.body, { status, headers });
   if (encoded.length >= compressFromBytes) headers.append("vary", "Accept-Encoding");
-  const encoding = encoded.encodingFor(request.headers.get("accept-encoding"));
+  const encoding = encoded.encodingFor(encodingsFor(request));
   // What no cache may keep, no client has.
   if (headers.get("cache-control") !== "no-store") {
     headers.set("etag", encoded.etag(encoding));
@@ -126,6 +127,10 @@ export function answerOf(value: unknown, request: Request, set: Set): Response |
   if (encoding !== "identity") headers.set("content-encoding", encoding);
   return new Response(encoded.bytes(encoding), { headers });
 }
+
+/** The encodings that a client takes; none for an answer to which something is still added. */
+const encodingsFor = (request: Request): string | null =>
+  namesIgnored(request) ? null : request.headers.get("accept-encoding");
 
 /** The headers that a route set. */
 function headersOf(set: Set, cacheControl: string): Headers {

@@ -2,6 +2,7 @@ import { maxHeaderSize } from "node:http";
 import type { Config } from "#api/config.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { addHeaders } from "./headers.ts";
+import { completed } from "./ignored.ts";
 import { internal, problem } from "./problem.ts";
 
 export type Listening = {
@@ -43,7 +44,7 @@ const quietLooks = 4;
 export function listen(
   app: Handles,
   { host, port, baseUrl }: Pick<Config, "host" | "port" | "baseUrl">,
-  { before, reusePort = false, onError = () => problem(internal) }: ListenOptions = {},
+  { before, reusePort = false, onError = unexpected }: ListenOptions = {},
 ): Listening {
   allowLongAddresses();
   const { origin: base } = new URL(baseUrl);
@@ -64,7 +65,9 @@ export function listen(
       if (asked instanceof Response) {
         addHeaders(asked, request.method, null);
         app.observe?.(request, asked.status, startedMs);
-        return stopping ? closing(asked) : asked;
+        return Promise.resolve(completed(asked, request)).then((refusal) =>
+          stopping ? closing(refusal) : refusal,
+        );
       }
       const ask = () => app.handle(asked, self.requestIP(request)?.address);
       const early = before?.(asked) ?? null;
@@ -94,6 +97,9 @@ export function listen(
     },
   };
 }
+
+const unexpected = (): Response =>
+  problem({ ...internal, extra: { request_id: crypto.randomUUID() } });
 
 function closing(response: Response): Response {
   response.headers.set("connection", "close");

@@ -10,7 +10,7 @@ export type Refusal = {
   status: number;
   code: string;
   detail: string;
-  /** What is wrong where: bodies only. */
+  /** What is wrong where. */
   errors?: Wrong[];
   /** Extra members of the body, for example allowed values. */
   extra?: Record<string, unknown>;
@@ -77,7 +77,7 @@ const titles: Readonly<Record<number, string>> = problemTitles;
  * RFC 9457 problem+json. `error` repeats `detail`, because published clients read that name. Never cached.
  * Source: the decisions of the spec, "Errors".
  */
-export function problem({ status, code, detail, errors, extra, headers }: Refusal): Response {
+export function problem({ status, code, detail, errors = [], extra, headers }: Refusal): Response {
   const body = {
     // A name, not an address: RFC 9457, 3.1.1 allows a type that is not dereferenceable.
     type: `urn:almoner:problem:${code}`,
@@ -86,7 +86,7 @@ export function problem({ status, code, detail, errors, extra, headers }: Refusa
     detail,
     code,
     error: detail,
-    ...(errors === undefined ? {} : { errors }),
+    errors,
     ...extra,
   };
   return new Response(JSON.stringify(body), {
@@ -155,7 +155,7 @@ export function answerError(
     if (refusal.code !== "storage_full" || isFullLogged())
       log.warn({ code: refusal.code, request_id }, "the store refused");
   } else log.error({ err: error, request_id }, "unexpected error");
-  return problem({ ...(refusal ?? internal), extra: { request_id } });
+  return problem(refusal ?? internal);
 }
 
 const isFullLogged = atMostEvery(60_000);

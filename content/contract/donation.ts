@@ -9,6 +9,7 @@ import {
   usdcNumber,
 } from "./base/money.ts";
 import { Registration } from "./nonprofit.ts";
+import { Problem } from "./problem.ts";
 import { parameter, textAsItCame } from "./operations/query.ts";
 
 const signature = z.string().describe("Signature of the Solana transaction, base58");
@@ -53,8 +54,8 @@ export const PaymentOptionV1 = named("PaymentOptionV1", {
   extra: PaymentExtra,
 });
 
-/** The body of a 402: no money has moved, and this is how to pay. */
-export const PaymentRequirements = named("PaymentRequirements", {
+/** How to pay; no money has moved. */
+export const PaymentQuote = named("PaymentQuote", {
   // The seven fields of the contract. `network` is always solana; `cluster` says which.
   x402: z.literal(true),
   recipient: address("Wallet of the nonprofit"),
@@ -91,8 +92,6 @@ export const PaymentRequirements = named("PaymentRequirements", {
     })
     .nullable()
     .describe("How to try a gift where `cluster` is local; null on every other network"),
-  code: z.string().describe("payment_required, or why the payment was refused; no money has moved"),
-  error: z.string().describe("The same in words"),
   x402Version: z.literal(1),
   accepts: z
     .array(PaymentOptionV1)
@@ -101,6 +100,13 @@ export const PaymentRequirements = named("PaymentRequirements", {
       "Without extra.feePayer: name your wallet in ?payer=, or pay by a transfer of your own and POST its tx_signature",
     ),
 });
+export type PaymentQuote = z.infer<typeof PaymentQuote>;
+
+/** The body of a 402: a quote, and what every refusal has. */
+export const PaymentRequirements = PaymentQuote.extend({
+  code: z.string().describe("payment_required, or why the payment was refused; no money has moved"),
+  ...Problem.pick({ error: true, detail: true, errors: true, request_id: true }).shape,
+}).meta({ id: "PaymentRequirements" });
 export type PaymentRequirements = z.infer<typeof PaymentRequirements>;
 
 const payerError = "payer must be a Solana wallet: base58 of 32 bytes.";

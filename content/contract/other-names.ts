@@ -1,48 +1,52 @@
 import others from "#content/editorial/other-names.json";
 import { editDistance } from "./base/edit-distance.ts";
 
-type Names = ReadonlyMap<string, readonly string[]>;
-/** What parameters and members are called elsewhere, with what that is called here, the likeliest first. */
-const sameNames: Names = new Map(Object.entries(others.same));
-/** The same for names that mean nearly so much: another unit, or another form of value. */
-const nearNames: Names = new Map(Object.entries(others.near));
-
 const nameLengthMax = 60;
 /** A slip of the hand for so many letters, three at most. */
 const lettersPerSlip = 3;
 const slipsMax = 3;
 
-/** As names are written here: countryCode and country-code are country_code. */
-const written = (name: string): string =>
+/** The letters and digits of a name: country_code, countryCode and country-code are one. */
+const letters = (name: string): string =>
   name
     .slice(0, nameLengthMax)
-    .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, "_")
-    .replaceAll(/[^\p{L}\p{N}]+/gu, "_")
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "")
     .toLowerCase();
+
+type Names = ReadonlyMap<string, readonly string[]>;
+const tableOf = (names: Record<string, string[]>): Names =>
+  new Map(Object.entries(names).map(([name, here]) => [letters(name), here]));
+
+/** What parameters and members are called elsewhere, with what that is called here, the likeliest first. */
+const sameNames = tableOf(others.same);
+/** The same for names that mean nearly so much: another unit, or another form of value. */
+const nearNames = tableOf(others.near);
 
 /**
  * The known name that one says which is used elsewhere for the very same (query, countryCode), so that its value can be
  * taken as it is; null where none does.
  */
 export const usualName = (given: string, known: readonly string[]): string | null =>
-  known.includes(given) ? given : named(written(given), known, [sameNames]);
+  known.includes(given) ? given : named(letters(given), known, [sameNames]);
 
-const named = (name: string, known: readonly string[], tables: readonly Names[]): string | null =>
-  [name, ...tables.flatMap((table) => table.get(name) ?? [])].find((one) => known.includes(one)) ??
-  null;
+function named(name: string, known: readonly string[], tables: readonly Names[]): string | null {
+  const own = known.find((one) => letters(one) === name);
+  const meant = tables.flatMap((table) => table.get(name) ?? []);
+  return own ?? meant.find((one) => known.includes(one)) ?? null;
+}
 
 /** The known name that was meant: by another name, a slip of the hand, or a part in common; null where none is near. */
 export function nearestName(given: string, known: readonly string[]): string | null {
-  const name = written(given);
+  const name = letters(given);
   const slips = Math.min(slipsMax, Math.floor(name.length / lettersPerSlip));
   const [slipped] = known
-    .map((one) => ({ one, distance: editDistance(name, one, slips) }))
+    .map((one) => ({ one, distance: editDistance(name, letters(one), slips) }))
     .filter(({ distance }) => distance <= slips)
     .sort((a, b) => a.distance - b.distance);
   return (
     named(name, known, [sameNames, nearNames]) ??
     slipped?.one ??
-    known.find((one) => sharesPart(name, one)) ??
+    known.find((one) => sharesPart(given.slice(0, nameLengthMax), one)) ??
     null
   );
 }

@@ -2,6 +2,21 @@ import { z } from "zod";
 import statuses from "#content/editorial/problem-statuses.json";
 import { fail, ok, type Result } from "./base/result.ts";
 
+/** A parameter or a member of a body that is not known where it was sent. */
+export const Ignored = z
+  .object({
+    name: z.string().describe("As it was sent; of a member where it stands, like fields[0].note"),
+    nearest: z.string().nullable().describe("The known name that it may stand for"),
+  })
+  .meta({ id: "Ignored", examples: [{ name: "query", nearest: "q" }] });
+export type Ignored = z.infer<typeof Ignored>;
+
+/** In any answer, where there is something to name. */
+export const ignored = z
+  .array(Ignored)
+  .optional()
+  .describe("What was sent and is not known here: the request was answered without it");
+
 /** RFC 9457: every refusal of the service. `error` repeats `detail`, because published clients read that name. */
 export const Problem = z
   .looseObject({
@@ -13,18 +28,15 @@ export const Problem = z
     error: z.string().describe("The same text as detail"),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
-      .optional()
-      .describe("What is wrong where"),
+      .describe("What is wrong where; empty where no part of the request is"),
     parameter: z.string().optional().describe("The query parameter that cannot be used"),
     allowed: z.array(z.string()).optional().describe("The values that the parameter may have"),
     reasons: z
       .array(z.object({ part: z.string(), why: z.string() }))
       .optional()
       .describe("Which parts of the directory do not work"),
-    request_id: z
-      .string()
-      .optional()
-      .describe("Of an error on our side: the log has it under this name"),
+    request_id: z.string().describe("Of the request: the log names an error on our side by it"),
+    ignored,
     example: z.unknown().optional().describe("A request that would be accepted"),
   })
   .meta({ id: "Problem" });

@@ -6,7 +6,7 @@ import {
   type Cluster,
   type DonationHistory,
   type PaymentExtra,
-  type PaymentRequirements,
+  type PaymentQuote,
   type PendingDonation,
   type RecentDonation,
   type Settlement,
@@ -60,7 +60,7 @@ export async function demandPayment(
   const { whyUnpaid, ...extra } = await extraOf(world, input, memo);
   const isReason = whyUnpaid !== null && why.code === "payment_required";
   const said = isReason ? { ...why, error: `${why.error} ${whyUnpaid}` } : why;
-  const accepts: PaymentRequirements["accepts"] = [
+  const accepts: PaymentQuote["accepts"] = [
     {
       scheme: "exact",
       network: chain.network,
@@ -82,7 +82,7 @@ export async function demandPayment(
     slug: target.slug,
   } as const;
   const link = { recipient, amount, mint, reference, memo, label: target.name };
-  const body: PaymentRequirements = {
+  const body: PaymentQuote & typeof why = {
     ...contractFields,
     cluster: chain.cluster,
     mint,
@@ -135,7 +135,7 @@ async function unsignedIn(
   { chain }: GivingWorld,
   { target, amount, payer }: DemandInput,
   { memo, reference }: { memo: string; reference: string },
-): Promise<Pick<PaymentRequirements, "transaction">> {
+): Promise<Pick<PaymentQuote, "transaction">> {
   if (payer === null) return {};
   const payment = { to: target.usdc_wallet, amount, memo, references: [reference] };
   const made = await withTimeout(chain.unsigned(payer, payment), canReceiveWaitMs);
@@ -143,7 +143,7 @@ async function unsignedIn(
 }
 
 /** How to try a gift where no money is real. */
-const localChainOf = ({ localRpcUrl }: GivingWorld): PaymentRequirements["local_chain"] =>
+const localChainOf = ({ localRpcUrl }: GivingWorld): PaymentQuote["local_chain"] =>
   localRpcUrl === null
     ? null
     : {

@@ -4,6 +4,9 @@ import hosts from "#content/editorial/hosts.json";
 const trackingParameter =
   /^(?:utm_\w+|ref|ref_src|ref_url|referrer|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|li_fat_id|mkt_tok|vero_id|srsltid)$/i;
 
+/** Whether a parameter only says where a visitor came from. */
+export const isTracking = (name: string): boolean => trackingParameter.test(name);
+
 /** Endings that no public site has. `.example` stays: the sample directory lives there. */
 const privateEndings: ReadonlySet<string> = new Set(hosts.private_endings);
 

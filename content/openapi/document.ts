@@ -198,6 +198,8 @@ const refusal = (status: Refusal, { code, description }: RefusalWords): Json => 
         detail: description,
         code,
         error: description,
+        errors: [],
+        request_id: "0af7651916cd43dd8448eb211c80319c",
       },
     },
   },

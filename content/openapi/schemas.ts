@@ -1,23 +1,38 @@
 import { z } from "zod";
 import type { Json, Operation } from "#content/contract/operations/operation.ts";
-import { Problem } from "#content/contract/problem.ts";
+import { ignored, Problem } from "#content/contract/problem.ts";
 
 type Schema = { [name: string]: Json };
 
 /** components.schemas: every shape with an id that a body or an answer of these operations holds. */
 export function componentSchemas(operations: readonly Operation[]): Record<string, Schema> {
-  const answered = operations.flatMap(({ ok, also = [] }) =>
-    [ok.shape, ...also.map(({ shape }) => shape)].filter((shape) => typeof shape === "object"),
-  );
+  const answered = operations.flatMap(answersOf);
   const sent = operations.flatMap(({ body }) => body?.shape ?? []);
   // A shape that is sent and answered is one component: it is made by the answers.
   const schemas = { ...namedIn(sent, "input"), ...namedIn([Problem, ...answered], "output") };
+  // Any answer may name what was not known of its request; a protocol that others published has members of its own.
+  const naming = new Set(operations.filter(({ tag }) => tag !== "Reconciliation").flatMap(idsOf));
+  const withIgnored = ({ properties, ...schema }: Schema): Schema => ({
+    ...schema,
+    properties: { ...(properties as Schema), ignored: ignoredMember },
+  });
   return Object.fromEntries(
     Object.entries(schemas)
       .map(([id, schema]): [string, Schema] => [id, without(schema, ["id"])])
+      .map(([id, schema]): [string, Schema] => [id, naming.has(id) ? withIgnored(schema) : schema])
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
 }
+
+const answersOf = ({ ok, also = [] }: Operation): z.ZodObject[] =>
+  [ok.shape, ...also.map(({ shape }) => shape)].filter((shape) => typeof shape === "object");
+const idsOf = (operation: Operation): string[] => answersOf(operation).map(idOf);
+
+const ignoredMember: Json = {
+  description: ignored.description ?? "",
+  type: "array",
+  items: { $ref: "#/components/schemas/Ignored" },
+};
 
 /** The schemas of all shapes with an id that stand in these. */
 function namedIn(shapes: readonly z.ZodObject[], io: "input" | "output"): Record<string, Schema> {

@@ -5,6 +5,7 @@ import {
   DonationHistory,
   DonationStatus,
   DonationStatusParameters,
+  PaymentQuote,
   PaymentRequirements,
   PendingDonation,
   Settlement,
@@ -67,7 +68,7 @@ export const donationOperations = operations("Donation", {
   quoteDonation: {
     path: addresses.donateQuote.path,
     query: DonateParameters,
-    ok: { description: "What to pay, and how. No money has moved", shape: PaymentRequirements },
+    ok: { description: "What to pay, and how. No money has moved", shape: PaymentQuote },
     problems: donateProblems,
     refusals: [507],
     fresh: true,

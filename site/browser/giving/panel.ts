@@ -1,5 +1,5 @@
 import { encode } from "uqr";
-import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
+import type { PaymentQuote, Settlement } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { donationAmount, usdcText } from "#content/contract/base/money.ts";
 import { debounced } from "#site/browser/dom.ts";
@@ -30,7 +30,7 @@ export type PanelOptions = {
   /** Called with each amount that is chosen, or with what is wrong with it, before the service is asked how to pay it. */
   onAmount?: (asked: Result<string, string>) => void;
   /** Called before a payment is shown. */
-  onRequirements?: (requirements: PaymentRequirements) => void;
+  onRequirements?: (requirements: PaymentQuote) => void;
   /** What follows the announcement that money came: links. */
   afterwards: (settlement: Settlement) => (Node | string)[];
 };
@@ -158,14 +158,10 @@ function readAmount(written: string): Result<string, "amount_wrong" | "amount_co
 }
 
 /** A link of another form, or to another wallet, must not be drawn, no matter who answered. */
-const isPayable = ({ recipient, solana_pay }: PaymentRequirements, wallet: string) =>
+const isPayable = ({ recipient, solana_pay }: PaymentQuote, wallet: string) =>
   solana_pay.startsWith(`solana:${recipient}?`) && wallet === recipient;
 
-function draw(
-  parts: PanelParts,
-  { solana_pay, amount, nonprofit }: PaymentRequirements,
-  text: Say,
-): void {
+function draw(parts: PanelParts, { solana_pay, amount, nonprofit }: PaymentQuote, text: Say): void {
   const label = text("qr", { amount, name: nonprofit });
   parts.qr.replaceChildren(drawQrCode(solana_pay, label));
   parts.walletLink.href = solana_pay;

@@ -1,6 +1,6 @@
 import type {
   DonationStatus,
-  PaymentRequirements,
+  PaymentQuote,
   PendingDonation,
   Settlement,
 } from "#content/contract/donation.ts";
@@ -9,7 +9,7 @@ import type {
 type Refusal = { kind: "refused"; code: string } | { kind: "away"; retryAfterS: number };
 
 /** How to pay. */
-type Offer = { kind: "requirements"; requirements: PaymentRequirements } | Refusal;
+type Offer = { kind: "requirements"; requirements: PaymentQuote } | Refusal;
 
 /** The outcome of a payment. */
 export type Outcome =
@@ -29,7 +29,7 @@ export function openGivingService(origin: string, slug: string) {
       const query = new URLSearchParams({ amount, ...(payer === undefined ? {} : { payer }) });
       const answer = await send(`${path}/quote?${query}`);
       if (answer?.status !== 200) return refusal(answer);
-      return { kind: "requirements", requirements: answer.body as PaymentRequirements };
+      return { kind: "requirements", requirements: answer.body as PaymentQuote };
     },
     /** Whether a transfer with this memo was found. */
     statusOf: async (memo: string): Promise<Outcome> => {

@@ -172,12 +172,80 @@ describe("every read of the service", () => {
     })),
   );
 
-  test.each(reads.map(({ path }) => filled(path)))(
-    "%s ignores a parameter that it does not know",
+  const asksForMoney = (path: string) => path.startsWith("/api/donate/");
+  const answers = reads.map(({ path }) => filled(path));
+
+  test.each(answers.filter((path) => !asksForMoney(path)))(
+    "%s answers as before to a parameter that it does not know, and names it in JSON",
     async (path) => {
-      expect(await outcome(`${path}?nobody_knows_this=1`)).toEqual(await outcome(path));
+      const { status, body } = await answerOf(`${path}?nobody_knows_this=1&utm_source=a&ref=b`);
+      expect([status, (body as { code?: string }).code]).toEqual(await outcome(path));
+      const isFile = path.endsWith(".md") || path.endsWith(".atom") || path.startsWith("/changes/");
+      const isOurs = Object.keys(body).length > 0 && !isFile && !path.startsWith("/reconcile");
+      const ignored = [{ name: "nobody_knows_this", nearest: null }];
+      expect(body).toEqual(isOurs ? expect.objectContaining({ ignored }) : body);
+      expect((await answerOf(`${path}?fbclid=1`)).body).not.toHaveProperty("ignored");
     },
   );
+
+  test.each(answers.filter(asksForMoney))("%s refuses a parameter unknown to it", async (path) => {
+    for (const name of ["amount_usdc", "memory"]) {
+      const { status, body } = await answerOf(`${path}?${name}=5`);
+      const said = { code: "unknown_parameter", parameter: name, errors: [{ path: name }] };
+      expect([status, body]).toMatchObject([400, said]);
+      if (name === "amount_usdc" && !path.endsWith("/status"))
+        expect(body).toMatchObject({
+          nearest: "amount",
+          detail: expect.stringContaining("nearest is amount"),
+        });
+    }
+    expect(await outcome(`${path}?utm_source=a&gclid=b`)).toEqual(await outcome(path));
+  });
+
+  test("names what is nearest, of members of a body at any depth, too", async () => {
+    const asked = "/api/search?query=oak&countrycode=KE&country=Kenya";
+    expect((await answerOf(asked)).body).toMatchObject({
+      total: 1,
+      ignored: [
+        { name: "query", nearest: "q" },
+        { name: "countrycode", nearest: "country" },
+      ],
+    });
+    expect((await answerOf("/api/recommend?query=oak")).body).toMatchObject({
+      code: "nothing_asked",
+      ignored: [{ name: "query", nearest: "q" }],
+    });
+    const sent = await service.post("/api/enrich/oak", {
+      agent_id: "scout-3",
+      agentname: "Scout",
+      fields: [{ field: "website", value: "https://oak.example", source: "x", why: 1 }],
+    });
+    expect([sent.status, (await sent.json()).ignored]).toEqual([
+      200,
+      [
+        { name: "agentname", nearest: "agent_name" },
+        { name: "fields[0].source", nearest: "source_url" },
+        { name: "fields[0].why", nearest: null },
+      ],
+    ]);
+  });
+
+  test("what writes refuses an unknown parameter, and stores nothing", async () => {
+    const before = await (await service.get("/api/enrichments/stats")).json();
+    const body = { field: "website", value: "https://oak.example", agent_id: "scout-4" };
+    const sent = await service.post("/api/enrich/oak?field_name=website", body);
+    expect([sent.status, await sent.json()]).toMatchObject([400, { code: "unknown_parameter" }]);
+    expect(await (await service.get("/api/enrichments/stats")).json()).toEqual(before);
+    expect((await service.post("/api/enrich/oak?utm_medium=x", body)).status).toBe(200);
+  });
+
+  test("an answer that names something is not kept in the place of another", async () => {
+    const plain = await (await service.get("/api/search?q=oak")).json();
+    const named = await service.get("/api/search?q=oak&x=1", { "accept-encoding": "gzip, br" });
+    expect(named.headers.get("content-encoding")).toBeNull();
+    expect(await named.json()).toEqual({ ...plain, ignored: [{ name: "x", nearest: null }] });
+    expect(await (await service.get("/api/search?q=oak")).json()).toEqual(plain);
+  });
 
   test.each(parameters.map(({ path, name }) => [path, name] as const))(
     "%s takes an empty %s as absent",

@@ -1,0 +1,121 @@
+import type { z } from "zod";
+import { requestIdOf } from "#api/log.ts";
+import { type Address, addresses, writeLimits } from "#content/contract/addresses.ts";
+import { answerBytes } from "#content/contract/base/json.ts";
+import type { Operation } from "#content/contract/operations/operation.ts";
+import { nearestName } from "#content/contract/other-names.ts";
+import type { Ignored } from "#content/contract/problem.ts";
+import { isTracking } from "#content/nonprofit/website.ts";
+import { operations } from "#content/openapi/document.ts";
+import { Refused } from "./problem.ts";
+import { parametersOf, pathOf } from "./route.ts";
+
+const namesMax = 20;
+const nameLengthMax = 100;
+
+const addressAt = new Map(Object.values<Address>(addresses).map((one) => [one.path, one]));
+
+/** What an operation knows of a request; `strict`: it asks for money or writes, so that nothing may be misunderstood. */
+const knownBy = (operation: Operation) => {
+  const { method, path, query, body, tag } = operation;
+  const { limit = "read", takes } = addressAt.get(path) ?? {};
+  return {
+    // Pages put their language behind the address of a form.
+    query: [...Object.keys(query?.shape ?? {}), ...(takes === "form" ? ["language"] : [])],
+    body: body?.shape,
+    strict: limit in writeLimits || (method === "post" && body?.storesNothing !== true),
+    // What a published protocol answers has members of its own.
+    named: tag !== "Reconciliation",
+  };
+};
+
+const known = new Map(
+  operations.map((one) => [`${one.method.toUpperCase()} ${pathOf(one)}`, knownBy(one)]),
+);
+
+const ignoredOf = new WeakMap<Request, Ignored[]>();
+
+/** Whether an answer to this request names something: it is written anew, so that nothing is spoiled that is kept. */
+export const namesIgnored = (request: Request): boolean => ignoredOf.has(request);
+
+/**
+ * Notes parameters and members of the body that the operation at this route does not know, each with the known name that
+ * is nearest. Throws Refused, 400, for a parameter where that could change money or what is written.
+ */
+export function noteIgnored(request: Request, route: string, body: unknown): void {
+  const operation = known.get(`${request.method} ${route}`);
+  if (operation === undefined) return;
+  const names = Object.keys(parametersOf(request)).filter(
+    (name) => !operation.query.includes(name) && !isTracking(name),
+  );
+  const [first] = names;
+  if (first !== undefined && operation.strict) throw new Refused(unknown(first, operation.query));
+  if (!operation.named) return;
+  const found = [
+    ...names.map((name) => named(name, name, operation.query)),
+    ...(operation.body === undefined ? [] : membersIgnored(operation.body, body)),
+  ];
+  if (found.length > 0) ignoredOf.set(request, found.slice(0, namesMax));
+}
+
+const named = (shown: string, name: string, others: readonly string[]): Ignored => ({
+  name: shown.slice(0, nameLengthMax),
+  nearest: nearestName(name, others),
+});
+
+function unknown(given: string, others: readonly string[]) {
+  const { name, nearest } = named(given, given, others);
+  const message = [
+    `No parameter here is "${name}".`,
+    nearest === null ? "" : ` The nearest is ${nearest}.`,
+    others.length === 0 ? " Leave it out: there are none." : ` Send ${others.join(", ")} alone.`,
+  ].join("");
+  return {
+    status: 400,
+    code: "unknown_parameter",
+    detail: message,
+    errors: [{ path: name, message }],
+    extra: { parameter: name, nearest },
+  };
+}
+
+/** Members of a value, at any depth, that its shape does not have. */
+function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): Ignored[] {
+  const {
+    _zod: { def },
+  } = shape as z.core.$ZodTypes;
+  if ("innerType" in def) return membersIgnored(def.innerType, value, path);
+  if (def.type === "array" && Array.isArray(value)) {
+    return value.flatMap((item, at) => membersIgnored(def.element, item, `${path}[${at}]`));
+  }
+  if (def.type !== "object" || typeof value !== "object" || value === null) return [];
+  // What takes other members, or refuses them, says so itself.
+  if (def.catchall !== undefined || Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const at = path === "" ? name : `${path}.${name}`;
+    const own = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
+    return own === undefined
+      ? [named(at, name, Object.keys(def.shape))]
+      : membersIgnored(own, member, at);
+  });
+}
+
+/** Adds to an answer what only the request knows: its id to a refusal, and to any JSON what of it was not known. */
+export function completed(response: Response, request: Request): Response | Promise<Response> {
+  const type = response.headers.get("content-type");
+  const isRefusal = type === "application/problem+json" || response.status === paymentRequired;
+  const ignored = ignoredOf.get(request);
+  if (!isRefusal && (ignored === undefined || type !== "application/json")) return response;
+  return withMembers(response, {
+    ...(ignored && { ignored }),
+    ...(isRefusal && { request_id: requestIdOf(request) }),
+  });
+}
+
+const paymentRequired = 402;
+
+async function withMembers(response: Response, members: object): Promise<Response> {
+  const { status, headers } = response;
+  const answer = (await response.json()) as object;
+  return new Response(answerBytes({ ...answer, ...members }), { status, headers });
+}
