@@ -10,6 +10,7 @@ import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import type { Result } from "#content/contract/base/result.ts";
+import { filtersOf } from "#content/contract/browse.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { placeDays, waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
@@ -156,8 +157,7 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
         day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
         limit: query.limit,
         field: query.field ?? null,
-        cause: query.cause ?? null,
-        country: query.country ?? null,
+        filters: filtersOf(query),
         pending: query.pending !== undefined,
       };
       const totals = await needsTotals(store);

@@ -1,6 +1,7 @@
 import { asc, gte } from "drizzle-orm";
 import { z } from "zod";
-import { causeIds, noCause } from "#content/contract/cause.ts";
+import { type Filters, givenFilters, noFilters } from "#content/contract/browse.ts";
+import { noCause } from "#content/contract/cause.ts";
 import type { Needs, SecondOpinion, ThinProfile } from "#content/contract/enrichment-answers.ts";
 import {
   enrichableFields,
@@ -11,7 +12,8 @@ import {
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/base/time.ts";
 import { unknownNote } from "#content/find/unknown-values.ts";
-import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { countryName } from "#content/nonprofit/country.ts";
+import { filterWord, wantedBy } from "#content/nonprofit/filters.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -33,9 +35,7 @@ export type NeedsQuery = {
   day: string;
   limit: number;
   field: WantedField | null;
-  cause: string | null;
-  /** English name or ISO 3166 code. */
-  country: string | null;
+  filters: Filters;
   /** Only profiles that wait for a second agent. */
   pending: boolean;
 };
@@ -53,10 +53,10 @@ const examinedMax = 20_000;
  */
 export async function needsIds(store: Queryable, asked: NeedsQuery): Promise<number[]> {
   const { limit } = asked;
-  const lists = listsOf(asked);
-  if (lists === null) return [];
+  const wanted = wantedIn(asked.filters);
+  if (wanted === null) return [];
   const page = (range: Range | null, count: number) =>
-    places(store, { ...asked, lists, walk: walkOf(asked, lists, range) }, count);
+    places(store, { ...asked, wanted, walk: walkOf(asked, wanted, range) }, count);
   const head = await page(null, limit + 1);
   if (head.length === 0) return [];
   const pivot = await pivotOf(store, asked);
@@ -80,27 +80,20 @@ type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" 
 
 async function places(
   store: Queryable,
-  {
-    field,
-    cause,
-    lists,
-    walk,
-  }: Pick<NeedsQuery, "field" | "cause"> & { lists: readonly string[]; walk: Walk },
+  { field, wanted, walk }: Pick<NeedsQuery, "field"> & { wanted: Wanted; walk: Walk },
   count: number,
 ): Promise<Place[]> {
   const order = "ORDER BY list_order, tie_key, nonprofit_id";
+  const { lists, words } = wanted;
   const others = [...lists, "thin"].filter((list) => !walk.lists.includes(list));
+  const ofProfile = [
+    ...(field === null ? [] : [`(${field} IS NULL OR ${field} = '')`]),
+    ...words.map(() => "instr(' ' || search_facets || ' ', ?) > 0"),
+  ].join(" AND ");
   const filters = [
-    ...(field === null
+    ...(ofProfile === ""
       ? []
-      : [
-          `AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND (${field} IS NULL OR ${field} = ''))`,
-        ]),
-    ...(idOf(cause) === noCause
-      ? [
-          "AND NOT EXISTS (SELECT 1 FROM nonprofit_causes AS c WHERE c.nonprofit_id = walked.nonprofit_id)",
-        ]
-      : []),
+      : [`AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND ${ofProfile})`]),
     ...others.map(
       () =>
         "AND EXISTS (SELECT 1 FROM listings AS o WHERE o.nonprofit_id = walked.nonprofit_id AND o.list = ?)",
@@ -114,7 +107,7 @@ async function places(
      WHERE true ${filters.join(" ")}
      ${order}
      LIMIT ?`,
-    [...walk.args, ...others, count],
+    [...walk.args, ...words.map((word) => ` ${word} `), ...others, count],
     Place,
   );
 }
@@ -123,8 +116,11 @@ async function places(
 type Walk = { sql: string; args: (string | number)[]; lists: readonly string[] };
 
 /** The smallest list is walked, so that a small cause is no needle in the whole directory. */
-const walkOf = ({ pending }: NeedsQuery, [list = "thin"]: string[], range: Range | null): Walk =>
-  pending ? pendingWalk(range) : listWalk(range, list);
+const walkOf = (
+  { pending }: NeedsQuery,
+  { lists: [list = "thin"] }: Wanted,
+  range: Range | null,
+): Walk => (pending ? pendingWalk(range) : listWalk(range, list));
 
 /** What agents missed in the profiles that they named, the most missed first; what one network says on a day counts once. */
 const gapWalk: Walk = {
@@ -146,10 +142,11 @@ const Missed = z.object({
  * in a cause or country. At most half an answer: who reports many does not choose it alone.
  */
 async function missedProfiles(store: Queryable, asked: NeedsQuery): Promise<Map<number, number>> {
-  const lists = asked.pending ? null : listsOf(asked);
-  if (lists === null) return new Map();
+  const wanted = asked.pending ? null : wantedIn(asked.filters);
+  if (wanted === null) return new Map();
+  const meant = (filter: "cause" | "country") => wantedBy(filter, asked.filters[filter] ?? "");
   const half = Math.ceil(asked.limit / 2);
-  const named = await places(store, { ...asked, lists, walk: gapWalk }, half);
+  const named = await places(store, { ...asked, wanted, walk: gapWalk }, half);
   const missed = new Map(named.map((place) => [place.nonprofit_id, -place.list_order]));
   const [most] = await query(
     store,
@@ -157,26 +154,31 @@ async function missedProfiles(store: Queryable, asked: NeedsQuery): Promise<Map<
      WHERE nonprofit_id IS NULL AND coalesce(cause, country_code) IS NOT NULL
        AND field IS coalesce(?, field) AND cause IS coalesce(?, cause) AND country_code IS coalesce(?, country_code)
      GROUP BY field, cause, country_code ORDER BY gaps DESC, max(id) DESC LIMIT 1`,
-    [asked.field, idOf(asked.cause), countryCode(asked.country ?? "")],
+    [asked.field, meant("cause"), meant("country")],
     Missed,
   );
   if (most === undefined || missed.size === half) return missed;
   const field = wantedFields.find((one) => one === most.field) ?? null;
-  const narrowed = { field, cause: most.cause, country: most.country_code };
-  const others = await needsIds(store, { ...asked, ...narrowed, limit: half - missed.size });
+  const filters = { ...asked.filters, cause: most.cause, country: most.country_code };
+  const others = await needsIds(store, { ...asked, field, filters, limit: half - missed.size });
   for (const id of others) missed.set(id, most.gaps + (missed.get(id) ?? 0));
   return missed;
 }
 
-const idOf = (cause: string | null): string | null => cause?.trim().toLowerCase() ?? null;
+/** What filters want: lists that a profile has to stand in, and words that the search index has to have of it. */
+type Wanted = { lists: string[]; words: string[] };
 
-/** The lists of a cause and of a country, the cause's first; null when one of them is unknown. */
-function listsOf({ cause, country }: NeedsQuery): string[] | null {
-  const named = idOf(cause);
-  const id = named === noCause ? null : named;
-  const code = country === null ? null : countryCode(country);
-  if ((id !== null && !causeIds.includes(id)) || (country !== null && code === null)) return null;
-  return [...(id === null ? [] : [`cause:${id}`]), ...(code === null ? [] : [`country:${code}`])];
+/** The lists of a cause and of a country, the cause's first, and the words of all else; null when nothing can match. */
+function wantedIn(filters: Filters): Wanted | null {
+  const wanted: Wanted = { lists: [], words: [] };
+  for (const [filter, asked] of givenFilters(filters)) {
+    const value = wantedBy(filter, asked);
+    if (value === null) return null;
+    const hasList = (filter === "cause" && value !== noCause) || filter === "country";
+    if (hasList) wanted.lists.push(`${filter}:${value}`);
+    else wanted.words.push(filterWord(filter, value));
+  }
+  return wanted;
 }
 
 /** The profiles of a list in their order. Index: listings_by_list_order. */
@@ -245,8 +247,7 @@ export const needsDefault = (day: string): NeedsQuery => ({
   day,
   limit: needsLimit.default,
   field: null,
-  cause: null,
-  country: null,
+  filters: noFilters,
   pending: false,
 });
 
@@ -287,7 +288,7 @@ export async function needsAnswer(
     message:
       "These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when two agents agree.",
     ...shown.totals,
-    note: unknownNote(asked, ids.length),
+    note: unknownNote(asked.filters, ids.length),
     nonprofits: records.map((record) => ({
       ...itemOf(record, opinions.get(record.id), shown.baseUrl),
       ...(gaps.has(record.id) && { gaps: gaps.get(record.id) }),

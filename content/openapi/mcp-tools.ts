@@ -106,6 +106,7 @@ const declared: Readonly<Record<keyof typeof words, Declared>> = {
   needs_enrichment: {
     operation: enrichmentOperations.findThinProfiles,
     input: {
+      ...filters,
       pending: z.boolean().optional().describe("Only profiles that wait for a second agent"),
     },
   },

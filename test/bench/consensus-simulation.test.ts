@@ -13,6 +13,7 @@ import {
   type StructuredField,
   structuredFields,
 } from "#content/contract/enrichment.ts";
+import { noFilters } from "#content/contract/browse.ts";
 import { needsAnswer } from "#content/enrichment/needs-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -215,8 +216,7 @@ async function opinionsIn(store: Store, mode: ConsensusMode): Promise<string[]> 
     day: "2026-01-05",
     limit: 50,
     field: null,
-    cause: null,
-    country: null,
+    filters: noFilters,
     pending: false,
   };
   const totals = { total_enrichments_received: 0, second_opinions_available: 0 };

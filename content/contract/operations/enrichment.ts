@@ -28,8 +28,7 @@ export const enrichmentOperations = operations("Enrichment", {
     query: z.object({
       limit: limit(needsLimit.default, needsLimit.max),
       field: choice("field", wantedFields, "Only profiles without this field", "website"),
-      cause: filters.cause,
-      country: filters.country,
+      ...filters,
       pending: flag(
         "pending",
         "Only profiles where a value of one agent waits for a second",

@@ -1,3 +1,5 @@
+import { type FilterParameters, filtersOf } from "#content/contract/browse.ts";
+import { filteredOf, passes } from "#content/nonprofit/filters.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   Exemplars,
@@ -41,6 +43,9 @@ beforeAll(async () => {
         name: `Trust ${(at * 37) % 90}`,
         beneficiaries_per_year: reaches[at % reaches.length] ?? null,
         verified: at % 30 === 1 ? 1 : 0,
+        ...(at % 4 < 2 && { city: at % 4 === 0 ? "Oslo City" : "Oslo", region: "Viken" }),
+        usdc_wallet: at % 9 === 0 ? "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T" : null,
+        ghd_aligned: at % 8 === 0 ? 1 : 0,
         causes: at % 2 === 0 ? ["education"] : at === 7 ? [] : ["health", "animals"],
         status: at === 5 ? "withdrawn" : "listed",
       }),
@@ -49,8 +54,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const ask = (query: Partial<NeedsQuery> = {}) =>
-  needsIds(service.store, { ...needsDefault("2026-06-01"), limit: 50, ...query });
+const ask = (query: Partial<NeedsQuery> & FilterParameters = {}) =>
+  needsIds(service.store, {
+    ...needsDefault("2026-06-01"),
+    limit: 50,
+    filters: filtersOf(query),
+    ...query,
+  });
 
 const isWanted = (record: (typeof records)[number]) =>
   record.status !== "withdrawn" && thinFields(record).length > 0;
@@ -71,11 +81,15 @@ describe("needs enrichment", () => {
     const [without] = records.filter(({ causes }) => causes.length === 0);
     expect(await ask({ cause: "none" })).toEqual([without?.id ?? 0]);
     const shown = { baseUrl: "", totals: await needsTotals(service.store), secondOpinions: null };
-    const asked = { ...needsDefault("2026-06-01"), cause: "none" };
+    const asked = { ...needsDefault("2026-06-01"), filters: filtersOf({ cause: "none" }) };
     const { nonprofits, note } = await needsAnswer(service.store, asked, shown);
     expect(nonprofits).toMatchObject([{ slug: without?.slug, causes: [] }]);
     expect(note).toBeNull();
-    const unknown = await needsAnswer(service.store, { ...asked, cause: "foo" }, shown);
+    const unknown = await needsAnswer(
+      service.store,
+      { ...asked, filters: filtersOf({ cause: "foo" }) },
+      shown,
+    );
     expect(unknown.note).toContain("food-security");
   });
 
@@ -127,8 +141,38 @@ describe("needs enrichment", () => {
     expect(await ask({ cause: "no-such-cause" })).toEqual([]);
   });
 
+  test("takes every filter of lists, and means the same by it", async () => {
+    const narrowed: FilterParameters[] = [
+      { claimed: "true" },
+      { claimed: "false", cause: "animals" },
+      { city: "oslo" },
+      { city: "os" },
+      { region: "Viken", country: "KE" },
+      { has_website: "true" },
+      { accepts: "usdc" },
+      { income: "unknown" },
+      { ghd_aligned: "1" },
+    ];
+    for (const filters of narrowed) {
+      const fitting = records.filter(
+        (one) => isWanted(one) && passes(filteredOf(one), filtersOf(filters)),
+      );
+      expect([filters, new Set(await ask({ ...filters, limit: 200 }))]).toEqual([
+        filters,
+        new Set(fitting.map(({ id }) => id)),
+      ]);
+      const asked = new URLSearchParams({ ...(filters as Record<string, string>), limit: "50" });
+      const answer = Needs.parse(
+        await (await service.get(`/api/needs-enrichment?${asked}`)).json(),
+      );
+      expect(answer.nonprofits).toHaveLength(Math.min(50, fitting.length));
+    }
+  });
+
   test("answers what a program needs to go on, and second opinions", async () => {
-    const [thin] = records.filter((one) => isWanted(one) && one.causes.includes("animals"));
+    const [thin] = records.filter(
+      (one) => isWanted(one) && one.causes.includes("animals") && !one.city && !one.mission,
+    );
     const send = (agent_id: string, value: string) =>
       service.post(
         `/api/enrich/${thin?.slug}`,
