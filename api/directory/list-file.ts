@@ -2,28 +2,30 @@ import { setImmediate } from "node:timers/promises";
 import type { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { readCacheControl } from "#api/http/headers.ts";
-import { Refused, unusableParameter } from "#api/http/problem.ts";
 import { countMoreReads } from "#api/http/rate-limit.ts";
 import { parametersOf } from "#api/http/route.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import * as files from "#content/contract/operations/list-file.ts";
 import { withMatch } from "#content/find/answer.ts";
-import { fieldsAsked, writers } from "#content/find/list-file.ts";
+import { writers } from "#content/find/list-file.ts";
 import type { SearchPage } from "#content/find/search.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { identifiersById, summariesById } from "#content/nonprofit/record-store.ts";
+import { summariesById } from "#content/nonprofit/record-store.ts";
 
 /** Rows that are read and written at a time, and after how many what was left behind is collected. */
 const [rowsPerChunk, rowsPerCollection] = [500, 2_000];
 
 type Needed = Pick<Context, "store" | "limits" | "config">;
-type Asked = { format?: string | undefined; fields?: string | undefined; offset: number };
+type Asked = {
+  format?: string | undefined;
+  fields?: readonly string[] | undefined;
+  offset: number;
+};
 type Found = Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>;
 
 /**
  * A list as a file of items of this shape, written while it is read; null where JSON is asked for. `find` looks for the first
- * `limit` behind the offset, unless the client has them. Throws Refused for a field that no item has, and when the client may
- * not read so much now.
+ * `limit` behind the offset, unless the client has them. Throws Refused when the client may not read so much now.
  */
 export async function listFile(
   { store, limits, config }: Needed,
@@ -33,10 +35,6 @@ export async function listFile(
   find: (limit: number) => Promise<Found>,
 ): Promise<Response | null> {
   if (format !== "csv" && format !== "ndjson") return null;
-  const own = Object.keys(item.shape);
-  const all = [...own, "identifiers"];
-  const read = fieldsAsked(fields || own.join(","), all);
-  if (!read.ok) throw new Refused(unusableParameter("fields", read.failure, all));
   const { path, query } = addressOf(request);
   const asked = `${await newestSequence(store)} ${format} ${path}?${query}`;
   // Weak: a change may come while it is written.
@@ -47,21 +45,14 @@ export async function listFile(
   const found = await find(files.fileLimit.parse(parametersOf(request)["limit"]));
   const { total, ids } = found;
   await countMoreReads(limits, request, ids.length / files.rowsPerRead);
-  const shown = read.value;
+  const shown = fields ?? Object.keys(item.shape);
   const { head, line } = writers[format](shown);
   async function* lines() {
     yield utf8.encode(head);
     for (let at = 0; at < ids.length; at += rowsPerChunk) {
       const chunk = ids.slice(at, at + rowsPerChunk);
-      const items = await summariesById(store, chunk, config.baseUrl);
+      const items = await summariesById(store, chunk, config.baseUrl, shown);
       const rows = withMatch(items, { offset: offset + at }, { matching: 0, ...found });
-      if (shown.includes("identifiers")) {
-        const numbers = await identifiersById(store, chunk);
-        for (const row of rows) {
-          const identifiers = numbers.get(row.id)?.flatMap(({ org_id }) => org_id ?? []) ?? [];
-          Object.assign(row, { identifiers });
-        }
-      }
       yield utf8.encode(rows.map(line).join(""));
       // Others have their turn: the store holds up the thread while it reads.
       await setImmediate();

@@ -10,6 +10,7 @@ import { listFile } from "./list-file.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
 import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
 import { directoryOperations as directory } from "#content/contract/operations/directory.ts";
+import { withFields } from "#content/contract/operations/weight.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { addressForms } from "#content/language/address-pattern.ts";
 import { translations } from "#content/language/languages.ts";
@@ -64,13 +65,19 @@ export const directoryRoutes = (context: DirectoryContext) => {
       ({ query, request }) => listForPeople(context, query, formOf(request)),
       schemaOf(directory.browseNonprofits),
     )
-    .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
-      const answer = await profile(context, slug);
-      if (answer === null) return unknownSlug();
-      const step = { action: "profile", slug, form: "json" } as const;
-      noteFollowUp(context, request, step, { elsewhere: true });
-      return answer;
-    })
+    .get(
+      pathOf(directory.getNonprofit),
+      async ({ params: { slug }, query: { fields }, request }) => {
+        const answer = await profile(context, slug);
+        if (answer === null) return unknownSlug();
+        const step = { action: "profile", slug, form: "json" } as const;
+        noteFollowUp(context, request, step, { elsewhere: true });
+        if (fields === undefined) return answer;
+        const [shown] = withFields([JSON.parse(decoder.decode(answer.body)) as object], fields);
+        return shown;
+      },
+      schemaOf(directory.getNonprofit),
+    )
     .get(pathOf(directory.getNonprofitHistory), async ({ params }) => {
       // The same bytes as the bundle's file, but as of now.
       const answer = await historyAnswer(store, params.slug);
@@ -85,8 +92,14 @@ export const directoryRoutes = (context: DirectoryContext) => {
       return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
     })
     .get(pathOf(directory.listCauses), () => causes(context))
-    .get(pathOf(directory.getStats), () => numbers(context));
+    .get(
+      pathOf(directory.getStats),
+      ({ query }) => numbers(context, query.include),
+      schemaOf(directory.getStats),
+    );
 };
+
+const decoder = new TextDecoder();
 
 /**
  * The pages of a profile in the languages whose pages of it are in no bundle. What a program asks is in English, at the
@@ -169,8 +182,10 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
   cache.get(`list ${JSON.stringify(query)}`, async () => {
     const { baseUrl } = config;
     const { total, ids, facets } = await search.browse(query);
-    const nonprofits = await summariesById(store, ids, baseUrl);
-    const answer = listAnswer({ baseUrl, query, total, nonprofits, facets });
+    const items = await summariesById(store, ids, baseUrl, query.fields);
+    const nonprofits = withFields(items, query.fields);
+    const counted = query.include?.includes("facets") ? { facets } : {};
+    const answer = listAnswer({ baseUrl, query, total, nonprofits, ...counted });
     const value = encodedJson({ ...answer, note: unknownNote(query.filters, total) });
     // Any change may be one of what is counted.
     return { value, bytes: value.body.byteLength, staleBy: () => true };
@@ -237,13 +252,14 @@ const causes = ({ store, cache }: DirectoryContext) =>
   });
 
 /** The numbers of the directory with the counters as of now. */
-async function numbers({ store, cache, activity }: DirectoryContext): Promise<EncodedBody> {
-  const counted = await cache.get("stats", async () => ({
+async function numbers({ store, cache, activity }: DirectoryContext, include = "") {
+  const { charts, ...counted } = await cache.get("stats", async () => ({
     value: { ...(await directoryNumbers(store)), charts: await storedCharts(store) },
     bytes: 20_000,
     staleBy: movesNumbers,
   }));
-  return encodedJson({ ...counted, ...(await activity.counters()) }, freshCacheControl);
+  const shown = { ...counted, ...(include.includes("charts") && { charts }) };
+  return encodedJson({ ...shown, ...(await activity.counters()) }, freshCacheControl);
 }
 
 /** What counts nonprofits, countries and people: someone came, went or moved by reach, claim or country; or the charts. */

@@ -10,6 +10,7 @@ import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import type { Result } from "#content/contract/base/result.ts";
+import { withFields } from "#content/contract/operations/weight.ts";
 import { filtersOf } from "#content/contract/browse.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
@@ -167,7 +168,8 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
         totals,
         secondOpinions: config.consensus,
       });
-      return encodedJson(answer, freshCacheControl);
+      const nonprofits = withFields(answer.nonprofits, query.fields);
+      return encodedJson({ ...answer, nonprofits }, freshCacheControl);
     },
     schemaOf(operations.findThinProfiles),
   );

@@ -13,6 +13,7 @@ import {
   refuse,
   unusableBody,
 } from "#api/http/problem.ts";
+import { withFields } from "#content/contract/operations/weight.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
@@ -43,7 +44,7 @@ export const recommendRoutes = (context: Context) => {
   return new Elysia().get(
     pathOf(operations.recommendNonprofits),
     async ({ request, query }) => {
-      const { q = null, intent, limit, ...filters } = query;
+      const { q = null, intent, limit, fields, ...filters } = query;
       if (q === null && givenFilters(filters).length === 0) return problem(nothingAsked);
       const asked = { ...filtersOf(filters), q, intent, limit };
       const now = clock();
@@ -52,11 +53,14 @@ export const recommendRoutes = (context: Context) => {
       const curation = await curated.current();
       if (curation !== cachedOf) cached.clear();
       cachedOf = curation;
-      const key = JSON.stringify([minute, asked]);
+      const key = JSON.stringify([minute, asked, fields]);
       const { baseUrl, givingLinks, recommendationPhase: phase } = config;
       const known =
         cached.get(key) ??
-        answered(await recommend({ curation, phase, now: minute, baseUrl, givingLinks }, asked));
+        answered(
+          await recommend({ curation, phase, now: minute, baseUrl, givingLinks }, asked),
+          fields,
+        );
       cached.set(key, known);
       activity.count("query:recommend");
       const userAgent = request.headers.get("user-agent") ?? "";
@@ -78,11 +82,12 @@ const nothingAsked = {
 };
 
 /** An answer as it is sent, and what is logged of it. */
-function answered(answer: RecommendAnswer) {
+function answered(answer: RecommendAnswer, fields: readonly string[] | undefined) {
   const { count, recommendations, ranking_signals } = answer;
   const slugs = recommendations.map(({ slug }) => slug);
   const toLog = { result_count: count, top_slug: slugs[0] ?? null, slugs, ranking_signals };
-  return { answer: encodedJson(answer, askedCacheControl), toLog };
+  const shown = { ...answer, recommendations: withFields(recommendations, fields) };
+  return { answer: encodedJson(shown, askedCacheControl), toLog };
 }
 
 /** POST /api/recommend/drafts. */

@@ -55,13 +55,16 @@ export const answersWith =
   (find: (query: SearchQuery, version: number) => Promise<FoundProfiles>): AnswerSearch =>
   async (query, version) => {
     const { head, nonprofits } = await find(query, version);
-    const begin = utf8.encode(`${JSON.stringify(head).slice(0, -1)},"nonprofits":`);
+    const begin = utf8.encode(JSON.stringify(head).slice(0, -1));
     const profiles = utf8.encode(JSON.stringify(nonprofits));
-    return new EncodedBody([begin, profiles, results, profiles, end], "application/json");
+    const arrays = namesOf(query.shape).flatMap((name) => [name, profiles]);
+    return new EncodedBody([begin, ...arrays, end], "application/json");
   };
 
 const utf8 = new TextEncoder();
-const results = utf8.encode(',"results":');
+const [inShapeA, inShapeB] = [utf8.encode(',"nonprofits":'), utf8.encode(',"results":')];
+const namesOf = (shape: string | undefined) =>
+  shape === "a" ? [inShapeA] : shape === "b" ? [inShapeB] : [inShapeA, inShapeB];
 const end = utf8.encode("}");
 
 const cacheBytesMax = 24 * 1024 * 1024;

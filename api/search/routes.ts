@@ -13,6 +13,7 @@ import { compare } from "#content/find/compare.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { slugsIn } from "#content/contract/comparison.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
+import { withFields } from "#content/contract/operations/weight.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import {
@@ -66,7 +67,8 @@ export function compareRoutes(context: Pick<Context, "store" | "search" | "confi
     async ({ query }) => {
       const { records, not_found } = await compare(context, slugsIn(query.orgs));
       const nonprofits = records.map((one) => toDetail(one, config.baseUrl, config.givingLinks));
-      return encodedJson({ nonprofits, not_found }, freshCacheControl);
+      const shown = { nonprofits: withFields(nonprofits, query.fields), not_found };
+      return encodedJson(shown, freshCacheControl);
     },
     schemaOf(operations.compareNonprofits),
   );
@@ -88,14 +90,15 @@ export const searchRoutes = (context: Needed) => {
   return new Elysia()
     .get(
       pathOf(operations.searchNonprofits),
-      async ({ request, set, query: { limit, offset, ...asked } }) => {
+      async ({ request, set, query: { limit, offset, fields, shape, ...asked } }) => {
         activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
         const query = { ...wordsAndFilters(asked), limit, offset };
         log.debug({ asked: query }, "search");
         set.headers["vary"] = "Accept";
         const find = (rows: number) => search.page({ ...query, limit: rows });
-        const file = await listFile(context, request, { ...asked, offset }, FoundNonprofit, find);
-        return file ?? search.find(query);
+        const list = { ...asked, fields, offset };
+        const file = await listFile(context, request, list, FoundNonprofit, find);
+        return file ?? search.find({ ...query, fields, shape });
       },
       schemaOf(operations.searchNonprofits),
     )

@@ -97,7 +97,7 @@ export const addresses = {
   // Answers that the bundle has.
   listNonprofits: { path: "/api/nonprofits", from: "queried" },
   nonprofitPages: { path: "/api/nonprofits/pages/{number}.json", from: "file" },
-  getNonprofit: { path: "/api/nonprofits/{slug}", from: "file" },
+  getNonprofit: { path: "/api/nonprofits/{slug}", from: "queried" },
   getHistory: { path: "/api/history/{slug}", from: "file" },
   listCauses: { path: "/api/causes", from: "file" },
   stats: { path: "/api/stats", from: "live" },

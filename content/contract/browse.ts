@@ -54,26 +54,51 @@ export const unknownNote = z.string().nullable().describe("What values are near 
 export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;
 
 /** What a part of the directory is asked for by. */
-export type BrowseQuery = { filters: Filters; sort: ListSort; limit: number; offset: number };
-
-type BrowseParameters = FilterParameters & {
-  sort?: string | undefined;
+export type BrowseQuery = {
+  filters: Filters;
+  sort: ListSort;
   limit: number;
   offset: number;
-};
+} & BrowseWeight;
+
+/** What of the items, and what beside them, is answered. */
+type BrowseWeight = { fields?: readonly string[] | undefined; include?: string | undefined };
+
+type BrowseParameters = FilterParameters &
+  BrowseWeight & {
+    sort?: string | undefined;
+    limit: number;
+    offset: number;
+  };
 
 /** A question as its parameters put it, once they are checked. */
-export const browseQuery = ({ sort, limit, offset, ...asked }: BrowseParameters): BrowseQuery => ({
+export const browseQuery = ({
+  sort,
+  limit,
+  offset,
+  fields,
+  include,
+  ...asked
+}: BrowseParameters): BrowseQuery => ({
   filters: filtersOf(asked),
   sort: listSorts.find((one) => one === sort) ?? "relevance",
   limit,
   offset,
+  fields,
+  include,
 });
 
 /** The parameters that put this question, but for its page; none for the whole directory in its usual order. */
-export function browseParams({ filters, sort }: Pick<BrowseQuery, "filters" | "sort">) {
+export function browseParams({
+  filters,
+  sort,
+  fields,
+  include,
+}: Pick<BrowseQuery, "filters" | "sort" | "fields" | "include">) {
   const params = new URLSearchParams(givenFilters(filters));
   if (sort !== "relevance") params.set("sort", sort);
+  if (fields !== undefined) params.set("fields", fields.join(","));
+  if (include !== undefined) params.set("include", include);
   return params;
 }
 

@@ -284,8 +284,6 @@ export const NonprofitList = named("NonprofitList", {
   prev: z.string().nullable().describe("Absolute URL of the page before"),
   note: unknownNote,
   nonprofits: z.array(NonprofitSummary),
-  facets: Facets.optional().describe(
-    "How many match with each value; absent only in the files of further pages of the bundle",
-  ),
+  facets: Facets.optional().describe("How many match with each value; only with include=facets"),
 });
 export type NonprofitList = z.infer<typeof NonprofitList>;

@@ -18,6 +18,10 @@ export type SearchQuery = {
   offset: number;
   /** Filters narrow what the words alone find, and change nothing in how these are read: counts of values hold. */
   steady?: true;
+  /** Members of the items; absent: all. */
+  fields?: readonly string[] | undefined;
+  /** Which of the two arrays is left out; absent: none. */
+  shape?: string | undefined;
   /** Whether the ids of all that match are wanted, in no order, up to `matchesMax`. */
   matches?: true;
 };

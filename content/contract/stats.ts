@@ -67,7 +67,7 @@ export const Stats = named("Stats", {
   total_beneficiaries_per_year: count,
   total_beneficiaries: count.describe("The same number as total_beneficiaries_per_year"),
   ...Counters.shape,
-  charts: Charts,
+  charts: Charts.optional().describe("Only with include=charts"),
 });
 export type Stats = z.infer<typeof Stats>;
 

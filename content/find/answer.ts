@@ -1,4 +1,5 @@
 import { givenFilters } from "#content/contract/browse.ts";
+import { withFields } from "#content/contract/operations/weight.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { FoundNonprofit, SearchAnswer, SearchQuery } from "#content/contract/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
@@ -17,10 +18,10 @@ export const findProfiles =
   ({ store, search, baseUrl }: { store: Queryable; search: Search; baseUrl: string }) =>
   async (query: SearchQuery, version: number): Promise<FoundProfiles> => {
     const page = await search(query, version);
-    const nonprofits = await summariesById(store, page.ids, baseUrl);
+    const nonprofits = await summariesById(store, page.ids, baseUrl, query.fields);
     return {
       head: answerHead(query, page, baseUrl),
-      nonprofits: withMatch(nonprofits, query, page),
+      nonprofits: withFields(withMatch(nonprofits, query, page), query.fields),
     };
   };
 
@@ -75,13 +76,15 @@ const yesOrNo = (value: string | null): boolean | null =>
   value === null ? null : value === "true";
 
 /** The query string of a search, its parameters in one order. */
-const searchParams = ({ q, filters, near, within_km, literal, limit, offset }: SearchQuery) =>
+const searchParams = ({ q, filters, near, within_km, literal, ...asked }: SearchQuery) =>
   new URLSearchParams([
     ...(q === null ? [] : [["q", q]]),
     ...givenFilters(filters),
     ...(near === undefined ? [] : [["near", near]]),
     ...(within_km === undefined ? [] : [["within_km", String(within_km)]]),
     ...(literal ? [["literal", "1"]] : []),
-    ["limit", String(limit)],
-    ["offset", String(offset)],
+    ["limit", String(asked.limit)],
+    ["offset", String(asked.offset)],
+    ...(asked.fields === undefined ? [] : [["fields", asked.fields.join(",")]]),
+    ...(asked.shape === undefined ? [] : [["shape", asked.shape]]),
   ]);

@@ -21,8 +21,8 @@ export function patternOf(
     .replaceAll(/[.+?^$()|[\]\\]/g, String.raw`\$&`)
     .replaceAll("*", ".*")
     .replaceAll("{number}", String.raw`\d+`)
-    // The file of a live answer has its own address, which ends in its type.
-    .replaceAll(/\{\w+\}/g, from === "live" ? "[^/.]+" : "[^/]+");
+    // The file of such an answer has its own address, which ends in its type.
+    .replaceAll(/\{\w+\}/g, ["live", "queried"].includes(from) ? "[^/.]+" : "[^/]+");
   return translated ? `/(?:${codes})${path === "/" ? "" : pattern}` : pattern;
 }
 

@@ -1,3 +1,4 @@
+import { identifiers } from "#content/contract/operations/list-file.ts";
 import { getTableName } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
@@ -68,13 +69,20 @@ export async function summariesById(
   store: Queryable,
   ids: readonly number[],
   baseUrl: string,
+  fields: readonly string[] = [],
 ): Promise<NonprofitSummary[]> {
   const found = await summarisedById(store, ids);
-  return ids.flatMap((id) => found.get(id) ?? []).map((one) => toSummary(one, baseUrl));
+  const items = ids.flatMap((id) => found.get(id) ?? []).map((one) => toSummary(one, baseUrl));
+  if (!fields.includes(identifiers)) return items;
+  const numbers = await identifiersById(store, ids);
+  return items.map((item) => ({
+    ...item,
+    [identifiers]: numbers.get(item.id)?.flatMap(({ org_id }) => org_id ?? []) ?? [],
+  }));
 }
 
 /** The rows with the register numbers of nonprofits, in org-id form, by the id that a summary has. */
-export const identifiersById = async (store: Queryable, ids: readonly number[]) =>
+const identifiersById = async (store: Queryable, ids: readonly number[]) =>
   Map.groupBy(
     await store.db
       .select({ id: registrations.nonprofit_id, org_id: registrations.org_id })

@@ -24,7 +24,6 @@ export const chartsFact = "charts";
 export const directoryStats = async (store: Queryable, counters: Counters): Promise<Stats> => ({
   ...(await directoryNumbers(store)),
   ...counters,
-  charts: await storedCharts(store),
 });
 
 /** What the charts show, as it was last kept; as it is now before the first time. */

@@ -37,6 +37,9 @@ const isEnglish: IsMeant = ({ translated }) => !translated;
 const isOfService: IsMeant = (form) =>
   form.from === "service" && !isMoved(form) && !form.translated;
 const isLive: IsMeant = ({ from }) => from === "live";
+/** A file each for many names: a host that sees no query gives the whole of one, rather than ask the service for all. */
+const isFileByName: IsMeant = ({ from, path }) =>
+  from === "file" || (from === "queried" && path.includes("{"));
 const isQueried: IsMeant = ({ from, translated }) => from === "queried" && !translated;
 /** What has no file in other languages, or none for a query. */
 const isTranslated: IsMeant = ({ from, translated }) => translated && from !== "file";
@@ -133,16 +136,16 @@ const proxied = (form: AddressForm, status: string): string =>
 const redirects: EdgeParts = {
   addresses: [
     // An exclamation mark goes before files.
-    ...formsWhere((form) => isLive(form) || form.from === "queried").map((form) =>
-      proxied(form, "200!"),
+    ...formsWhere((form) => isLive(form) || (form.from === "queried" && !isFileByName(form))).map(
+      (form) => proxied(form, "200!"),
     ),
     ...movedForms.map(
       ({ form }) => `${hostPattern(form)}  ${form.moved?.replaceAll(/\{(\w+)\}/g, ":$1")}  308`,
     ),
     ...formsWhere(allOf(isOfService, not(isOfApi))).map((form) => proxied(form, "200!")),
-    ...formsWhere(
-      ({ from, path }) => from === "file" && path.startsWith("/api/") && !path.includes("."),
-    ).map((form) => `${hostPattern(form)}  ${hostPattern(form)}.json  200`),
+    ...formsWhere((form) => isFileByName(form) && isOfApi(form) && !form.path.includes(".")).map(
+      (form) => `${hostPattern(form)}  ${hostPattern(form)}.json  200`,
+    ),
     `/api/*  ${service}/api/:splat  200`,
     ...formsWhere((form) => form.translated && form.from === "service" && !isMoved(form)).map(
       (form) => proxied(form, "200"),

@@ -135,7 +135,7 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
 const isForPeople = ({ list, page }: Place): boolean => list !== "all" || page === 1;
 
 function jsonPage(
-  { page, ids, total, facets, ...place }: Place,
+  { page, ids, total, ...place }: Place,
   summaries: ReadonlyMap<number, NonprofitSummary>,
   source: Source,
 ): Promise<BundleFile> {
@@ -148,8 +148,7 @@ function jsonPage(
     limit,
     offset: limit * (page - 1),
   } as const;
-  const counted = facets === null ? {} : { facets };
-  const answer = listAnswer({ baseUrl, query, total, nonprofits, ...counted });
+  const answer = listAnswer({ baseUrl, query, total, nonprofits });
   const file = page === 1 ? "/api/nonprofits.json" : "/api/nonprofits/pages/[page].json";
   return fileOf(source, file, { answer }, pathOf({ page, ...place }));
 }

@@ -5,6 +5,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
+import { storedCharts } from "#content/statistics/charts-store.ts";
 import { chartsOf, drawn } from "#content/statistics/charts.ts";
 import type { Recommended } from "#site/lists/list-view.ts";
 import { compareView } from "#site/profile/compare-view.ts";
@@ -90,10 +91,10 @@ export const pages = {
   statistics: single(
     "/statistics",
     async (source) => {
-      const stats = await statsOf(source);
+      const charts = await storedCharts(source.store);
       return {
-        stats,
-        charts: (await drawn(chartsOf(stats.charts, source.t), source.t)).filter(
+        stats: await statsOf(source),
+        charts: (await drawn(chartsOf(charts, source.t), source.t)).filter(
           ({ drawing }) => drawing !== null,
         ),
         publicationDay: await directoryFact(source.store, "publication_day"),

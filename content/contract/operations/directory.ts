@@ -3,13 +3,24 @@ import { CauseList } from "#content/contract/cause.ts";
 import { comparedOrgs, Comparison } from "#content/contract/comparison.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
-import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
+import {
+  listLimit,
+  NonprofitDetail,
+  NonprofitList,
+  NonprofitSummary,
+} from "#content/contract/nonprofit.ts";
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
-import { asFile, filesAnswered } from "./list-file.ts";
+import { asFile, filesAnswered, identifiers } from "./list-file.ts";
 import { filters, nearby } from "./filters.ts";
 import { choice, filter, flag, limit, number, offset, text } from "./query.ts";
-import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
+import { fields, include, shape } from "./weight.ts";
+import {
+  FoundNonprofit,
+  SearchAnswer,
+  searchLimitDefault,
+  searchLimitMax,
+} from "#content/contract/search.ts";
 import { Health, Ready, Stats } from "#content/contract/stats.ts";
 import { htmlPage, operations, type Problems } from "./operation.ts";
 import {
@@ -75,6 +86,8 @@ export const directoryOperations = operations("Directory", {
       limit: limit(searchLimitDefault, searchLimitMax),
       offset,
       ...asFile,
+      fields: fields(FoundNonprofit, [identifiers]),
+      shape,
     }),
     ok: { description: "One page of matches", shape: SearchAnswer, ...filesAnswered },
   },
@@ -89,7 +102,7 @@ export const directoryOperations = operations("Directory", {
   },
   compareNonprofits: {
     path: addresses.compareJson.path,
-    query: z.object({ orgs: comparedOrgs }),
+    query: z.object({ orgs: comparedOrgs, fields: fields(NonprofitDetail) }),
     ok: { description: "What is known of each", shape: Comparison },
   },
   compareForPeople: {
@@ -104,6 +117,8 @@ export const directoryOperations = operations("Directory", {
       limit: limit(listLimit.default, listLimit.max),
       offset,
       ...asFile,
+      fields: fields(NonprofitSummary, [identifiers]),
+      include,
     }),
     ok: { description: "One page of the list", shape: NonprofitList, ...filesAnswered },
   },
@@ -118,6 +133,7 @@ export const directoryOperations = operations("Directory", {
   },
   getNonprofit: {
     path: addresses.getNonprofit.path,
+    query: z.object({ fields: fields(NonprofitDetail) }),
     ok: { description: "The profile", shape: NonprofitDetail },
     refusals: [400],
   },
@@ -149,6 +165,7 @@ export const directoryOperations = operations("Directory", {
   },
   getStats: {
     path: addresses.stats.path,
+    query: z.object({ include }),
     ok: { description: "The numbers as of now", shape: Stats },
   },
 });

@@ -2,12 +2,14 @@ import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
 import { filters } from "./filters.ts";
 import { choice, flag, limit } from "./query.ts";
+import { fields } from "./weight.ts";
 import {
   EnrichmentAnswer,
   EnrichmentStats,
   Exemplars,
   Needs,
   Leaderboard,
+  ThinProfile,
 } from "#content/contract/enrichment-answers.ts";
 import {
   EnrichmentBody,
@@ -29,6 +31,7 @@ export const enrichmentOperations = operations("Enrichment", {
       limit: limit(needsLimit.default, needsLimit.max),
       field: choice("field", wantedFields, "Only profiles without this field", "website"),
       ...filters,
+      fields: fields(ThinProfile),
       pending: flag(
         "pending",
         "Only profiles where a value of one agent waits for a second",

@@ -1,5 +1,5 @@
 import { qualitiesIn } from "#content/contract/base/accept.ts";
-import { choice, limit, text } from "./query.ts";
+import { choice, limit } from "./query.ts";
 
 /** What a whole list is to be had as at once, beside JSON page by page, and the media type of each. */
 export const fileTypes = { csv: "text/csv", ndjson: "application/ndjson" } as const;
@@ -9,7 +9,7 @@ const formats = ["csv", "ndjson"] as const satisfies readonly FileFormat[];
 /** Rows of such a file at most, and how many count as one read. Source: decisions, "lists as files". */
 export const [fileRowsMax, rowsPerRead] = [50_000, 1_000] as const;
 
-/** The parameters that ask for a list as a file. */
+/** The parameter that asks for a list as a file. */
 export const asFile = {
   format: choice(
     "format",
@@ -17,11 +17,10 @@ export const asFile = {
     `csv or ndjson: the list as a file, all of it unless limit is given, at most ${fileRowsMax} rows; each ${rowsPerRead} count as one read`,
     "json",
   ),
-  fields: text(
-    "Fields of csv and ndjson, with commas; all of an item unless given, and identifiers (register numbers in org-id form) when named",
-    "slug,name,country",
-  ),
 };
+
+/** Register numbers in org-id form: a field of lists that items have when it is named. */
+export const identifiers = "identifiers";
 
 /** The limit of a file: absent means all. */
 export const fileLimit = limit(fileRowsMax, fileRowsMax);

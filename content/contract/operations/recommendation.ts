@@ -3,6 +3,7 @@ import { addresses } from "#content/contract/addresses.ts";
 import { operatorPage } from "#content/contract/review.ts";
 import { filters } from "./filters.ts";
 import { limit, text } from "./query.ts";
+import { fields } from "./weight.ts";
 import {
   DraftAnswer,
   DraftBody,
@@ -12,6 +13,7 @@ import {
   PickList,
   PickRemoval,
   RecommendAnswer,
+  Recommendation,
   intent,
   recommendLimitDefault,
   recommendLimitMax,
@@ -29,6 +31,7 @@ export const recommendationOperations = operations("Recommendation", {
       q: text("What the donor wants, in their own words", "help children read"),
       intent,
       limit: limit(recommendLimitDefault, recommendLimitMax),
+      fields: fields(Recommendation),
     }),
     ok: { description: "The recommendations, or where to look instead", shape: RecommendAnswer },
   },

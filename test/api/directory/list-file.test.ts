@@ -120,17 +120,22 @@ describe("a whole list as a file", () => {
   });
 
   test("refuses a field that no item has, and names the nearest", async () => {
-    // Only what a search found says how well it matches.
     for (const path of [
-      "/api/nonprofits?format=csv&fields=match",
+      "/api/nonprofits?format=csv&fields=websit",
       "/api/search?fields=macth&format=csv",
+      "/api/search?q=harbour&fields=slug,nam",
+      "/api/nonprofits/harbour-0?fields=cuases",
+      "/api/recommend?q=x&fields=rnk",
     ]) {
       const answer = await service.get(path);
       const body = await answer.json();
       expect(body).toMatchObject({ code: "invalid_parameter", parameter: "fields", status: 400 });
       expect(body.allowed).toContain("name");
       expect(body.detail).toContain("The nearest is");
+      expect(body.errors).toEqual([{ path: "fields", message: body.detail }]);
     }
+    // Only what a search found says how well it matches.
+    expect((await service.get("/api/nonprofits?fields=match")).status).toBe(400);
   });
 
   test.each(["format=xls", "format=csv&limit=0", "format=csv&limit=x", "format=csv&offset=-1"])(
@@ -276,4 +281,69 @@ test("a file comes whole through a socket", async () => {
   } finally {
     await listening.stop();
   }
+});
+
+describe("an answer in JSON", () => {
+  const asked = async (path: string) => {
+    const answer = await service.get(path);
+    const text = await answer.text();
+    return { bytes: Buffer.byteLength(text), body: JSON.parse(text) };
+  };
+  const two = ["slug", "name"];
+
+  test("has the fields of its items that are named, and weighs 4 kB for ten of them", async () => {
+    const { bytes, body } = await asked("/api/search?q=harbour&limit=10&fields=slug,name");
+    expect(bytes).toBeLessThanOrEqual(4_000);
+    expect(body.nonprofits.map((one: object) => Object.keys(one))).toEqual(Array(10).fill(two));
+    expect(body.results).toEqual(body.nonprofits);
+    const next = await asked(body.next.replace("https://almoner.example", ""));
+    expect(Object.keys(next.body.results[9])).toEqual(two);
+    const [found] = (await asked("/api/search?q=harbour-0&fields=match,identifiers")).body.results;
+    expect(Object.keys(found)).toEqual(["match", "identifiers"]);
+  });
+
+  test("leaves out one of two arrays that are the same", async () => {
+    const path = "/api/search?q=harbour&limit=10&fields=slug,name";
+    const whole = await asked(path);
+    const { results, nonprofits, next, ...rest } = whole.body;
+    for (const [shape, kept] of Object.entries({ a: { nonprofits }, b: { results } })) {
+      const { bytes, body } = await asked(`${path}&shape=${shape}`);
+      expect(body).toEqual({ ...rest, ...kept, next: `${next}&shape=${shape}` });
+      expect(bytes).toBeLessThan(whole.bytes);
+    }
+  });
+
+  test.each([
+    ["/api/nonprofits?limit=2", "nonprofits"],
+    ["/api/needs-enrichment?limit=2", "nonprofits"],
+    ["/api/compare?orgs=harbour-0", "nonprofits"],
+  ])("of %s has items of these fields alone", async (path, items) => {
+    const { body } = await asked(`${path}&fields=slug,name`);
+    expect(Object.keys(body[items][0])).toEqual(two);
+    const whole = (await asked(path)).body;
+    expect(Object.keys(whole[items][0]).length).toBeGreaterThan(2);
+    const { [items]: _few, next: _next, ...others } = body;
+    expect(whole).toMatchObject(others);
+  });
+
+  test("of one profile has these fields alone", async () => {
+    const { body } = await asked("/api/nonprofits/harbour-0?fields=name,slug");
+    expect(body).toEqual({ name: "Harbour 0", slug: "harbour-0" });
+  });
+
+  test("has facets and charts when they are included, and its next page has, too", async () => {
+    for (const query of ["", "?include=charts", "?include=facets", "?include=facets,%20charts"]) {
+      const list = (await asked(`/api/nonprofits${query}`)).body;
+      const stats = (await asked(`/api/stats${query}`)).body;
+      expect(["facets" in list, "charts" in stats]).toEqual([
+        query.includes("facets"),
+        query.includes("charts"),
+      ]);
+      const include = new URL(list.next).searchParams.get("include");
+      expect(include).toBe(
+        query === "" ? null : query.slice("?include=".length).replace("%20", ""),
+      );
+    }
+    expect((await service.get("/api/stats?include=chart")).status).toBe(400);
+  });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Stats } from "#content/contract/stats.ts";
+import { Charts, Stats } from "#content/contract/stats.ts";
 import { recordDonation } from "#content/giving/store.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const charts = async () => Stats.parse(await (await service.get("/api/stats")).json()).charts;
+const charts = async () =>
+  Charts.parse(Stats.parse(await (await service.get("/api/stats?include=charts")).json()).charts);
 
 test("charts are counted from the rows, kept, and answered as they were kept", async () => {
   const { store, clock } = service.context;

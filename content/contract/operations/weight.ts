@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { nearestName } from "#content/contract/other-names.ts";
+import { choice, cleaned, parameter } from "./query.ts";
+
+/** The members of items that a parameter names, each once; all for none. A failure says what to send. */
+export function fieldsAsked(asked: string, all: readonly string[]): Result<string[], string> {
+  const names = [...new Set(asked.split(",").map((name) => name.trim()))].filter(Boolean);
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown === undefined) return ok(names.length === 0 ? [...all] : names);
+  const nearest = nearestName(unknown, all);
+  const meant = nearest === null ? "" : ` The nearest is ${nearest}.`;
+  return fail(`No field is "${unknown.slice(0, 60)}".${meant} Fields are ${all.join(", ")}.`);
+}
+
+/** Which members the items of an answer have; `others` are known beside those of the shape, and left out unless named. */
+export const fields = (item: z.ZodObject, others: readonly string[] = []) => {
+  const all = [...Object.keys(item.shape), ...others];
+  return parameter(
+    (given) => cleaned(given),
+    z
+      .string()
+      .transform((asked, { issues }) => {
+        const read = fieldsAsked(asked, all);
+        if (read.ok) return read.value;
+        issues.push({ code: "invalid_value", values: all, input: asked, message: read.failure });
+        return z.NEVER;
+      })
+      .optional(),
+    `The only members of each item, with commas; all${others.length === 0 ? "" : ` but ${others.join(", ")}`} unless given`,
+    "slug,name",
+  );
+};
+
+/** Items with these members alone, in their order. */
+export const withFields = <Item extends object>(
+  items: readonly Item[],
+  names: readonly string[] | undefined,
+): Item[] =>
+  names === undefined
+    ? [...items]
+    : items.map((item) => {
+        const members = new Map(Object.entries(item));
+        return Object.fromEntries(
+          names.flatMap((name) => (members.has(name) ? [[name, members.get(name)]] : [])),
+        ) as Item;
+      });
+
+/** What is long, and answered only to those who ask. */
+export const include = parameter(
+  (given) => cleaned(given)?.replaceAll(/\s/g, ""),
+  z
+    .string()
+    .regex(/^(?:facets|charts)(?:,(?:facets|charts))*$/, {
+      error: "include is one of facets, charts, or both with a comma between.",
+    })
+    .optional(),
+  "What is left out unless named: facets (of lists: how many match with each value), charts (of the statistics)",
+  "facets,charts",
+);
+
+/** Which of two arrays that hold the same an answer leaves out. */
+export const shape = choice(
+  "shape",
+  ["a", "b"],
+  "a: without results; b: without nonprofits, which is the same array",
+  "a",
+);
