@@ -1,4 +1,4 @@
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { type Ask, mcpServer } from "#api/mcp/server.ts";
 import { version } from "#content/contract/base/version.ts";
 import { runCommand, textOption, wordedCommand } from "./support/command.ts";
@@ -12,14 +12,13 @@ const command = wordedCommand("mcp", {
   },
   run: async ({ args }) => {
     const stop = stopSignal();
-    const transport = new StdioServerTransport();
-    const server = mcpServer(askOver(originOf(args.url)));
+    const ask = askOver(originOf(args.url));
     const closed = new Promise<void>((resolve) => {
-      // The client ends the conversation by closing stdin; the transport alone would wait on.
+      // The client ends the conversation by closing stdin.
       process.stdin.once("end", resolve);
       stop.addEventListener("abort", () => resolve());
     });
-    await server.connect(transport);
+    const server = serveStdio(() => mcpServer(ask));
     await closed;
     await server.close();
     process.exit(0);

@@ -1,5 +1,13 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  type Server,
+  validateHostHeader,
+  validateOriginHeader,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { Elysia } from "elysia";
 import { addresses } from "#content/contract/addresses.ts";
 import { type Call, mcpServer } from "./server.ts";
@@ -12,8 +20,9 @@ export type AskFor = (call: Call, client: Request) => Promise<Response>;
 const messagesMax = 10;
 
 /**
- * POST /mcp: the Model Context Protocol over streamable HTTP, without sessions. A GET would hold a stream open on
- * which nothing is ever said, so it is 405 like any other method.
+ * POST /mcp: the Model Context Protocol over streamable HTTP, without sessions, in the revision that the request names
+ * and in those that begin with a handshake. A GET would hold a stream open on which nothing is ever said, so it is 405
+ * like any other method.
  */
 export const mcpRoutes = (
   { activity, config }: Pick<Context, "activity" | "config">,
@@ -24,15 +33,25 @@ export const mcpRoutes = (
     // Each message may be a call of a tool, and only the request as a whole was counted.
     if (Array.isArray(body) && body.length > messagesMax) return tooManyMessages();
     activity.count("hit:mcp");
-    const server = mcpServer((call) => askFor(call, request));
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    await server.connect(transport);
-    try {
-      return await transport.handleRequest(liberal(request), { parsedBody: body });
-    } finally {
-      await server.close();
-    }
+    const serve = () => mcpServer((call) => askFor(call, request));
+    return answered(liberal(request), body, serve);
   });
+
+/** Nothing is ever said on a subscription: lists change with the version alone. */
+const modern = { legacy: "reject", maxSubscriptions: 0 } as const;
+
+async function answered(request: Request, parsedBody: unknown, serve: () => Server) {
+  if (!(await isLegacyRequest(request, parsedBody)))
+    return createMcpHandler(serve, modern).fetch(request, { parsedBody });
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const server = serve();
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody });
+  } finally {
+    await server.close();
+  }
+}
 
 /** Many clients name only one of the two types that the protocol wants named; the answer is JSON in any case. */
 function liberal(request: Request): Request {
@@ -42,19 +61,17 @@ function liberal(request: Request): Request {
   return new Request(`http://${host}${path}`, { method: "POST", headers });
 }
 
-const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/i;
+const own = localhostAllowedHostnames();
 
 /**
  * Whether a page of another site reached a directory on its visitor's own machine, by a name that it pointed there.
  * A public directory is open to all. Source: MCP, "Transports", security warning.
  */
 function isRebound(request: Request, baseUrl: string): boolean {
-  if (!loopback.test(new URL(baseUrl).hostname)) return false;
+  if (!own.includes(new URL(baseUrl).hostname)) return false;
   const host = request.headers.get("host") ?? addressOf(request).host;
   const origin = request.headers.get("origin");
-  return [`http://${host}`, ...(origin === null ? [] : [origin])].some(
-    (address) => !URL.canParse(address) || !loopback.test(new URL(address).hostname),
-  );
+  return !validateHostHeader(host, own).ok || !validateOriginHeader(origin, own).ok;
 }
 
 const wrongHost = (): Response =>

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  Client,
+  InMemoryTransport,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { mcpServer } from "#api/mcp/server.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
@@ -33,11 +35,19 @@ afterAll(async () => {
   await chain.stop();
 });
 
+const newest = "2026-07-28";
+/** Without a revision: the one that the client agrees on in a handshake. */
+const ways = ["http", "stdio", `http ${newest}`, `stdio ${newest}`] as const;
+type Way = (typeof ways)[number];
+
 /** A conversation over HTTP, or with the program that speaks on stdin and stdout. */
-async function connected(way: "http" | "stdio"): Promise<Client> {
-  const client = new Client({ name: "test", version: "1.0.0" });
+async function connected(way: Way): Promise<Client> {
+  const client = new Client(
+    { name: "test", version: "1.0.0" },
+    way.endsWith(newest) ? { versionNegotiation: { mode: { pin: newest } } } : {},
+  );
   await client.connect(
-    way === "http"
+    way.startsWith("http")
       ? new StreamableHTTPClientTransport(new URL(`${directory.url}/mcp`))
       : new StdioClientTransport({
           command: process.execPath,
@@ -68,12 +78,17 @@ const calls: Record<string, Record<string, unknown>> = {
   donation_history: { slug: "rich" },
 };
 
-describe.each(["http", "stdio"] as const)("over %s", (way) => {
+describe.each(ways)("over %s", (way) => {
   let client: Client;
   beforeAll(async () => {
     client = await connected(way);
   });
   afterAll(() => client.close());
+
+  test("speaks the revision that the client asked for", () =>
+    expect(client.getNegotiatedProtocolVersion()).toBe(
+      way.endsWith(newest) ? newest : "2025-11-25",
+    ));
 
   test("every tool is listed with schemas and hints", async () => {
     const { tools } = await client.listTools();
