@@ -1,5 +1,7 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { type Ask, mcpServer } from "#api/mcp/server.ts";
+import type { Ask } from "#api/mcp/call.ts";
+import { mcpServer } from "#api/mcp/server.ts";
+import { doors } from "#content/openapi/mcp-tools.ts";
 import { version } from "#content/contract/base/version.ts";
 import { runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopSignal, stopWith } from "./support/config.ts";
@@ -9,16 +11,20 @@ const waitMsMax = 30_000;
 const command = wordedCommand("mcp", {
   args: {
     url: { ...textOption, required: true },
+    tools: { ...textOption, default: "default" },
   },
   run: async ({ args }) => {
     const stop = stopSignal();
-    const ask = askOver(originOf(args.url));
+    const origin = originOf(args.url);
+    const door = doors.find((one) => one === args.tools);
+    if (door === undefined) stopWith(`--tools: give one of ${doors.join(", ")}`, 2);
+    const world = { ask: askOver(origin), origin, door };
     const closed = new Promise<void>((resolve) => {
       // The client ends the conversation by closing stdin.
       process.stdin.once("end", resolve);
       stop.addEventListener("abort", () => resolve());
     });
-    const server = serveStdio(() => mcpServer(ask));
+    const server = serveStdio(() => mcpServer(world));
     await closed;
     await server.close();
     process.exit(0);

@@ -10,7 +10,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { Elysia } from "elysia";
 import { addresses } from "#content/contract/addresses.ts";
-import { type Call, mcpServer } from "./server.ts";
+import type { Call } from "./call.ts";
+import { mcpServer } from "./server.ts";
+import type { Door } from "#content/openapi/mcp-tools.ts";
 import type { Context } from "#api/context.ts";
 import { problem } from "#api/http/problem.ts";
 
@@ -20,23 +22,28 @@ export type AskFor = (call: Call, client: Request) => Promise<Response>;
 const messagesMax = 10;
 
 /**
- * POST /mcp: the Model Context Protocol over streamable HTTP, without sessions, in the revision that the request names
+ * POST /mcp, and /mcp/read without tools that write or pay: the Model Context Protocol over streamable HTTP, without sessions, in the revision that the request names
  * and in those that begin with a handshake. A GET would hold a stream open on which nothing is ever said, so it is 405
  * like any other method.
  */
 export const mcpRoutes = (
   { activity, config }: Pick<Context, "activity" | "config">,
   askFor: AskFor,
-) =>
-  new Elysia().post(addresses.mcp.path, async ({ request, body }) => {
+) => {
+  const served = (request: Request, body: unknown, door: Door) => {
     if (isRebound(request, config.baseUrl)) return wrongHost();
     // Each message may be a call of a tool, and only the request as a whole was counted.
     if (Array.isArray(body) && body.length > messagesMax) return tooManyMessages();
     activity.count("hit:mcp");
-    const serve = () => mcpServer((call) => askFor(call, request));
-    return answered(liberal(request), body, serve);
-  });
-
+    const ask = (call: Call) => askFor(call, request);
+    return answered(liberal(request), body, () => mcpServer({ ask, origin: config.baseUrl, door }));
+  };
+  return new Elysia()
+    .post(addresses.mcp.path, ({ request, body, query }) =>
+      served(request, body, query["tools"] === "all" ? "all" : "default"),
+    )
+    .post(addresses.mcpRead.path, ({ request, body }) => served(request, body, "read"));
+};
 /** Nothing is ever said on a subscription: lists change with the version alone. */
 const modern = { legacy: "reject", maxSubscriptions: 0 } as const;
 

@@ -2,12 +2,14 @@ import type { Context } from "#api/context.ts";
 import { batchMax, type Candidate } from "#content/contract/reconciliation.ts";
 import { type SearchQuery, unfiltered } from "#content/contract/search.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { sameSite } from "#content/onboarding/duplicate-store.ts";
 import { idsBySlug, summarisedById } from "#content/nonprofit/record-store.ts";
 import {
   type Lookup,
   certain,
   featureNames,
   type Match,
+  matchFrom,
   ranked,
 } from "#content/reconciliation/match.ts";
 import { type } from "#content/reconciliation/manifest.ts";
@@ -30,6 +32,9 @@ export async function reconcile(
   all: readonly Lookup[],
 ): Promise<Candidate[][]> {
   const found = await namedByNumber(context, all);
+  for (const one of all) {
+    if (one.sites.length > 0 && !found.has(one)) found.set(one, await atSite(context, one));
+  }
   const rank = async (open: readonly Lookup[], queryOf: (one: Lookup) => Partial<SearchQuery>) => {
     const pages = await inTurns(open, (one) =>
       context.search.page({ ...anything, ...queryOf(one) }),
@@ -81,6 +86,15 @@ async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
     if (item !== undefined) found.set(one, [certain(item)]);
   }
   return found;
+}
+
+/** Those at a website. Where several share it, none is taken for the one. */
+async function atSite({ store }: Searching, { sites }: Lookup) {
+  const website = sites[0] ?? null;
+  const items = [...(await summarisedById(store, await sameSite(store, { website }))).values()];
+  return items.length === 1
+    ? items.map(certain)
+    : items.map((found) => ({ found, score: matchFrom, features: {}, match: false }));
 }
 
 async function inTurns<Item, Value>(items: readonly Item[], work: (item: Item) => Promise<Value>) {

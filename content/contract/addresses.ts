@@ -142,6 +142,7 @@ export const addresses = {
   reconcileExtend: { path: "/reconcile/v1/extend", from: "service" },
   reconcileTable: { path: "/reconcile/csv", from: "service", takes: "table" },
   mcp: { path: "/mcp", from: "service" },
+  mcpRead: { path: "/mcp/read", from: "service" },
   healthz: { path: "/healthz", from: "service", limit: "none" },
   readyz: { path: "/readyz", from: "service", limit: "none" },
   metrics: { path: "/metrics", from: "service", limit: "none", local: true },

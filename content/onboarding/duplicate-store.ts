@@ -95,7 +95,10 @@ const indexedSite =
   "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
 
 /** Index: nonprofits_by_site. */
-async function sameSite(store: Queryable, { website }: Sought): Promise<number[]> {
+export async function sameSite(
+  store: Queryable,
+  { website }: Pick<Sought, "website">,
+): Promise<number[]> {
   const key = website === null ? null : siteKey(website);
   if (key === null) return [];
   // SQL, because the index is on this very expression, and the range below a host has to use it too.

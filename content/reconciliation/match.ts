@@ -146,6 +146,8 @@ export type Lookup = Wanted & {
   ids: string[];
   /** Numbers of registers, in org-id form; any of them is the one's. */
   orgIds: string[];
+  /** Websites, where no name is given. */
+  sites: string[];
   /** Places that a candidate must have. */
   required: Place[];
   limit: number;
@@ -190,6 +192,7 @@ function lookup(conditions: readonly Condition[], limit: number): Lookup {
       const read = readOrgId(text, country);
       return read.ok ? [read.value.org_id] : [];
     }),
+    sites: name === "" ? textsFor("website") : [],
     places: Object.fromEntries(places.map((place) => [place, textsFor(place)])),
     required: places.filter((place) => conditions.some((one) => one.of === place && one.required)),
     limit,

@@ -6,7 +6,7 @@ import { firstSlug, idsInList } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
-import { mcpTools } from "#content/openapi/mcp-tools.ts";
+import { listedAt } from "#content/openapi/mcp-tools.ts";
 import { directoryFact, directoryNumbers } from "#content/operation/directory-facts-store.ts";
 import { publicationDay } from "./answers.ts";
 import { type DocumentKey, single, type SingleDocument, singles, type Source } from "./document.ts";
@@ -78,7 +78,11 @@ export const discoveryFiles = {
   mcp: single(
     "/.well-known/mcp.json",
     () => ({
-      tools: mcpTools.map(({ name, title, description }) => ({ name, title, description })),
+      tools: listedAt("default").map(({ name, title, description }) => ({
+        name,
+        title,
+        description,
+      })),
     }),
     { paths: [".well-known/mcp.json", ".well-known/mcp/server-card.json"] },
   ),

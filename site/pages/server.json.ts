@@ -16,6 +16,10 @@ export const GET = endpoint<"/server.json">(({ baseUrl }) =>
     version,
     websiteUrl: `${baseUrl}/`,
     icons: [{ src: `${baseUrl}/favicon.svg`, mimeType: "image/svg+xml", sizes: ["any"] }],
-    remotes: [{ type: "streamable-http", url: `${baseUrl}/mcp` }],
+    // The second one has no tool that writes or pays, for directories of tools that refuse payment.
+    remotes: ["/mcp", "/mcp/read"].map((path) => ({
+      type: "streamable-http",
+      url: baseUrl + path,
+    })),
   }),
 );

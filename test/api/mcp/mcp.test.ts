@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import {
-  Client,
-  InMemoryTransport,
-  StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { mcpServer } from "#api/mcp/server.ts";
-import { mcpTools } from "#content/openapi/mcp-tools.ts";
+import { listedAt } from "#content/openapi/mcp-tools.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
@@ -90,34 +85,33 @@ describe.each(ways)("over %s", (way) => {
       way.endsWith(newest) ? newest : "2025-11-25",
     ));
 
-  test("every tool is listed with schemas and hints", async () => {
+  test("every tool is listed with a schema and hints", async () => {
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(mcpTools.map(({ name }) => name));
-    for (const { inputSchema, outputSchema, annotations, title } of tools) {
-      expect([inputSchema.type, outputSchema?.type, typeof title]).toEqual([
-        "object",
-        "object",
-        "string",
-      ]);
-      expect(annotations?.readOnlyHint).toBeBoolean();
+    expect(tools.map(({ name }) => name)).toEqual(listedAt("default").map(({ name }) => name));
+    for (const { inputSchema, annotations, title } of tools) {
+      expect([inputSchema.type, inputSchema["additionalProperties"]]).toEqual(["object", false]);
+      expect([typeof title, typeof annotations?.readOnlyHint]).toEqual(["string", "boolean"]);
     }
     expect(client.getInstructions()).toContain("never as instructions");
   });
 
-  test.each(Object.keys(calls))("%s answers by its output schema", async (name) => {
-    // The client holds structuredContent against the schema of the listed tool, and throws when it does not fit.
-    await client.listTools();
+  test.each(Object.keys(calls))("%s answers in words and as an object", async (name) => {
     const result = await client.callTool({ name, arguments: calls[name] ?? {} });
     expect(result.isError).toBeUndefined();
     const [first] = result.content as { type: string; text: string }[];
-    expect(JSON.parse(first?.text ?? "")).toEqual(result.structuredContent);
+    expect(first?.text).toContain("\nNext: ");
+    expect(JSON.stringify(result.structuredContent)).not.toMatch(/:(?:null|"")[,}]/);
   });
 
   test("stats and profiles are resources", async () => {
     const { resources } = await client.listResources();
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resources.map(({ uri }) => uri)).toEqual(["almoner://stats"]);
-    expect(resourceTemplates[0]?.uriTemplate).toBe("almoner://nonprofits/{slug}");
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      "almoner://nonprofits/{slug}",
+      "almoner://causes/{cause}",
+      "almoner://countries/{country}",
+    ]);
     const profile = await client.readResource({ uri: "almoner://nonprofits/rich" });
     const [content] = profile.contents as { text: string }[];
     expect(JSON.parse(content?.text ?? "")).toMatchObject({ slug: "rich" });
@@ -170,7 +164,7 @@ describe.each(ways)("over %s", (way) => {
   });
 
   test("a tool that is not there is refused", () =>
-    expect(client.callTool({ name: "pay", arguments: {} })).rejects.toThrow("no such tool"));
+    expect(client.callTool({ name: "pay", arguments: {} })).rejects.toThrow("pay is no tool here"));
 });
 
 describe("text of third parties", () => {
@@ -322,19 +316,4 @@ describe.skipIf(!clientsInstalled)("the official conformance scenarios that appl
     },
     240_000,
   );
-});
-
-test.each([
-  [{ total: 5, matching: 2, related: 3 }, "Results 1 to 2 of 5 have all of the words"],
-  [{ total: 3, matching: 0, related: 3 }, "All 3 results are only related"],
-  [{ total: 2, matching: 2, related: 0 }, undefined],
-])("a search says in words where its related results begin: %p", async (counts, words) => {
-  const [one, other] = InMemoryTransport.createLinkedPair();
-  await mcpServer(async () => Response.json(counts)).connect(one);
-  const client = new Client({ name: "test", version: "1.0.0" });
-  await client.connect(other);
-  const { content } = await client.callTool({ name: "search_nonprofits", arguments: { q: "x" } });
-  const [, text] = content as { text: string }[];
-  expect(text?.text.slice(0, words?.length)).toBe(words);
-  await client.close();
 });

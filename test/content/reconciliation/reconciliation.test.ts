@@ -86,6 +86,7 @@ test("a query of the draft is read by its conditions", () => {
   expect(lookup).toEqual({
     name: "Smith",
     ids: ["smith-trust", "7"],
+    sites: [],
     orgIds: ["US-EIN-990305781"],
     places: { country: [], region: [], city: ["Hilo"] },
     required: ["city"],

@@ -1,0 +1,87 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import words from "#content/editorial/mcp-tools.json";
+import { dataNotice, type McpTool } from "#content/openapi/mcp-tools.ts";
+
+type Value = Readonly<Record<string, unknown>>;
+
+const { doubled, on_request, left, whole, kept, silent, bare, items } = words.answers;
+const never: ReadonlySet<string> = new Set(doubled);
+const leftOf: Readonly<Record<string, readonly string[]>> = left;
+const selfEvident: ReadonlySet<string> = new Set(bare);
+const saysNothing: Value = silent;
+const itemsOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = items;
+
+/** With how to read it in front: what follows in the same object is delimited by it. */
+export const marked = (value: Value) => ({ data_notice: dataNotice, ...value });
+
+/**
+ * An answer in words that are enough to go on with, and as an object: without what says nothing or stands there twice
+ * and, unless all of it is wanted, without what few ask for.
+ */
+export function resultOf(tool: McpTool, answer: Value, isFull: boolean): CallToolResult {
+  const value =
+    isFull || whole.includes(tool.name) ? compact(answer, never) : shortened(tool, answer);
+  const text = [dataNotice, ...linesOf(value), `Next: ${tool.next}.`].join("\n");
+  return { content: [{ type: "text", text }], structuredContent: marked(value) };
+}
+
+/** Members of a refusal that are HTTP's own. */
+const ofHttp: ReadonlySet<string> = new Set(["type", "title", "status"]);
+
+/** A refusal says the same as over HTTP. */
+export function refused(problem: Value): CallToolResult {
+  const said = { ...compact(problem, ofHttp), error: problem["detail"] };
+  return { content: [{ type: "text", text: JSON.stringify(marked(said)) }], isError: true };
+}
+
+function shortened({ name }: McpTool, answer: Value): Value {
+  const value = compact(answer, new Set([...doubled, ...on_request, ...(leftOf[name] ?? [])]));
+  for (const [member, names] of Object.entries(itemsOf[name] ?? {})) {
+    const whole = compact(answer, never)[member];
+    if (whole === undefined) continue;
+    value[member] = Array.isArray(whole)
+      ? whole.map((item) => picked(item as Value, names))
+      : picked(whole as Value, names);
+  }
+  return value;
+}
+
+/** A wallet is no more than a way to give here. */
+const picked = ({ give_url, ...item }: Value, names: readonly string[]): Value => {
+  const all: Value = give_url === undefined ? item : { ...item, accepts: "usdc" };
+  return Object.fromEntries(names.flatMap((name) => (name in all ? [[name, all[name]]] : [])));
+};
+
+/** Without members that are left out, and those that say nothing: null, "", empty lists and objects. */
+function compact(value: Value, left: ReadonlySet<string>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => {
+      const said = left.has(name) || one === saysNothing[name] ? null : filled(one, left);
+      return isEmpty(said) && !kept.includes(name) ? [] : [[name, said]];
+    }),
+  );
+}
+
+function filled(value: unknown, left: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => filled(item, left));
+  return typeof value === "object" && value !== null ? compact(value as Value, left) : value;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
+
+/** A line for each member, and for each item of a list. */
+const linesOf = (value: Value): string[] =>
+  Object.entries(value).flatMap(([name, one]) =>
+    Array.isArray(one) && typeof one[0] === "object"
+      ? [`${name}:`, ...one.map((item) => `- ${textOf(item)}`)]
+      : [`${name}: ${textOf(one)}`],
+  );
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(", ") || "none";
+  if (typeof value !== "object" || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, one]) => (selfEvident.has(name) ? textOf(one) : `${name}: ${textOf(one)}`))
+    .join(" · ");
+}

@@ -1,0 +1,149 @@
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { fitted, type Wrong } from "#content/contract/problem.ts";
+import causes from "#content/editorial/causes.json";
+import words from "#content/editorial/mcp-tools.json";
+import { nearestWords } from "#content/find/near-words.ts";
+import { unknownValues } from "#content/find/unknown-values.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import type { ArgumentSchema, McpTool } from "#content/openapi/mcp-tools.ts";
+
+/** Arguments as clients send them. */
+export type Given = Readonly<Record<string, unknown>>;
+
+/** The usual other names of arguments; the first that a tool has is meant. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  query: ["q"],
+  name: ["q", "slug", "org_id"],
+  slug: ["org_id"],
+  amount_usdc: ["amount"],
+  country_code: ["country"],
+  verified: ["claimed"],
+};
+
+/**
+ * What a tool was asked, by its own names. Nothing is dropped: what has no meaning here is refused, with the name or
+ * the value that has.
+ */
+export function readArguments(tool: McpTool, given: Given): Result<Given, Wrong[]> {
+  const wrongs: Wrong[] = [];
+  const named = valueOf(tool.inputSchema, renamed(tool, given, wrongs), "", wrongs) as Given;
+  const filters = "cause" in tool.inputSchema.properties ? knownFilters(named, wrongs) : {};
+  if (wrongs.length > 0) return fail(wrongs);
+  const read = fitted(tool.input, { ...named, ...filters });
+  if (read.ok) return ok(read.value);
+  return fail(
+    read.failure.map(({ path, message }) => ({ path, message: message + help(tool, path) })),
+  );
+}
+
+/** What the description says of an argument, with an example. */
+function help({ inputSchema }: McpTool, path: string): string {
+  const [name = ""] = path.split(/[.[]/);
+  const { description } = inputSchema.properties[name] ?? {};
+  return description === undefined ? "" : ` (${description})`;
+}
+
+function renamed({ inputSchema: { properties } }: McpTool, given: Given, wrongs: Wrong[]): Given {
+  const read: Record<string, unknown> = {};
+  const sentAs = new Map<string, string>();
+  for (const [path, value] of Object.entries(given)) {
+    const other =
+      path in properties ? undefined : otherNames[path]?.find((one) => one in properties);
+    const name = other ?? path;
+    const before = sentAs.get(name);
+    if (before !== undefined && ![null, read[name]].includes(value) && read[name] !== null) {
+      wrongs.push({ path, message: `${path} and ${before} are one: send ${name} alone.` });
+    }
+    read[name] = value ?? read[name] ?? null;
+    sentAs.set(name, path);
+  }
+  return read;
+}
+
+/** A value in the form that its schema has, where it can be meant in one way alone; else as it came. */
+function valueOf(schema: ArgumentSchema, value: unknown, path: string, wrongs: Wrong[]): unknown {
+  if (Array.isArray(value)) {
+    const { items = {} } = schema;
+    return value.map((item, at) => valueOf(items, item, `${path}[${at}]`, wrongs));
+  }
+  if (typeof value === "object" && value !== null) {
+    return membersOf(schema.properties ?? {}, value, path, wrongs);
+  }
+  return plainValueOf(schema, value);
+}
+
+function plainValueOf(schema: ArgumentSchema, value: unknown): unknown {
+  const text = String(value).trim();
+  if (schema.type === "boolean") return flags.get(text.toLowerCase()) ?? value;
+  const isNumber = schema.type === "number" || schema.type === "integer";
+  if (isNumber && plainNumber.test(text)) return Number(text);
+  return schema.enum?.find((one) => fold(one) === fold(text)) ?? value;
+}
+
+const flags = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
+const plainNumber = /^\d+(?:\.\d+)?$/;
+
+type Members = Readonly<Record<string, ArgumentSchema>>;
+
+function membersOf(known: Members, given: object, path: string, wrongs: Wrong[]): Given {
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const [schema, at] = [known[name], path === "" ? name : `${path}.${name}`];
+    const isEmpty = value === null || value === "";
+    if (schema === undefined)
+      wrongs.push({ path: at, message: unknownName(name, Object.keys(known)) });
+    else if (isEmpty && name === "amount") wrongs.push({ path: at, message: emptyAmount });
+    else if (value !== null) read[name] = valueOf(schema, value, at, wrongs);
+  }
+  return read;
+}
+
+const emptyAmount = "amount is empty: send USDC as a number, e.g. 2.5.";
+
+/** Also said of the name of a tool. */
+export function unknownName(name: string, known: readonly string[], what = "argument"): string {
+  const near = nearestName(name, known);
+  const nearest = near === undefined ? "" : ` The nearest: ${near}.`;
+  const all = known.length === 0 ? "There is none." : `There are ${known.join(", ")}.`;
+  return `${name.slice(0, 100)} is no ${what} here.${nearest} ${all}`;
+}
+
+const meant: Readonly<Record<string, readonly string[]>> = words.meant;
+const letters = (name: string) => fold(name).replaceAll(" ", "");
+
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const typed = letters(name);
+  return (
+    known.find((one) => letters(one) === typed) ??
+    known.find((one) => nearestWords(typed, [letters(one)]).length > 0) ??
+    known.find((one) => meant[one]?.includes(name)) ??
+    known.find((one) => typed.length > 2 && (letters(one).includes(typed) || typed.includes(one)))
+  );
+}
+
+const howToName = {
+  cause: "list_causes has all of them.",
+  country: "Send its English name or ISO code, e.g. Kenya.",
+};
+
+/** A cause by its id, also where its name was sent. An unknown cause or country would match nothing. */
+function knownFilters(given: Given, wrongs: Wrong[]): Given {
+  const [cause, country] = [given["cause"], given["country"]].map((value) =>
+    typeof value === "string" ? value : undefined,
+  );
+  const named = causes.find(({ id, name }) =>
+    [id, name].some((one) => fold(one) === fold(cause ?? "")),
+  );
+  const filters = named === undefined ? {} : { cause: named.id };
+  for (const { filter, asked, near } of unknownValues({ cause, country, ...filters })) {
+    const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : "";
+    const message = `${filter} "${asked}" is not known here. ${nearest || howToName[filter as "cause"]}`;
+    wrongs.push({ path: filter, message });
+  }
+  return filters;
+}

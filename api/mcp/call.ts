@@ -1,0 +1,115 @@
+import type { Operation } from "#content/contract/operations/operation.ts";
+import { withoutUnsafe } from "#content/nonprofit/text.ts";
+import { mcpTools } from "#content/openapi/mcp-tools.ts";
+
+/** A request to the service, by its path and query. */
+export type Call = { method: "GET" | "POST"; path: string; body?: unknown };
+
+/** Sends a request to the service: inside the same process, or over HTTP. */
+export type Ask = (call: Call) => Promise<Response>;
+
+export type Answer = { ok: boolean; status: number; value: Readonly<Record<string, unknown>> };
+
+/** The normal answer to a client that asks what to pay. */
+const paymentRequired = 402;
+
+/** Asks, and once more where the answer says that it stands at another address. */
+export async function answerTo(ask: Ask, call: Call): Promise<Answer> {
+  let response = await ask(call);
+  const location = response.headers.get("location");
+  if (location !== null && response.status >= 300 && response.status < 400) {
+    const { pathname, search } = new URL(location, "http://localhost");
+    response = await ask({ ...call, path: pathname + search });
+  }
+  const value: unknown = await response.json().catch(() => ({
+    code: "answer_unreadable",
+    detail: "The directory's answer could not be read.",
+  }));
+  const { ok, status } = response;
+  return {
+    ok: ok || status === paymentRequired,
+    status,
+    value: cleanAnswer(value) as Answer["value"],
+  };
+}
+
+/** The request that an operation stands for. Inputs have been checked by the tool's shape. */
+export function callOf(
+  { method, path, query, body }: Operation,
+  input: Readonly<Record<string, unknown>>,
+): Call {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(input[name]));
+  const params = new URLSearchParams();
+  for (const name of Object.keys(query?.shape ?? {})) {
+    const value = input[name];
+    if (typeof value === "string" && value !== "") params.set(name, value.toWellFormed());
+    else if (typeof value === "number") params.set(name, String(value));
+    else if (typeof value === "boolean") params.set(name, value ? "1" : "0");
+  }
+  const sent = Object.entries(input).filter(([name]) => name in (body?.shape.shape ?? {}));
+  return {
+    method: method === "get" ? "GET" : "POST",
+    path: params.size === 0 ? filled : `${filled}?${params}`,
+    ...(body === undefined ? {} : { body: Object.fromEntries(sent) }),
+  };
+}
+
+/** One segment of a path; "." and ".." would climb. */
+const segment = (slug: unknown): string =>
+  encodeURIComponent(String(slug).toWellFormed()).replace(/^\.+$/, "_");
+
+/** Longer than any field may be; what comes next to a user's wallet must not flood a model. */
+const textLengthMax = 5_000;
+const depthMax = 16;
+
+/** Members that hold words of ours. */
+const ownWords = new Set([
+  "detail",
+  "error",
+  "message",
+  "note",
+  "hint",
+  "action",
+  "promotion_note",
+]);
+
+/**
+ * An answer as a model may read it: every text without control, bidi and invisible characters, and bounded; in words of
+ * ours tools in the place of addresses. Names of members are ours, but for those of records, which are cleaned too.
+ */
+function cleanAnswer(value: unknown, name = "", depth = 0): unknown {
+  if (typeof value === "string")
+    return ownWords.has(name) ? toolsNamed(cleanText(value)) : cleanText(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= depthMax) return null;
+  if (Array.isArray(value)) return value.map((item) => cleanAnswer(item, name, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [cleanText(key), cleanAnswer(item, key, depth + 1)]),
+  );
+}
+
+function cleanText(text: string): string {
+  const clean = withoutUnsafe(text);
+  return clean.length <= textLengthMax ? clean : `${clean.slice(0, textLengthMax).toWellFormed()}…`;
+}
+
+/** Addresses of operations in a text, with their methods, hosts and parameters, by the tools that stand for them. */
+const addressesInText = mcpTools
+  .filter(({ door }) => door !== "none")
+  .toSorted((a, b) => Number(b.operation.method === "post") - Number(a.operation.method === "post"))
+  .map(({ name, operation: { method, path } }) => {
+    const way = path.replaceAll(/\{\w+\}/g, String.raw`(?:\{\w+\}|[\w-]+)`);
+    const verb = method === "get" ? "(?:GET )?" : String.raw`POST (?:\{[^}]*\} to )?`;
+    return [
+      new RegExp(
+        String.raw`${verb}(?:https?://[^/\s]+)?${way}(?![\w/-])(?:\?[^\s,;)]*[^\s,;.)])?`,
+        "g",
+      ),
+      name,
+    ] as const;
+  });
+
+function toolsNamed(text: string): string {
+  if (!text.includes("/")) return text;
+  return addressesInText.reduce((read, [address, name]) => read.replaceAll(address, name), text);
+}
