@@ -1,8 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { nearestName, usualName } from "#content/contract/other-names.ts";
 import { fitted, type Wrong } from "#content/contract/problem.ts";
 import causes from "#content/editorial/causes.json";
-import words from "#content/editorial/mcp-tools.json";
-import { nearestWords } from "#content/find/near-words.ts";
 import { unknownValues } from "#content/find/unknown-values.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import type { ArgumentSchema, McpTool } from "#content/openapi/mcp-tools.ts";
@@ -10,30 +9,22 @@ import type { ArgumentSchema, McpTool } from "#content/openapi/mcp-tools.ts";
 /** Arguments as clients send them. */
 export type Given = Readonly<Record<string, unknown>>;
 
-/** The usual other names of arguments; the first that a tool has is meant. */
-const otherNames: Readonly<Record<string, readonly string[]>> = {
-  query: ["q"],
-  name: ["q", "slug", "org_id"],
-  slug: ["org_id"],
-  amount_usdc: ["amount"],
-  country_code: ["country"],
-  verified: ["claimed"],
-};
-
 /**
  * What a tool was asked, by its own names. Nothing is dropped: what has no meaning here is refused, with the name or
  * the value that has.
  */
 export function readArguments(tool: McpTool, given: Given): Result<Given, Wrong[]> {
   const wrongs: Wrong[] = [];
-  const named = valueOf(tool.inputSchema, renamed(tool, given, wrongs), "", wrongs) as Given;
-  const filters = "cause" in tool.inputSchema.properties ? knownFilters(named, wrongs) : {};
+  const named = valueOf(tool.inputSchema, renamed(tool, given, wrongs), "", wrongs);
   if (wrongs.length > 0) return fail(wrongs);
-  const read = fitted(tool.input, { ...named, ...filters });
-  if (read.ok) return ok(read.value);
-  return fail(
-    read.failure.map(({ path, message }) => ({ path, message: message + help(tool, path) })),
-  );
+  const read = fitted(tool.input, named);
+  if (!read.ok) {
+    return fail(
+      read.failure.map(({ path, message }) => ({ path, message: message + help(tool, path) })),
+    );
+  }
+  const filters = "cause" in tool.inputSchema.properties ? knownFilters(read.value, wrongs) : {};
+  return wrongs.length > 0 ? fail(wrongs) : ok({ ...read.value, ...filters });
 }
 
 /** What the description says of an argument, with an example. */
@@ -45,11 +36,10 @@ function help({ inputSchema }: McpTool, path: string): string {
 
 function renamed({ inputSchema: { properties } }: McpTool, given: Given, wrongs: Wrong[]): Given {
   const read: Record<string, unknown> = {};
+  const known = Object.keys(properties);
   const sentAs = new Map<string, string>();
   for (const [path, value] of Object.entries(given)) {
-    const other =
-      path in properties ? undefined : otherNames[path]?.find((one) => one in properties);
-    const name = other ?? path;
+    const name = usualName(path, known) ?? path;
     const before = sentAs.get(name);
     if (before !== undefined && ![null, read[name]].includes(value) && read[name] !== null) {
       wrongs.push({ path, message: `${path} and ${before} are one: send ${name} alone.` });
@@ -108,22 +98,9 @@ const emptyAmount = "amount is empty: send USDC as a number, e.g. 2.5.";
 /** Also said of the name of a tool. */
 export function unknownName(name: string, known: readonly string[], what = "argument"): string {
   const near = nearestName(name, known);
-  const nearest = near === undefined ? "" : ` The nearest: ${near}.`;
+  const nearest = near === null ? "" : ` The nearest: ${near}.`;
   const all = known.length === 0 ? "There is none." : `There are ${known.join(", ")}.`;
   return `${name.slice(0, 100)} is no ${what} here.${nearest} ${all}`;
-}
-
-const meant: Readonly<Record<string, readonly string[]>> = words.meant;
-const letters = (name: string) => fold(name).replaceAll(" ", "");
-
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const typed = letters(name);
-  return (
-    known.find((one) => letters(one) === typed) ??
-    known.find((one) => nearestWords(typed, [letters(one)]).length > 0) ??
-    known.find((one) => meant[one]?.includes(name)) ??
-    known.find((one) => typed.length > 2 && (letters(one).includes(typed) || typed.includes(one)))
-  );
 }
 
 const howToName = {

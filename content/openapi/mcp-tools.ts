@@ -99,6 +99,11 @@ const declared: Readonly<Record<ToolName, Declared>> = {
   },
   list_causes: { operation: directoryOperations.listCauses, door: "read" },
   check_organisation: { operation: directoryOperations.getOrganisation, door: "read" },
+  check_wallet: {
+    operation: donationOperations.getWallet,
+    door: "read",
+    input: { full: flag },
+  },
   recommend: {
     operation: recommendationOperations.recommendNonprofits,
     door: "read",
@@ -117,7 +122,7 @@ const declared: Readonly<Record<ToolName, Declared>> = {
   report: {
     operation: correctionOperations.correctNonprofit,
     door: "default",
-    kinds: { wrong_value: "report_wrong_value" },
+    kinds: { wrong_value: "report_wrong_value", gap: "report_gap" },
     annotations: writes,
   },
   donation_requirements: {
@@ -136,6 +141,7 @@ const declared: Readonly<Record<ToolName, Declared>> = {
     door: "none",
     annotations: writes,
   },
+  report_gap: { operation: enrichmentOperations.reportGap, door: "none", annotations: writes },
   list_nonprofits: {
     operation: directoryOperations.listNonprofits,
     door: "all",

@@ -75,7 +75,10 @@ test("server.json keeps the bounds of the registry's schema", () => {
     title: expect.stringMatching(/^.{1,100}$/),
     description: expect.stringMatching(/^.{1,100}$/),
     version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-    remotes: [{ type: "streamable-http", url: `${siteBaseUrl}/mcp` }],
+    remotes: [
+      { type: "streamable-http", url: `${siteBaseUrl}/mcp` },
+      { type: "streamable-http", url: `${siteBaseUrl}/mcp/read` },
+    ],
   });
 });
 
