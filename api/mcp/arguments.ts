@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { nearestName, usualName } from "#content/contract/other-names.ts";
-import { fitted, type Wrong } from "#content/contract/problem.ts";
+import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import causes from "#content/editorial/causes.json";
 import { unknownValues } from "#content/find/unknown-values.ts";
 import { fold } from "#content/nonprofit/text.ts";
@@ -16,7 +16,7 @@ export type Given = Readonly<Record<string, unknown>>;
 export function readArguments(tool: McpTool, given: Given): Result<Given, Wrong[]> {
   const wrongs: Wrong[] = [];
   const named = valueOf(tool.inputSchema, renamed(tool, given, wrongs), "", wrongs);
-  if (wrongs.length > 0) return fail(wrongs);
+  if (wrongs.length > 0) return fail(wrongs.slice(0, wrongsMax));
   const read = fitted(tool.input, named);
   if (!read.ok) {
     return fail(
@@ -35,19 +35,17 @@ function help({ inputSchema }: McpTool, path: string): string {
 }
 
 function renamed({ inputSchema: { properties } }: McpTool, given: Given, wrongs: Wrong[]): Given {
-  const read: Record<string, unknown> = {};
   const known = Object.keys(properties);
-  const sentAs = new Map<string, string>();
+  const read = new Map<string, { path: string; value: unknown }>();
   for (const [path, value] of Object.entries(given)) {
     const name = usualName(path, known) ?? path;
-    const before = sentAs.get(name);
-    if (before !== undefined && ![null, read[name]].includes(value) && read[name] !== null) {
-      wrongs.push({ path, message: `${path} and ${before} are one: send ${name} alone.` });
+    const before = read.get(name);
+    if (before !== undefined && ![null, before.value].includes(value) && before.value !== null) {
+      wrongs.push({ path, message: `${path} and ${before.path} are one: send ${name} alone.` });
     }
-    read[name] = value ?? read[name] ?? null;
-    sentAs.set(name, path);
+    if (before === undefined || value !== null) read.set(name, { path, value });
   }
-  return read;
+  return Object.fromEntries([...read].map(([name, { value }]) => [name, value]));
 }
 
 /** A value in the form that its schema has, where it can be meant in one way alone; else as it came. */
@@ -56,8 +54,8 @@ function valueOf(schema: ArgumentSchema, value: unknown, path: string, wrongs: W
     const { items = {} } = schema;
     return value.map((item, at) => valueOf(items, item, `${path}[${at}]`, wrongs));
   }
-  if (typeof value === "object" && value !== null) {
-    return membersOf(schema.properties ?? {}, value, path, wrongs);
+  if (typeof value === "object" && value !== null && schema.properties !== undefined) {
+    return membersOf(schema.properties, value, path, wrongs);
   }
   return plainValueOf(schema, value);
 }
@@ -83,7 +81,8 @@ type Members = Readonly<Record<string, ArgumentSchema>>;
 function membersOf(known: Members, given: object, path: string, wrongs: Wrong[]): Given {
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
-    const [schema, at] = [known[name], path === "" ? name : `${path}.${name}`];
+    const schema = Object.hasOwn(known, name) ? known[name] : undefined;
+    const at = path === "" ? name : `${path}.${name}`;
     const isEmpty = value === null || value === "";
     if (schema === undefined)
       wrongs.push({ path: at, message: unknownName(name, Object.keys(known)) });
