@@ -9,7 +9,8 @@ import { answerError, problem } from "./http/problem.ts";
 import { refusalForPeople } from "./http/refusal-page.ts";
 import { correctionRoutes } from "./correction/routes.ts";
 import { isListFile } from "./directory/list-file.ts";
-import { directoryRoutes, movedRoutes, translatedRoutes } from "./directory/routes.ts";
+import { directoryRoutes, movedRoutes, movedTo, translatedRoutes } from "./directory/routes.ts";
+import { slugAddress } from "./directory/slug-address.ts";
 import { organisationRoutes } from "./directory/organisations.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { crossSiteWrite } from "./http/cross-site.ts";
@@ -131,7 +132,7 @@ export function createApp(context: Context): App {
   };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;
-    const { path } = addressOf(request);
+    const { path, query } = addressOf(request);
     if (!isDecodable(path)) return [badPath(), null];
     if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
     const limit = limitAt(method, path);
@@ -139,6 +140,8 @@ export function createApp(context: Context): App {
     if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
     countedAs.set(request, limit);
     const response = crossSiteWrite(limit, request) ?? (await routes.handle(request));
+    const there = response.status === 404 ? await slugAddress(context.store, path) : null;
+    if (there !== null) return [movedTo(`${there}${query && `?${query}`}`), allowance];
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A file that came into the bundle since it was asked for is there the next time.

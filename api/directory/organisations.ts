@@ -9,10 +9,21 @@ import {
   directoryOperations as operations,
   organisationProblems,
 } from "#content/contract/operations/directory.ts";
-import type { Organisation, OrganisationItem } from "#content/contract/standing.ts";
+import type { QueryOf } from "#content/contract/operations/operation.ts";
+import { DraftQuery } from "#content/contract/reconciliation.ts";
+import type {
+  Organisation,
+  OrganisationItem,
+  OrganisationsFound,
+} from "#content/contract/standing.ts";
 import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
+import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
+import { standingIn } from "#content/nonprofit/register-facts.ts";
+import { registrationsOf } from "#content/nonprofit/wire.ts";
+import { lookupOfDraft } from "#content/reconciliation/match.ts";
+import { reconcile } from "#api/reconciliation/reconcile.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
 import {
   type RegisteredNumber,
@@ -23,7 +34,7 @@ import { registersReadFact } from "#content/register/import-store.ts";
 import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 
-type OrganisationContext = Pick<Context, "store" | "cache" | "config" | "draw">;
+type OrganisationContext = Pick<Context, "store" | "cache" | "config" | "draw" | "search">;
 
 /** Organisations by their register numbers: one, many, and a page that leads to the profile. */
 export function organisationRoutes(context: OrganisationContext) {
@@ -39,6 +50,11 @@ export function organisationRoutes(context: OrganisationContext) {
         return answerTo(context, number.value, await known.ask(number.value.org_id));
       },
       schemaOf(operations.getOrganisation),
+    )
+    .get(
+      pathOf(operations.findOrganisations),
+      ({ query }) => foundByName(context, query),
+      schemaOf(operations.findOrganisations),
     )
     .post(
       pathOf(operations.checkOrganisations),
@@ -78,6 +94,49 @@ const answerTo = async (
   const { baseUrl } = context.config;
   return organisationAnswer(number, known, { scopes: await scopesNow(context), baseUrl });
 };
+
+/** Whom a name may mean, as tables of names are matched. */
+async function foundByName(
+  context: OrganisationContext,
+  { name, country, limit }: QueryOf<typeof operations.findOrganisations>,
+): Promise<OrganisationsFound> {
+  const { store, config } = context;
+  const wanted = DraftQuery.parse({
+    limit,
+    conditions: [
+      { matchType: "name", propertyValue: name },
+      ...(country === undefined
+        ? []
+        : [
+            {
+              matchType: "property",
+              propertyId: "country",
+              propertyValue: country,
+              required: true,
+            },
+          ]),
+    ],
+  });
+  const [candidates = []] = await reconcile(context, [lookupOfDraft(wanted)]);
+  const ids = await idsBySlug(
+    store,
+    candidates.map(({ id }) => id),
+  );
+  const records = await recordsById(store, [...ids.values()]);
+  const organisations = candidates.flatMap(({ id: slug, score, match, description: place }) => {
+    const record = records.find((one) => one.slug === slug);
+    if (record === undefined) return [];
+    const { identifiers } = registrationsOf(record);
+    const standing = standingIn(record.register_records);
+    const profile_url = `${config.baseUrl}/nonprofits/${slug}`;
+    return { name: record.name, slug, identifiers, place, standing, score, match, profile_url };
+  });
+  const isFound = organisations.some(({ match }) => match);
+  return { count: organisations.length, note: isFound ? null : unsure, organisations };
+}
+
+const unsure =
+  "None is sure to be it. Ask which is meant, narrow by country, or send a register number to /api/organisations/{org_id}.";
 
 const nothingKnown: RegisteredNumber = { records: [], profile: null };
 

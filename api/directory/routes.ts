@@ -9,8 +9,14 @@ import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { listFile } from "./list-file.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
 import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
-import { directoryOperations as directory } from "#content/contract/operations/directory.ts";
 import { withFields } from "#content/contract/operations/weight.ts";
+import {
+  directoryOperations as directory,
+  serviceOperations as service,
+} from "#content/contract/operations/directory.ts";
+import type { ApiIndex } from "#content/contract/stats.ts";
+import { version } from "#content/contract/base/version.ts";
+import { operations } from "#content/openapi/document.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { addressForms } from "#content/language/address-pattern.ts";
 import { translations } from "#content/language/languages.ts";
@@ -91,6 +97,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
       if (!slug.endsWith(".atom")) return unknownSlug();
       return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
     })
+    .get(pathOf(service.listAddresses), () => apiIndexOf(context.config.baseUrl))
     .get(pathOf(directory.listCauses), () => causes(context))
     .get(
       pathOf(directory.getStats),
@@ -119,7 +126,7 @@ export function translatedRoutes(context: DirectoryContext) {
       routes.get(pathIn(language, pathOf(address)), ({ params, request }) => {
         const [name = ""] = Object.values<string>(params);
         const to = address.path.replace(/\{\w+\}/, name.slice(0, -".html".length));
-        return name.endsWith(".html") ? moved(pathIn(language, to)) : page(name, formOf(request));
+        return name.endsWith(".html") ? movedTo(pathIn(language, to)) : page(name, formOf(request));
       });
     named(addresses.profile, (slug, form) => drawnOf(slug, "profile", form));
     named(addresses.donatePage, (slug, form) => drawnOf(slug, "donate", form));
@@ -145,12 +152,26 @@ export function movedRoutes() {
       routes.get(pathIn(language, pathOf({ path })), ({ params }) => {
         const values: Readonly<Record<string, string | undefined>> = params;
         const there = to.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
-        return moved(pathIn(language, there));
+        return movedTo(pathIn(language, there));
       });
     }
   }
   return routes;
 }
+
+/** Every address but those of operators, with what the description says of it in a line. */
+const apiIndexOf = (baseUrl: string): ApiIndex => ({
+  name: "Almoner",
+  version,
+  description_url: `${baseUrl}/openapi.json`,
+  addresses: operations
+    .filter(({ tag }) => tag !== "Operator")
+    .map(({ method, path, summary: about }) => ({
+      method: method.toUpperCase(),
+      url: `${baseUrl}${path}`,
+      about,
+    })),
+});
 
 /** The history with what is open and what was given, as the site draws it: a page, or a feed. */
 async function historyForPeople(
@@ -170,7 +191,7 @@ async function historyForPeople(
   return form === "feed" ? draw.feed(found) : draw.history(found, form);
 }
 
-const moved = (path: string): Response =>
+export const movedTo = (path: string): Response =>
   new Response(null, { status: 308, headers: { location: encodeURI(path) } });
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { requestIdOf } from "#api/log.ts";
-import { type Address, addresses, writeLimits } from "#content/contract/addresses.ts";
+import { type Address, addresses } from "#content/contract/addresses.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { nearestName } from "#content/contract/other-names.ts";
@@ -23,9 +23,9 @@ const knownBy = (operation: Operation) => {
     // Pages put their language behind the address of a form.
     query: [...Object.keys(query?.shape ?? {}), ...(takes === "form" ? ["language"] : [])],
     body: body?.shape,
-    strict: limit in writeLimits || (method === "post" && body?.storesNothing !== true),
+    strict: limit === "donate" || (method === "post" && body?.storesNothing !== true),
     // What a published protocol answers has members of its own.
-    named: tag !== "Reconciliation",
+    named: tag !== "Reconciliation" && tag !== "MCP",
   };
 };
 

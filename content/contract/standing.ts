@@ -117,3 +117,22 @@ export const OrganisationsAnswer = named("OrganisationsAnswer", {
   count: z.int().min(0).describe("As many as were sent"),
   organisations: z.array(OrganisationItem).describe("In the order in which they were sent"),
 });
+
+/** 200 of GET /api/organisations. */
+export const OrganisationsFound = named("OrganisationsFound", {
+  count: z.int().min(0),
+  note: z.string().nullable().describe("How to go on where none of them is a match"),
+  organisations: z.array(
+    z.object({
+      name: z.string(),
+      slug: z.string(),
+      identifiers: z.array(z.string()).describe("Register numbers, in org-id form"),
+      place: z.string(),
+      standing: RegisterState.nullable().describe("What registers say of it; null: none lists it"),
+      score: z.number().describe("How well the name fits, 0 to 100"),
+      match: z.boolean().describe("Whether it is the one, as far as a name can tell"),
+      profile_url: z.string(),
+    }),
+  ),
+});
+export type OrganisationsFound = z.infer<typeof OrganisationsFound>;

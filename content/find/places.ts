@@ -134,7 +134,8 @@ const codeLengthMax = 3;
 export function placesOfCode(text: string): Place[] {
   if (text.length > codeLengthMax) return [];
   const state = stateOf.get(text.toUpperCase());
-  const country = countryCode(text);
+  // A number among words is no country.
+  const country = /\d/.test(text) ? null : countryCode(text);
   return [
     ...(state === undefined ? [] : [{ ...regionPlace(state), around: [countryPlace("US")] }]),
     ...(country === null ? [] : [{ ...countryPlace(country), around: [] }]),

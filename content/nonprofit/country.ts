@@ -9,8 +9,8 @@ const codes = new Map([
   ...inLanguage.flatMap((language) =>
     countries.map(({ code }) => [fold(language.of(code) ?? code), code] as const),
   ),
-  ...countries.flatMap(({ code, alpha3, name, aliases }) =>
-    [code, alpha3, name, ...aliases].map((text) => [fold(text), code] as const),
+  ...countries.flatMap(({ code, alpha3, numeric = code, name, aliases }) =>
+    [code, alpha3, numeric, name, ...aliases].map((text) => [fold(text), code] as const),
   ),
 ]);
 
@@ -20,7 +20,7 @@ export const countryName = (code: string | null): string | null =>
 
 /**
  * The ISO 3166-1 alpha-2 code of a country named in any letter case by its English name, a usual other name of it, its
- * Spanish or French name, or its two- or three-letter code; null for any other text. Source: decisions, "Search".
+ * Spanish or French name, or its code of two or three letters or three digits; null for any other text. Source: decisions, "Search".
  */
 export const countryCode = (text: string): string | null => codes.get(fold(text)) ?? null;
 

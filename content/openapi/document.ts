@@ -3,6 +3,7 @@ import { type Address, addresses } from "#content/contract/addresses.ts";
 import {
   directoryOperations,
   fileOperations,
+  plainFiles,
   serviceOperations,
 } from "#content/contract/operations/directory.ts";
 import { correctionOperations } from "#content/contract/operations/correction.ts";
@@ -61,6 +62,7 @@ export const operations: readonly Operation[] = [
   donationOperations,
   onboardingOperations,
   fileOperations,
+  plainFiles,
   operatorOperations,
   profileOperations,
   pickOperations,

@@ -13,6 +13,7 @@ import { type DocumentKey, single, type SingleDocument, singles, type Source } f
 import { changesNeeds, changesNumbers, touches } from "./staleness.ts";
 
 const nothing = () => ({});
+const described = ({ baseUrl }: Pick<Source, "baseUrl">) => ({ answer: openApiDocument(baseUrl) });
 
 /** The setting, as the publisher found it: a fact of the store, so that a change of it renders security.txt again. */
 export const securityContactFact = "security_contact";
@@ -62,7 +63,8 @@ export const discoveryFiles = {
     }),
     { staleAfter: changesNumbers },
   ),
-  openapi: single("/openapi.json", ({ baseUrl }) => ({ answer: openApiDocument(baseUrl) })),
+  openapi: single("/openapi.json", described),
+  "openapi-yaml": single("/openapi.yaml", described),
   arazzo: single("/agents.arazzo.yaml", nothing),
   catalog: single("/.well-known/api-catalog", nothing, { paths: [".well-known/api-catalog"] }),
   plugin: single("/.well-known/ai-plugin.json", nothing),

@@ -91,6 +91,7 @@ export type PageLocals = {
   "/.well-known/agent-skills/index.json": Nothing;
   "/server.json": Nothing;
   "/openapi.json": Answer<object>;
+  "/openapi.yaml": Answer<object>;
   /** `day` is the day of publication, "YYYY-MM-DD". */
   "/.well-known/security.txt": { day: string; contact: string | null };
   "/.well-known/api-catalog": Nothing;

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { Resvg } from "@resvg/resvg-js";
 import { type Address, addresses } from "#content/contract/addresses.ts";
 import { patternOf } from "#content/language/address-pattern.ts";
 import { languages } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
+import { operations } from "#content/openapi/document.ts";
 import { edgeParts, withParts } from "#site/delivery/edge-addresses.ts";
 import { urlPathsOf } from "#site/delivery/http-headers.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
@@ -40,6 +42,42 @@ const inEnglish = (path: string): string => {
   const [, code = "", rest = ""] = /^\/([^/]+)(.*)$/.exec(path) ?? [];
   return languages.has(code) && code !== "en" ? rest || "/" : path;
 };
+
+/** What pages, crawlers of pictures and scripts load; what is asked with a form; and what catches all other paths. */
+const ofPages =
+  /^\/(?:pictures|pagefind|_astro|widget)\/|\.(?:png|svg|ico|webmanifest)$|\/page$|^\/(?:api|api\/admin|reconcile)\/\*$/;
+
+test("the description names every address for programs", () => {
+  const described = operations.map(({ path }) => path.replaceAll(/\{\w+\}/g, "1"));
+  const missing = table.filter(([, address]) => {
+    if (address.for !== undefined || address.moved !== undefined || address.local) return false;
+    const pattern = new RegExp(`^${patternOf(englishForm(address))}$`);
+    return !ofPages.test(address.path) && !described.some((path) => pattern.test(path));
+  });
+  expect(missing).toEqual([]);
+});
+
+test("every file that the description names belongs to an address of files", () => {
+  const wrong = operations.filter(({ tag, path }) => {
+    const entry = entryOf(path.replaceAll(/\{\w+\}/g, "1"));
+    return entry === undefined || (tag === "Files" && entry[1].from !== "file");
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("favicon.ico has the mark of favicon.svg in three sizes", async () => {
+  const svg = readFileSync("site/public/favicon.svg", "utf8");
+  const icon = readFileSync("site/public/favicon.ico");
+  const sizes = [16, 32, 48];
+  expect([icon.readUInt16LE(2), icon.readUInt16LE(4)]).toEqual([1, sizes.length]);
+  for (const [at, value] of sizes.entries()) {
+    const entry = 6 + 16 * at;
+    const start = icon.readUInt32LE(entry + 12);
+    const held = icon.subarray(start, start + icon.readUInt32LE(entry + 8));
+    const drawn = new Resvg(svg, { fitTo: { mode: "width", value } }).render().asPng();
+    expect([icon[entry], held.equals(drawn)]).toEqual([value, true]);
+  }
+});
 
 test("an address stands in the table once", () => {
   const paths = table.map(([, { path }]) => path);

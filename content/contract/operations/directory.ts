@@ -13,7 +13,17 @@ import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
 import { asFile, filesAnswered, identifiers } from "./list-file.ts";
 import { filters, nearby } from "./filters.ts";
-import { choice, filter, flag, limit, number, offset, text } from "./query.ts";
+import {
+  choice,
+  filter,
+  filterLengthMax,
+  flag,
+  limit,
+  number,
+  offset,
+  parameter,
+  text,
+} from "./query.ts";
 import { fields, include, shape } from "./weight.ts";
 import {
   FoundNonprofit,
@@ -21,12 +31,15 @@ import {
   searchLimitDefault,
   searchLimitMax,
 } from "#content/contract/search.ts";
-import { Health, Ready, Stats } from "#content/contract/stats.ts";
-import { htmlPage, operations, type Problems } from "./operation.ts";
+import { ApiIndex, Health, mcpMessage, Ready, Stats } from "#content/contract/stats.ts";
+import files from "#content/editorial/files.json";
+import { named } from "#content/contract/base/shape.ts";
+import { htmlPage, type Operation, operations, type Problems } from "./operation.ts";
 import {
   Organisation,
   OrganisationsAnswer,
   OrganisationsBody,
+  OrganisationsFound,
 } from "#content/contract/standing.ts";
 
 const countryOfNumber = filter(
@@ -153,6 +166,20 @@ export const directoryOperations = operations("Directory", {
     ok: { description: "What is known", shape: Organisation },
     problems: organisationProblems,
   },
+  findOrganisations: {
+    path: addresses.findOrganisations.path,
+    query: z.object({
+      name: parameter(
+        (given) => given.trim(),
+        z.string({ error: "name is the name of an organisation." }).min(1).max(filterLengthMax),
+        "The organisation's name, as it is known to you; misspelt is fine",
+        "Hope Kitchen",
+      ),
+      country: filters.country,
+      limit: limit(5, 10),
+    }),
+    ok: { description: "Who it may be, the likeliest first", shape: OrganisationsFound },
+  },
   checkOrganisations: {
     method: "post",
     path: addresses.standing.path,
@@ -172,16 +199,6 @@ export const directoryOperations = operations("Directory", {
 
 /** Files that follow the directory: they change with it and can be kept. */
 export const fileOperations = operations("Changes", {
-  getNonprofitMarkdown: {
-    path: addresses.profileMarkdown.path,
-    tag: "Directory",
-    ok: {
-      description: "The profile",
-      mediaType: "text/markdown",
-      shape: "text",
-      example: "# Hope Kitchen\n",
-    },
-  },
   getProfileFeed: {
     path: addresses.profileFeed.path,
     ok: {
@@ -203,6 +220,30 @@ export const fileOperations = operations("Changes", {
   },
 });
 
+/** An object of which the description says no more: what it holds is said where it is explained. */
+const Plain = z.looseObject({}).meta({ id: "PlainObject" });
+
+/** Files for programs whose shape nothing here reads. */
+export const plainFiles: readonly Operation[] = files.map(
+  ({ type = "application/json", ...file }) => ({
+    ...file,
+    method: "get",
+    tag: "Files",
+    description: file.summary,
+    ok: {
+      description: "The file",
+      mediaType: type,
+      shape: type === "application/json" ? Plain : "text",
+    },
+    refusals: [404],
+  }),
+);
+
+const mcp = {
+  body: { shape: named("McpMessage", mcpMessage), storesNothing: true },
+  ok: { description: "The answer, as JSON or as one event", shape: Plain },
+} as const;
+
 /** What is asked of the service itself. */
 export const serviceOperations = operations("Service", {
   getHealth: {
@@ -211,6 +252,18 @@ export const serviceOperations = operations("Service", {
     fresh: true,
     refusals: [405],
   },
+  listAddresses: {
+    path: addresses.apiIndex.path,
+    ok: { description: "The addresses", shape: ApiIndex },
+  },
+  callTool: {
+    method: "post",
+    path: addresses.mcp.path,
+    tag: "MCP",
+    query: z.object({ tools: text("all: also tools that are not listed by default", "all") }),
+    ...mcp,
+  },
+  callReadTool: { method: "post", path: addresses.mcpRead.path, tag: "MCP", ...mcp },
   getReadiness: {
     path: addresses.readyz.path,
     ok: { description: "All parts work", shape: Ready },

@@ -12,7 +12,7 @@ export const filters = {
   ),
   country: filter(
     "country",
-    "Country by its English name or ISO 3166 code; letter case does not matter",
+    "Country by its English name or ISO 3166 code (KE, KEN or 404); letter case does not matter",
     "Kenya",
   ),
   region: filter("region", "State, province or region; letter case does not matter", "Hawaii"),

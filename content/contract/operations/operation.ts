@@ -25,6 +25,8 @@ export type Operation<
     | "Onboarding"
     | "Changes"
     | "Operator"
+    | "Files"
+    | "MCP"
     | "Service";
   summary: string;
   description: string;

@@ -68,7 +68,7 @@ export const text = (description: string, example: string, lengthMax = textLengt
     example,
   );
 
-const filterLengthMax = 200;
+export const filterLengthMax = 200;
 
 /** A text by which answers are narrowed, without control characters and trimmed: no place or cause has a longer name. */
 export const filter = (name: string, description: string, example: string) =>

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { Organisation, OrganisationsAnswer } from "#content/contract/standing.ts";
+import {
+  Organisation,
+  OrganisationsAnswer,
+  OrganisationsFound,
+} from "#content/contract/standing.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { doAll } from "#content/store/statement.ts";
 import { saveRecordsWithoutProfile, saveScopes } from "#content/register/import-store.ts";
@@ -189,5 +193,39 @@ describe("POST /api/organisations/standing", () => {
       (await limited.post("/api/organisations/standing", { ids: ["990305781"] })).status;
     expect([await send(), await send(), await send()]).toEqual([200, 200, 429]);
     limited.close();
+  });
+});
+
+describe("GET /api/organisations?name=", () => {
+  const find = async (query: string) =>
+    OrganisationsFound.parse(await (await service.get(`/api/organisations?${query}`)).json());
+
+  test("finds the one that a misspelt name means, with its numbers and standing", async () => {
+    await service.add(foodbank(), aNonprofit({ name: "Rwanda Wells", country_code: "RW" }));
+    const found = await find("name=Hawai%20Foodbank&country=USA");
+    expect(found).toMatchObject({ count: 1, note: null });
+    expect(found.organisations).toMatchObject([
+      {
+        slug: "hawaii-foodbank",
+        identifiers: [org_id],
+        place: "United States",
+        standing: "registered",
+        match: true,
+        profile_url: "https://almoner.example/nonprofits/hawaii-foodbank",
+      },
+    ]);
+    expect(await find("name=Hawaii%20Foodbank&country=646")).toMatchObject({ count: 0 });
+  });
+
+  test("lists all whom a name may mean, and says how to go on", async () => {
+    await service.add(
+      aNonprofit({ name: "Hope Kitchen", slug: "one", city: "Oslo" }),
+      aNonprofit({ name: "Hope Kitchen", slug: "two", city: "Kisumu" }),
+    );
+    const { organisations, note } = await find("name=hope%20kitchen&limit=9");
+    expect(new Set(organisations.map(({ slug }) => slug))).toEqual(new Set(["one", "two"]));
+    expect(organisations.some(({ match }) => match)).toBe(false);
+    expect(note).toContain("narrow by country");
+    expect((await find("name=Nobody%20Knows%20It")).note).toContain("None is sure");
   });
 });

@@ -7,7 +7,7 @@ import { noFilters } from "#content/contract/browse.ts";
 import { CauseList } from "#content/contract/cause.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
-import { Stats } from "#content/contract/stats.ts";
+import { ApiIndex, Stats } from "#content/contract/stats.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, testNow, type TestService } from "#test/support/service.ts";
@@ -439,5 +439,76 @@ describe("every read", () => {
       host: "evil.example",
     });
     expect(await odd.text()).toBe(plain);
+  });
+});
+
+describe("a slug in other letters, an id or a register number leads to the profile", () => {
+  const kitchen = () =>
+    aNonprofit({
+      slug: "hope-kitchen",
+      country_code: "KE",
+      registrations: [
+        {
+          country_code: "US",
+          type: "EIN",
+          registration_number: "99-0305781",
+          org_id: "US-EIN-990305781",
+        },
+      ],
+    });
+  const locationOf = async (path: string) => {
+    const { status, headers } = await service.get(path);
+    return [status, headers.get("location")];
+  };
+
+  test("at every address with a slug, query and all", async () => {
+    const [record] = await service.add(kitchen());
+    for (const [path, location] of [
+      ["/api/nonprofits/Hope-Kitchen", "/api/nonprofits/hope-kitchen"],
+      [`/api/nonprofits/${record?.id}`, "/api/nonprofits/hope-kitchen"],
+      ["/api/nonprofits/US-EIN-990305781", "/api/nonprofits/hope-kitchen"],
+      ["/api/nonprofits/99-0305781", "/api/nonprofits/hope-kitchen"],
+      ["/api/history/HOPE-KITCHEN", "/api/history/hope-kitchen"],
+      ["/api/donate/Hope-Kitchen/quote?amount=2", "/api/donate/hope-kitchen/quote?amount=2"],
+      ["/nonprofits/Hope-Kitchen", "/nonprofits/hope-kitchen"],
+      ["/nonprofits/Hope-Kitchen.md", "/nonprofits/hope-kitchen.md"],
+      ["/nonprofits/Hope-Kitchen.atom", "/nonprofits/hope-kitchen.atom"],
+      ["/donate/Hope-Kitchen", "/donate/hope-kitchen"],
+      ["/history/Hope-Kitchen", "/history/hope-kitchen"],
+    ]) {
+      expect([path, ...(await locationOf(path ?? ""))]).toEqual([path, 308, location]);
+    }
+    const post = await service.post("/api/enrich/Hope-Kitchen", {
+      ...{ field: "city", value: "Oslo", agent_id: "a" },
+    });
+    expect([post.status, post.headers.get("location")]).toEqual([308, "/api/enrich/hope-kitchen"]);
+  });
+
+  test("and nowhere else", async () => {
+    await service.add(kitchen());
+    for (const path of ["/api/nonprofits/nobody", "/api/nonprofits/999", "/nonprofits/NOBODY.md"])
+      expect([path, ...(await locationOf(path))]).toEqual([path, 404, null]);
+    expect(await locationOf("/api/donations/hope-kitchen/none")).toEqual([404, null]);
+  });
+
+  test("GET /api lists every address, but those of operators, with a line each", async () => {
+    const { addresses } = ApiIndex.parse(await (await service.get("/api")).json());
+    const urls = addresses.map(({ url }) => url.replace("https://almoner.example", ""));
+    expect(urls).toEqual(
+      expect.arrayContaining(["/api/search", "/mcp", "/openapi.yaml", "/search/index.json"]),
+    );
+    expect(urls.filter((url) => url.startsWith("/api/admin/"))).toEqual([]);
+    expect(addresses.filter(({ about }) => about === "")).toEqual([]);
+  });
+
+  test("a country may be named by its three digits in every filter", async () => {
+    await service.add(kitchen(), aNonprofit({ country_code: "UG" }));
+    for (const list of ["search", "nonprofits", "needs-enrichment", "recommend"]) {
+      const body = await (await service.get(`/api/${list}?country=404`)).json();
+      const found: unknown[] = body.nonprofits ?? body.recommendations;
+      expect([list, found.length]).toEqual([list, list === "recommend" ? 0 : 1]);
+    }
+    const { nonprofits } = await (await service.get("/api/search?q=404")).json();
+    expect(nonprofits).toEqual([]);
   });
 });

@@ -9,6 +9,8 @@ describe("a country", () => {
     ["  kenya ", "KE"],
     ["ke", "KE"],
     ["KEN", "KE"],
+    ["404", "KE"],
+    ["004", "AF"],
     ["Cote d'Ivoire", "CI"],
     ["Côte d’Ivoire", "CI"],
     ["Ivory Coast", "CI"],
@@ -33,8 +35,8 @@ describe("a country", () => {
 });
 
 test("every name, code and alias finds its own country", () => {
-  const lost = countries.flatMap(({ code, alpha3, name, aliases }) =>
-    [code, alpha3, name, ...aliases].filter((text) => countryCode(text) !== code),
+  const lost = countries.flatMap(({ code, alpha3, numeric = code, name, aliases }) =>
+    [code, alpha3, numeric, name, ...aliases].filter((text) => countryCode(text) !== code),
   );
   expect(lost).toEqual([]);
 });

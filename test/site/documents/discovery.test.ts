@@ -53,6 +53,7 @@ test("all of them are there, each with its type", () => {
     "AGENTS.md": "text/markdown",
     ".well-known/security.txt": "text/plain",
     "openapi.json": "application/json",
+    "openapi.yaml": "application/yaml",
     "agents.arazzo.yaml": "application/yaml",
     "verify-receipt.md": "text/markdown",
     "skill.md": "text/markdown",
@@ -299,6 +300,7 @@ test("workflows and plugin manifest name the description", () => {
     `${siteBaseUrl}/openapi.json`,
   );
   expect(JSON.parse(file("openapi.json")).servers[0].url).toBe(siteBaseUrl);
+  expect(parse(file("openapi.yaml"))).toEqual(JSON.parse(file("openapi.json")));
 });
 
 test("every step of a workflow names an operation, and parameters that it takes", () => {

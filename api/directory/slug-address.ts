@@ -1,0 +1,36 @@
+import { type Address, addresses } from "#content/contract/addresses.ts";
+import { translationCodes } from "#content/language/languages.ts";
+import { recordBySlug, summarisedById } from "#content/nonprofit/record-store.ts";
+import { readOrgId } from "#content/register/org-id.ts";
+import { knownByOrgId } from "#content/register/standing-store.ts";
+import type { Queryable } from "#content/store/open.ts";
+
+/** The paths with a slug, in any language; those that end in a type stand first in the table. Operators know their slugs. */
+const slugPaths = Object.values<Address>(addresses)
+  .filter(({ path }) => path.includes("{slug}") && !path.startsWith("/api/admin/"))
+  .map(({ path }) => {
+    const [before = "", after = ""] = path.split("{slug}");
+    const rest = after.replaceAll(".", String.raw`\.`).replaceAll(/\{\w+\}/g, "[^/]+");
+    return new RegExp(`^((?:/(?:${translationCodes}))?${before})([^/]+?)(${rest})$`);
+  });
+
+/** Where a path leads that has a slug in other letters, or an id or register number in its place; null for nowhere. */
+export async function slugAddress(store: Queryable, path: string): Promise<string | null> {
+  const [, before = "", name = "", after = ""] =
+    slugPaths.map((form) => form.exec(path)).find((found) => found !== null) ?? [];
+  if (name === "") return null;
+  const slug = await slugOf(store, decodeURIComponent(name));
+  return slug === null || slug === name ? null : `${before}${slug}${after}`;
+}
+
+async function slugOf(store: Queryable, name: string): Promise<string | null> {
+  const small = name.toLowerCase();
+  if ((await recordBySlug(store, small)) !== null) return small;
+  const id = /^[1-9]\d{0,11}$/.test(name) ? Number(name) : 0;
+  const found = (await summarisedById(store, [id])).get(id);
+  if (found !== undefined) return found.slug;
+  const number = readOrgId(name);
+  if (!number.ok) return null;
+  const [known] = await knownByOrgId(store, [number.value.org_id]);
+  return known?.profile?.slug ?? null;
+}
