@@ -14,7 +14,7 @@ import { startProgress } from "./support/progress.ts";
 type Probe = (typeof probes)[number];
 
 const timeoutMs = 20_000;
-const notProbed = "not probed: needs the service";
+const notProbed = "not probed: ";
 
 const command = wordedCommand("ready", {
   args: { url: textOption, dir: textOption, json },
@@ -30,15 +30,18 @@ const command = wordedCommand("ready", {
     const findings: { name: string; path: string; result: string }[] = [];
     for (const probe of probes) {
       const path = probe.path.replace("{slug}", slug).replace("{payable}", payable);
-      const isProbed = dir === undefined || probe.service !== true;
-      const result = isProbed ? await judged(read(path, probe), probe) : notProbed;
+      const lacking = dir !== undefined && probe.service ? "needs the service" : lackingIn(path);
+      const result =
+        lacking === null ? await judged(read(path, probe), probe) : notProbed + lacking;
       progress.at(findings.push({ name: probe.name, path, result }));
     }
     progress.end();
-    const wrong = findings.filter(({ result }) => result !== "ok" && result !== notProbed).length;
+    const wrong = findings.filter(
+      ({ result }) => result !== "ok" && !result.startsWith(notProbed),
+    ).length;
     print(args, { ready: wrong === 0, findings }, () => [
       ...findings.map(
-        ({ name, path, result }) => `${name.padEnd(26)} ${path.padEnd(44)} ${result}`,
+        ({ name, path, result }) => `${name.padEnd(28)} ${path.padEnd(44)} ${result}`,
       ),
       wrong === 0 ? "Ready." : `${wrong} of ${findings.length} are not as they should be.`,
     ]);
@@ -60,11 +63,14 @@ async function judged(asked: Promise<Response>, { status = 200, type = "", has }
   }
 }
 
-/** The slug of the first nonprofit of a list; without one, what is answered of "none" shows that. */
+const noSlug = "{none}";
+const lackingIn = (path: string) => (path.includes(noSlug) ? "there is no such nonprofit" : null);
+
+/** The slug of the first nonprofit of a list. */
 async function slugIn(list: Promise<Response>): Promise<string> {
   const text = await list.then((answer) => answer.text()).catch(() => "");
   const answer = objectIn(text) as { nonprofits?: { slug: string }[] } | null;
-  return answer?.nonprofits?.[0]?.slug ?? "none";
+  return answer?.nonprofits?.[0]?.slug ?? noSlug;
 }
 
 const ask = (address: URL, { accept = "*/*", post }: Partial<Probe>): Promise<Response> =>

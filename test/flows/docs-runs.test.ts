@@ -92,6 +92,7 @@ const notRun: readonly (readonly [begins: RegExp, reason: string])[] = [
   [/^bun run import-hits (?:--all )?cloudflare/, "a log of a CDN: import-hits.test.ts"],
   [/^bun run chain /, "wants the local chain: test/scripts/chain"],
   [/^bun run verify\b/, "wants another directory, or a receipt: verify.test.ts"],
+  [/^bun run ready\b/, "wants a running directory: docs-commands.test.ts has one"],
   [/--heads https:/, "wants a copy elsewhere: review.test.ts"],
   [/^bun run review (?:show|approve|reject|check|erase|revert|agent)/, "wants what somebody sent"],
   [/^bun run review (?:revoke .*\[|profile\b)/, "wants two profiles of one: review.test.ts"],
