@@ -1,34 +1,7 @@
-import { answerBytes } from "#content/contract/base/json.ts";
-import { endpoint } from "#site/documents/endpoint.ts";
+import guide from "#content/editorial/guides/api-catalog.json?raw";
+import { endpoint, filled } from "#site/documents/endpoint.ts";
 
-/** Source: RFC 9727, as a link set of RFC 9264. */
+/** Source: RFC 9727, as a link set of RFC 9264. The paths of the description begin at its second anchor. */
 export const GET = endpoint<"/.well-known/api-catalog">(({ baseUrl }) =>
-  answerBytes({
-    linkset: [
-      {
-        anchor: `${baseUrl}/.well-known/api-catalog`,
-        item: [{ href: `${baseUrl}/` }, { href: `${baseUrl}/mcp` }],
-      },
-      {
-        // The server of the description: its paths begin here.
-        anchor: `${baseUrl}/`,
-        "service-desc": [
-          { href: `${baseUrl}/openapi.json`, type: "application/json" },
-          { href: `${baseUrl}/agents.arazzo.yaml`, type: "application/yaml" },
-        ],
-        "service-doc": [
-          { href: `${baseUrl}/agents.md`, type: "text/markdown" },
-          { href: `${baseUrl}/llms.txt`, type: "text/plain" },
-          { href: `${baseUrl}/SKILL.md`, type: "text/markdown" },
-        ],
-        status: [{ href: `${baseUrl}/healthz`, type: "application/json" }],
-      },
-      {
-        anchor: `${baseUrl}/mcp`,
-        "service-desc": [
-          { href: `${baseUrl}/.well-known/mcp/server-card.json`, type: "application/json" },
-        ],
-      },
-    ],
-  }),
+  filled(guide, { base_url: baseUrl }),
 );
