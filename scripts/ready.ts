@@ -53,7 +53,10 @@ const command = wordedCommand("ready", {
 async function judged(asked: Promise<Response>, { status = 200, type = "", has }: Probe) {
   try {
     const answer = await asked;
-    const [text, isType] = [await answer.text(), answer.headers.get("content-type") ?? "nothing"];
+    const header = (name: string) => answer.headers.get(name) ?? "";
+    // What x402 asks for stands in a header, in base64.
+    const text = (await answer.text()) + atob(header("payment-required"));
+    const isType = header("content-type");
     if (answer.status !== status) return `answers ${answer.status}, not ${status}`;
     if (!isType.startsWith(type)) return `is ${isType}, not ${type}`;
     const lacking = has.find((pattern) => !new RegExp(pattern, "m").test(text));
@@ -73,10 +76,10 @@ async function slugIn(list: Promise<Response>): Promise<string> {
   return answer?.nonprofits?.[0]?.slug ?? noSlug;
 }
 
-const ask = (address: URL, { accept = "*/*", post }: Partial<Probe>): Promise<Response> =>
+const ask = (address: URL, { headers, post }: Partial<Probe>): Promise<Response> =>
   fetch(address, {
     ...(post === undefined ? {} : { method: "POST", body: JSON.stringify(post) }),
-    headers: { accept, "content-type": "application/json" },
+    headers: { accept: "*/*", "content-type": "application/json", ...headers },
     redirect: "manual",
     signal: AbortSignal.timeout(timeoutMs),
   });

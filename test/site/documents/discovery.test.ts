@@ -152,6 +152,7 @@ const notTools = [
   "what_is_wrong",
   "suggested_value",
   "receipt_url",
+  "looked_for",
   "giver_answers",
 ];
 
