@@ -23,7 +23,8 @@ const knownBy = (operation: Operation) => {
     // Pages put their language behind the address of a form.
     query: [...Object.keys(query?.shape ?? {}), ...(takes === "form" ? ["language"] : [])],
     body: body?.shape,
-    strict: limit === "donate" || (method === "post" && body?.storesNothing !== true),
+    strict:
+      limit === "donate" || limit === "pay" || (method === "post" && body?.storesNothing !== true),
     // What a published protocol answers has members of its own.
     named: tag !== "Reconciliation" && tag !== "MCP",
   };

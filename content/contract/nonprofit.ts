@@ -263,7 +263,13 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
       .describe("Money by period, newest first, from filings and registers; the newest 20 periods"),
     provenance: z.record(z.string(), FieldProvenance),
     enriched_by: z
-      .array(z.object({ agent_name: z.string(), field: z.string(), reviewed_at: z.string() }))
+      .array(
+        z.object({
+          agent_name: z.string(),
+          field: z.string(),
+          reviewed_at: z.string().describe("ISO 8601, UTC"),
+        }),
+      )
       .max(20)
       .describe("The agents in provenance, each with its field, the newest first"),
     updated_at: z.string().describe("ISO 8601, UTC"),

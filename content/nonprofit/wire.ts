@@ -11,7 +11,7 @@ import {
   type FacetCounts,
   staticPagesMax,
 } from "#content/contract/browse.ts";
-import { isoTime, wireTime } from "#content/contract/base/time.ts";
+import { isoTime } from "#content/contract/base/time.ts";
 import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer } from "./facets.ts";
 import { financesOf } from "./finances.ts";
@@ -159,7 +159,7 @@ const enrichedBy = ({ provenance }: NonprofitRecord): NonprofitDetail["enriched_
     .flatMap(([field, { agents, applied_at }]) =>
       [...new Set(agents.map(shownName))].map((agent_name) => ({
         ...{ agent_name, field },
-        reviewed_at: wireTime(new Date(applied_at)),
+        reviewed_at: isoTime(applied_at),
       })),
     )
     .slice(0, 20);

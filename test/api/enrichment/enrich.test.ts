@@ -94,7 +94,7 @@ describe("a structured field", () => {
       { agent_name: "Bot A", field: "website" },
       { agent_name: "Bot B", field: "website" },
     ]);
-    expect(profile.enriched_by[0]?.reviewed_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    expect(profile.enriched_by[0]?.reviewed_at).toBe(profile.provenance["website"]?.applied_at);
   });
 
   test("one agent twice, in any spelling of its id, is one agent", async () => {

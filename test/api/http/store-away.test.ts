@@ -23,10 +23,12 @@ const inPlaces: Record<string, string> = {
   donation_id: "1",
   delivery: "1",
   kind: "entity",
+  address: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
 };
 const queries: Record<string, string> = {
   recommendNonprofits: "?cause=health",
   compareNonprofits: "?orgs=oak",
+  findOrganisations: "?name=oak",
   listAgentSubmissions: "?agent_id=a",
   getReconciliation: `?queries=${encodeURIComponent('{"a": {"query": "Hope"}}')}`,
 };
@@ -37,6 +39,9 @@ const bodies: Record<string, unknown> = {
 };
 /** These ask nothing of the store, or are refused before. */
 const withoutStore = [
+  "listAddresses",
+  "callTool",
+  "callReadingTool",
   "browseNonprofits",
   "compareForPeople",
   "searchForPeople",
