@@ -300,7 +300,7 @@ describe("refuses", () => {
     [400, "invalid_parameter", "/api/donate/well?payer=0OIl"],
     [400, "invalid_parameter", "/api/donate/well?payer=7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSK"],
     [404, "nonprofit_not_found", "/api/donate/nobody"],
-    [404, "nonprofit_not_found", "/api/donate/WELL"],
+    [404, "nonprofit_not_found", "/api/donate/wells"],
     [410, "nonprofit_withdrawn", "/api/donate/gone"],
     [422, "nonprofit_without_wallet", "/api/donate/poor"],
     [400, "memo_unknown", "/api/donate/well/status"],

@@ -40,6 +40,7 @@ const bodies: Record<string, unknown> = {
 /** These ask nothing of the store, or are refused before. */
 const withoutStore = [
   "listAddresses",
+  "callReadTool",
   "callTool",
   "callReadingTool",
   "browseNonprofits",

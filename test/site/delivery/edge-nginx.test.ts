@@ -347,7 +347,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
 
     test("not about profiles and lists without a query, nor with one that means nothing", async () => {
       const before = service.asked.length;
-      for (const path of ["/api/nonprofits", "/api/nonprofits/water-for-all?utm=1", "/?q=1"]) {
+      for (const path of ["/api/nonprofits", "/api/causes?utm=1", "/?q=1"]) {
         expect((await get(path)).status).toBe(200);
       }
       expect(service.asked).toHaveLength(before);
