@@ -11,11 +11,8 @@ import {
 } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { DraftQuery } from "#content/contract/reconciliation.ts";
-import type {
-  Organisation,
-  OrganisationItem,
-  OrganisationsFound,
-} from "#content/contract/standing.ts";
+import type { Organisation, OrganisationsFound } from "#content/contract/standing.ts";
+import { batchAnswer } from "#content/register/standing-batch.ts";
 import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
@@ -160,7 +157,7 @@ async function checked(
   const knownOf = new Map(orgIds.map((orgId, at) => [orgId, found[at]]));
   const { baseUrl } = context.config;
   const scopes = await scopesNow(context);
-  const organisations = numbers.map((number, at): OrganisationItem => {
+  const organisations = numbers.map((number, at) => {
     const query = ids[at] ?? "";
     if (!number.ok) {
       const { status, code: kind, detail } = refusalOf(organisationProblems, number.failure);
@@ -169,5 +166,5 @@ async function checked(
     const known = knownOf.get(number.value.org_id) ?? nothingKnown;
     return { query, ...organisationAnswer(number.value, known, { scopes, baseUrl }) };
   });
-  return { count: organisations.length, organisations };
+  return batchAnswer(organisations);
 }

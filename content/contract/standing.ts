@@ -80,10 +80,20 @@ export const Organisation = named("Organisation", {
 });
 export type Organisation = z.infer<typeof Organisation>;
 
+const meaning_id = z.string().describe("Key of the words in `meanings`");
+const statedOnce = { meaning: true, register_name: true } as const;
+const ofRegister = { register_name: true, licence: true, attribution: true } as const;
+
 /** A number of a batch: what is known, or why it cannot be looked up. */
 export const OrganisationItem = Organisation.partial()
   .extend({
     query: z.string().describe("The number as it was sent"),
+    standing: StandingStatement.omit(statedOnce).extend({ meaning_id }).optional(),
+    deductibility: DeductibilityStatement.omit(statedOnce).extend({ meaning_id }).nullish(),
+    giver_answers: z
+      .array(GiverAnswer.omit({ reason: true }).extend({ reason_id: meaning_id }))
+      .optional(),
+    registers: z.array(RegisterStatement.omit(ofRegister)).optional(),
     error: z
       .object({ status: z.int(), code: z.string(), detail: z.string() })
       .optional()
@@ -115,8 +125,13 @@ export const OrganisationsBody = named(
 
 export const OrganisationsAnswer = named("OrganisationsAnswer", {
   count: z.int().min(0).describe("As many as were sent"),
+  registers: z
+    .record(z.string(), RegisterStatement.pick(ofRegister))
+    .describe("The registers that items name, by their ids"),
+  meanings: z.record(z.string(), z.string()).describe("Words that items refer to, by their ids"),
   organisations: z.array(OrganisationItem).describe("In the order in which they were sent"),
 });
+export type OrganisationsAnswer = z.infer<typeof OrganisationsAnswer>;
 
 /** 200 of GET /api/organisations. */
 export const OrganisationsFound = named("OrganisationsFound", {

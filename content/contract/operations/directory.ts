@@ -183,7 +183,12 @@ export const directoryOperations = operations("Directory", {
   checkOrganisations: {
     method: "post",
     path: addresses.standing.path,
-    body: { shape: OrganisationsBody, refusal: "invalid_numbers" },
+    body: {
+      shape: OrganisationsBody,
+      refusal: "invalid_numbers",
+      storesNothing: true,
+      list: "ids",
+    },
     ok: { description: "What is known of each", shape: OrganisationsAnswer },
   },
   listCauses: {

@@ -294,7 +294,9 @@ describe("an answer in JSON", () => {
   test("has the fields of its items that are named, and weighs 4 kB for ten of them", async () => {
     const { bytes, body } = await asked("/api/search?q=harbour&limit=10&fields=slug,name");
     expect(bytes).toBeLessThanOrEqual(4_000);
-    expect(body.nonprofits.map((one: object) => Object.keys(one))).toEqual(Array(10).fill(two));
+    expect(body.nonprofits.map((one: object) => Object.keys(one))).toEqual(
+      Array.from({ length: 10 }, () => two),
+    );
     expect(body.results).toEqual(body.nonprofits);
     const next = await asked(body.next.replace("https://almoner.example", ""));
     expect(Object.keys(next.body.results[9])).toEqual(two);

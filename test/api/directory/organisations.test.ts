@@ -175,6 +175,41 @@ describe("POST /api/organisations/standing", () => {
     ]);
   });
 
+  test("says once what holds of many: registers, licences and meanings", async () => {
+    await service.add(foodbank());
+    const ids = ["990305781", "210183", "530196605", "99-0305781"];
+    const { body } = await post({ ids });
+    const { registers, meanings, organisations } = OrganisationsAnswer.parse(body);
+    for (const [at, one] of organisations.entries()) {
+      const alone = await service.get(`/api/organisations/${ids[at]}`);
+      const whole = Organisation.parse(await alone.json());
+      expect(meanings[one.standing?.meaning_id ?? ""]).toBe(whole.standing.meaning);
+      expect(meanings[one.deductibility?.meaning_id ?? ""]).toBe(
+        whole.deductibility?.meaning as string,
+      );
+      expect(one.giver_answers?.map(({ reason_id }) => meanings[reason_id])).toEqual(
+        whole.giver_answers.map(({ reason }) => reason),
+      );
+      for (const [row, { licence, attribution }] of whole.registers.entries())
+        expect(registers[one.registers?.[row]?.register ?? ""]).toMatchObject({
+          licence,
+          attribution,
+        });
+    }
+    expect(JSON.stringify(organisations)).not.toContain("licence");
+    expect(new Set(Object.values(meanings)).size).toBe(Object.keys(meanings).length);
+  });
+
+  test("takes a bare array, and is refused without a word of storing", async () => {
+    const { body } = await post(["990305781"]);
+    expect(body).toEqual((await post({ ids: ["990305781"] })).body);
+    for (const bad of [[], [7], {}, [["990305781"]]]) {
+      const refused = await post(bad);
+      expect(refused).toMatchObject({ status: 400, body: { code: "invalid_numbers" } });
+      expect(refused.body.detail).not.toContain("stored");
+    }
+  });
+
   test("takes 1,000 numbers, and no more", async () => {
     const ids = Array.from({ length: 1_001 }, (_, at) => String(100_000_000 + at));
     expect((await post({ ids: ids.slice(1) })).body).toMatchObject({ count: 1_000 });

@@ -1,0 +1,51 @@
+import type {
+  Organisation,
+  OrganisationItem,
+  OrganisationsAnswer,
+} from "#content/contract/standing.ts";
+import { registerById } from "#content/nonprofit/register-facts.ts";
+
+type Item = Pick<OrganisationItem, "query" | "error">;
+
+/** Answers about many numbers, which refer to what is said of many of them: registers with their licences, and meanings. */
+export function batchAnswer(found: readonly (Item & Partial<Organisation>)[]): OrganisationsAnswer {
+  const ids = new Map<string, string>();
+  const registers = new Map<string, OrganisationsAnswer["registers"][string]>();
+  const meanings: Record<string, string> = {};
+  const idOf = (what: string, text: string): string => {
+    const id = ids.get(text) ?? (what in meanings ? `${what} (${ids.size})` : what);
+    ids.set(text, id);
+    meanings[id] = text;
+    return id;
+  };
+  const referring = <Said extends { value: string; meaning: string; register_name: string | null }>(
+    kind: string,
+    { meaning, register_name: _name, ...said }: Said,
+  ) => ({ ...said, meaning_id: idOf(`${kind}: ${said.value}`, meaning) });
+  const organisations = found.map((one): OrganisationItem => {
+    const { query, error, standing, deductibility, giver_answers, registers: rows, ...known } = one;
+    if (standing === undefined) return { query, ...(error && { error }) };
+    for (const { register } of rows ?? []) {
+      const { name = register, licence, attribution = "" } = registerById(register) ?? {};
+      if (licence !== undefined)
+        registers.set(register, { register_name: name, licence, attribution });
+    }
+    return {
+      query,
+      ...known,
+      standing: referring("standing", standing),
+      deductibility: deductibility && referring("deductibility", deductibility),
+      giver_answers: giver_answers?.map(({ reason, ...said }) => ({
+        ...said,
+        reason_id: idOf(`${said.question}: ${said.value}`, reason),
+      })),
+      registers: rows?.map(({ register_name: _name, licence: _l, attribution: _a, ...row }) => row),
+    };
+  });
+  return {
+    count: organisations.length,
+    registers: Object.fromEntries(registers),
+    meanings,
+    organisations,
+  };
+}
