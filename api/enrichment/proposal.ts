@@ -1,6 +1,6 @@
 import details from "#content/editorial/problem-details.json";
 import type { Context } from "#api/context.ts";
-import { agentSecretOf, networkHash } from "#api/http/client.ts";
+import { agentSecretOf, bearerOf, networkHash } from "#api/http/client.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
@@ -32,6 +32,15 @@ export function givenSecret(request: Request): string | null {
   const secret = agentSecretOf(request);
   return secret === null ? null : secretDigest(secret);
 }
+
+/** What is said of a secret that does not fit: a token of any other kind came, and is not that of the agent. */
+export const secretFailure = <Failure extends { kind: string }>(
+  request: Request,
+  failure: Failure,
+): Failure =>
+  failure.kind === "agent_secret_missing" && bearerOf(request) !== null
+    ? { ...failure, kind: "agent_secret_wrong" }
+    : failure;
 
 const unauthorised = {
   status: 401,

@@ -30,6 +30,7 @@ import { enrich, type EnrichFailure } from "#content/enrichment/enrich.ts";
 import {
   givenSecret,
   secretAnswers,
+  secretFailure,
   agentRefusals,
   proposalCall,
   proposalWorld,
@@ -43,7 +44,8 @@ export const enrichRoutes = (context: Context) => {
     pathOf(operations.submitEnrichment),
     async ({ params: { slug }, body, request }) => {
       const outcome = await enrich(verb, { ...proposalCall(context, request), slug, body });
-      if (!outcome.ok) return refuse(answersTo(config.baseUrl, slug), outcome.failure);
+      if (!outcome.ok)
+        return refuse(answersTo(config.baseUrl, slug), secretFailure(request, outcome.failure));
       const { submissions } = outcome.value;
       const live = submissions.filter(({ status }) => status === "applied").length;
       activity.count("enrich:submitted", submissions.length);
@@ -96,7 +98,9 @@ export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" 
     async ({ body: { agent_id }, request }: { body: { agent_id: string }; request: Request }) => {
       const outcome = await verb(context, { agent_id, secret: givenSecret(request) });
       if (outcome.ok) limits.stored("agents", request, rowBytes + 2 * sizeOf(agent_id));
-      return outcome.ok ? outcome.value : refuse(keyAnswers, outcome.failure);
+      return outcome.ok
+        ? outcome.value
+        : refuse(keyAnswers, secretFailure(request, outcome.failure));
     };
   return new Elysia()
     .post(pathOf(operations.bindAgent), keyed(bindAgent), schemaOf(operations.bindAgent))

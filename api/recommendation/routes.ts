@@ -27,7 +27,12 @@ import {
   type DraftRefusal,
 } from "#content/recommendation/draft-recommendation.ts";
 import { recommend } from "#content/recommendation/recommend.ts";
-import { agentRefusals, proposalCall, proposalWorld } from "#api/enrichment/proposal.ts";
+import {
+  agentRefusals,
+  proposalCall,
+  proposalWorld,
+  secretFailure,
+} from "#api/enrichment/proposal.ts";
 
 const cachedBytesMax = 16 * 1024 * 1024;
 const minuteMs = 60_000;
@@ -111,7 +116,9 @@ export const recommendDraftRoutes = (context: Context) => {
         async ({ body, request }) => {
           const call = { ...proposalCall(context, request), body };
           const outcome = await draftRecommendation(verb, call);
-          return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);
+          return outcome.ok
+            ? outcome.value
+            : refuse(draftAnswers, secretFailure(request, outcome.failure));
         },
         schemaOf(
           operations.draftRecommendation,

@@ -204,7 +204,11 @@ export type PendingDonation = z.infer<typeof PendingDonation>;
 export const DonationStatus = named("DonationStatus", {
   status: z.enum(["pending", "received"]),
   memo: z.string(),
-  retry_after_s: z.int().positive().describe("Seconds until it is worth asking again"),
+  retry_after_s: z
+    .int()
+    .positive()
+    .optional()
+    .describe("While pending: seconds until it is worth asking again"),
   settlement: Settlement.nullable().describe("Of the transfer with this memo; null while pending"),
 });
 export type DonationStatus = z.infer<typeof DonationStatus>;

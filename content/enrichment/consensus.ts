@@ -1,3 +1,5 @@
+import testWords from "#content/editorial/test-data.json";
+import type { TestCause } from "./value.ts";
 import type { FieldType } from "#content/contract/enrichment.ts";
 
 /** Distinct agents whose agreement makes a value live. Source: spec, "Limits", consensus threshold. */
@@ -136,7 +138,7 @@ export type SubmissionState =
   | { kind: "publishing"; agents: number; held: boolean }
   | { kind: "accepted" }
   | { kind: "awaiting"; agents: number; rivals: boolean; tests: boolean; mode: ConsensusMode }
-  | { kind: "test" }
+  | { kind: "test"; cause: TestCause }
   | { kind: "queued" }
   | { kind: "audit" }
   | { kind: "corroborates" }
@@ -154,7 +156,7 @@ export function promotionNote(field: string, state: SubmissionState): string {
     case "awaiting":
       return awaiting(field, state);
     case "test":
-      return `Stored as test data, which never decides: a value at example.org or called placeholder, an agent called test or debug, or a city or region that is long, links or holds words of money or orders. Send the real ${field} with a real agent_id and agent_name to take part in consensus; a place that is really called so is set by an operator: POST /api/corrections/{slug}.`;
+      return `Stored as test data, which never decides: ${testWords[state.cause]}`;
     case "queued":
       return `Queued for review: ${field} is prose and never goes live by agreement of agents. A person accepts, edits or rejects it.`;
     case "audit":
@@ -175,7 +177,7 @@ function awaiting(
   const next =
     mode === "agents"
       ? "It goes live when a second, different agent submits the same value."
-      : "It goes live when a second, different agent on another network submits the same value.";
+      : "It goes live when a second, different agent in another network submits the same value.";
   const tie = rivals ? " Another value is pending too; a further agent breaks the tie." : "";
   const left = tests ? " Some of them sent test data, which never decides." : "";
   return `Awaiting consensus: ${said} this ${field}.${left} ${next}${tie}`;

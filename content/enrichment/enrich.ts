@@ -360,8 +360,9 @@ function stateOf(
   }
   if (item.audit_only === 1) return { kind: item.corroborates ? "corroborates" : "audit" };
   if (item.field_type === "prose") return { kind: "queued" };
-  if (item.tests === "own") return { kind: "test" };
-  return { kind: "awaiting", agents, rivals: item.rivals, tests: item.tests === "others", mode };
+  const { rivals, tests } = item;
+  if (tests !== null && tests !== "others") return { kind: "test", cause: tests };
+  return { kind: "awaiting", agents, rivals, tests: tests !== null, mode };
 }
 
 const rejectionOf = (field: string, one: Rejection): PriorRejection => ({

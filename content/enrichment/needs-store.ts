@@ -285,8 +285,7 @@ export async function needsAnswer(
       ? new Map<number, SecondOpinion[]>()
       : await secondOpinions(store, records, { ...shown, mode: shown.secondOpinions });
   return {
-    message:
-      "These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when two agents agree.",
+    message: `These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when ${agreeing[shown.secondOpinions ?? "agents"]} agree.`,
     ...shown.totals,
     note: unknownNote(asked.filters, ids.length),
     nonprofits: records.map((record) => ({
@@ -325,9 +324,13 @@ const currentFields = enrichableFields.filter((field) => !isRowField(field));
 
 const enrichUrl = (baseUrl: string, slug: string): string => `${baseUrl}/api/enrich/${slug}`;
 
+const agreeing: Readonly<Record<ConsensusMode, string>> = {
+  agents: "two agents",
+  networks: "two agents in different networks",
+};
 const secondAgent: Readonly<Record<ConsensusMode, string>> = {
   agents: "the second agent",
-  networks: "a second agent on another network",
+  networks: "a second agent in another network",
 };
 
 /** A field may have many rival values; an agent needs no more than the earliest to go and check. */

@@ -11,6 +11,7 @@ import {
   isQueueFull,
   rejectionReasons,
 } from "./consensus.ts";
+import { testCause, type TestCause } from "./value.ts";
 import { type Admitted, isOfAnotherNetwork } from "./proposal.ts";
 import type {
   FieldState,
@@ -56,7 +57,7 @@ export type StoredItem = Pick<
   corroborates: boolean;
   rivals: boolean;
   /** Whose value is test data: the agent's own, or that of others who sent the same. */
-  tests: "own" | "others" | null;
+  tests: TestCause | "others" | null;
   /** Whether any submission of the field is rejected. One kept by an earlier version has none. */
   any_rejected?: boolean;
 };
@@ -357,7 +358,12 @@ function itemOf(
     reason,
     corroborates: reason === corroborates && !isSecret(field),
     rivals,
-    tests: test_data === 1 ? "own" : tested && !isSecret(field) ? "others" : null,
+    tests:
+      test_data === 1
+        ? (testCause(fresh) ?? "filler")
+        : tested && !isSecret(field)
+          ? "others"
+          : null,
     any_rejected: rejects || state.any_rejected === 1,
   };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { fitted, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
-import { objectIn } from "#content/contract/base/json.ts";
+import { isBrokenObject, objectIn } from "#content/contract/base/json.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 
 // JSON escapes could smuggle in what the text itself may not hold.
@@ -49,6 +49,8 @@ export type ProseRow =
 
 export type ReadItem = ProseRow | { kind: "text" } | { kind: "wrong"; message: string };
 
+const brokenObject = "The value begins like a JSON object and is none: is a quote missing?";
+
 const nameLengthMax = 120;
 
 /**
@@ -57,7 +59,8 @@ const nameLengthMax = 120;
  */
 export function itemFrom(field: "programme" | "impact_metric", value: string): ReadItem {
   const object = objectIn(value);
-  if (object === null) return { kind: "text" };
+  if (object === null)
+    return isBrokenObject(value) ? { kind: "wrong", message: brokenObject } : { kind: "text" };
   if (field === "programme") {
     const read = fitted(ProgramItem, object);
     if (read.ok) return { kind: "programme", row: read.value };

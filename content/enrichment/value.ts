@@ -1,4 +1,5 @@
 import linkShorteners from "#content/editorial/link-shorteners.json";
+import type testWords from "#content/editorial/test-data.json";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import {
@@ -24,8 +25,9 @@ const prose = (raw: string): string => raw.normalize("NFC").replaceAll(/\s+/gu, 
 /** City and region keep their letter case: the contract folds only commas and spaces. */
 const place = (raw: string): string => prose(raw).replace(/[\s,]+$/u, "");
 
+const everyYear = /(?<!\d)\d{4}(?!\d)/g;
 /** The first year of four digits in a text; "" for none. */
-const year = (raw: string): string => /(?<!\d)\d{4}(?!\d)/.exec(raw)?.[0] ?? "";
+const year = (raw: string): string => raw.match(everyYear)?.[0] ?? "";
 
 /** In the plain letters of its look-alikes: a full-width "ｅ" is an "e", an ideographic full stop a dot. */
 const cleanEmail = (raw: string): string => raw.normalize("NFKC").replaceAll("\u3002", ".").trim();
@@ -155,7 +157,9 @@ const clean: Partial<Record<EnrichableField, (raw: string) => string>> = {
   contact_email: cleanEmail,
   city: normalise.city,
   region: normalise.region,
-  founded_year: normalise.founded_year,
+  // Of several years no one knows which was meant.
+  founded_year: (raw) =>
+    new Set(raw.match(everyYear)).size > 1 ? "" : normalise.founded_year(raw),
   tagline: normalise.tagline,
 };
 
@@ -173,7 +177,8 @@ const emptied: Partial<Record<EnrichableField, string>> = {
   contact_email: notAnEmail,
   city: noCity,
   region: noRegion,
-  founded_year: 'founded_year holds a year of four digits, like "1998".',
+  founded_year:
+    'founded_year holds one year of four digits, like "1998": that in which it was founded.',
 };
 
 /** What is wrong with a cleaned value, `compared` in its comparison form; null when it is usable. */
@@ -216,26 +221,32 @@ type Submitted = {
   agent_name: string;
 };
 
-/**
- * True for obvious test data, and for a city or region that reads like a message: it is accepted, but kept out of the
- * leaderboard, agents.md and second opinions, and decides nothing. Source: the decisions of the spec, "Enrichment".
- */
-export function isTestData({ field, value, agent_id, agent_name, ...known }: Submitted): boolean {
-  const onExampleHost =
+/** By what a submission is known for test data; content/editorial/test-data.json says it in words. */
+export type TestCause = keyof typeof testWords;
+
+const testRules: Readonly<Record<TestCause, (submitted: Submitted) => boolean>> = {
+  // As it is compared a host has one form: no final dot, no full-width letters.
+  example_host: ({ field, value, normalised_value }) =>
     (field === "website" || field === "contact_email") &&
-    // As it is compared a host has one form: no final dot, no full-width letters.
-    (exampleHost.test(value) ||
-      exampleHost.test(known.normalised_value ?? normalise[field](value)));
-  const isMessage = (field === "city" || field === "region") && !isHarmlessPlace(value);
-  const words = agent_name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " "); // "TestBot" is two words.
-  return (
-    onExampleHost ||
-    isMessage ||
-    fillerText.test(value) ||
+    (exampleHost.test(value) || exampleHost.test(normalised_value ?? normalise[field](value))),
+  message: ({ field, value }) =>
+    (field === "city" || field === "region") && !isHarmlessPlace(value),
+  filler: ({ value }) => fillerText.test(value),
+  // "TestBot" is two words.
+  test_agent: ({ agent_id, agent_name }) =>
     testAgent.test(agent_id) ||
-    testAgent.test(words)
-  );
-}
+    testAgent.test(agent_name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")),
+};
+
+/**
+ * Why a submission is test data, or a city or region that reads like a message: it is accepted, but kept out of the
+ * leaderboard, agents.md and second opinions, and decides nothing. Null for any other. Source: the decisions of the spec,
+ * "Enrichment".
+ */
+export const testCause = (submitted: Submitted): TestCause | null =>
+  (Object.keys(testRules) as TestCause[]).find((cause) => testRules[cause](submitted)) ?? null;
+
+export const isTestData = (submitted: Submitted): boolean => testCause(submitted) !== null;
 
 /**
  * True for a public service that gives links other, shorter addresses, or that leads on to an address in its query: who

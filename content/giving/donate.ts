@@ -124,7 +124,6 @@ export type StatusFailure =
   | { kind: "not_watched" }
   | ChainUnclear;
 
-const receivedAgainSeconds = 60;
 /** The page asks while someone looks at it; the sweep begins when they may have gone. */
 const firstSweepMs = 30_000;
 
@@ -165,6 +164,5 @@ export async function donationStatus(
 const received = (memo: string, settlement: DonationStatus["settlement"]): DonationStatus => ({
   status: "received",
   memo,
-  retry_after_s: receivedAgainSeconds,
   settlement,
 });

@@ -1,4 +1,3 @@
-import { isBrokenObject } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
@@ -122,16 +121,12 @@ function accept(
       : fail({ kind: "field_has_value", field });
   }
   if (!isRowField(field)) throw new Error(`${field} is no prose`);
-  // An agent's text may begin as it likes; an operator's edit that begins like an object is meant as one.
-  if (edited !== null && isBrokenObject(edited)) return unusable(brokenObject);
   const row = rowFrom(field, text);
   if (row === null) return unusable(metricAsText);
   return row.kind === "programme"
     ? accepted("programs", { programs: [...record.programs, row.row] })
     : accepted("impact_metrics", { impact_metrics: [...record.impact_metrics, row.row] });
 }
-
-const brokenObject = "The value begins like a JSON object and is none: is a quote missing?";
 
 const metricAsText =
   'A metric in plain text has no name and value of its own: approve it with a value like {"name": "Meals served", "value": "12,000", "unit": "meals", "period": "annual"}.';

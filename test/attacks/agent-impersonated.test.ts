@@ -192,7 +192,7 @@ test("a secret for an id that is not bound is not ignored, but any other token i
   const bound = await bind("behind a gateway");
   expect(await codeOf(await enrich("behind a gateway", city, ofGateway))).toEqual([
     401,
-    "agent_secret_missing",
+    "agent_secret_wrong",
   ]);
   expect((await enrich("behind a gateway", city, { secret: bound })).status).toBe(200);
   const crossSite = { ...ofGateway, headers: { "sec-fetch-site": "cross-site" } };

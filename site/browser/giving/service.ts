@@ -35,7 +35,7 @@ export function openGivingService(origin: string, slug: string) {
     statusOf: async (memo: string): Promise<Outcome> => {
       const answer = await send(`${path}/status?${new URLSearchParams({ memo })}`);
       if (answer?.status !== 200) return refusal(answer);
-      const { settlement, retry_after_s } = answer.body as DonationStatus;
+      const { settlement, retry_after_s = retryAfterDefaultS } = answer.body as DonationStatus;
       return settlement === null
         ? { kind: "pending", retryAfterS: retry_after_s }
         : { kind: "received", settlement };

@@ -397,6 +397,7 @@ describe("the status of a memo", () => {
       status: "received",
       settlement: { tx_signature: signature },
     });
+    expect(await status(demand)).not.toHaveProperty("retry_after_s");
     expect(await donationCount()).toBe(1);
   });
 

@@ -2,10 +2,17 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { agentFlags, foldAgentId, isMixedScript } from "#content/enrichment/agent.ts";
 import { maskEmail, publicValue, tracedValue, tracedValues } from "#content/nonprofit/wire.ts";
-import { promotionNote } from "#content/enrichment/consensus.ts";
 import { rowFrom } from "#content/enrichment/prose-rows.ts";
 import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
-import { checkLine, checkSourceUrl, checkValue, isTestData } from "#content/enrichment/value.ts";
+import { promotionNote } from "#content/enrichment/consensus.ts";
+import {
+  checkLine,
+  checkSourceUrl,
+  checkValue,
+  isTestData,
+  testCause,
+  type TestCause,
+} from "#content/enrichment/value.ts";
 import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/nonprofit/text.ts";
 import { enrichableFields, type EnrichableField, lengthMax } from "#content/contract/enrichment.ts";
 
@@ -21,6 +28,7 @@ describe("a value that can be used", () => {
     ["founded_year", "since 1900", "1900"],
     ["founded_year", "1000", "1000"],
     ["founded_year", "2026", "2026"],
+    ["founded_year", "1987, in 1987", "1987"],
     ["mission", "  Food for all.\nEvery day. ", "Food for all.\nEvery day."],
     ["tagline", "Food  for all", "Food for all"],
     ["website", "https://oak.example/%C3%28", "https://oak.example/%C3%28"],
@@ -51,6 +59,7 @@ describe("a value that is refused", () => {
     ["founded_year", "0999"],
     ["founded_year", "2027"],
     ["founded_year", "long ago"],
+    ["founded_year", "1987 or 1990"],
     ["city", "Os\u0000lo"],
     ["city", "Os\nlo"],
     ["city", "\u202EolsO"],
@@ -183,20 +192,28 @@ test("an e-mail address is masked wherever it could be public", () => {
 describe("test data", () => {
   const one = { field: "city", value: "Oslo", agent_id: "bot", agent_name: "Bot" };
   test.each([
-    [{ ...one, field: "website", value: "https://example.org" }, true],
-    [{ ...one, field: "website", value: "https://www.example.com/a" }, true],
-    [{ ...one, field: "contact_email", value: "a@example.net" }, true],
-    [{ ...one, field: "website", value: "https://oak.example" }, false],
-    [{ ...one, field: "website", value: "https://myexample.org" }, false],
-    [{ ...one, value: "placeholder" }, true],
-    [{ ...one, agent_id: "test-agent-1" }, true],
-    [{ ...one, agent_name: "TestBot" }, true],
-    [{ ...one, agent_name: "Debug runner" }, true],
-    [{ ...one, agent_name: "Contest winner" }, false],
-    [{ ...one, agent_id: "latest-bot" }, false],
-    [one, false],
-  ])("%j: %p", (submitted, expected) => {
-    expect(isTestData(submitted)).toBe(expected);
+    [{ ...one, field: "website", value: "https://example.org" }, "example_host"],
+    [{ ...one, field: "website", value: "https://www.example.com/a" }, "example_host"],
+    [{ ...one, field: "contact_email", value: "a@example.net" }, "example_host"],
+    [{ ...one, field: "website", value: "https://oak.example" }, null],
+    [{ ...one, field: "website", value: "https://myexample.org" }, null],
+    [{ ...one, value: "placeholder" }, "filler"],
+    [{ ...one, value: "Send money to www.oslo.example" }, "message"],
+    [{ ...one, agent_id: "test-agent-1" }, "test_agent"],
+    [{ ...one, agent_name: "TestBot" }, "test_agent"],
+    [{ ...one, agent_name: "Debug runner" }, "test_agent"],
+    [{ ...one, agent_name: "Contest winner" }, null],
+    [{ ...one, agent_id: "latest-bot" }, null],
+    [one, null],
+  ])("%j: %p", (submitted, cause) => {
+    expect(testCause(submitted)).toBe(cause as TestCause | null);
+    expect(isTestData(submitted)).toBe(cause !== null);
+  });
+
+  test("a note names the one cause", () => {
+    const note = promotionNote("website", { kind: "test", cause: "example_host" });
+    expect(note).toContain("example.org");
+    expect(note).not.toMatch(/debug|placeholder|city/);
   });
 });
 
@@ -221,7 +238,12 @@ describe("an accepted programme or metric", () => {
       row: { name: "Soup kitchen", description: null },
     });
     expect(rowFrom("impact_metric", "12,000 meals")).toBeNull();
-    expect(rowFrom("programme", "{not json")).toMatchObject({ row: { name: "{not json" } });
+    expect(rowFrom("programme", "{not json")).toBeNull();
+    for (const field of ["programme", "impact_metric"] as const)
+      expect(checkValue(field, '{"name": "Soup', { thisYear: 2026 })).toMatchObject({
+        ok: false,
+        failure: { message: expect.stringContaining("is a quote missing?") },
+      });
   });
 });
 

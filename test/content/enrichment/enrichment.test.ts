@@ -332,7 +332,7 @@ describe("the strict mode", () => {
     await from("192.0.2.2", "b");
     const asked = await wanted();
     expect(asked.map((one) => one.submitted_by)).toEqual(["a"]);
-    expect(asked[0]?.action).toContain("on another network");
+    expect(asked[0]?.action).toContain("in another network");
     const reviews = async () =>
       (await listReviews(strict.context, { kind: "contested", limit: 5 })).reviews.map(
         ({ summary }) => summary,
