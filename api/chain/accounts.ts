@@ -14,12 +14,14 @@ export const programs = {
   memo: new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"),
   /** The first memo program, which some wallets still use. */
   memoV1: new PublicKey("Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo"),
+  /** The same for less compute, which newer libraries use. */
+  memoV4: new PublicKey("Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH"),
   computeBudget: ComputeBudgetProgram.programId,
 } as const;
 
-/** Both memo programs, as text. */
+/** All memo programs, as text. */
 export const memoPrograms: ReadonlySet<string> = new Set(
-  [programs.memo, programs.memoV1].map((program) => program.toBase58()),
+  [programs.memo, programs.memoV1, programs.memoV4].map((program) => program.toBase58()),
 );
 
 /** The token account that a token program keeps for a wallet by default; off-curve wallets have one, too. */

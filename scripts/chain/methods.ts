@@ -28,31 +28,36 @@ type Client =
   | "service"
   /** Programs with @solana/web3.js; `bun run chain send` is one. */
   | "web3.js"
+  /** Programs with @solana/kit. */
+  | "kit"
   /** The stock clients of x402, of both versions. */
   | "x402";
 
 /** Every method of the local chain, and who calls it: one that nobody calls goes. */
 const clientsOf = {
-  getAccountInfo: ["service", "x402"],
+  getAccountInfo: ["service", "web3.js", "kit", "x402"],
   getBalance: ["service", "web3.js"],
   getBlockHeight: ["web3.js"],
+  getEpochInfo: ["kit"],
   getFirstAvailableBlock: ["service"],
   getGenesisHash: ["service"],
-  getLatestBlockhash: ["web3.js", "x402"],
-  getSignatureStatuses: ["service", "web3.js"],
-  getSignaturesForAddress: ["service"],
+  getLatestBlockhash: ["web3.js", "kit", "x402"],
+  getSignatureStatuses: ["service", "web3.js", "kit"],
+  getSignaturesForAddress: ["service", "web3.js", "kit"],
   getSlot: ["service"],
   getTokenSupply: ["service"],
   getTransaction: ["service"],
   isBlockhashValid: ["service"],
   requestAirdrop: ["web3.js"],
-  sendTransaction: ["service", "web3.js"],
-  simulateTransaction: ["service", "x402"],
-  signatureSubscribe: ["web3.js"],
-  signatureUnsubscribe: ["web3.js"],
+  sendTransaction: ["service", "web3.js", "kit"],
+  simulateTransaction: ["service", "kit", "x402"],
+  signatureSubscribe: ["web3.js", "kit"],
+  signatureUnsubscribe: ["web3.js", "kit"],
+  slotSubscribe: ["kit"],
+  slotUnsubscribe: ["kit"],
 } as const satisfies Record<string, readonly Client[]>;
 
-type Subscribing = "signatureSubscribe" | "signatureUnsubscribe";
+type Subscribing = `${"signature" | "slot"}${"Subscribe" | "Unsubscribe"}`;
 
 const noParams = z.tuple([]);
 const onlyOptions = z.tuple([Options]);
@@ -61,7 +66,8 @@ const statusesMax = 256;
 const signaturesMax = 1_000;
 
 const AccountOptions = z.looseObject({
-  encoding: z.literal("base64"),
+  // Nothing is parsed: then a validator answers base64, too.
+  encoding: z.enum(["base64", "jsonParsed"]),
   dataSlice: z.object({ offset: z.int().min(0), length: z.int().min(0) }).nullish(),
 });
 
@@ -86,6 +92,9 @@ const SimulateOptions = z.looseObject({
   replaceRecentBlockhash: z.boolean().nullish(),
 });
 
+/** As on mainnet. */
+const epochSlots = 432_000;
+
 const slot = method(onlyOptions, ({ slots }, params) => slots.at(commitmentIn(params)));
 
 /** What answers each, but for what is answered on a socket. The ledger knows accounts as they are now, at every commitment. */
@@ -107,6 +116,12 @@ export const methods: Readonly<Record<Exclude<keyof typeof clientsOf, Subscribin
     (ledger, [of]) => ledger.account(of)?.lamports ?? 0,
   ),
   getBlockHeight: slot,
+  getEpochInfo: method(onlyOptions, ({ slots, count }, params) => {
+    const absoluteSlot = slots.at(commitmentIn(params));
+    const [epoch, slotIndex] = [Math.floor(absoluteSlot / epochSlots), absoluteSlot % epochSlots];
+    const counted = { absoluteSlot, blockHeight: absoluteSlot, epoch, slotIndex };
+    return { ...counted, slotsInEpoch: epochSlots, transactionCount: count() };
+  }),
   getFirstAvailableBlock: method(noParams, () => 0),
   getGenesisHash: method(noParams, () => networks.local.genesis),
   getLatestBlockhash: methodInContext(onlyOptions, ({ slots }, params) => {
@@ -127,6 +142,7 @@ export const methods: Readonly<Record<Exclude<keyof typeof clientsOf, Subscribin
         signature: one.signature,
         slot: one.slot,
         err: one.outcome.err,
+        memo: null,
         blockTime: ledger.slots.timeOf(one.slot),
         confirmationStatus: ledger.slots.commitmentOf(one.slot),
       })),

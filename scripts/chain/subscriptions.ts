@@ -15,7 +15,8 @@ import {
 } from "./json-rpc.ts";
 import type { Ledger } from "./ledger.ts";
 
-type Subscription = { signature: string; commitment: Commitment };
+/** Null: of every slot. */
+type Subscription = { signature: string; commitment: Commitment } | null;
 
 /** Of one socket: what its client waits for, by the numbers that it was given. */
 export type Watch = {
@@ -31,31 +32,44 @@ const lookEveryMs = 100;
 const SubscribeParams = z.tuple([Signature, Options]);
 const UnsubscribeParams = z.tuple([z.int()]);
 
-/** Tells clients once when a signature has reached the commitment that they wait for. Nothing else is subscribed to. */
+/**
+ * Tells clients once when a signature has reached the commitment that they wait for, and of slots as they come. Nothing else
+ * is subscribed to.
+ */
 export function signatureSubscriptions(ledger: Ledger): WebSocketHandler<Watch> {
   let subscribed = 0;
 
   function answer({ waiting }: Watch, { method, params }: Call): number | boolean {
-    if (method === "signatureSubscribe") {
-      const [signature] = paramsIn(SubscribeParams, params);
+    const isOfSlots = method === "slotSubscribe";
+    if (isOfSlots || method === "signatureSubscribe") {
       if (waiting.size >= subscriptionsMax) throw refusal("Too many subscriptions");
-      waiting.set(++subscribed, { signature, commitment: commitmentIn(params) });
+      const wait = () => ({
+        signature: paramsIn(SubscribeParams, params)[0],
+        commitment: commitmentIn(params),
+      });
+      waiting.set(++subscribed, isOfSlots ? null : wait());
       return subscribed;
     }
-    if (method !== "signatureUnsubscribe") throw unknownMethod();
+    if (method !== "signatureUnsubscribe" && method !== "slotUnsubscribe") throw unknownMethod();
     const [subscription] = paramsIn(UnsubscribeParams, params);
     if (!waiting.delete(subscription)) throw refusal("Invalid subscription id.");
     return true;
   }
 
   function tell(socket: ServerWebSocket<Watch>): void {
-    for (const [subscription, { signature, commitment }] of socket.data.waiting) {
-      const landing = ledger.seen(signature, commitment);
+    const notify = (method: string, subscription: number, result: unknown) =>
+      socket.send(JSON.stringify({ jsonrpc: "2.0", method, params: { result, subscription } }));
+    for (const [subscription, awaited] of socket.data.waiting) {
+      if (awaited === null) {
+        const slot = ledger.slots.now();
+        notify("slotNotification", subscription, { slot, parent: slot - 1, root: slot - 32 });
+        continue;
+      }
+      const landing = ledger.seen(awaited.signature, awaited.commitment);
       if (landing === null) continue;
       socket.data.waiting.delete(subscription);
-      const result = inContext(ledger.slots.at(commitment), { err: landing.outcome.err });
-      const params = { result, subscription };
-      socket.send(JSON.stringify({ jsonrpc: "2.0", method: "signatureNotification", params }));
+      const result = inContext(ledger.slots.at(awaited.commitment), { err: landing.outcome.err });
+      notify("signatureNotification", subscription, result);
     }
   }
 

@@ -220,14 +220,12 @@ describe("money that moves inside a program's own calls", () => {
 });
 
 describe("memos", () => {
-  test("of both memo programs are read, in any script", async () => {
-    const old = new TransactionInstruction({
-      programId: programs.memoV1,
-      keys: [],
-      data: Buffer.from("भारत 🇮🇳"),
-    });
-    const paid = await landed(donor.pay({ to: local.wallet(), also: [old], memo: "second" }));
-    expect(paid.memos).toEqual(["भारत 🇮🇳", "second"]);
+  test("of all memo programs are read, in any script", async () => {
+    const memoOf = (programId: PublicKey, text: string) =>
+      new TransactionInstruction({ programId, keys: [], data: Buffer.from(text) });
+    const also = [memoOf(programs.memoV1, "भारत 🇮🇳"), memoOf(programs.memoV4, "newest")];
+    const paid = await landed(donor.pay({ to: local.wallet(), also, memo: "third" }));
+    expect(paid.memos).toEqual(["भारत 🇮🇳", "newest", "third"]);
   });
 
   test("without text are empty", async () => {

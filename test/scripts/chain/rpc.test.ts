@@ -41,7 +41,13 @@ const usdcAccount = (owner: string) => tokenAccount(new PublicKey(owner), usdcMi
 describe("@solana/web3.js", () => {
   test("knows the chain", async () => {
     expect(await connection.getGenesisHash()).toBe(networks.local.genesis);
-    expect(await connection.getSlot()).toBe(await connection.getBlockHeight());
+    const slot = await connection.getSlot();
+    expect(await connection.getBlockHeight()).toBe(slot);
+    const { absoluteSlot, epoch, slotIndex, slotsInEpoch } = await connection.getEpochInfo();
+    expect([absoluteSlot, epoch * slotsInEpoch + slotIndex]).toEqual([slot, slot]);
+    // What nothing takes apart is told as it is.
+    const mint = await connection.getParsedAccountInfo(usdcMint);
+    expect(mint.value?.owner).toEqual(programs.token);
   });
 
   test("gets SOL from the faucet", async () => {
@@ -133,7 +139,7 @@ describe("a subscription to a signature", () => {
     const subscription = told[0]?.["result"];
     ask(2, "signatureUnsubscribe", subscription);
     ask(3, "signatureUnsubscribe", subscription);
-    ask(4, "slotSubscribe");
+    ask(4, "rootSubscribe");
     ask(5, "signatureSubscribe", failed, { commitment: "processed" });
     while (told.length < 6) await Bun.sleep(10);
     expect(told.slice(1)).toMatchObject([
@@ -148,6 +154,18 @@ describe("a subscription to a signature", () => {
     ]);
     await Bun.sleep(300);
     expect(told).toHaveLength(6);
+    ask(6, "slotSubscribe");
+    while (told.length < 8) await Bun.sleep(10);
+    const slots = told[6]?.["result"];
+    expect(told[7]).toMatchObject({
+      method: "slotNotification",
+      params: { subscription: slots, result: { slot: slow.chain.ledger.slots.now() } },
+    });
+    ask(7, "slotUnsubscribe", slots);
+    while (told.at(-1)?.["id"] !== 7) await Bun.sleep(10);
+    const before = told.length;
+    await Bun.sleep(300);
+    expect(told).toHaveLength(before);
     socket.close();
   });
 });
