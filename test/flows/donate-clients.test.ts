@@ -77,21 +77,21 @@ async function expectDonated(
   return { tx_signature: body?.["tx_signature"] };
 }
 
-describe.skipIf(!clientsInstalled)("@x402/fetch with @x402/svm, version 2", () => {
-  const ways: [string, "GET" | "POST", boolean][] = [
-    ["sponsored, by GET", "GET", true],
-    ["sponsored, by POST", "POST", true],
-    ["self-paid, by GET", "GET", false],
-    ["self-paid, by POST", "POST", false],
+describe.skipIf(!clientsInstalled)("@x402/fetch and @x402/axios with @x402/svm, version 2", () => {
+  const ways: ["fetch" | "axios", "GET" | "POST", string, boolean][] = [
+    ["fetch", "GET", "sponsored", true],
+    ["fetch", "POST", "sponsored", true],
+    ["fetch", "GET", "self-paid", false],
+    ["fetch", "POST", "self-paid", false],
+    ["axios", "GET", "sponsored", true],
   ];
-  test.each(ways)("pays %s", async (_, method, sponsored) => {
+  test.each(ways)("%s pays by %s, %s", async (library, method, _, sponsored) => {
     const donor = chain.donor();
     const [before, lamports] = [chain.usdcOf(wallet), lamportsOfSponsor()];
-    const query = sponsored ? "amount=2.5" : `amount=2.5&payer=${donor.address}`;
-    // The local chain's USDC is no asset that the client knows.
-    const spendControls = { allowedAssets: true };
-    const paid = await pay("pay-x402.mjs", donor, query, { method, spendControls });
-    const { tx_signature } = await expectDonated(paid, donor, 2.5, before);
+    // Nothing is set but the address of the chain; a dollar is its own cap.
+    const query = sponsored ? "amount=1" : `amount=1&payer=${donor.address}`;
+    const paid = await pay("pay-x402.mjs", donor, query, { library, method });
+    const { tx_signature } = await expectDonated(paid, donor, 1, before);
     expect(paid.receipt).toEqual({
       success: true,
       transaction: tx_signature,
@@ -113,13 +113,19 @@ describe.skipIf(!clientsInstalled)("@x402/fetch with @x402/svm, version 2", () =
   });
 });
 
-describe.skipIf(!clientsInstalled)("x402-fetch, version 1", () => {
-  test.each([true, false])("pays, sponsored: %p", async (sponsored) => {
+describe.skipIf(!clientsInstalled)("x402-fetch and x402-axios, version 1", () => {
+  // Nothing is set but the address of the chain; 0.10 USDC is their own cap.
+  const unchanged = { maxMicroUsdc: null };
+  test.each([
+    ["fetch", true],
+    ["fetch", false],
+    ["axios", true],
+  ])("%s pays, sponsored: %p", async (library, sponsored) => {
     const donor = chain.donor();
     const [before, lamports] = [chain.usdcOf(wallet), lamportsOfSponsor()];
-    const query = sponsored ? "amount=0.75" : `amount=0.75&payer=${donor.address}`;
-    const paid = await pay("pay-x402-v1.mjs", donor, query, { maxMicroUsdc: 10_000_000 });
-    const { tx_signature } = await expectDonated(paid, donor, 0.75, before);
+    const query = sponsored ? "amount=0.1" : `amount=0.1&payer=${donor.address}`;
+    const paid = await pay("pay-x402-v1.mjs", donor, query, { library, ...unchanged });
+    const { tx_signature } = await expectDonated(paid, donor, 0.1, before);
     expect(paid.receipt).toMatchObject({
       success: true,
       transaction: tx_signature,
@@ -129,12 +135,44 @@ describe.skipIf(!clientsInstalled)("x402-fetch, version 1", () => {
     expect(lamportsOfSponsor() < lamports).toBe(sponsored);
   });
 
-  test("pays at most 0.10 USDC unless its owner says otherwise", async () => {
-    const donor = chain.donor();
-    const unchanged = { maxMicroUsdc: null };
-    const above = await pay("pay-x402-v1.mjs", donor, "amount=0.2", unchanged);
+  test("fetch pays no more unless its owner says otherwise", async () => {
+    const above = await pay("pay-x402-v1.mjs", chain.donor(), "amount=0.2", unchanged);
     expect(above.refused).toContain("exceeds maximum");
-    expect((await pay("pay-x402-v1.mjs", donor, "amount=0.1", unchanged)).status).toBe(200);
+    const more = { maxMicroUsdc: 10_000_000 };
+    expect((await pay("pay-x402-v1.mjs", chain.donor(), "amount=0.2", more)).status).toBe(200);
+  });
+});
+
+describe.skipIf(!clientsInstalled)("programs that pay on chain by themselves", () => {
+  const Sent = z.object({ signature: z.string(), found: z.string().optional() });
+  const payBy = async (client: string, amount: string) => {
+    const [donor, before] = [chain.donor(), chain.usdcOf(wallet)];
+    const demand = (await (await fetch(donateUrl(`amount=${amount}`))).json()) as {
+      status_url: string;
+      solana_pay: string;
+    };
+    const secretKey = bs58.encode(donor.keypair.secretKey);
+    const how = { ...demand, link: demand.solana_pay, secretKey, rpcUrl: chain.url };
+    return { demand, donor, before, sent: Sent.parse(await runClient(client, how)) };
+  };
+
+  test("@solana/kit 8 with its programs, newest memo program included", async () => {
+    const { donor, before, sent } = await payBy("kit-8/pay.mjs", "1.25");
+    const body = JSON.stringify({ tx_signature: sent.signature });
+    const headers = { "content-type": "application/json" };
+    const proven = await fetch(donateUrl("amount=1"), { method: "POST", headers, body });
+    // More than the request names: its memo says how much it is of.
+    const answer = { status: proven.status, body: (await proven.json()) as Paid["body"] };
+    await expectDonated(answer, donor, 1.25, before);
+  });
+
+  test.each(["pay-0", "pay-1"])("@solana/pay, %s", async (version) => {
+    const { demand, donor, before, sent } = await payBy(`${version}/pay.mjs`, "2");
+    expect(sent.found).toBe(sent.signature);
+    const { settlement } = (await (await fetch(demand.status_url)).json()) as {
+      settlement: NonNullable<Paid["body"]>;
+    };
+    await expectDonated({ status: 200, body: settlement }, donor, 2, before);
   });
 });
 
@@ -144,17 +182,17 @@ describe.skipIf(!clientsInstalled)("below the sponsored minimum", () => {
     async (client) => {
       const donor = chain.donor();
       const before = chain.usdcOf(wallet);
-      const how = { spendControls: { allowedAssets: true }, maxMicroUsdc: 10_000_000 };
-      const unpaid = await pay(client, donor, "amount=0.01", how);
+      const how = { maxMicroUsdc: null };
+      const unpaid = await pay(client, donor, "amount=0.005", how);
       expect(unpaid.refused).toMatch(/feePayer|address string/);
       expect(chain.usdcOf(wallet)).toBe(before);
-      const query = `amount=0.01&payer=${donor.address}`;
+      const query = `amount=0.005&payer=${donor.address}`;
       expect((await pay(client, donor, query, how)).status).toBe(200);
     },
   );
 });
 
-test.skipIf(!clientsInstalled).each(["amount=5", "amount=0.01", "amount=5&payer=PAYER"])(
+test.skipIf(!clientsInstalled).each(["amount=5", "amount=0.005", "amount=5&payer=PAYER"])(
   "the schemas of @x402/core take the answer to ?%s",
   async (query) => {
     const core = clientFile("node_modules/@x402/core/dist/esm/schemas/index.mjs");

@@ -8,6 +8,7 @@ import {
   openPage,
   type WatchedPage,
 } from "#test/support/chromium.ts";
+import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { measured } from "#test/support/measured.ts";
 import { readQr } from "#test/support/qr.ts";
@@ -18,7 +19,10 @@ if (chromiumPath === null) {
   );
 }
 
-/** Runs in the page: an extension that registers itself as the Wallet Standard has it, before or after the page listens. */
+/**
+ * Runs in the page: an extension that registers itself as the Wallet Standard has it, before or after the page listens; with
+ * the stock library where that is installed.
+ */
 const aBrowserWallet = (address: string) => {
   const account = {
     address,
@@ -26,7 +30,10 @@ const aBrowserWallet = (address: string) => {
     chains: ["solana:localnet"],
     features: [],
   };
-  const page = globalThis as unknown as { signAndSend(base64: string): Promise<number[]> };
+  const page = globalThis as unknown as {
+    signAndSend(base64: string): Promise<number[]>;
+    registerWallet?(wallet: object): void;
+  };
   const wallet = {
     version: "1.0.0",
     name: "Test Wallet",
@@ -45,6 +52,7 @@ const aBrowserWallet = (address: string) => {
       },
     },
   };
+  if (page.registerWallet !== undefined) return page.registerWallet(wallet);
   type Api = { register(...wallets: unknown[]): void };
   const register = (api: Api) => api.register(wallet);
   dispatchEvent(new CustomEvent("wallet-standard:register-wallet", { detail: register }));
@@ -169,6 +177,11 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
       site.chain.land({ bytes });
       return [...(transaction.signatures[0] ?? [])];
     });
+    if (clientsInstalled) {
+      const entrypoints = [clientFile("wallet-standard.mjs")];
+      const [script] = (await Bun.build({ entrypoints, format: "iife" })).outputs;
+      await page.addInitScript({ content: (await script?.text()) ?? "" });
+    }
     await page.addInitScript(aBrowserWallet, donor.address);
     await page.goto(`${site.origin}/donate/wells?amount=3#pay`);
     await page.click(".wallets button:has-text('Pay with Test Wallet')");
