@@ -1,15 +1,10 @@
 import { z } from "zod";
+import words from "#content/editorial/wallets.json";
 import { base58Bytes } from "./base/base58.ts";
 import { named } from "./base/shape.ts";
-import { Cluster } from "./donation.ts";
-import words from "#content/editorial/wallets.json";
 
 /** Addresses in one POST /api/wallets. */
 export const walletsMax = 100;
-
-export const WalletStatus = z
-  .enum(["held", "active", "revoked", "replaced", "not known"])
-  .describe(words.status);
 
 /** How it was shown that a wallet is a nonprofit's, the strongest first. */
 export const walletProofs = {
@@ -21,31 +16,17 @@ export const walletProofs = {
   none: "none on record",
 } as const;
 
-const statement = {
+/** What the directory says of an address. */
+export const WalletAnswer = named("WalletAnswer", {
   address: z.string().describe("The address that was asked for"),
-  status: WalletStatus,
+  status: z.enum(["held", "active", "revoked", "replaced", "not known"]).describe(words.status),
   slug: z.string().nullable().describe("Whose it is, or was; null: not known"),
   name: z.string().nullable(),
   since: z.string().nullable().describe(words.since),
   proof: z.enum(Object.values(walletProofs)).nullable().describe(words.proof),
-};
-
-/** What the directory says of an address. */
-export const WalletAnswer = named("WalletAnswer", {
-  ...statement,
   jws: z.string().describe(words.jws),
 });
 export type WalletAnswer = z.infer<typeof WalletAnswer>;
-
-/** The payload of `jws`: the same, by whom, of which day. */
-export const WalletStatement = z.object({
-  type: z.literal("almoner-wallet-statement/1"),
-  issuer: z.string().describe("Origin of the directory that signed"),
-  day: z.string(),
-  cluster: Cluster,
-  ...statement,
-});
-export type WalletStatement = z.infer<typeof WalletStatement>;
 
 /** Whether a text is base58 of 32 bytes. */
 export const isSolanaAddress = (text: string): boolean => base58Bytes(text, 32) !== null;
@@ -55,8 +36,8 @@ export const WalletsBody = named("WalletsBody", {
     .array(z.string().refine(isSolanaAddress, { error: words.malformed }), {
       error: `addresses is an array of 1 to ${walletsMax} Solana addresses.`,
     })
-    .min(1, { error: `addresses is empty: send 1 to ${walletsMax} Solana addresses.` })
-    .max(walletsMax, { error: `Send at most ${walletsMax} addresses at once.` })
+    .min(1)
+    .max(walletsMax)
     .meta({ examples: [["4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"]] }),
 });
 

@@ -161,7 +161,7 @@ type FeePaid = Pick<PaymentExtra, "feePayer" | "fee_paid_by"> & {
 
 const unpaid = (why: keyof typeof notSponsored, least = ""): FeePaid => ({
   fee_paid_by: "payer",
-  whyUnpaid: `${notSponsored[why].replace("{least}", least)} ${why === "no_account" ? notSponsored.transfer : notSponsored.payer}`,
+  whyUnpaid: notSponsored[why].replace("{least}", least),
 });
 
 /** Who pays the network fee. */

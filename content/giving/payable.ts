@@ -15,24 +15,19 @@ export const paymentInfo = {
   protocols: [{ x402: {} }],
 };
 
-const text = { type: "string" };
-const inputSchema = {
-  type: { const: "http" },
-  method: { const: "GET" },
-  pathParams: { type: "object", properties: { slug: text }, required: ["slug"] },
-  queryParams: {
-    type: "object",
-    properties: Object.fromEntries(Object.keys(DonateParameters.shape).map((name) => [name, text])),
-  },
+/** Objects with these members, of which `required` are there. */
+const object = (properties: object, required: readonly string[] = []) =>
+  ({ type: "object", properties, required }) as const;
+const texts = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+const input = {
+  ...{ type: { const: "http" }, method: { const: "GET" } },
+  pathParams: object(texts(["slug"]), ["slug"]),
+  queryParams: object(texts(Object.keys(DonateParameters.shape))),
 };
 const schema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
-  type: "object",
-  properties: {
-    input: { type: "object", properties: inputSchema, required: ["type", "method", "pathParams"] },
-    output: { type: "object" },
-  },
-  required: ["input"],
+  ...object({ input: object(input, ["type", "method", "pathParams"]) }, ["input"]),
 };
 
 /** In a 402, the extension by which it is catalogued. Small, because it is sent as a header. Source: x402, "Extension: bazaar". */
@@ -49,18 +44,14 @@ export const bazaar = (slug: string, amount: string) => ({
 export const payablesMax = 20;
 
 /** /.well-known/x402: some addresses that can be paid, and the form of all of them. `baseUrl` has no trailing slash. */
-export function payables(baseUrl: string, network: DonationNetwork, slugs: readonly string[]) {
-  const { cluster, mint, ...chain } = networks[network];
-  const accepts = [
-    { scheme: "exact", network: offeredCaip2Of(cluster, caip2Of(chain)), asset: mint },
-  ];
-  return {
-    version: 1,
-    x402Version: 2,
-    resources: slugs.map((slug) => `${baseUrl}${routeTemplate.replace(":slug", slug)}`),
-    template: { url: `${baseUrl}${addresses.donate.path}{?amount,payer}`, routeTemplate, accepts },
-    cluster,
-    ...paymentInfo,
-    instructions: words.instructions.replaceAll("{base_url}", baseUrl),
-  };
-}
+export const payables = (baseUrl: string, network: DonationNetwork, slugs: readonly string[]) => ({
+  version: 1,
+  x402Version: 2,
+  resources: slugs.map((slug) => `${baseUrl}${routeTemplate.replace(":slug", slug)}`),
+  template: `${baseUrl}${addresses.donate.path}{?amount,payer}`,
+  network: offeredCaip2Of(networks[network].cluster, caip2Of(networks[network])),
+  asset: networks[network].mint,
+  cluster: networks[network].cluster,
+  ...paymentInfo,
+  instructions: words.instructions.replaceAll("{base_url}", baseUrl),
+});

@@ -1,18 +1,20 @@
 import { z } from "zod";
-import { WalletStatus, walletProofs } from "#content/contract/wallet.ts";
+import { isoDay } from "#content/contract/base/time.ts";
+import { WalletAnswer, walletProofs } from "#content/contract/wallet.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 
-const WalletOwner = z.object({
-  address: z.string(),
-  status: WalletStatus.exclude(["not known"]),
-  slug: z.string(),
-  name: z.string(),
-  /** Milliseconds since 1970; null where no record says. */
-  at: z.number().nullable(),
-  proof: z.enum(Object.keys(walletProofs) as (keyof typeof walletProofs)[]),
-});
-export type WalletOwner = z.infer<typeof WalletOwner>;
+/** What is said of an address, before it is signed. */
+export type WalletOwner = Omit<WalletAnswer, "jws">;
+
+const { address, status, slug, name } = WalletAnswer.shape;
+const Row = z
+  .object({ address, status, slug, name, at: z.number().nullable(), proof: z.string() })
+  .transform(({ at, proof, ...owner }): WalletOwner => ({
+    ...owner,
+    since: at === null ? null : isoDay(at),
+    proof: walletProofs[proof as keyof typeof walletProofs],
+  }));
 
 /** A wallet that has waited long enough is in effect, before it is written down, too. */
 const ownersSql = `
@@ -52,20 +54,23 @@ FROM known JOIN nonprofits AS n ON n.id = known.id
 ORDER BY CASE known.status WHEN 'active' THEN 0 WHEN 'held' THEN 1 ELSE 2 END, place`;
 
 /**
- * Whose these wallets are, were or will be, by address. Where several nonprofits have one it is the one's that had it first;
- * of those that had it once, the last. SQL, because it looks at what is, what waits and what was (the audit log) at once.
- * Indexes: nonprofits_by_wallet, one_held_wallet_per_nonprofit, audit_log_by_action, onboarding_by_nonprofit.
+ * Whose these wallets are, were or will be, in their order. Where several nonprofits have one it is the one's that had it
+ * first; of those that had it once, the last. SQL, because it looks at what is, what waits and what was (the audit log) at
+ * once. Indexes: nonprofits_by_wallet, one_held_wallet_per_nonprofit, audit_log_by_action, onboarding_by_nonprofit.
  */
 export async function ownersOf(
   store: Queryable,
   addresses: readonly string[],
   now: Date,
-): Promise<ReadonlyMap<string, WalletOwner>> {
+): Promise<WalletOwner[]> {
   const rows = await query(
     store,
     ownersSql,
     [JSON.stringify(addresses), now.getTime(), "from"],
-    WalletOwner,
+    Row,
   );
-  return new Map(rows.toReversed().map((owner) => [owner.address, owner]));
+  const owners = new Map(rows.toReversed().map((owner) => [owner.address, owner]));
+  return addresses.map((asked) => owners.get(asked) ?? { ...notKnown, address: asked });
 }
+
+const notKnown = { status: "not known", slug: null, name: null, since: null, proof: null } as const;

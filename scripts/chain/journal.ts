@@ -30,8 +30,7 @@ const schema = `
     (n INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE, slot INTEGER NOT NULL, bytes BLOB NOT NULL, ran TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS touched (address TEXT, n INTEGER, PRIMARY KEY (address, n)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS accounts
-    (address TEXT PRIMARY KEY, owner TEXT NOT NULL, lamports INTEGER NOT NULL, data BLOB NOT NULL);
-  CREATE TABLE IF NOT EXISTS landed (n INTEGER PRIMARY KEY, slot INTEGER NOT NULL, bytes BLOB NOT NULL)`;
+    (address TEXT PRIMARY KEY, owner TEXT NOT NULL, lamports INTEGER NOT NULL, data BLOB NOT NULL)`;
 
 /**
  * Opens a journal, and makes its folder; null keeps one in memory. One process holds it until it ends, however it ends;
@@ -74,16 +73,6 @@ export function openJournal(path: string | null) {
       ofAddress.all(address, slot, limit).flatMap((row) => entryOf(row) ?? []),
     /** How many transactions there are, and the slot of the newest. */
     newest: () => newest.get() ?? { n: 0, slot: 0 },
-    /** Hands over what a version wrote that kept transactions alone, to be run once more; then that is gone. */
-    takeOver: (run: (slot: number, bytes: Uint8Array) => void): void => {
-      const old = db.query<{ slot: number; bytes: Uint8Array }, []>(
-        "SELECT slot, bytes FROM landed ORDER BY n",
-      );
-      db.transaction(() => {
-        for (const { slot, bytes } of old.all()) run(slot, bytes);
-        db.run("DELETE FROM landed");
-      })();
-    },
     close: () => db.close(),
   };
 }

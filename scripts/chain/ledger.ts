@@ -81,12 +81,6 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
   for (const { address, owner, lamports, data } of journal.accounts()) {
     svm.put(address, owner, BigInt(lamports), data);
   }
-  svm.verify(false);
-  journal.takeOver((slot, bytes) => {
-    const transaction = transactionOf(bytes);
-    if (transaction !== null) run(bytes, transaction, slot);
-  });
-  svm.verify(true);
   slots.goOnAfter(journal.newest().slot);
   return {
     slots,

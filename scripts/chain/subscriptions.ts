@@ -43,11 +43,9 @@ export function signatureSubscriptions(ledger: Ledger): WebSocketHandler<Watch> 
     const isOfSlots = method === "slotSubscribe";
     if (isOfSlots || method === "signatureSubscribe") {
       if (waiting.size >= subscriptionsMax) throw refusal("Too many subscriptions");
-      const wait = () => ({
-        signature: paramsIn(SubscribeParams, params)[0],
-        commitment: commitmentIn(params),
-      });
-      waiting.set(++subscribed, isOfSlots ? null : wait());
+      const [signature] = isOfSlots ? [null] : paramsIn(SubscribeParams, params);
+      const commitment = commitmentIn(params);
+      waiting.set(++subscribed, signature === null ? null : { signature, commitment });
       return subscribed;
     }
     if (method !== "signatureUnsubscribe" && method !== "slotUnsubscribe") throw unknownMethod();

@@ -143,9 +143,7 @@ export function genesis(): Svm {
   svm.put(faucetKeypair.publicKey.toBase58(), system, faucetSol * lamportsPerSol, new Uint8Array());
   // The runtime has no memo program of version 4; it takes what the one before takes.
   svm.copyProgram(programs.memo.toBase58(), programs.memoV4.toBase58());
-  for (const mint of [usdcMint, formerMint]) {
-    svm.put(mint.toBase58(), programs.token.toBase58(), rentOfMint, mintData());
-  }
+  svm.put(usdcMint.toBase58(), programs.token.toBase58(), rentOfMint, mintData());
   return svm;
 }
 
@@ -174,6 +172,3 @@ export const faucetKeypair = keypairOf("almoner local faucet");
 
 /** The local chain's USDC, at the address of devnet's: no one needs its key, because the faucet may make it. */
 export const usdcMint = new PublicKey(networks.local.mint);
-
-/** Where it stood before, in journals of older versions. */
-const formerMint = keypairOf("almoner local usdc").publicKey;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compactVerify, createLocalJWKSet } from "jose";
-import { WalletAnswer, WalletStatement } from "#content/contract/wallet.ts";
+import { WalletAnswer } from "#content/contract/wallet.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import {
@@ -130,7 +130,7 @@ describe("whose wallet an address is", () => {
     const { payload, protectedHeader } = await compactVerify(jws, createLocalJWKSet(keys));
     expect(protectedHeader.alg).toBe("EdDSA");
     const type = "almoner-wallet-statement/1";
-    expect(WalletStatement.parse(JSON.parse(Buffer.from(payload).toString()))).toEqual({
+    expect(JSON.parse(Buffer.from(payload).toString())).toEqual({
       ...{ type, issuer: "https://almoner.example", cluster: "local", ...said },
       day: new Date(service.now()).toISOString().slice(0, 10),
     });

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { openJournal } from "#scripts/chain/journal.ts";
-import { faucetKeypair } from "#scripts/chain/svm.ts";
 import { aChain } from "#test/support/local-chain.ts";
 
 let folder: string;
@@ -56,34 +55,6 @@ describe("a chain that is started again", () => {
     const second = await aChain({ journal });
     expect(second.usdcOf(wallet)).toBe(2_500_000n);
     await second.stop();
-  });
-
-  test("takes over a journal of 0.3.0, which kept transactions alone", async () => {
-    const first = await aChain();
-    const [donor, wallet] = [first.donor(), first.wallet()];
-    const { signature } = first.land(donor.pay({ to: wallet, usdc: "2.5" }));
-    const landed = new Map(
-      [faucetKeypair.publicKey.toBase58(), donor.address]
-        .flatMap((address) => first.chain.ledger.touching(address, "processed", 100).toReversed())
-        .map((one) => [one.signature, one]),
-    );
-    await first.stop();
-    mkdirSync(dirname(journal), { recursive: true });
-    const db = new Database(journal);
-    db.run(
-      "CREATE TABLE landed (n INTEGER PRIMARY KEY, slot INTEGER NOT NULL, bytes BLOB NOT NULL)",
-    );
-    for (const { slot, bytes } of landed.values()) {
-      db.run("INSERT INTO landed (slot, bytes) VALUES (?, ?)", [slot, bytes]);
-    }
-    db.close();
-    for (let start = 1; start <= 2; start++) {
-      const later = await aChain({ journal });
-      expect(later.usdcOf(wallet)).toBe(2_500_000n);
-      expect(later.chain.ledger.landing(signature)?.outcome.err).toBeNull();
-      expect(later.chain.ledger.count()).toBeGreaterThanOrEqual(landed.size);
-      await later.stop();
-    }
   });
 
   test("has one keeper: another is refused until the first has ended", async () => {
