@@ -6,16 +6,6 @@ import { named } from "./base/shape.ts";
 /** Addresses in one POST /api/wallets. */
 export const walletsMax = 100;
 
-/** How it was shown that a wallet is a nonprofit's, the strongest first. */
-export const walletProofs = {
-  "host wallet": "control of host and wallet proven, reviewed by a person",
-  "host ": "control of host proven, reviewed by a person",
-  " wallet": "wallet signature, reviewed by a person",
-  " ": "reviewed by a person",
-  signature: "wallet signature only",
-  none: "none on record",
-} as const;
-
 /** What the directory says of an address. */
 export const WalletAnswer = named("WalletAnswer", {
   address: z.string().describe("The address that was asked for"),
@@ -23,7 +13,7 @@ export const WalletAnswer = named("WalletAnswer", {
   slug: z.string().nullable().describe("Whose it is, or was; null: not known"),
   name: z.string().nullable(),
   since: z.string().nullable().describe(words.since),
-  proof: z.enum(Object.values(walletProofs)).nullable().describe(words.proof),
+  proof: z.enum(Object.values(words.proofs)).nullable().describe(words.proof),
   jws: z.string().describe(words.jws),
 });
 export type WalletAnswer = z.infer<typeof WalletAnswer>;

@@ -1,20 +1,15 @@
 import { z } from "zod";
-import { isoDay } from "#content/contract/base/time.ts";
-import { WalletAnswer, walletProofs } from "#content/contract/wallet.ts";
+import { WalletAnswer } from "#content/contract/wallet.ts";
+import { proofs } from "#content/editorial/wallets.json";
 import type { Queryable } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 
+const said = new Map(Object.entries(proofs));
 /** What is said of an address, before it is signed. */
-export type WalletOwner = Omit<WalletAnswer, "jws">;
-
-const { address, status, slug, name } = WalletAnswer.shape;
-const Row = z
-  .object({ address, status, slug, name, at: z.number().nullable(), proof: z.string() })
-  .transform(({ at, proof, ...owner }): WalletOwner => ({
-    ...owner,
-    since: at === null ? null : isoDay(at),
-    proof: walletProofs[proof as keyof typeof walletProofs],
-  }));
+const WalletOwner = WalletAnswer.omit({ jws: true }).extend({
+  proof: z.string().transform((kind) => said.get(kind) ?? null),
+});
+export type WalletOwner = z.infer<typeof WalletOwner>;
 
 /** A wallet that has waited long enough is in effect, before it is written down, too. */
 const ownersSql = `
@@ -40,9 +35,9 @@ known AS (
   FROM audit_log JOIN nonprofits AS n ON n.slug = subject
   WHERE action IN ('wallet.in_effect', 'wallet.removed') AND detail ->> ?3 IN asked
 )
-SELECT address, known.status, n.slug, n.name, at, coalesce(
+SELECT address, known.status, n.slug, n.name, date(at / 1000, 'unixepoch') AS since, coalesce(
   (
-    SELECT iif(proven_host IS NULL, '', 'host') || ' ' || iif(s.wallet_signature IS NULL, '', 'wallet')
+    SELECT trim(iif(proven_host IS NULL, '', 'host') || iif(s.wallet_signature IS NULL, '', ' wallet'))
     FROM onboarding_submissions AS s
     WHERE s.nonprofit_id = n.id AND s.status = 'approved' AND request ->> 'usdc_wallet' = address
     ORDER BY s.created_at DESC
@@ -63,12 +58,8 @@ export async function ownersOf(
   addresses: readonly string[],
   now: Date,
 ): Promise<WalletOwner[]> {
-  const rows = await query(
-    store,
-    ownersSql,
-    [JSON.stringify(addresses), now.getTime(), "from"],
-    Row,
-  );
+  const args = [JSON.stringify(addresses), now.getTime(), "from"];
+  const rows = await query(store, ownersSql, args, WalletOwner);
   const owners = new Map(rows.toReversed().map((owner) => [owner.address, owner]));
   return addresses.map((asked) => owners.get(asked) ?? { ...notKnown, address: asked });
 }
