@@ -167,13 +167,15 @@ const pending = ({ pending: body }: Pending): Response =>
   json(202, body, { "retry-after": String(body.retry_after_s) });
 
 /** A header's value: base64 of JSON in ASCII, so that a client that decodes it byte by byte reads the same. */
-const headerValue = (value: unknown): string =>
-  Buffer.from(
-    JSON.stringify(value).replaceAll(
-      /[\u007f-\uffff]/g,
-      (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    ),
-  ).toString("base64");
+function headerValue(value: unknown): string {
+  const text = JSON.stringify(value);
+  const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  // To look through what is ASCII already costs more than all else here.
+  const isAscii = Buffer.byteLength(text) === text.length;
+  return Buffer.from(isAscii ? text : text.replaceAll(/[\u0080-\uffff]/g, escaped)).toString(
+    "base64",
+  );
+}
 
 /** What came as a proof cannot be read as one. */
 type BadProof = MalformedHeader | { kind: "signature_malformed" } | { kind: "invalid_donation" };

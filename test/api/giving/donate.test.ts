@@ -271,6 +271,11 @@ describe("who pays the network fee", () => {
   });
 });
 
+test("a slug in other letters leads to the one that is meant, with all that was asked", async () => {
+  const { status, headers } = await at.service.get("/api/donate/WELL?amount=5");
+  expect([status, headers.get("location")]).toEqual([308, "/api/donate/well?amount=5"]);
+});
+
 test("an empty amount and an empty payer are as good as none", async () => {
   expect((await at.demand("/api/donate/well?amount=&payer=")).amount).toBe(1);
 });
@@ -300,7 +305,6 @@ describe("refuses", () => {
     [400, "invalid_parameter", "/api/donate/well?payer=0OIl"],
     [400, "invalid_parameter", "/api/donate/well?payer=7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSK"],
     [404, "nonprofit_not_found", "/api/donate/nobody"],
-    [404, "nonprofit_not_found", "/api/donate/wells"],
     [410, "nonprofit_withdrawn", "/api/donate/gone"],
     [422, "nonprofit_without_wallet", "/api/donate/poor"],
     [400, "memo_unknown", "/api/donate/well/status"],
