@@ -10,16 +10,13 @@ import {
   organisationProblems,
 } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
-import { DraftQuery } from "#content/contract/reconciliation.ts";
 import type { Organisation, OrganisationsFound } from "#content/contract/standing.ts";
 import { batchAnswer } from "#content/register/standing-batch.ts";
 import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { standingIn } from "#content/nonprofit/register-facts.ts";
-import { registrationsOf } from "#content/nonprofit/wire.ts";
-import { lookupOfDraft } from "#content/reconciliation/match.ts";
+import { registrationsOf, toSummary } from "#content/nonprofit/wire.ts";
 import { reconcile } from "#api/reconciliation/reconcile.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
 import {
@@ -98,35 +95,20 @@ async function foundByName(
   { name, country, limit }: QueryOf<typeof operations.findOrganisations>,
 ): Promise<OrganisationsFound> {
   const { store, config } = context;
-  const wanted = DraftQuery.parse({
-    limit,
-    conditions: [
-      { matchType: "name", propertyValue: name },
-      ...(country === undefined
-        ? []
-        : [
-            {
-              matchType: "property",
-              propertyId: "country",
-              propertyValue: country,
-              required: true,
-            },
-          ]),
-    ],
-  });
-  const [candidates = []] = await reconcile(context, [lookupOfDraft(wanted)]);
+  const places = country === undefined ? {} : { country: [country] };
+  const required = country === undefined ? [] : ["country" as const];
+  const wanted = { name, places, required, ids: [], orgIds: [], sites: [], limit };
+  const [candidates = []] = await reconcile(context, [wanted]);
   const ids = await idsBySlug(
     store,
     candidates.map(({ id }) => id),
   );
   const records = await recordsById(store, [...ids.values()]);
-  const organisations = candidates.flatMap(({ id: slug, score, match, description: place }) => {
-    const record = records.find((one) => one.slug === slug);
+  const organisations = candidates.flatMap(({ id, score, match }) => {
+    const record = records.find(({ slug }) => slug === id);
     if (record === undefined) return [];
     const { identifiers } = registrationsOf(record);
-    const standing = standingIn(record.register_records);
-    const profile_url = `${config.baseUrl}/nonprofits/${slug}`;
-    return { name: record.name, slug, identifiers, place, standing, score, match, profile_url };
+    return { ...toSummary(record, config.baseUrl), identifiers, score, match };
   });
   const isFound = organisations.some(({ match }) => match);
   return { count: organisations.length, note: isFound ? null : unsure, organisations };

@@ -14,8 +14,6 @@ import {
   directoryOperations as directory,
   serviceOperations as service,
 } from "#content/contract/operations/directory.ts";
-import type { ApiIndex } from "#content/contract/stats.ts";
-import { version } from "#content/contract/base/version.ts";
 import { operations } from "#content/openapi/document.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { addressForms } from "#content/language/address-pattern.ts";
@@ -97,7 +95,10 @@ export const directoryRoutes = (context: DirectoryContext) => {
       if (!slug.endsWith(".atom")) return unknownSlug();
       return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
     })
-    .get(pathOf(service.listAddresses), () => apiIndexOf(context.config.baseUrl))
+    .get(pathOf(service.listAddresses), () => ({
+      openapi: `${context.config.baseUrl}/openapi.json`,
+      endpoints,
+    }))
     .get(pathOf(directory.listCauses), () => causes(context))
     .get(
       pathOf(directory.getStats),
@@ -160,18 +161,11 @@ export function movedRoutes() {
 }
 
 /** Every address but those of operators, with what the description says of it in a line. */
-const apiIndexOf = (baseUrl: string): ApiIndex => ({
-  name: "Almoner",
-  version,
-  description_url: `${baseUrl}/openapi.json`,
-  addresses: operations
+const endpoints = Object.fromEntries(
+  operations
     .filter(({ tag }) => tag !== "Operator")
-    .map(({ method, path, summary: about }) => ({
-      method: method.toUpperCase(),
-      url: `${baseUrl}${path}`,
-      about,
-    })),
-});
+    .map(({ method, path, summary }) => [`${method.toUpperCase()} ${path}`, summary]),
+);
 
 /** The history with what is open and what was given, as the site draws it: a page, or a feed. */
 async function historyForPeople(

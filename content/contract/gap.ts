@@ -3,8 +3,17 @@ import { correctionFields } from "./correction.ts";
 import { countedText, optionalText } from "./enrichment.ts";
 import { named } from "./base/shape.ts";
 
-/** Gaps are kept so long; one network (a /24 or /48) and all together are counted so often in a UTC day. */
-export const gapLimits = { characters: 300, keptDays: 90, ofNetwork: 50, ofAll: 1_000 } as const;
+/**
+ * Gaps are kept so long, the newest of them: whoever asks has them counted. One network (a /24 or /48) and all together
+ * are taken so many of in a UTC day.
+ */
+export const gapLimits = {
+  characters: 300,
+  keptDays: 90,
+  kept: 10_000,
+  ofNetwork: 50,
+  ofAll: 1_000,
+} as const;
 
 const whatIsMissing = "looked_for says in one sentence what you looked for and did not find.";
 const looked_for = "How many people the water points of this charity serve.";
@@ -37,23 +46,19 @@ export const GapAnswer = named("GapAnswer", {
 });
 export type GapAnswer = z.infer<typeof GapAnswer>;
 
+const text = z.string().nullable();
+const about = { field: text, cause: text, country_code: text };
+
 /** 200 of GET /api/gaps: no sentence is among it. */
 export const GapCounts = named("GapCounts", {
-  days: count.describe("Of so many days"),
+  days: count.describe("Of so many days, at most the newest 10,000"),
   total: count,
-  by_field: z.array(z.object({ field: z.string(), count })),
-  by_cause: z.array(z.object({ cause: z.string(), count })),
-  by_country: z.array(
-    z.object({ country: z.string().nullable(), country_code: z.string(), count }),
-  ),
+  gaps: z.array(z.object({ ...about, count })).describe("The most frequent first, at most 1,000"),
 });
 export type GapCounts = z.infer<typeof GapCounts>;
 
-const text = z.string().nullable();
-const gap = { day: z.string(), field: text, cause: text, country_code: text, slug: text };
-
 /** 200 of GET /api/admin/gaps, the newest first. */
 export const GapList = named("GapList", {
-  gaps: z.array(z.object({ looked_for: z.string(), ...gap })),
+  gaps: z.array(z.object({ looked_for: z.string(), day: z.string(), ...about, slug: text })),
 });
 export type GapList = z.infer<typeof GapList>;

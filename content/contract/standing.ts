@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { NonprofitStatus, RegisterState } from "./nonprofit.ts";
+import { NonprofitStatus, NonprofitSummary, RegisterState } from "./nonprofit.ts";
 import { named } from "./base/shape.ts";
 import { GiverAnswer } from "./giver-answer.ts";
 
@@ -138,15 +138,10 @@ export const OrganisationsFound = named("OrganisationsFound", {
   count: z.int().min(0),
   note: z.string().nullable().describe("How to go on where none of them is a match"),
   organisations: z.array(
-    z.object({
-      name: z.string(),
-      slug: z.string(),
+    NonprofitSummary.extend({
       identifiers: z.array(z.string()).describe("Register numbers, in org-id form"),
-      place: z.string(),
-      standing: RegisterState.nullable().describe("What registers say of it; null: none lists it"),
       score: z.number().describe("How well the name fits, 0 to 100"),
       match: z.boolean().describe("Whether it is the one, as far as a name can tell"),
-      profile_url: z.string(),
     }),
   ),
 });

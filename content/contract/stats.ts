@@ -88,19 +88,8 @@ export const Ready = named("Ready", {
 });
 export type Ready = z.infer<typeof Ready>;
 
-/** 200 of GET /api. */
+/** 200 of GET /api: what stands at each address, by method and path. */
 export const ApiIndex = named("ApiIndex", {
-  name: z.string(),
-  version: z.string(),
-  description_url: z.string().describe("OpenAPI, which says all of it"),
-  addresses: z.array(z.object({ method: z.string(), url: z.string(), about: z.string() })),
+  openapi: z.string().describe("Where all of it is described"),
+  endpoints: z.record(z.string(), z.string()),
 });
-export type ApiIndex = z.infer<typeof ApiIndex>;
-
-/** A message of the Model Context Protocol, over JSON-RPC 2.0. */
-export const mcpMessage = {
-  jsonrpc: z.literal("2.0"),
-  id: z.int().optional().describe("Absent in notifications"),
-  method: z.string().describe("For example tools/list or tools/call"),
-  params: z.looseObject({}).optional(),
-};

@@ -1,8 +1,6 @@
-import { and, asc, count, desc, eq, isNotNull, lt, sql } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { and, count, desc, eq, lt, or, sql } from "drizzle-orm";
 import { type GapCounts, type GapList, gapLimits } from "#content/contract/gap.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import { countryName } from "#content/nonprofit/country.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { gaps } from "#content/store/tables/enrichment.ts";
@@ -19,42 +17,37 @@ export const reportedOn = async ({ db }: Queryable, { digest, day, network }: Ne
   ofAll: await db.$count(gaps, eq(gaps.day, day)),
 });
 
-/** Forgets what was kept long enough. Index: gaps_by_day. */
+/** Forgets what was kept long enough, and the oldest of too many. Index: gaps_by_day. */
 export async function forgetGaps(store: Store, now: Date): Promise<void> {
   const before = isoDay(now.getTime() - gapLimits.keptDays * 86_400_000);
-  if ((await store.db.$count(gaps, lt(gaps.day, before))) === 0) return;
-  await store.write((tx) => tx.db.delete(gaps).where(lt(gaps.day, before)).execute());
+  const tooMany = sql`${gaps.id} <= (SELECT max(id) FROM ${gaps}) - ${gapLimits.kept}`;
+  const old = or(lt(gaps.day, before), tooMany);
+  if ((await store.db.$count(gaps, old)) === 0) return;
+  await store.write((tx) => tx.db.delete(gaps).where(old).execute());
 }
 
-/** GET /api/gaps. Goes through all that is kept: at most 1,000 a day. */
-export async function gapCounts(store: Queryable): Promise<GapCounts> {
-  const by = async (column: SQLiteColumn) => {
-    const counted = { value: sql<string>`${column}`, times: count() };
-    const rows = store.db.select(counted).from(gaps).where(isNotNull(column)).groupBy(column);
-    const found = await rows.orderBy(desc(counted.times), asc(column));
-    return found.map(({ value, times }) => [value, times] as const);
-  };
-  const inWords = (code: string) => ({ country: countryName(code), country_code: code });
+const { field, cause, country_code } = gaps;
+const about = { field, cause, country_code };
+
+/** GET /api/gaps. Goes through all that is kept. */
+export async function gapCounts({ db }: Queryable): Promise<GapCounts> {
+  const counted = db.select({ ...about, count: count() }).from(gaps);
+  const grouped = counted.groupBy(field, cause, country_code);
   return {
     days: gapLimits.keptDays,
-    total: await store.db.$count(gaps),
-    by_field: (await by(gaps.field)).map(([field, times]) => ({ field, count: times })),
-    by_cause: (await by(gaps.cause)).map(([cause, times]) => ({ cause, count: times })),
-    by_country: (await by(gaps.country_code)).map(([code, times]) => ({
-      ...inWords(code),
-      count: times,
-    })),
+    total: await db.$count(gaps),
+    gaps: await grouped.orderBy(desc(count()), field, cause, country_code).limit(1_000),
   };
 }
 
 /** What was looked for, in the words of those who did, the newest first: for operators. */
 export async function listGaps(
-  { store }: { store: Queryable },
+  { store: { db } }: { store: Queryable },
   { limit }: { limit: number },
 ): Promise<GapList> {
-  const { id, day, looked_for, field, cause, country_code, nonprofit_id } = gaps;
-  const found = store.db
-    .select({ day, looked_for, field, cause, country_code, slug: nonprofits.slug })
+  const { id, looked_for, day, nonprofit_id } = gaps;
+  const found = db
+    .select({ looked_for, day, ...about, slug: nonprofits.slug })
     .from(gaps)
     .leftJoin(nonprofits, eq(nonprofits.id, nonprofit_id));
   return { gaps: await found.orderBy(desc(id)).limit(limit) };

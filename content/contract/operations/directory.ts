@@ -31,9 +31,8 @@ import {
   searchLimitDefault,
   searchLimitMax,
 } from "#content/contract/search.ts";
-import { ApiIndex, Health, mcpMessage, Ready, Stats } from "#content/contract/stats.ts";
+import { ApiIndex, Health, Ready, Stats } from "#content/contract/stats.ts";
 import files from "#content/editorial/files.json";
-import { named } from "#content/contract/base/shape.ts";
 import { htmlPage, type Operation, operations, type Problems } from "./operation.ts";
 import {
   Organisation,
@@ -244,8 +243,13 @@ export const plainFiles: readonly Operation[] = files.map(
   }),
 );
 
+/** A message of the Model Context Protocol. */
+const McpMessage = z
+  .looseObject({ jsonrpc: z.literal("2.0"), method: z.string() })
+  .meta({ id: "McpMessage", examples: [{ jsonrpc: "2.0", id: 1, method: "tools/list" }] });
+
 const mcp = {
-  body: { shape: named("McpMessage", mcpMessage), storesNothing: true },
+  body: { shape: McpMessage, storesNothing: true },
   ok: { description: "The answer, as JSON or as one event", shape: Plain },
 } as const;
 

@@ -243,10 +243,9 @@ describe("GET /api/organisations?name=", () => {
       {
         slug: "hawaii-foodbank",
         identifiers: [org_id],
-        place: "United States",
+        country: "United States",
         standing: "registered",
         match: true,
-        profile_url: "https://almoner.example/nonprofits/hawaii-foodbank",
       },
     ]);
     expect(await find("name=Hawaii%20Foodbank&country=646")).toMatchObject({ count: 0 });

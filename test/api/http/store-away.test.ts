@@ -42,7 +42,7 @@ const withoutStore = [
   "listAddresses",
   "callReadTool",
   "callTool",
-  "callReadingTool",
+  "callReadTool",
   "browseNonprofits",
   "compareForPeople",
   "searchForPeople",

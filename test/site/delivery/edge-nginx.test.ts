@@ -345,7 +345,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect(answer.headers.get("x-served-by")).toBe("service");
     });
 
-    test("not about profiles and lists without a query, nor with one that means nothing", async () => {
+    test("not about lists without a query, nor files with one that means nothing", async () => {
       const before = service.asked.length;
       for (const path of ["/api/nonprofits", "/api/causes?utm=1", "/?q=1"]) {
         expect((await get(path)).status).toBe(200);
