@@ -32,7 +32,6 @@ export function markdownOf(
   { baseUrl, network }: { baseUrl: string; network: DonationNetwork },
 ): string {
   const { slug, tagline, mission, description } = detail;
-  const { question, answer } = standingLine(record);
   const { name: chain, notice } = networks[network].words;
   const facts = factsOf(detail);
   const isPayable = facts.some(({ field }) => field === "usdc_wallet");
@@ -43,7 +42,6 @@ export function markdownOf(
       `# ${markdownLine(detail.name)}`,
       tagline === null ? "" : `> ${markdownLine(tagline)}`,
       list("", linesOf(record, detail, facts, chain)),
-      `## ${markdownLine(question)}\n\n${markdownLine(answer)}`,
       mission === null ? "" : `## Mission\n\n${markdownParagraphs(mission)}`,
       description === null ? "" : `## About\n\n${markdownParagraphs(description)}`,
       list("Programmes", programsOf(detail).map(entry)),
@@ -90,10 +88,12 @@ function linesOf(
   const { status, merged_into, causes, wallet_proof } = detail;
   const why = status === "withdrawn" ? ` (${whyWithdrawn(detail).replace(/,$/, "")})` : "";
   const unvouched = unvouchedAddress(record);
+  const { word } = standingLine(record);
   const ofWallet = ` on ${chain}${wallet_proof === undefined ? "" : ", control proved"}`;
   return [
     `Status: ${statuses[status]}${why}`,
     ...(merged_into === undefined ? [] : [`In its place: /nonprofits/${merged_into}.md`]),
+    ...(word === undefined ? [] : [`Registered charity: ${word}`]),
     ...(causes.length === 0 ? [] : [`Causes: ${causes.map(({ name }) => name).join(", ")}`]),
     ...facts.map(({ field, label, text, href }) => {
       const value = href === null ? markdownLine(text) : `<${href}>`;

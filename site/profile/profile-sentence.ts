@@ -195,13 +195,13 @@ export function standingLine(record: NonprofitRecord, t: Texts = english) {
   const question = t.text("standing.question", { name: record.name });
   if (statements.length === 0) {
     const text = t.text(isOfSample(record) ? "standing.sample" : "standing.unknown");
-    return { question, text, answer: text, tone: "unknown" as const };
+    return { question, text, answer: text, word: undefined, tone: "unknown" as const };
   }
   const tone: "good" | "bad" = statements.every(({ good }) => good) ? "good" : "bad";
   const text = statements.map((one) => one.text).join(" ");
   const word = (["yes", "no"] as const).find((each) => statements.every((one) => one[each]));
   const answer = word === undefined ? text : `${t.text(`standing.${word}`)} ${text}`;
-  return { question, text, answer, tone };
+  return { question, text, answer, word, tone };
 }
 const isBarred: ReadonlySet<Standing> = new Set(["revoked", "removed"]);
 
