@@ -84,7 +84,8 @@ async function callTool(world: McpWorld, tool: McpTool, given: Given): Promise<C
   const { full, kind, ...input } = read.value;
   const meant = tool.kinds?.[String(kind)];
   if (meant !== undefined) return callTool(world, toolNamed(world.door, meant), input);
-  const answer = await answered(world, tool, input);
+  const weight = full === true ? { include: "facets,charts" } : {};
+  const answer = await answered(world, tool, { shape: "a", ...weight, ...input });
   return answer.ok ? resultOf(tool, answer.value, full === true) : refused(answer.value);
 }
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Call } from "#api/mcp/call.ts";
 import { mcpServer } from "#api/mcp/server.ts";
 import { type ArgumentSchema, listedAt, type McpTool } from "#content/openapi/mcp-tools.ts";
+import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -20,6 +22,13 @@ beforeAll(async () => {
     records: [
       aNonprofit({ slug: "hope-kitchen", name: "Hope Kitchen" }),
       aNonprofit({ slug: "well-of-life", name: "Well of Life" }),
+      ...Array.from({ length: 10 }, (_, at) =>
+        aRichNonprofit({
+          slug: `lantern-school-of-the-lake-region-${at}`,
+          name: `Lantern School of the Lake Region ${at}`,
+          registrations: [],
+        }),
+      ),
     ],
   });
   const [here, there] = InMemoryTransport.createLinkedPair();
@@ -253,4 +262,15 @@ test(`of ${callsWanted} clumsy calls none means something else in silence, and r
   expect(changed).toEqual([]);
   if (unhelpful.length / refusals > 0.05) expect(unhelpful).toEqual([]);
   expect(refusals).toBeGreaterThan(callsWanted / 3);
+});
+
+test("ten nonprofits take at most 1,500 tokens, in words and as an object together", async () => {
+  const args = { name: "search_nonprofits", arguments: { q: "lantern school" } };
+  const { content, structuredContent } = await client.callTool(args);
+  const [first] = content as { text: string }[];
+  const text = first?.text ?? "";
+  expect(text).toContain("- lantern-school-of-the-lake-region-0 · Lantern School of the Lake");
+  expect(structuredContent).toMatchObject({ count: 10, nonprofits: { length: 10 } });
+  expect(JSON.stringify(structuredContent)).not.toContain("null");
+  expect(countTokens(text) + countTokens(JSON.stringify(structuredContent))).toBeLessThan(1_500);
 });

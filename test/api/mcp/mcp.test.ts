@@ -53,11 +53,13 @@ async function connected(way: Way): Promise<Client> {
   return client;
 }
 
+const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const calls: Record<string, Record<string, unknown>> = {
   search_nonprofits: { q: "water", limit: 5 },
   get_nonprofit: { slug: "rich" },
   check_organisation: { org_id: "53-0196605" },
   check_organisations: { ids: ["53-0196605", "SC041666", "12"] },
+  check_wallet: { address: wallet },
   list_causes: {},
   recommend: { cause: "education", intent: "donate" },
   needs_enrichment: { limit: 3, pending: false },
@@ -69,6 +71,7 @@ const calls: Record<string, Record<string, unknown>> = {
     agent_name: "Scout",
   },
   register_nonprofit: { name: "Lamp Trust", country: "Kenya", contact_email: "a@lamp.example" },
+  report: { kind: "gap", looked_for: "How many pupils its school has", slug: "rich" },
   donation_requirements: { slug: "rich", amount: 2.5 },
   donation_history: { slug: "rich" },
 };
@@ -165,6 +168,116 @@ describe.each(ways)("over %s", (way) => {
 
   test("a tool that is not there is refused", () =>
     expect(client.callTool({ name: "pay", arguments: {} })).rejects.toThrow("pay is no tool here"));
+});
+
+/** What a tool says, at a door of its own. */
+async function toolAt(door: string, name: string, input: object) {
+  const params = { name, arguments: input };
+  const { error, result } = await (
+    await fetch(`${directory.url}${door}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+    })
+  ).json();
+  return error === undefined
+    ? { text: result.content[0].text, isError: result.isError === true }
+    : { text: error.message, isError: true };
+}
+
+describe("a nonprofit is meant by", () => {
+  test.each([
+    ["its slug", "rich"],
+    ["its slug in other letters", "RICH"],
+    ["its name", "Rich Water Trust"],
+    ["its register number", "53-0196605"],
+    ["its org-id", "US-EIN-530196605"],
+    ["its website", "https://lantern-school.example"],
+    ["its host", "www.lantern-school.example"],
+    ["its page here", "HERE/nonprofits/rich"],
+    ["its answer here", "HERE/api/nonprofits/rich"],
+    ["its id", "ID"],
+  ])("%s", async (_, given) => {
+    const { id } = await (await fetch(`${directory.url}/api/nonprofits/rich`)).json();
+    const slug = given.replace("HERE", directory.url).replace("ID", id);
+    const { text } = await toolAt("/mcp", "get_nonprofit", { slug });
+    expect(text).toContain("slug: rich\n");
+    if (given === "ID") return; // A bare number is a register's.
+    const standing = await toolAt("/mcp", "check_organisation", { org_id: slug });
+    expect(standing.text).toContain("org_id: US-EIN-530196605");
+  });
+
+  test("a part of a name, where the refusal says who is near", async () => {
+    for (const name of ["get_nonprofit", "check_organisation", "donation_requirements"]) {
+      const { text, isError } = await toolAt("/mcp", name, { name: "Water Trst" });
+      expect([name, isError, text]).toEqual([name, true, expect.stringContaining('"slug":"rich"')]);
+    }
+  });
+
+  test("a page elsewhere is no slug here", async () => {
+    const slug = "https://other.example/nonprofits/rich";
+    expect((await toolAt("/mcp", "get_nonprofit", { slug })).isError).toBe(true);
+  });
+});
+
+describe("at its doors", () => {
+  test("a tool is there by default, on request or only where nothing is paid", async () => {
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const at = async (door: string) => {
+      const answer = await fetch(`${directory.url}${door}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(list),
+      });
+      return (await answer.json()).result.tools.length;
+    };
+    expect([await at("/mcp"), await at("/mcp?tools=all"), await at("/mcp/read")]).toEqual([
+      11,
+      listedAt("all").length,
+      listedAt("read").length,
+    ]);
+    const give = ["donation_requirements", { slug: "rich" }] as const;
+    expect((await toolAt("/mcp/read", ...give)).text).toContain("no tool here");
+    expect((await toolAt("/mcp/read", "get_nonprofit", { slug: "rich" })).isError).toBe(false);
+  });
+
+  test("words are enough to give, and to know whom", async () => {
+    const due = await toolAt("/mcp", "donation_requirements", { slug: "rich", amount_usdc: "2.5" });
+    for (const part of [
+      "amount: 2.5",
+      `recipient: ${wallet}`,
+      "cluster: local",
+      "memo: ",
+      "prove_donation",
+    ])
+      expect(due.text).toContain(part);
+    expect((await toolAt("/mcp", "check_wallet", { address: wallet })).text).toContain(
+      "slug: rich",
+    );
+  });
+
+  test("hints name tools in the place of addresses", async () => {
+    const { text } = await toolAt("/mcp", "report", {
+      kind: "gap",
+      looked_for: "x",
+      slug: "nobody",
+    });
+    expect(text).not.toMatch(/GET |POST |\/api\//);
+    const few = await toolAt("/mcp", "recommend", {});
+    expect(few.text).not.toMatch(/GET |POST |\/api\//);
+  });
+
+  test("causes and countries are completed, and read as resources", async () => {
+    const client = await connected(`http ${newest}`);
+    const completed = async (uri: string, name: string, value: string) =>
+      (await client.complete({ ref: { type: "ref/resource", uri }, argument: { name, value } }))
+        .completion.values;
+    expect(await completed("almoner://causes/{cause}", "cause", "edu")).toEqual(["education"]);
+    expect(await completed("almoner://countries/{country}", "country", "Kenia")).toContain("Kenya");
+    const { contents } = await client.readResource({ uri: "almoner://countries/Kenya" });
+    expect(JSON.parse((contents as { text: string }[])[0]?.text ?? "")).toMatchObject({ total: 2 });
+    await client.close();
+  });
 });
 
 describe("text of third parties", () => {
