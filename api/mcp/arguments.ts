@@ -15,7 +15,7 @@ export type Given = Readonly<Record<string, unknown>>;
  */
 export function readArguments(tool: McpTool, given: Given): Result<Given, Wrong[]> {
   const wrongs: Wrong[] = [];
-  const named = valueOf(tool.inputSchema, renamed(tool, given, wrongs), "", wrongs);
+  const named = valueOf(tool.listed.inputSchema, renamed(tool, given, wrongs), "", wrongs);
   if (wrongs.length > 0) return fail(wrongs.slice(0, wrongsMax));
   const read = fitted(tool.input, named);
   if (!read.ok) {
@@ -23,18 +23,27 @@ export function readArguments(tool: McpTool, given: Given): Result<Given, Wrong[
       read.failure.map(({ path, message }) => ({ path, message: message + help(tool, path) })),
     );
   }
-  const filters = "cause" in tool.inputSchema.properties ? knownFilters(read.value, wrongs) : {};
+  const filters =
+    "cause" in tool.listed.inputSchema.properties ? knownFilters(read.value, wrongs) : {};
   return wrongs.length > 0 ? fail(wrongs) : ok({ ...read.value, ...filters });
 }
 
 /** What the description says of an argument, with an example. */
-function help({ inputSchema }: McpTool, path: string): string {
+function help({ listed: { inputSchema } }: McpTool, path: string): string {
   const [name = ""] = path.split(/[.[]/);
   const { description } = inputSchema.properties[name] ?? {};
   return description === undefined ? "" : ` (${description})`;
 }
 
-function renamed({ inputSchema: { properties } }: McpTool, given: Given, wrongs: Wrong[]): Given {
+function renamed(
+  {
+    listed: {
+      inputSchema: { properties },
+    },
+  }: McpTool,
+  given: Given,
+  wrongs: Wrong[],
+): Given {
   const known = Object.keys(properties);
   const read = new Map<string, { path: string; value: unknown }>();
   for (const [path, value] of Object.entries(given)) {

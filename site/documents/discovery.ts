@@ -80,7 +80,7 @@ export const discoveryFiles = {
   mcp: single(
     "/.well-known/mcp.json",
     () => ({
-      tools: listedAt("default").map(({ name, title, description }) => ({
+      tools: listedAt("default").map(({ listed: { name, title, description } }) => ({
         name,
         title,
         description,

@@ -79,7 +79,7 @@ type Args = Record<string, unknown>;
 /** A call that works, with what it is good for where several do not go together. */
 function goodCalls(): { tool: McpTool; args: Args }[] {
   return listedAt("default").flatMap((tool) => {
-    const { properties } = tool.inputSchema;
+    const { properties } = tool.listed.inputSchema;
     const all = Object.fromEntries(
       Object.entries(properties).map(([name, schema]) => [name, exampleOf(schema)]),
     );
@@ -124,7 +124,7 @@ const withOne = (
 ): Clumsy | null => {
   const name = pick(Object.keys(args));
   if (name === undefined) return null;
-  const value = change(args[name], tool.inputSchema.properties[name] ?? {}, name);
+  const value = change(args[name], tool.listed.inputSchema.properties[name] ?? {}, name);
   if (value === undefined || value === args[name]) return null;
   return { name: tool.name, args: { ...args, [name]: value }, wanted: wanted ?? name, mayPass };
 };
@@ -159,7 +159,7 @@ const rules: Record<string, Rule> = {
   },
   "an argument that is not there": ({ tool, args }) => {
     const more = pick(["format", "page", "language", "currency", "token", "constructor"]);
-    const wanted = Object.keys(tool.inputSchema.properties)[0] ?? "There is none";
+    const wanted = Object.keys(tool.listed.inputSchema.properties)[0] ?? "There is none";
     const given = Object.fromEntries([...Object.entries(args), [more, "x"]]);
     return { name: tool.name, args: given, wanted, mayPass: false };
   },
@@ -173,7 +173,7 @@ const rules: Record<string, Rule> = {
     return { name: tool.name, args: { ...args, [other]: 7 }, wanted: right, mayPass: false };
   },
   "a required argument left out": ({ tool, args }) => {
-    const right = pick(tool.inputSchema.required ?? []);
+    const right = pick(tool.listed.inputSchema.required ?? []);
     if (right === undefined) return null;
     const { [right]: _, ...rest } = args;
     return { name: tool.name, args: rest, wanted: right, mayPass: false };

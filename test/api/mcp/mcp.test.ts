@@ -196,13 +196,10 @@ describe("a nonprofit is meant by", () => {
     ["its host", "www.lantern-school.example"],
     ["its page here", "HERE/nonprofits/rich"],
     ["its answer here", "HERE/api/nonprofits/rich"],
-    ["its id", "ID"],
   ])("%s", async (_, given) => {
-    const { id } = await (await fetch(`${directory.url}/api/nonprofits/rich`)).json();
-    const slug = given.replace("HERE", directory.url).replace("ID", id);
+    const slug = given.replace("HERE", directory.url);
     const { text } = await toolAt("/mcp", "get_nonprofit", { slug });
     expect(text).toContain("slug: rich\n");
-    if (given === "ID") return; // A bare number is a register's.
     const standing = await toolAt("/mcp", "check_organisation", { org_id: slug });
     expect(standing.text).toContain("org_id: US-EIN-530196605");
   });

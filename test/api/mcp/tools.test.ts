@@ -26,22 +26,18 @@ test("eleven tools are listed by default, others on request, and an older name s
 
 test("at the read-only door every tool only reads, and none speaks of paying", () => {
   expect(knownAt("read")).toEqual(listedAt("read"));
-  for (const { name, annotations, operation } of listedAt("read")) {
+  for (const {
+    name,
+    listed: { annotations },
+    operation,
+  } of listedAt("read")) {
     expect([name, annotations.readOnlyHint, operation.method]).toEqual([name, true, "get"]);
     expect(operation.path).not.toMatch(/donat/);
   }
 });
 
 test("the list takes at most 5,000 tokens", () => {
-  const tools = listedAt("default").map(
-    ({ name, title, description, inputSchema, annotations }) => ({
-      name,
-      title,
-      description,
-      inputSchema,
-      annotations,
-    }),
-  );
+  const tools = listedAt("default").map(({ listed }) => listed);
   expect(countTokens(JSON.stringify({ tools }))).toBeLessThanOrEqual(5_000);
 });
 
@@ -49,15 +45,17 @@ describe.each(mcpTools.map((tool) => [tool.name, tool] as const))("%s", (name, t
   test("says what it is for, when to use it and when not", () => {
     const { purpose, use, not, next } = words.tools[name];
     for (const part of [purpose, use, not, next]) expect(part.length).toBeGreaterThan(10);
-    expect(tool.description).toBe(`${purpose} Use it ${use}. Do not use it ${not}.`);
-    expect(`${tool.description} ${next}`).not.toMatch(/\/api\/|GET |POST /);
+    expect(tool.listed.description).toBe(`${purpose} Use it ${use}. Do not use it ${not}.`);
+    expect(`${tool.listed.description} ${next}`).not.toMatch(/\/api\/|GET |POST /);
     const tools = `${use} ${not} ${next}`.matchAll(/\b(?:search|list|get|check|submit|prove)_\w+/g);
     for (const [word] of tools) expect(names(mcpTools)).toContain(word);
   });
 
   test("takes no other arguments, and describes each that it takes", () => {
-    expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false });
-    for (const [argument, { description = "" }] of Object.entries(tool.inputSchema.properties)) {
+    expect(tool.listed.inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+    for (const [argument, { description = "" }] of Object.entries(
+      tool.listed.inputSchema.properties,
+    )) {
       const said = [argument, description];
       if (tool.door === "all") expect(said).toEqual([argument, expect.stringMatching(/.{10}/)]);
       else expect(said).toEqual([argument, expect.stringMatching(/^\w{3}.*, e\.g\. \S/)]);
