@@ -37,11 +37,11 @@ export function refused(problem: Value): CallToolResult {
 function shortened({ name }: McpTool, answer: Value): Value {
   const value = compact(answer, new Set([...doubled, ...on_request, ...(leftOf[name] ?? [])]));
   for (const [member, names] of Object.entries(itemsOf[name] ?? {})) {
-    const whole = compact(answer, never)[member];
-    if (whole === undefined) continue;
-    value[member] = Array.isArray(whole)
-      ? whole.map((item) => picked(item as Value, names))
-      : picked(whole as Value, names);
+    const given = compact(answer, never)[member];
+    if (given === undefined) continue;
+    value[member] = Array.isArray(given)
+      ? given.map((item) => picked(item as Value, names))
+      : picked(given as Value, names);
   }
   return value;
 }
@@ -53,18 +53,18 @@ const picked = ({ give_url, ...item }: Value, names: readonly string[]): Value =
 };
 
 /** Without members that are left out, and those that say nothing: null, "", empty lists and objects. */
-function compact(value: Value, left: ReadonlySet<string>): Record<string, unknown> {
+function compact(value: Value, without: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, one]) => {
-      const said = left.has(name) || one === saysNothing[name] ? null : filled(one, left);
+      const said = without.has(name) || one === saysNothing[name] ? null : filled(one, without);
       return isEmpty(said) && !kept.includes(name) ? [] : [[name, said]];
     }),
   );
 }
 
-function filled(value: unknown, left: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => filled(item, left));
-  return typeof value === "object" && value !== null ? compact(value as Value, left) : value;
+function filled(value: unknown, without: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => filled(item, without));
+  return typeof value === "object" && value !== null ? compact(value as Value, without) : value;
 }
 
 const isEmpty = (value: unknown): boolean =>
