@@ -130,18 +130,23 @@ export function createApp(context: Context): App {
     metrics.limited(counter);
     return isStorage ? problem(storageQuota(allowance)) : problem(rateLimited(allowance));
   };
+  /** The route's answer, or where the nonprofit is that was named otherwise. */
+  const routed = async (request: Request): Promise<Response> => {
+    const response = await routes.handle(request);
+    const { path, query } = addressOf(request);
+    const there = response.status === 404 ? await slugAddress(context.store, path) : null;
+    return there === null ? response : movedTo(`${there}${query && `?${query}`}`);
+  };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;
-    const { path, query } = addressOf(request);
+    const { path } = addressOf(request);
     if (!isDecodable(path)) return [badPath(), null];
     if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
     const limit = limitAt(method, path);
     const allowance = await context.limits.request(limit, request);
     if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
     countedAs.set(request, limit);
-    const response = crossSiteWrite(limit, request) ?? (await routes.handle(request));
-    const there = response.status === 404 ? await slugAddress(context.store, path) : null;
-    if (there !== null) return [movedTo(`${there}${query && `?${query}`}`), allowance];
+    const response = crossSiteWrite(limit, request) ?? (await routed(request));
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A file that came into the bundle since it was asked for is there the next time.
@@ -171,7 +176,7 @@ export function createApp(context: Context): App {
     const allowance = await allowanceOf(request, client, limit);
     if (allowance?.allowed === false) return completed(limited(allowance, limit), client);
     countedAs.set(request, limit);
-    return completed(crossSiteWrite(limit, client) ?? (await routes.handle(request)), client);
+    return completed(crossSiteWrite(limit, client) ?? (await routed(request)), client);
   };
   return {
     routes: routes.routes,

@@ -13,11 +13,11 @@ export type Answer = { ok: boolean; status: number; value: Readonly<Record<strin
 /** The normal answer to a client that asks what to pay. */
 const paymentRequired = 402;
 
-/** Asks, and once more where the answer says that it stands at another address. */
+/** Asks, and for a read once more where the answer says that it stands at another address. */
 export async function answerTo(ask: Ask, call: Call): Promise<Answer> {
   let response = await ask(call);
   const location = response.headers.get("location");
-  if (location !== null && response.status >= 300 && response.status < 400) {
+  if (location !== null && call.method === "GET") {
     const { pathname, search } = new URL(location, "http://localhost");
     response = await ask({ ...call, path: pathname + search });
   }

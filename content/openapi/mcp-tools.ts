@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { Operation } from "#content/contract/operations/operation.ts";
+import { limit } from "#content/contract/operations/query.ts";
+import { searchLimitMax } from "#content/contract/search.ts";
 import given from "#content/editorial/mcp-tools.json";
 import { operations } from "./document.ts";
 
@@ -32,6 +34,8 @@ type Words = Record<"title" | "operation" | "purpose" | "use" | "not" | "next", 
   kinds?: Readonly<Record<string, string>>;
   /** Whether all of an answer can be asked for. */
   full?: boolean;
+  /** Items unless given, where that is not what HTTP gives. */
+  limit?: number;
   required?: readonly string[];
   hints?: Partial<typeof reads>;
   arguments?: Readonly<Record<string, string>>;
@@ -80,6 +84,7 @@ function takenBy(tool: Words): Record<string, z.ZodType> {
     ...body?.shape.shape,
     ...Object.fromEntries((tool.required ?? []).map((name) => [name, needed])),
     ...(tool.full === true && { full: flag }),
+    ...(tool.limit !== undefined && { limit: limit(tool.limit, searchLimitMax) }),
   };
 }
 

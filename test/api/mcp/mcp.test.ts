@@ -4,9 +4,10 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { listedAt } from "#content/openapi/mcp-tools.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
-import { clientFile, clientsInstalled } from "#test/support/clients.ts";
+import { clientFile, clientsInstalled, runClient } from "#test/support/clients.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { runProgram } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -195,11 +196,14 @@ describe("a nonprofit is meant by", () => {
     ["its website", "https://lantern-school.example"],
     ["its host", "www.lantern-school.example"],
     ["its page here", "HERE/nonprofits/rich"],
+    ["its id", "ID"],
     ["its answer here", "HERE/api/nonprofits/rich"],
   ])("%s", async (_, given) => {
-    const slug = given.replace("HERE", directory.url);
+    const { id } = await (await fetch(`${directory.url}/api/nonprofits/rich`)).json();
+    const slug = given.replace("HERE", directory.url).replace("ID", id);
     const { text } = await toolAt("/mcp", "get_nonprofit", { slug });
     expect(text).toContain("slug: rich\n");
+    if (given === "ID") return; // A number alone is a register's.
     const standing = await toolAt("/mcp", "check_organisation", { org_id: slug });
     expect(standing.text).toContain("org_id: US-EIN-530196605");
   });
@@ -393,6 +397,30 @@ describe("POST /mcp", () => {
     const answers = await Promise.all(Array.from({ length: 31 }, () => post(call)));
     const texts = await Promise.all(answers.map((answer) => answer.text()));
     expect(texts.some((text) => text.includes("rate_limited"))).toBe(true);
+  });
+});
+
+describe.skipIf(!clientsInstalled)("stock clients, unmodified", () => {
+  const inspector = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+  const bridge = ["node", clientFile("node_modules/mcp-remote/dist/proxy.js")];
+
+  test.each([
+    ["the SDK 1.x", { sdk: 1 }, []],
+    ["the client 2.x at 2026-07-28", { sdk: 2 }, []],
+    ["mcp-remote", { sdk: 2 }, bridge],
+  ])("%s lists the tools and calls one", async (_, client, program) => {
+    const url = `${directory.url}/mcp`;
+    const between = program.length === 0 ? {} : { bridge: [...program, url] };
+    const said = await runClient("mcp.mjs", { url, ...client, ...between });
+    expect(said).toEqual({ tools: 11, slug: "rich" });
+  });
+
+  test("Inspector, on its command line", async () => {
+    const asked = "--transport http --method tools/call --tool-name search_nonprofits --tool-arg";
+    const args = ["--cli", `${directory.url}/mcp/read`, ...asked.split(" "), "q=rich"];
+    // It wants a newer Node than some machines have.
+    const { out } = await runProgram([process.execPath, clientFile(inspector), ...args]);
+    expect(out).toContain("- rich · Rich Water Trust");
   });
 });
 
