@@ -80,7 +80,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     ...nothingIn(list, narrowed, t),
     ...(facets === null ? notNarrowed : waysToNarrow(list, facets, { isFile: !narrowed, t })),
     page,
-    ...pagerOf(list),
+    ...pagerOf(page, Math.ceil(total / entriesPerPage), pathOf, facets !== null),
     entries: entriesOf(items, t),
   };
 }
@@ -112,15 +112,19 @@ function waysToNarrow(list: ListPage, counts: FacetCounts, { isFile, t }: Narrow
 }
 const notNarrowed = { groups: [], sorts: [], states: [], form: null };
 
-function pagerOf(list: ListPage) {
-  const { page, total, facets } = list;
-  const pageCount = Math.max(1, Math.ceil(total / entriesPerPage));
-  const previous = Math.min(page - 1, pageCount);
-  const numbers = facets === null ? [] : pageNumbers(page, pageCount);
+/** Links to the other pages of a list, or of a search; none has a number where no one counts how many there are. */
+export function pagerOf(
+  page: number,
+  pageCount: number,
+  hrefOf: (page: number) => string,
+  isCounted = true,
+) {
+  const previous = Math.min(page - 1, Math.max(1, pageCount));
+  const numbers = isCounted ? pageNumbers(page, Math.max(1, pageCount)) : [];
   return {
-    pages: numbers.map((number) => ({ href: listPath(list, number), number })),
-    next: page < pageCount ? listPath(list, page + 1) : null,
-    prev: previous < 1 ? null : { number: previous, href: listPath(list, previous) },
+    pages: numbers.map((number) => ({ href: hrefOf(number), number })),
+    next: page < pageCount ? hrefOf(page + 1) : null,
+    prev: previous < 1 ? null : { number: previous, href: hrefOf(previous) },
   };
 }
 

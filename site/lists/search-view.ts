@@ -13,7 +13,7 @@ import {
   filterText,
   linkedFacets,
   namedFacets,
-  pageNumbers,
+  pagerOf,
   meantBy,
 } from "./list-view.ts";
 import { withParams } from "#site/parts/address.ts";
@@ -45,8 +45,6 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
   const start = (page - 1) * searchLimitDefault;
   const entries = entriesOf(found.nonprofits, t);
   const { near } = found.understood;
-  const pageCount = Math.max(1, Math.ceil(found.total / searchLimitDefault));
-  const previous = Math.min(page - 1, pageCount);
   const pathOf = (number: number) => searchPath({ ...asked, page: number });
   return {
     q,
@@ -84,12 +82,7 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
     near: asked.near,
     choices: choicesOf(asked, found, t),
     page,
-    pages: pageNumbers(page, pageCount).map((number) => ({
-      number,
-      href: pathOf(number),
-    })),
-    next: page < pageCount ? pathOf(page + 1) : null,
-    prev: previous < 1 ? null : { number: previous, href: pathOf(previous) },
+    ...pagerOf(page, Math.ceil(found.total / searchLimitDefault), pathOf),
     entries,
     /** The results as data. */
     items: { paths: entries.map(({ path }) => path), start: start + 1, total: found.total },
