@@ -82,6 +82,10 @@ const needs: DocumentKind = {
   },
 };
 
+const kept =
+  <Name extends Parameters<typeof keptAnswer>[1]>(name: Name) =>
+  async ({ store }: Source) => ({ answer: await keptAnswer(store, name) });
+
 /** Answers of the API that are the same for all who ask, each a kind of its own. */
 export const answers: readonly DocumentKind[] = [
   kindOfOne(
@@ -97,27 +101,12 @@ export const answers: readonly DocumentKind[] = [
   chartFiles,
   kindOfOne(
     "leaderboard-json",
-    single(
-      "/api/agents/leaderboard.json",
-      async ({ store }) => ({ answer: await keptAnswer(store, "leaderboard") }),
-      withNumbers,
-    ),
+    single("/api/agents/leaderboard.json", kept("leaderboard"), withNumbers),
   ),
-  kindOfOne(
-    "exemplars-json",
-    single(
-      "/api/agents/exemplars.json",
-      async ({ store }) => ({ answer: await keptAnswer(store, "exemplars") }),
-      withNumbers,
-    ),
-  ),
+  kindOfOne("exemplars-json", single("/api/agents/exemplars.json", kept("exemplars"), withNumbers)),
   kindOfOne(
     "enrichment-stats-json",
-    single(
-      "/api/enrichments/stats.json",
-      async ({ store }) => ({ answer: await keptAnswer(store, "enrichment_stats") }),
-      withNumbers,
-    ),
+    single("/api/enrichments/stats.json", kept("enrichment_stats"), withNumbers),
   ),
   auditHeads,
   needs,
