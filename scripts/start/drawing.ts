@@ -7,15 +7,13 @@ import { english } from "#content/language/texts.ts";
 import { drawnForm } from "#site/documents/form-page.ts";
 import { type Drawing, drawn as drawnPage } from "#site/documents/document.ts";
 import { profileFeed } from "#site/documents/atom.ts";
-import {
-  drawnHistory,
-  drawnList,
-  drawnOrganisation,
-  drawnSearch,
-  drawnView,
-} from "#site/documents/list-page.ts";
+import { drawnList, drawnView } from "#site/documents/list-page.ts";
 import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
+import { listPageView } from "#site/lists/list-view.ts";
+import { searchView } from "#site/lists/search-view.ts";
 import { compareView } from "#site/profile/compare-view.ts";
+import { historyView } from "#site/profile/history-view.ts";
+import { organisationView } from "#site/profile/organisation-view.ts";
 import { listPath } from "#site/parts/address.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import type { BuildInputs } from "#site/parts/page-context.ts";
@@ -76,21 +74,22 @@ export function openDrawing(
     list: (found, asked) => {
       const [path = ""] = listPath(found, found.page).split("?");
       return drawn(asked, { headersAs: `${path.slice(1)}.html` }, (from, format) =>
-        drawnList(from, found, format),
+        drawnList(from, "/browse", { view: listPageView(found, from.t) }, format),
       );
     },
     search: (query, answer, asked) =>
-      drawn(asked, { headersAs: "search.html" }, (from, format) =>
-        drawnSearch(from, query, answer, format),
-      ),
+      drawn(asked, { headersAs: "search.html" }, (from, format) => {
+        const view = searchView(query, answer, from.t);
+        return drawnList(from, "/search", { view, answered: true }, format);
+      }),
     organisation: (known, asked) =>
       drawn(asked, { headersAs: "browse.html" }, (from, format) =>
-        drawnOrganisation(from, known, format),
+        drawnView(from, "/organisations/[id]", organisationView(known, from.t ?? english), format),
       ),
     history: (found, asked) => {
       const headersAs = `nonprofits/${found.history.slug}.html`;
       return drawn(asked, { headersAs, cacheControl: freshCacheControl }, (from, format) =>
-        drawnHistory(from, found, format),
+        drawnView(from, "/history/[slug]", historyView(found, from.t ?? english), format),
       );
     },
     feed: (found) => {

@@ -5,19 +5,11 @@ import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import { listAnswer } from "#content/nonprofit/wire.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
-import type { SearchAsked } from "#content/contract/search.ts";
-import type { Organisation } from "#content/contract/standing.ts";
-import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
-import type { FoundList } from "#content/find/browse-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { listPageView } from "#site/lists/list-view.ts";
 import { listMarkdown } from "#site/lists/list-markdown.ts";
-import { english } from "#content/language/texts.ts";
-import { historyView } from "#site/profile/history-view.ts";
-import { organisationView } from "#site/profile/organisation-view.ts";
 import { listParts, pageAddress, pageSizeOf, staticPages } from "#site/parts/address.ts";
 import { enclosed, markdownPathOf, pageMarkdown } from "#site/parts/markdown.ts";
-import { searchView } from "#site/lists/search-view.ts";
 import {
   type BundleFile,
   type DocumentKey,
@@ -193,49 +185,14 @@ type DrawnPage = string | Uint8Array;
 /** A page is had as HTML or as markdown. */
 type PageFormat = { markdown: boolean };
 
-/** The page of a search: `answer` is what the service answers to a program that asks the same. */
-export function drawnSearch(
-  drawing: Drawing,
-  asked: SearchAsked,
-  answer: Parameters<typeof searchView>[1],
-  format: PageFormat,
-): Promise<DrawnPage> {
-  const view = searchView(asked, answer, drawing.t);
-  return listInFormat(drawing, "/search", { view, answered: true }, format);
-}
-
-/** A page of a list that is in no bundle, as its pages are: `found` is what the service found. */
-export const drawnList = (
-  drawing: Drawing,
-  found: FoundList,
-  format: PageFormat,
-): Promise<DrawnPage> =>
-  listInFormat(drawing, "/browse", { view: listPageView(found, drawing.t) }, format);
-
 /** A page of entries, or its entries as markdown. */
-const listInFormat = async (
+export const drawnList = async (
   drawing: Drawing,
   page: string,
   own: { view: Parameters<typeof listMarkdown>[0]; answered?: boolean },
   { markdown }: PageFormat,
 ): Promise<DrawnPage> =>
   markdown ? listMarkdown(own.view, drawing.baseUrl) : drawn(drawing, page, own);
-
-/** The history of a profile as a page. */
-export const drawnHistory = (
-  drawing: Drawing,
-  found: FoundHistory,
-  format: PageFormat,
-): Promise<DrawnPage> =>
-  drawnView(drawing, "/history/[slug]", historyView(found, drawing.t ?? english), format);
-
-/** What registers say of an organisation without a profile, as a page. */
-export const drawnOrganisation = (
-  drawing: Drawing,
-  known: Organisation,
-  format: PageFormat,
-): Promise<DrawnPage> =>
-  drawnView(drawing, "/organisations/[id]", organisationView(known, drawing.t ?? english), format);
 
 /** A page as it is, or read into markdown. */
 export async function drawnView(

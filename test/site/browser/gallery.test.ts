@@ -4,7 +4,8 @@ import type { Browser, Page } from "playwright-core";
 import { toSummary } from "#content/nonprofit/wire.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { compareView } from "#site/profile/compare-view.ts";
-import { drawnSearch, drawnView } from "#site/documents/list-page.ts";
+import { drawnList, drawnView } from "#site/documents/list-page.ts";
+import { searchView } from "#site/lists/search-view.ts";
 import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
 import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
@@ -80,7 +81,8 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
         facets: { ...none, cause: [{ value: "education", count: 3 }], country: [], region: values },
       };
       const asked = { q, region: attack };
-      files.set(path, await drawnSearch(site, asked, answer, { markdown: false }));
+      const view = { view: searchView(asked, answer), answered: true };
+      files.set(path, await drawnList(site, "/search", view, { markdown: false }));
     }
     for (const { path, file } of site.renderer.assets)
       files.set(`/${path}`, new Uint8Array(readFileSync(file)));

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { brotliCompressSync, constants } from "node:zlib";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import { load } from "cheerio";
-import { drawnHistory } from "#site/documents/list-page.ts";
+import { english } from "#content/language/texts.ts";
+import { drawnView } from "#site/documents/list-page.ts";
+import { historyView } from "#site/profile/history-view.ts";
 import { aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
 import { attack, gallery, scripts } from "#test/support/gallery.ts";
 
@@ -88,7 +90,8 @@ test("a history tells who changed what, and from which to which value; nothing i
     ],
     gifts: null,
   };
-  const html = textOf(await drawnHistory(site, found, { markdown: false }));
+  const view = historyView(found, english);
+  const html = textOf(await drawnView(site, "/history/[slug]", view, { markdown: false }));
   const $ = load(html);
   expect($("h1").text()).toBe("History");
   expect($("del").text()).toBe(attack);
@@ -106,7 +109,7 @@ test("a history tells who changed what, and from which to which value; nothing i
     expect(text).toContain(words);
   }
   expectHarmless(html);
-  const markdown = textOf(await drawnHistory(site, found, { markdown: true }));
+  const markdown = textOf(await drawnView(site, "/history/[slug]", view, { markdown: true }));
   expect(markdown).toContain("# History");
   expect(markdown).not.toMatch(/(?<!\\)<(?!\/?third-party-data>)/);
 });

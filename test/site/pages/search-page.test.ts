@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { load } from "cheerio";
 import type { SearchAnswer, SearchAsked } from "#content/contract/search.ts";
-import { drawnSearch } from "#site/documents/list-page.ts";
+import { drawnList } from "#site/documents/list-page.ts";
+import { searchView } from "#site/lists/search-view.ts";
 import { aSite, type TestSite } from "#test/support/compiled-site.ts";
 
 let site: TestSite;
@@ -21,7 +22,7 @@ const summary: SearchAnswer["nonprofits"][number] = {
   income_band: "1m-10m",
   standing: "registered",
 };
-const answer: Parameters<typeof drawnSearch>[2] & object = {
+const answer: Parameters<typeof searchView>[1] & object = {
   understood: {
     ...{ number: null, place: { name: "Kenya", shown: "Kenya" } },
     ...{ words: ["clean", "wat("], corrections: [] },
@@ -31,6 +32,12 @@ const answer: Parameters<typeof drawnSearch>[2] & object = {
   matching: 41,
   nonprofits: [summary],
 };
+const drawnSearch = (
+  from: TestSite,
+  asked: SearchAsked,
+  found: typeof answer,
+  format: { markdown: boolean },
+) => drawnList(from, "/search", { view: searchView(asked, found), answered: true }, format);
 const drawn = async (asked: SearchAsked, found: typeof answer = answer) => {
   const body = await drawnSearch(site, asked, found, { markdown: false });
   return load(typeof body === "string" ? body : new TextDecoder().decode(body));
