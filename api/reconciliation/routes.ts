@@ -7,6 +7,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { problem, Refused } from "#api/http/problem.ts";
 import { countMoreReads } from "#api/http/rate-limit.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
+import properties from "#content/editorial/reconciliation-properties.json";
 import { reconciliationOperations as operations } from "#content/contract/operations/reconciliation.ts";
 import { english } from "#content/language/texts.ts";
 import { nonprofitNotFound, fitted } from "#content/contract/problem.ts";
@@ -22,13 +23,7 @@ import { fold } from "#content/nonprofit/text.ts";
 import { idsBySlug, recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { type Lookup, lookupOf, lookupOfDraft } from "#content/reconciliation/match.ts";
-import {
-  draftManifest,
-  manifest,
-  cellsOf,
-  properties,
-  type,
-} from "#content/reconciliation/manifest.ts";
+import { draftManifest, manifest, cellsOf, type } from "#content/reconciliation/manifest.ts";
 import { readTable, writtenTable } from "#content/reconciliation/table.ts";
 import { previewPage } from "./preview.ts";
 import { reconcile, reconcileMany, suggested } from "./reconcile.ts";
@@ -89,7 +84,7 @@ export const reconciliationRoutes = (context: Needed) => {
       pathOf(operations.suggestForReconciliation),
       async ({ params: { kind }, query }) => {
         if (kind === "entity") return { result: await suggested(context, query) };
-        const all = kind === "property" ? properties.map(shown) : kind === "type" ? [type] : null;
+        const all = kind === "property" ? properties : kind === "type" ? [type] : null;
         if (all === null) return problem(noKind);
         const wanted = fold(query.prefix ?? "");
         const result = all.filter(({ id, name }) => fold(`${id} ${name}`).includes(wanted));
@@ -112,7 +107,7 @@ export const reconciliationRoutes = (context: Needed) => {
       ({ query }) => ({
         type: query.type ?? type.id,
         limit: query.limit,
-        properties: properties.slice(0, query.limit).map(shown),
+        properties: properties.slice(0, query.limit),
       }),
       schemaOf(operations.proposeProperties),
     )
@@ -163,12 +158,6 @@ const noKind = {
   detail: "Suggested are entity, property and type.",
 };
 
-const shown = ({ id, name, description }: (typeof properties)[number]) => ({
-  id,
-  name,
-  description,
-});
-
 /** A batch of version 0.2: queries by keys that the client chose. Throws Refused. */
 function readBatch(text: string): [string, Query][] {
   const given = text === "" ? null : parsedJson(text);
@@ -204,7 +193,7 @@ async function extended({ store, config }: Needed, { ids, properties: wanted }: 
     toDetail(one, config.baseUrl, config.givingLinks),
   );
   const bySlug = new Map(details.map((one) => [one.slug, one]));
-  const meta = properties.filter(({ id }) => wanted.some((one) => one.id === id)).map(shown);
+  const meta = properties.filter(({ id }) => wanted.some((one) => one.id === id));
   const rows = ids.map((id) => {
     const one = bySlug.get(id);
     const values = (property: string) => (one === undefined ? [] : cellsOf(one, property));

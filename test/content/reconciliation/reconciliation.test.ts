@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { lookupOfDraft, ranked } from "#content/reconciliation/match.ts";
-import { cellsOf, properties, draftManifest, manifest } from "#content/reconciliation/manifest.ts";
+import properties from "#content/editorial/reconciliation-properties.json";
+import { cellsOf, draftManifest, manifest } from "#content/reconciliation/manifest.ts";
 import { batchFitting, readTable, tableText, writtenTable } from "#content/reconciliation/table.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { aNonprofit } from "#test/support/records.ts";
