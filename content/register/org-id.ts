@@ -1,3 +1,4 @@
+import numbers from "#content/editorial/register-numbers.json";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 /** A number as its register writes it, and the org-id by which imports recognise the organisation. */
@@ -17,84 +18,26 @@ export type OrgIdFailure =
   | { kind: "number_not_valid"; looks: string[] }
   | { kind: "register_not_known"; prefix: string; known: string[] };
 
-type Register = {
-  scheme: string;
-  type: string;
-  looks: string;
-  /** Words before the digits that name the register. */
-  labels: readonly string[];
-  digits: RegExp;
-  /** Which digits are of this register when no word names it; absent: none. */
-  bare?: RegExp;
-  isValid?: (digits: string) => boolean;
-  written: (digits: string) => string;
-  /** How the org-id ends, where that is not the number as written. */
-  inOrgId?: (digits: string) => string;
-};
+/** What is put in the place of the first match of each pattern, one after the other. */
+function rewriting(steps: readonly string[][]): (digits: string) => string {
+  const compiled = steps.map(([from = "", to = ""]) => [new RegExp(from), to] as const);
+  return (digits) => compiled.reduce((text, [from, to]) => text.replace(from, to), digits);
+}
 
-const asItIs = (digits: string) => digits;
-const withSeed = (digits: string) => digits.replace(/(?<=\d)(\d{7})$/, "-$1");
-
-/** The registers that this directory imports. Source: org-id.guide, and what the registers publish of their numbers. */
-const registers: readonly Register[] = [
-  {
-    scheme: "US-EIN",
-    type: "EIN",
-    looks: "an EIN (United States) has nine digits, such as 53-0196605",
-    labels: ["EIN", "FEIN", "TIN"],
-    digits: /^\d{9}$/,
-    bare: /^\d{9}$/,
-    written: (digits) => `${digits.slice(0, 2)}-${digits.slice(2)}`,
-    inOrgId: asItIs,
-  },
-  {
-    scheme: "GB-CHC",
-    type: "Charity number (England and Wales)",
-    looks: "a charity number of England and Wales has six or seven digits, such as 202918",
-    labels: ["CHC", "CCEW"],
-    digits: /^\d{6,7}(?:_\d{1,3})?$/,
-    // Numbers of six digits that begin with 1 are Northern Ireland's.
-    bare: /^(?:[2-9]\d{5}|\d{7})(?:_\d{1,3})?$/,
-    written: (digits) => digits.replace("_", "-"),
-  },
-  {
-    scheme: "GB-SC",
-    type: "Charity number (Scotland)",
-    looks: "a Scottish charity number has SC and six digits, such as SC041666",
-    labels: ["SC", "SCSC"],
-    digits: /^\d{6}$/,
-    written: (digits) => `SC${digits}`,
-  },
-  {
-    scheme: "GB-NIC",
-    type: "Charity number (Northern Ireland)",
-    looks: "a charity number of Northern Ireland has NIC and six digits, such as NIC100012",
-    labels: ["NIC", "NI"],
-    digits: /^\d{6}$/,
-    bare: /^1\d{5}$/,
-    written: asItIs,
-  },
-  {
-    scheme: "AU-ABN",
-    type: "ABN",
-    looks: "an ABN (Australia) has eleven digits that check each other, such as 51 824 753 556",
-    labels: ["ABN"],
-    digits: /^\d{11}$/,
-    bare: /^\d{11}$/,
-    isValid: isAbn,
-    written: asItIs,
-  },
-  {
-    // The sample directory's own; XS stands for codes that users assign.
-    scheme: "XS-SAMPLE",
-    type: "Sample register",
-    looks: "a number of the sample has SAMPLE and seven digits, such as SAMPLE-0000001",
-    labels: ["SAMPLE"],
-    digits: /^\d{7,16}$/,
-    written: (digits) => `SAMPLE-${withSeed(digits)}`,
-    inOrgId: withSeed,
-  },
-];
+/**
+ * The registers that this directory imports, and how they write numbers. `labels`: words before the digits that name the
+ * register; `bare`: which digits are of it when no word does, none where absent. Numbers of England of six digits never
+ * begin with 1: those are Northern Ireland's. XS stands for codes that users assign: the sample's. Source: org-id.guide,
+ * and what the registers publish of their numbers.
+ */
+const registers = numbers.map(({ digits, bare, written, in_org_id, ...named }) => ({
+  ...named,
+  digits: new RegExp(digits),
+  bare: bare === null ? undefined : new RegExp(bare),
+  written: rewriting(written),
+  inOrgId: rewriting(in_org_id),
+}));
+type Register = (typeof registers)[number];
 
 const anyNumber = "Registration number";
 
@@ -148,8 +91,8 @@ function readIn(country: string, label: string, digits: string) {
   if (meant.length === 0) return notKnown(`${country}${label}`);
   const register = meant.find((one) => (label === "" ? one.bare : one.digits)?.test(digits));
   if (register === undefined) return notValid(meant);
-  if (register.isValid?.(digits) === false) return notValid([register]);
-  const { scheme, type, written, inOrgId = written } = register;
+  const { scheme, type, written, inOrgId } = register;
+  if (scheme === "AU-ABN" && !isAbn(digits)) return notValid([register]);
   return ok({
     country_code: scheme.slice(0, 2),
     type,
