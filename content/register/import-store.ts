@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, max, ne, type SQL } from "drizzle-orm";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
 import { recordColumns, saveDirectoryFact } from "#content/nonprofit/save.ts";
@@ -188,15 +188,18 @@ export async function filesRead(store: Queryable, format: string): Promise<Set<s
   return new Set(found.flatMap(({ files }) => files));
 }
 
+const newestImport = (store: Queryable, format: string, ...which: (SQL | undefined)[]) =>
+  store.db
+    .select({ status: imports.status, fetched: imports.fetched })
+    .from(imports)
+    .where(and(eq(imports.format, format), ...which))
+    .orderBy(desc(imports.id))
+    .limit(1)
+    .get();
+
 /** Whether the newest import of this format did not end. */
 export async function lastWasInterrupted(store: Queryable, format: string): Promise<boolean> {
-  const [last] = await store.db
-    .select({ status: imports.status })
-    .from(imports)
-    .where(eq(imports.format, format))
-    .orderBy(desc(imports.id))
-    .limit(1);
-  return last?.status === "running";
+  return (await newestImport(store, format))?.status === "running";
 }
 
 /** Notes how an import ended. One that stays `running` was interrupted; running it again finishes the work. */
@@ -232,12 +235,7 @@ export async function lastFetched(
   ownCount = true,
 ): Promise<FetchedVersion[]> {
   const counts = ownCount ? undefined : isNotNull(imports.fetched);
-  const [newest] = await store.db
-    .select({ fetched: imports.fetched })
-    .from(imports)
-    .where(and(eq(imports.format, format), eq(imports.status, "finished"), counts))
-    .orderBy(desc(imports.id))
-    .limit(1);
+  const newest = await newestImport(store, format, eq(imports.status, "finished"), counts);
   return newest?.fetched ?? [];
 }
 

@@ -44,7 +44,11 @@ export function mergedWithRegister(
   const said = withRecord(before, draft, terms);
   if (fields.length === 0 && !moved && !restored) return said;
   const after: NonprofitRecord = { ...said, provenance: { ...before.provenance } };
-  for (const field of fields) setField(after, field, values[field], sourceOf(field));
+  for (const field of fields) {
+    Object.assign(after, { [field]: values[field] });
+    if (isEmptyValue(values[field])) delete after.provenance[field];
+    else after.provenance[field] = sourceOf(field);
+  }
   if (moved) Object.assign(after, placeOf(terms));
   if (restored) after.status = listedStatus(before);
   return after;
@@ -315,17 +319,6 @@ function renewed(
   if (own === undefined || registrations.length < 2) return fields;
   const withOwn = registrations.map((one) => (one.org_id === orgId ? { ...one, ...own } : one));
   return { ...fields, registrations: withOwn };
-}
-
-function setField(
-  after: NonprofitRecord,
-  field: NonprofitField,
-  value: unknown,
-  from: StoredProvenance,
-): void {
-  Object.assign(after, { [field]: value });
-  if (isEmptyValue(value)) delete after.provenance[field];
-  else after.provenance[field] = from;
 }
 
 const isEmptyValue = (value: unknown): boolean =>
