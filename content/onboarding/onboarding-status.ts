@@ -53,14 +53,8 @@ export async function withdrawOnboarding(
     if (submission?.status !== "pending_review") return;
     const { id, nonprofit_id } = submission;
     const decided = { reviewed_by: null, reviewed_at: world.clock().getTime() };
-    const closing = {
-      id,
-      nonprofit_id,
-      status: "rejected",
-      reason: withdrawn,
-      ...decided,
-    } as const;
-    await doAll(tx, [closeOnboarding(closing)]);
+    const rejected = { status: "rejected", reason: withdrawn, ...decided } as const;
+    await doAll(tx, [closeOnboarding({ id, nonprofit_id, ...rejected })]);
   });
   return onboardingStatus(world, digest);
 }

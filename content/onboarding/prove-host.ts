@@ -187,7 +187,7 @@ const codeLifeS = 86_400;
 async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outcome {
   const { store, sendMail, baseUrl, statusToken, linkSeal } = world;
   const { submission, profile, now } = proofCase;
-  const to = submission.request.contact_email;
+  const { contact_email: to, usdc_wallet: wallet } = submission.request;
   if (sendMail === null || !provesHost(to, due)) return fail({ kind: "mail_not_possible" });
   const mailing = { id: submission.id, host: due.host, at: now.getTime() };
   const reserved = await store.write(async (tx) => {
@@ -197,18 +197,23 @@ async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outco
   });
   if (!reserved) return fail({ kind: "mail_sent_before" });
   const named = profile === null ? "a new profile" : `/nonprofits/${profile.slug}`;
+  const page = profile === null ? named : baseUrl + named;
   const issued = Math.floor(now.getTime() / 1_000).toString(36);
   const code = `${issued}.${linkSeal(submission.id, due.host, issued)}`;
   const sent = await sendMail({
     to,
     subject: `Confirm that ${due.host} asked to manage ${named}`,
-    text: mailText({
-      baseUrl,
-      host: due.host,
-      profile: profile === null ? null : `${baseUrl}/nonprofits/${profile.slug}`,
-      wallet: submission.request.usdc_wallet,
-      link: `${baseUrl}/onboard/status#${statusToken(submission.id)}.${code}`,
-    }),
+    // Nothing that a stranger typed stands in it, or the directory would carry anyone's words to any mailbox.
+    text: [
+      `Please confirm that ${due.host} asked to manage ${page} in the directory ${baseUrl}.`,
+      "The request gave this address as its contact.",
+      ...(wallet === null ? [] : ["", `Gifts would go to the Solana wallet ${wallet}.`]),
+      "",
+      "If your organisation asked for this, open this link within 24 hours and press the button there:",
+      `${baseUrl}/onboard/status#${statusToken(submission.id)}.${code}`,
+      "",
+      "If you know nothing of it, do not confirm it. The same page has a button that withdraws the request.",
+    ].join("\n"),
   });
   // It counts all the same: a mail server that is slow to answer may have taken it.
   if (!sent) return fail({ kind: "mail_not_sent" });
@@ -216,25 +221,6 @@ async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outco
     describeHostProof(world, proofCase, "A link was sent to contact_email; it works for 24 hours."),
   );
 }
-
-/** Nothing that a stranger typed stands in it, or the directory would carry anyone's words to any mailbox. */
-const mailText = ({
-  baseUrl,
-  host,
-  profile,
-  wallet,
-  link,
-}: Record<"baseUrl" | "host" | "link", string> & Record<"profile" | "wallet", string | null>) =>
-  [
-    `Please confirm that ${host} asked to manage ${profile ?? "a new profile"} in the directory ${baseUrl}.`,
-    "The request gave this address as its contact.",
-    ...(wallet === null ? [] : ["", `Gifts would go to the Solana wallet ${wallet}.`]),
-    "",
-    "If your organisation asked for this, open this link within 24 hours and press the button there:",
-    link,
-    "",
-    "If you know nothing of it, do not confirm it. The same page has a button that withdraws the request.",
-  ].join("\n");
 
 async function withCode(world: HostProofWorld, proofCase: Case, due: Due, code: string): Outcome {
   const { submission, now } = proofCase;
