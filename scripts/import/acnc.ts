@@ -58,24 +58,22 @@ export const acnc: CsvFormat = {
 
 const isMarked = (row: Row, column: string): boolean => cell(row, column).toUpperCase() === "Y";
 
+/** The names of those columns that are marked. */
+const markedIn = (row: Row, names: Readonly<Record<string, string>>): string[] =>
+  Object.entries(names).flatMap(([column, name]) => (isMarked(row, column) ? name : []));
+
 /** What a row says under the keys that content/editorial/registers.json has words for. */
 function acncFacts(row: Row) {
   const countries = cell(row, "Operating_Countries").split(/[,;]\s*/);
   return saidOf({
-    purposes: Object.entries(purposeNames)
-      .filter(([column]) => isMarked(row, column))
-      .map(([, name]) => name)
-      .join("; "),
+    purposes: markedIn(row, purposeNames).join("; "),
     registered: dayOf(cell(row, "Registration_Date")),
     established: dayOf(cell(row, "Date_Organisation_Established")),
     postal_code: postalCode("AU", cell(row, "Postcode")),
     size: cell(row, "Charity_Size"),
     responsible_people: amountOf(cell(row, "Number_of_Responsible_Persons")),
     year_end: cell(row, "Financial_Year_End").replace("-", " "),
-    states: Object.entries(states)
-      .filter(([column]) => isMarked(row, column))
-      .map(([, name]) => name)
-      .join(", "),
+    states: markedIn(row, states).join(", "),
     countries: countries
       .flatMap((code) => countryName(countryCode(code)) ?? [])
       .filter((name) => name !== "Australia")

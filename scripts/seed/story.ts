@@ -150,7 +150,7 @@ function enrichments(scene: Scene): Happening[] {
       if (present.length === 0) break;
       const agent = random.weighted(present.map((one) => [one, one.weight] as const));
       senders.add(agent.id);
-      const value = random.chance(agent.right) ? truth : mistaken(field, truth, scene);
+      const value = random.chance(agent.right) ? truth : mistakes[field](truth, scene);
       sent.push(submission(scene, { at, agent, field, value }));
       const agreed = values.includes(value);
       values.push(value);
@@ -169,22 +169,18 @@ const truths = (scene: Scene): Record<Looked, string> => ({
   founded_year: String(1950 + ((scene.outline.index * 37) % 72)),
 });
 
-function mistaken(field: Looked, truth: string, { outline, random }: Scene): string {
-  switch (field) {
-    case "website":
-      return truth.replace(".example", `-${random.pick(["old", "group", "intl"])}.example`);
-    case "contact_email":
-      return truth.replace("hello@", `${random.pick(["info", "press"])}@`);
-    case "founded_year":
-      return String(Number(truth) + random.between(1, 6));
-    case "city":
-    default: {
-      const towns = places[outline.country_code as keyof typeof places].places;
-      const [other = truth] = random.pick(towns.filter(([town]) => town !== truth));
-      return other;
-    }
-  }
-}
+/** What errs about a field says in the place of the truth. */
+const mistakes: Record<Looked, (truth: string, of: Pick<Scene, "outline" | "random">) => string> = {
+  website: (truth, { random }) =>
+    truth.replace(".example", `-${random.pick(["old", "group", "intl"])}.example`),
+  contact_email: (truth, { random }) =>
+    truth.replace("hello@", `${random.pick(["info", "press"])}@`),
+  founded_year: (truth, { random }) => String(Number(truth) + random.between(1, 6)),
+  city: (truth, { outline, random }) => {
+    const towns = places[outline.country_code as keyof typeof places].places;
+    return random.pick(towns.filter(([town]) => town !== truth))[0] ?? truth;
+  },
+};
 
 const deciding = (at: number): Omit<Deciding, "key" | "reason"> => ({
   value: null,
@@ -292,7 +288,7 @@ function corrections(scene: Scene): Happening[] {
     founded_year: String((record.founded_year ?? 1990) - random.between(1, 4)),
     team_size: String((record.team_size ?? 4) + random.between(2, 9)),
     website: `https://www.${hostOf(scene.record.slug)}/home`,
-    city: mistaken("city", record.city ?? "", scene),
+    city: mistakes.city(record.city ?? "", scene),
   }[field];
   const body = { field, what_is_wrong: story.corrections[field], suggested_value };
   const read = readCorrection(body, { thisYear: new Date(at).getUTCFullYear() });

@@ -183,24 +183,14 @@ export function valuesOf(detail: NonprofitDetail, t: Texts): PresentValue[] {
     ),
   };
   return correctionFields.flatMap((field) => {
-    const text = textOf(detail, field, facts, lists);
-    if (text === null || text === "") return [];
+    const list = lists[field];
+    const value =
+      field === "other" ? null : (facts.get(field) ?? detail[field as keyof typeof detail]);
+    const text = list === undefined ? value : joined(list, ", ");
+    if (typeof text !== "string" || text === "") return [];
     const from = detail.provenance[field];
     const origin = from === undefined ? null : originOf(from, t);
     const source = origin === null ? null : `${origin.source}, ${t.date(origin.day)}`;
     return [{ field, label: labelOf(field, t), text: clipped(text, 240), source }];
   });
-}
-
-function textOf(
-  detail: NonprofitDetail,
-  field: CorrectionField,
-  facts: ReadonlyMap<string, string>,
-  lists: Partial<Record<CorrectionField, readonly string[]>>,
-): string | null {
-  if (field === "other") return null;
-  const list = lists[field];
-  if (list !== undefined) return joined(list, ", ");
-  const value = facts.get(field) ?? detail[field as keyof NonprofitDetail];
-  return typeof value === "string" ? value : null;
 }
