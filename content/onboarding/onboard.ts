@@ -1,3 +1,4 @@
+import messages from "#content/editorial/request-messages.json";
 import { randomBytes } from "node:crypto";
 import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import type {
@@ -245,7 +246,10 @@ async function answerOf(
     submission_id: id,
     slug: slug ?? (await slugFor(store, { name: request.name ?? "", city: request.city })),
     status,
-    message: link === null ? waitsAlready : messages[type] + liveValuesSaid(request, profile, type),
+    message:
+      link === null
+        ? waitsAlready
+        : messages.onboarding[type] + liveValuesSaid(request, profile, type),
     status_url: link,
     host_proof: submission && describeHostProof(world, { submission, profile, now: clock() }),
   };
@@ -270,9 +274,3 @@ function liveValuesSaid(
 
 const waitsAlready =
   "The same request waits for review already. Its status_url was shown to the first sender, and is shown again only with the same Idempotency-Key.";
-const waits = "Nothing is public before a reviewer approves it; status_url shows its status.";
-const messages: Record<OnboardingType, string> = {
-  claim: `Your claim waits for review. ${waits}`,
-  registration: `Your registration waits for review. The slug is the one it gets unless another takes it before. ${waits}`,
-  change: `This profile is claimed already, so this asks to change it. ${waits}`,
-};

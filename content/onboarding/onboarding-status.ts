@@ -1,3 +1,4 @@
+import messages from "#content/editorial/request-messages.json";
 import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
 import { closeOnboarding, type Onboarding, onboardingByToken } from "./store.ts";
@@ -105,16 +106,5 @@ function messageOf({ status }: Onboarding, wallet: OnboardingStatus["wallet"]): 
   if (status === "rejected") {
     return "It was rejected; the reason is beside this. You can send another request.";
   }
-  return walletMessages[wallet.state];
+  return messages.wallet[wallet.state];
 }
-
-const walletMessages: Record<OnboardingStatus["wallet"]["state"], string> = {
-  none: "It is approved, and the profile shows it.",
-  in_review: "It is approved, and the profile shows it.",
-  in_effect: "It is approved, and the profile shows it with its wallet.",
-  held: "It is approved. The wallet takes effect when its hold ends; until then gifts go to the one before, if there is one.",
-  stopped:
-    "It is approved, but the wallet was stopped: gifts go to the one before, if there is one.",
-  replaced: "It is approved; another wallet has taken its place since, or it was taken back.",
-  rejected: "It was rejected.",
-};

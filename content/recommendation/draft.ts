@@ -1,3 +1,4 @@
+import messages from "#content/editorial/request-messages.json";
 import type { DraftBody, GovernancePhase } from "#content/contract/recommendation.ts";
 import { wrongsMax } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -128,7 +129,7 @@ function onlyForOperator({
 
 /** Says to the sender of a draft what it waits for. */
 export function draftNote(decision: DraftDecision, mode: ConsensusMode): string {
-  if (decision.kind === "operator") return operatorNotes[decision.because];
+  if (decision.kind === "operator") return messages.draft[decision.because];
   if (decision.kind === "promoted") {
     return `${decision.confidence} distinct agents named the same donor intents, each with a source: the profile is recommended now.`;
   }
@@ -139,15 +140,3 @@ export function draftNote(decision: DraftDecision, mode: ConsensusMode): string 
   const agents = Math.min(decision.confidence, agentsNeeded);
   return `Waits for a second agent that names the same donor intents with a source${networks} (${agents} of ${agentsNeeded}), or for the operator.`;
 }
-
-const operatorNotes: Readonly<Record<OperatorOnly, string>> = {
-  phase_2: "Waits for the operator: in phase 2 a person decides every draft.",
-  sensitive_claim:
-    "Waits for the operator: it speaks of impact or effectiveness, which only a person may approve, however many agents agree.",
-  test_data:
-    "Waits for the operator: it looks like a test, by its agent, its words or the host of its source.",
-  recommended_already:
-    "Waits for the operator: the profile is recommended already, and agreement never replaces that.",
-  refused_before:
-    "Waits for the operator, who refused or removed a recommendation of this profile before.",
-};
