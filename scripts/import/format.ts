@@ -107,6 +107,12 @@ export const saidOf = (
     ),
   );
 
+/** What a form fills in, without what it leaves blank. */
+export const present = (fields: Partial<NonprofitFields>): Partial<NonprofitFields> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => ![value].flat().every((one) => one === null)),
+  );
+
 /** An amount as registers write it, in whole units; null for a blank one and for what is no number. */
 export const amountOf = (text: string): number | null =>
   /^-?\d{1,15}(?:\.\d*)?$/.test(text) ? Math.round(Number(text)) : null;

@@ -11,6 +11,7 @@ import {
   dayOf,
   type DocumentFormat,
   missionOf,
+  present,
   programsOf,
   saidOf,
   skip,
@@ -150,13 +151,9 @@ function fieldsOf({ name, period_end, text }: Return): Partial<NonprofitFields> 
   }));
   const programs = programsOf(raw, name, mission);
   const year = Number(text("year_formed"));
-  return {
-    ...(mission === null ? {} : { mission }),
-    ...(website === null ? {} : { website }),
-    ...(programs.length === 0 ? {} : { programs }),
-    // Harvard has 1636; the form is about a year that is over.
-    ...(year >= 1600 && year <= Number(period_end.slice(0, 4)) ? { founded_year: year } : {}),
-  };
+  // Harvard has 1636; the form is about a year that is over.
+  const isYear = year >= 1600 && year <= Number(period_end.slice(0, 4));
+  return present({ mission, website, programs, founded_year: isYear ? year : null });
 }
 
 /** More than a profile has, as some say nothing. */

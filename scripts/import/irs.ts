@@ -12,6 +12,7 @@ import {
   listed,
   missionOf,
   monthOf,
+  present,
   programsOf,
   type Row,
   saidOf,
@@ -155,10 +156,7 @@ export const irs990: CsvFormat = {
       name,
       mission,
     );
-    const fields = {
-      ...(mission === null ? {} : { mission }),
-      ...(programs.length === 0 ? {} : { programs }),
-    };
+    const fields = present({ mission, programs });
     const url = "https://www.irs.gov/charities-non-profits/form-990-series-downloads";
     return joined(cell(row, "ein"), fields, cell(row, "tax_period"), url);
   },
@@ -176,11 +174,7 @@ export const irs1023ez: CsvFormat = {
     // The form asks when the organisation was incorporated or formed: that is when it was founded. Dates before the United
     // States are none.
     const founded_year = yearOf(cell(row, "Incorporateddate"), 1776);
-    const fields = {
-      ...(mission === null ? {} : { mission }),
-      ...(website === null ? {} : { website }),
-      ...(founded_year === null ? {} : { founded_year }),
-    };
+    const fields = present({ mission, website, founded_year });
     const url =
       "https://www.irs.gov/charities-non-profits/exempt-organizations-form-1023ez-approvals";
     // Spreadsheets took the leading zeros of the EIN.
