@@ -58,20 +58,25 @@ export const donateRoutes = (context: Context) => {
     proof: ReturnType<typeof readProof>,
     asked = demanded,
   ) => {
-    const paid = (taken: boolean) => context.limits.paid(request, taken);
-    if (!proof.ok || proof.value === null) {
-      const left = await paid(false);
-      if (left?.allowed === false) return problem(rateLimited(left));
-    }
+    const payment = proof.ok ? proof.value : null;
+    const left = payment === null ? await context.limits.paid(request, false) : null;
+    if (left?.allowed === false) return problem(rateLimited(left));
     if (!proof.ok) return refuse(donateProblems, proof.failure);
     const outcome = await donate(giving, {
       slug,
       amount: microUsdcOf(query.amount),
       payer: query.payer ?? null,
       network: networkHash(request),
-      proof: proof.value,
+      proof: payment,
     });
-    if (proof.value !== null) await paid(isTaken(outcome, proof.value));
+    if (payment !== null) await context.limits.paid(request, isTaken(outcome, payment));
+    return answerOf(outcome, request, { slug, asked });
+  };
+  const answerOf = (
+    outcome: Outcome,
+    request: Request,
+    { slug, asked }: { slug: string; asked: typeof demanded },
+  ) => {
     if (!outcome.ok) {
       // This follows a recommendation all the same.
       if (outcome.failure.kind === "nonprofit_without_wallet") {
@@ -125,10 +130,11 @@ const json = (status: number, body: unknown, headers: Record<string, string>): R
   });
 
 /** Whether a payment was recorded, or is on its way; a signature that no node knows yet may be anything. */
-const isTaken = (outcome: Awaited<ReturnType<typeof donate>>, { kind }: Proof): boolean =>
+const isTaken = (outcome: Outcome, { kind }: Proof): boolean =>
   outcome.ok &&
   (outcome.value.kind === "recorded" || (outcome.value.kind === "pending" && kind === "payment"));
 
+type Outcome = Awaited<ReturnType<typeof donate>>;
 type Proof = NonNullable<DonateCall["proof"]>;
 
 /** 402 means: no money has moved, pay now. Every client finds its own words in it. No cache stores it. */
