@@ -181,8 +181,12 @@ describe("trouble of the store", () => {
     await pagesMax("1");
     const send = (at: number) => {
       const value = `${"A long description. ".repeat(200)}${at}`;
-      const body = { field: "description", value, source_url: "https://oak.example/" };
-      return service.post("/api/enrich/oak", { ...body, agent_id: `disk-${at}` });
+      const others = ["programme", "impact_metric", "mission"].map((field) => ({
+        field,
+        value: value.slice(-900),
+      }));
+      const fields = [{ field: "description", value }, ...others];
+      return service.post("/api/enrich/oak", { fields, agent_id: `disk-${at}` });
     };
     // What is left of the last page may hold one or two.
     let answer = await send(0);
