@@ -7,7 +7,7 @@ import { nearestName } from "#content/contract/other-names.ts";
 import type { Ignored } from "#content/contract/problem.ts";
 import { isTracking } from "#content/nonprofit/website.ts";
 import { operations } from "#content/openapi/document.ts";
-import { Refused } from "./problem.ts";
+import { type Refusal, Refused, unusableParameter } from "./problem.ts";
 import { parametersOf, pathOf } from "./route.ts";
 
 const namesMax = 20;
@@ -64,20 +64,13 @@ const named = (shown: string, name: string, others: readonly string[]): Ignored 
   nearest: nearestName(name, others),
 });
 
-function unknown(given: string, others: readonly string[]) {
+function unknown(given: string, others: readonly string[]): Refusal {
   const { name, nearest } = named(given, given, others);
-  const message = [
-    `No parameter here is "${name}".`,
-    nearest === null ? "" : ` The nearest is ${nearest}.`,
-    others.length === 0 ? " Leave it out: there are none." : ` Send ${others.join(", ")} alone.`,
-  ].join("");
-  return {
-    status: 400,
-    code: "unknown_parameter",
-    detail: message,
-    errors: [{ path: name, message }],
-    extra: { parameter: name, nearest },
-  };
+  const near = nearest === null ? "" : ` The nearest is ${nearest}.`;
+  const all =
+    others.length === 0 ? "Leave it out: there are none." : `Send ${others.join(", ")} alone.`;
+  const refusal = unusableParameter(name, `No parameter here is "${name}".${near} ${all}`);
+  return { ...refusal, code: "unknown_parameter", extra: { parameter: name, nearest } };
 }
 
 /** Members of a value, at any depth, that its shape does not have. */

@@ -67,18 +67,14 @@ export const helpFor = (
   ...(body?.examples === undefined ? {} : { examples: body.examples }),
 });
 
-const readBefore = new WeakMap<Request, Record<string, string>>();
-
 /** The parameters of a request, of a repeated one the first. Any bytes are accepted: what cannot be decoded becomes U+FFFD. */
 export function parametersOf(request: Request): Readonly<Record<string, string>> {
-  const before = readBefore.get(request);
-  if (before !== undefined) return before;
-  const { query } = addressOf(request);
+  const address = addressOf(request);
+  if (address.parameters !== undefined) return address.parameters;
   const parameters: Record<string, string> = {};
-  for (const [name, value] of query === "" ? [] : new URLSearchParams(query))
-    parameters[name] ??= value;
-  readBefore.set(request, parameters);
-  return parameters;
+  if (address.query !== "")
+    for (const [name, value] of new URLSearchParams(address.query)) parameters[name] ??= value;
+  return (address.parameters = parameters);
 }
 
 type Route = { method: string; path: string };

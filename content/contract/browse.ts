@@ -54,47 +54,33 @@ export const unknownNote = z.string().nullable().describe("What values are near 
 export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;
 
 /** What a part of the directory is asked for by. */
-export type BrowseQuery = {
+export type BrowseQuery = Weight & {
   filters: Filters;
   sort: ListSort;
   limit: number;
   offset: number;
-} & BrowseWeight;
+};
 
 /** What of the items, and what beside them, is answered. */
-type BrowseWeight = { fields?: readonly string[] | undefined; include?: string | undefined };
+type Weight = { fields?: readonly string[] | undefined; include?: string | undefined };
 
 type BrowseParameters = FilterParameters &
-  BrowseWeight & {
-    sort?: string | undefined;
-    limit: number;
-    offset: number;
-  };
+  Weight & { sort?: string | undefined; limit: number; offset: number };
 
 /** A question as its parameters put it, once they are checked. */
-export const browseQuery = ({
-  sort,
-  limit,
-  offset,
-  fields,
-  include,
-  ...asked
-}: BrowseParameters): BrowseQuery => ({
+export const browseQuery = (asked: BrowseParameters): BrowseQuery => ({
   filters: filtersOf(asked),
-  sort: listSorts.find((one) => one === sort) ?? "relevance",
-  limit,
-  offset,
-  fields,
-  include,
+  sort: listSorts.find((one) => one === asked.sort) ?? "relevance",
+  limit: asked.limit,
+  offset: asked.offset,
+  fields: asked.fields,
+  include: asked.include,
 });
 
+type Asked = Weight & Pick<BrowseQuery, "filters" | "sort">;
+
 /** The parameters that put this question, but for its page; none for the whole directory in its usual order. */
-export function browseParams({
-  filters,
-  sort,
-  fields,
-  include,
-}: Pick<BrowseQuery, "filters" | "sort" | "fields" | "include">) {
+export function browseParams({ filters, sort, fields, include }: Asked) {
   const params = new URLSearchParams(givenFilters(filters));
   if (sort !== "relevance") params.set("sort", sort);
   if (fields !== undefined) params.set("fields", fields.join(","));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type FilterName, unknownNote } from "./browse.ts";
+import { type FilterName, filterNames, unknownNote } from "./browse.ts";
 import { named } from "./base/shape.ts";
 import { CauseId } from "./cause.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
@@ -36,17 +36,10 @@ const filter = z.string().nullable();
 
 /** What a recommendation is asked for; at least one filter or q is given. */
 export const RecommendQuery = named("RecommendQuery", {
-  ...({
-    cause: filter,
-    country: filter,
-    region: filter,
-    city: filter,
-    claimed: filter,
-    accepts: filter,
-    has_website: filter,
-    income: filter,
-    ghd_aligned: filter,
-  } satisfies Record<FilterName, z.ZodType>),
+  ...(Object.fromEntries(filterNames.map((name) => [name, filter])) as Record<
+    FilterName,
+    typeof filter
+  >),
   q: z.string().nullable(),
   intent: Intent,
   limit: z.int().min(1).max(recommendLimitMax),

@@ -4,6 +4,8 @@ export type RequestAddress = {
   readonly path: string;
   readonly hasQuery: boolean;
   readonly query: string;
+  /** What the query says, once it was read. */
+  parameters?: Readonly<Record<string, string>>;
 };
 
 const read = new WeakMap<Request, RequestAddress>();
@@ -21,7 +23,7 @@ export function addressOf(request: Request): RequestAddress {
   const host = url.slice(start, from < 0 ? undefined : from);
   const target = from < 0 ? "/" : url.slice(from);
   const mark = target.indexOf("?");
-  const address =
+  const address: RequestAddress =
     mark < 0
       ? { host, path: target, hasQuery: false, query: "" }
       : { host, path: target.slice(0, mark), hasQuery: true, query: target.slice(mark + 1) };

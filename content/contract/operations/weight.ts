@@ -32,19 +32,15 @@ export const fields = (item: z.ZodObject, others: readonly string[] = []) => {
   );
 };
 
-/** Items with these members alone, in their order. */
+/** Items with these members alone. */
 export const withFields = <Item extends object>(
-  items: readonly Item[],
+  items: Item[],
   names: readonly string[] | undefined,
-): Item[] =>
-  names === undefined
-    ? [...items]
-    : items.map((item) => {
-        const members = new Map(Object.entries(item));
-        return Object.fromEntries(
-          names.flatMap((name) => (members.has(name) ? [[name, members.get(name)]] : [])),
-        ) as Item;
-      });
+): Item[] => {
+  if (names === undefined) return items;
+  const isNamed = ([name]: [string, unknown]) => names.includes(name);
+  return items.map((item) => Object.fromEntries(Object.entries(item).filter(isNamed)) as Item);
+};
 
 /** What is long, and answered only to those who ask. */
 export const include = parameter(

@@ -301,7 +301,7 @@ describe("an answer in JSON", () => {
     const next = await asked(body.next.replace("https://almoner.example", ""));
     expect(Object.keys(next.body.results[9])).toEqual(two);
     const [found] = (await asked("/api/search?q=harbour-0&fields=match,identifiers")).body.results;
-    expect(Object.keys(found)).toEqual(["match", "identifiers"]);
+    expect(Object.keys(found)).toEqual(["identifiers", "match"]);
   });
 
   test("leaves out one of two arrays that are the same", async () => {
