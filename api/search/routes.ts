@@ -92,13 +92,13 @@ export const searchRoutes = (context: Needed) => {
       pathOf(operations.searchNonprofits),
       async ({ request, set, query: { limit, offset, fields, shape, ...asked } }) => {
         activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
-        const query = { ...wordsAndFilters(asked), limit, offset };
+        const query = { ...wordsAndFilters(asked), limit, offset, fields, shape };
         log.debug({ asked: query }, "search");
         set.headers["vary"] = "Accept";
         const find = (rows: number) => search.page({ ...query, limit: rows });
-        const list = { ...asked, fields, offset };
+        const list = { format: asked.format, fields, offset };
         const file = await listFile(context, request, list, FoundNonprofit, find);
-        return file ?? search.find({ ...query, fields, shape });
+        return file ?? search.find(query);
       },
       schemaOf(operations.searchNonprofits),
     )
