@@ -14,7 +14,6 @@ import { startProgress } from "./support/progress.ts";
 type Probe = (typeof probes)[number];
 
 const timeoutMs = 20_000;
-const notProbed = "not probed: ";
 
 const command = wordedCommand("ready", {
   args: { url: textOption, dir: textOption, json },
@@ -30,19 +29,13 @@ const command = wordedCommand("ready", {
     const findings: { name: string; path: string; result: string }[] = [];
     for (const probe of probes) {
       const path = probe.path.replace("{slug}", slug).replace("{payable}", payable);
-      const lacking = dir !== undefined && probe.service ? "needs the service" : lackingIn(path);
-      const result =
-        lacking === null ? await judged(read(path, probe), probe) : notProbed + lacking;
+      const result = notProbed(probe, path, dir) ?? (await judged(read(path, probe), probe));
       progress.at(findings.push({ name: probe.name, path, result }));
     }
     progress.end();
-    const wrong = findings.filter(
-      ({ result }) => result !== "ok" && !result.startsWith(notProbed),
-    ).length;
+    const wrong = findings.filter(({ result }) => !/^(?:ok$|not probed)/.test(result)).length;
     print(args, { ready: wrong === 0, findings }, () => [
-      ...findings.map(
-        ({ name, path, result }) => `${name.padEnd(28)} ${path.padEnd(44)} ${result}`,
-      ),
+      ...findings.map(({ name, path, result }) => name.padEnd(28) + `${path} `.padEnd(44) + result),
       wrong === 0 ? "Ready." : `${wrong} of ${findings.length} are not as they should be.`,
     ]);
     if (wrong > 0) process.exitCode = 1;
@@ -67,7 +60,10 @@ async function judged(asked: Promise<Response>, { status = 200, type = "", has }
 }
 
 const noSlug = "{none}";
-const lackingIn = (path: string) => (path.includes(noSlug) ? "there is no such nonprofit" : null);
+function notProbed({ service }: Probe, path: string, dir: string | undefined): string | null {
+  if (dir !== undefined && service) return "not probed: needs the service";
+  return path.includes(noSlug) ? "not probed: there is no such nonprofit" : null;
+}
 
 /** The slug of the first nonprofit of a list. */
 async function slugIn(list: Promise<Response>): Promise<string> {
