@@ -5,6 +5,7 @@ import {
   ResourceNotFoundError,
   Server,
 } from "@modelcontextprotocol/server";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/ajv";
 import { causeIds } from "#content/contract/cause.ts";
 import { version } from "#content/contract/base/version.ts";
 import { type Wrong, wrongsInWords } from "#content/contract/problem.ts";
@@ -21,6 +22,9 @@ import { nearestNamed, profileNamed, standingNamed } from "./named.ts";
 /** Whom a server asks, at which origin the directory stands, and which tools are there. */
 export type McpWorld = { ask: Ask; origin: string; door: Door };
 
+/** Made once: each server would make its own, and none asks a client for anything that it could hold. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator();
+
 /** How long a client may keep what only a new version changes, and what a new release changes. */
 const lasting = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 const current = { ttlMs: 60_000, cacheScope: "public" } as const;
@@ -32,6 +36,7 @@ export function mcpServer(world: McpWorld): Server {
     {
       capabilities: { tools: {}, resources: {}, completions: {} },
       instructions: words.instructions,
+      jsonSchemaValidator,
       cacheHints: {
         "server/discover": lasting,
         "tools/list": lasting,

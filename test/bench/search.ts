@@ -10,7 +10,7 @@ import {
   runBench,
   serving,
 } from "./support/harness.ts";
-import { loadFigures, type Request, send } from "./support/load.ts";
+import { loadFigures, post, type Request, send } from "./support/load.ts";
 import { column, serve, type Served } from "./support/serve.ts";
 
 const atOnce = 8;
@@ -18,6 +18,13 @@ const repeats = 10;
 const writeEveryMs = 50;
 
 const searchOf = (params: URLSearchParams): Request => ({ path: `/api/search?${params}` });
+
+/** The words of a search, asked with a tool. */
+const byTool = ({ path }: Request): Request => {
+  const q = new URL(path, "http://localhost").searchParams.get("q") ?? "";
+  const params = { name: "search_nonprofits", arguments: { q } };
+  return post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+};
 
 async function mixedSearches(
   { store, url, pid }: Served,
@@ -29,6 +36,7 @@ async function mixedSearches(
   const first = await send(url, fresh, { atOnce });
   const again = Array.from({ length: repeats }, () => fresh).flat();
   const repeated = await send(url, again, { atOnce });
+  const called = await send(url, again.map(byTool), { atOnce, holds: "structuredContent" });
   const written = await whileWriting(store, () => send(url, again, { atOnce }));
   // One at a time, with a limit that no other asks for: none is answered from memory.
   const words = ["the", "and", "of", "to", "in", "for", "community", "foundation", "a", "co"];
@@ -41,6 +49,7 @@ async function mixedSearches(
   return [
     ...loadFigures("every query new", first, asked),
     ...loadFigures("repeated", repeated, { perSecond: 5_000, p99Ms: 5 }),
+    ...loadFigures("repeated, as calls of a tool", called, { perSecond: 1_000 }),
     ...loadFigures("repeated while another profile is written each 50 ms", written),
     figure("very common words, new, the slowest", Math.max(...common.timesMs), "ms", { most: 40 }),
     figure("most memory of the service", await peakMemoryMb(pid), "MB", { most: 300 }),
