@@ -12,6 +12,4 @@ CREATE TABLE `gaps` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `gaps_digest_unique` ON `gaps` (`digest`);--> statement-breakpoint
 CREATE INDEX `gaps_by_day` ON `gaps` (`day`,`network`);--> statement-breakpoint
-CREATE INDEX `gaps_of_nonprofit` ON `gaps` (`nonprofit_id`,`day`,`network`) WHERE nonprofit_id is not null;--> statement-breakpoint
-DROP TABLE `webhook_cursors`;--> statement-breakpoint
-DROP TABLE `webhook_deliveries`;
+CREATE INDEX `gaps_of_nonprofit` ON `gaps` (`nonprofit_id`,`day`,`network`) WHERE nonprofit_id is not null;
