@@ -100,16 +100,22 @@ export function completed(response: Response, request: Request): Response | Prom
   const isRefusal = type === "application/problem+json" || response.status === paymentRequired;
   const ignored = ignoredOf.get(request);
   if (!isRefusal && (ignored === undefined || type !== "application/json")) return response;
-  return withMembers(response, {
-    ...(ignored && { ignored }),
-    ...(isRefusal && { request_id: requestIdOf(request) }),
-  });
+  return withMembers(
+    response,
+    ignored && { ignored },
+    isRefusal && { request_id: requestIdOf(request) },
+  );
 }
 
 const paymentRequired = 402;
 
-async function withMembers(response: Response, members: object): Promise<Response> {
+/** What was not understood stands in front, for those who read no more. */
+async function withMembers(
+  response: Response,
+  first: object | undefined,
+  last: object | false,
+): Promise<Response> {
   const { status, headers } = response;
   const answer = (await response.json()) as object;
-  return new Response(answerBytes({ ...answer, ...members }), { status, headers });
+  return new Response(answerBytes({ ...first, ...answer, ...last }), { status, headers });
 }

@@ -12,12 +12,14 @@ export type Answer = { ok: boolean; status: number; value: Readonly<Record<strin
 
 /** The normal answer to a client that asks what to pay. */
 const paymentRequired = 402;
+/** What was sent is to be sent there: nothing was done with it here. Source: RFC 9110, 15.4.9. */
+const permanentRedirect = 308;
 
-/** Asks, and for a read once more where the answer says that it stands at another address. */
+/** Asks, and once more where the answer says that it stands at another address. */
 export async function answerTo(ask: Ask, call: Call): Promise<Answer> {
   let response = await ask(call);
   const location = response.headers.get("location");
-  if (location !== null && call.method === "GET") {
+  if (location !== null && (call.method === "GET" || response.status === permanentRedirect)) {
     const { pathname, search } = new URL(location, "http://localhost");
     response = await ask({ ...call, path: pathname + search });
   }

@@ -146,6 +146,7 @@ describe.each(ways)("over %s", (way) => {
     ["donation_receipt", { slug: "rich", donation_id: "none" }, "donation_not_found"],
     ["propose_pick", { slug: "rich" }, "why_recommended is required"],
     ["submit_enrichment", { slug: "thin", field: "city", agent_id: "a" }, "invalid_enrichment"],
+    ["submit_enrichment", { slug: "THIN", field: "city", agent_id: "a" }, "invalid_enrichment"],
   ])("%s with %o is an error that says why", async (name, input, reason) => {
     const result = await client.callTool({ name, arguments: input });
     expect(result.isError).toBe(true);
