@@ -63,7 +63,9 @@ export async function withAllWords(
   const kinds = rest.some((word) => word.match !== word.asName)
     ? [there(allOf(rest.map((word) => word.ofKind)))]
     : [];
-  const wanted = [...new Set([...kinds, inside, match])];
+  // "Water in Kenya": of what is there, names that say water tell more than texts that mention it.
+  const called = reading.placeSaid ? [there(inName(allOf(rest.map((word) => word.asName))))] : [];
+  const wanted = [...new Set([...kinds, ...called, inside, match])];
   const { named, tiers } = await index.tiers(wanted, inNames);
   const first =
     asked.guessed === null ? byName(named, reading) : bySimilarity(named, asked.guessed);

@@ -204,6 +204,24 @@ describe("a kind of organisation", () => {
   });
 });
 
+test("of what is in a place, what is called so comes before what mentions it", async () => {
+  const water = await aService({
+    records: [
+      aNonprofit({
+        country_code: "KE",
+        name: "Tumaini Circle",
+        mission: "Running water for clinics",
+        beneficiaries_per_year: 90_000,
+        verified: 1,
+      }),
+      aNonprofit({ country_code: "KE", name: "Ziwa Water Trust" }),
+    ],
+  });
+  const { names } = await findIn(water.store, "water in Kenya");
+  water.close();
+  expect(names).toEqual(["Ziwa Water Trust", "Tumaini Circle"]);
+});
+
 test("a filter that leaves only what is related does not speak of a place", async () => {
   const three = [
     aNonprofit({ name: "Quill Press", country_code: "US" }),
