@@ -64,7 +64,8 @@ export async function withAllWords(
     ? [there(allOf(rest.map((word) => word.ofKind)))]
     : [];
   // "Water in Kenya": of what is there, names that say water tell more than texts that mention it.
-  const called = reading.placeSaid ? [there(inName(allOf(rest.map((word) => word.asName))))] : [];
+  const isPlain = reading.placeSaid && kinds.length === 0;
+  const called = isPlain ? [there(inName(allOf(rest.map((word) => word.asName))))] : [];
   const wanted = [...new Set([...kinds, ...called, inside, match])];
   const { named, tiers } = await index.tiers(wanted, inNames);
   const first =

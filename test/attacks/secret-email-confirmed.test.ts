@@ -30,8 +30,8 @@ const guess = async (slug: string, agent_id: string, value: string, from = "10.6
 };
 
 /** An answer without what differs between any two submissions. */
-const words = (answer: { submissions: { submission_id: number }[] }) =>
-  JSON.stringify(answer).replaceAll(/"submission_id":\d+/g, "");
+const words = (answer: object) =>
+  JSON.stringify(answer).replaceAll(/"(?:submission_id|request_id)":(?:\d+|"[^"]*")/g, "");
 
 const wrong = "john@oak-charity.org";
 
@@ -69,7 +69,7 @@ test("nor does an address that waits answer: not under the agent's own id, not t
   const asFirst = [secret, wrong].map((value) => guess("waiting", "first", value, "10.7.0.1"));
   const [right, other] = await Promise.all(asFirst);
   expect(right).toMatchObject({ code: "pending_from_another_network" });
-  expect(other).toEqual(right);
+  expect(words(other)).toEqual(words(right));
   const asTest = [
     await guess("waiting", "test-1", wrong),
     await guess("waiting", "test-2", secret),
