@@ -1,5 +1,6 @@
 import type { Duplicate, OnboardingType } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { fill } from "#content/contract/base/fill.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import says from "#content/editorial/review-checks.json";
@@ -72,10 +73,7 @@ const knownAddress: Check = ({ type, request, profile }) => {
   const source = unprovenSource(profile, "contact_email", type);
   return source === null
     ? passed("e-mail", says.address_known)
-    : noted(
-        "e-mail",
-        says.address_known_from.replace("{source}", () => source),
-      );
+    : noted("e-mail", fill(says.address_known_from, { source }));
 };
 
 const addressHost: Check = ({ type, request, profile }) => {
@@ -86,10 +84,7 @@ const addressHost: Check = ({ type, request, profile }) => {
     const source = unprovenSource(profile, "website", type);
     return source === null
       ? passed("e-mail", says.host_of_profile)
-      : noted(
-          "e-mail",
-          says.host_of_profile_from.replace("{source}", () => source),
-        );
+      : noted("e-mail", fill(says.host_of_profile_from, { source }));
   }
   if (live === null && emailHost(given, request.website) === "own_site") {
     return noted("e-mail", says.host_of_request);
@@ -194,10 +189,7 @@ const owners: Check = ({ otherOwners }) =>
 const held: Check = ({ heldUntil, request }) =>
   heldUntil === null || request.usdc_wallet === null
     ? null
-    : noted(
-        "held wallet",
-        says.held.replace("{until}", () => heldUntil),
-      );
+    : noted("held wallet", fill(says.held, { until: heldUntil }));
 
 const duplicates: Check = ({ duplicates: found }) =>
   found.length === 0

@@ -1,5 +1,6 @@
 import type { DonationMethod, GovernancePhase, Intent } from "#content/contract/recommendation.ts";
 import type { WayToGive } from "#content/contract/nonprofit.ts";
+import { fill } from "#content/contract/base/fill.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { next } from "#content/editorial/ways-to-give.json";
 import disclosures from "#content/editorial/disclosures.json";
@@ -55,7 +56,7 @@ export function bestNextAction(
 ): string {
   const way = ways.find(({ kind }) => kind === "usdc") ?? ways[0];
   const url = way?.kind === "usdc" ? donateUrl : (way?.url ?? "");
-  const give = next[way?.kind ?? "none"].replace("{url}", url);
+  const give = fill(next[way?.kind ?? "none"], { url });
   if (intent === "donate") return sentence(`${give}; read ${apiUrl} first`);
   if (intent === "verify") {
     return sentence(`read ${apiUrl} and check its registrations and the sources in provenance`);
@@ -77,10 +78,11 @@ export function recommendationDisclosure(
   const weight =
     now >= editorialSunset
       ? texts.weight_ended
-      : texts.weight
-          .replace("{points}", String(editorialPoints(consensus_share, now)))
-          .replace("{most}", String(editorialSteps[0].points))
-          .replace("{share}", String(wholePercent(consensus_share)));
+      : fill(texts.weight, {
+          points: editorialPoints(consensus_share, now),
+          most: editorialSteps[0].points,
+          share: wholePercent(consensus_share),
+        });
   return `${texts[`phase_${phase}`]} ${texts.order} ${weight}`;
 }
 
