@@ -1,4 +1,5 @@
 import descriptionLinks from "#content/editorial/description-links.json";
+import given from "#content/editorial/file-headers.json";
 import mediaTypes from "#content/editorial/media-types.json";
 import type { CacheClass } from "#content/contract/addresses.ts";
 import { addressForms, patternOf } from "#content/language/address-pattern.ts";
@@ -8,21 +9,13 @@ import { translationCodes } from "#content/language/languages.ts";
 const typesByExtension: Readonly<Record<string, string>> = mediaTypes;
 
 /** Files whose name does not tell what they are. Source: RFC 9727; x402scan. */
-const typesByPath: Readonly<Record<string, string>> = {
-  ".well-known/api-catalog":
-    'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-  ".well-known/x402": "application/json",
-};
+const typesByPath: Readonly<Record<string, string>> = given.types_by_path;
 
-export const cacheControls: Readonly<Record<CacheClass, string>> = {
-  forever: "public, max-age=31536000, immutable",
-  // Pagefind names its parts by a short digest of their content.
-  week: "public, max-age=604800, immutable",
-  moment: "public, max-age=5",
-  // A snapshot and its manifest must not come from two releases, so a cache has to ask each time.
-  asks: "public, no-cache",
-  page: "public, max-age=60, stale-while-revalidate=600",
-};
+/**
+ * `week`: Pagefind names its parts by a short digest of their content. `asks`: a snapshot and its manifest must not come from
+ * two releases, so a cache has to ask each time.
+ */
+export const cacheControls: Readonly<Record<CacheClass, string>> = given.cache_controls;
 
 /** The first that fits counts. */
 const cacheRules = addressForms.flatMap((form) =>
@@ -40,25 +33,10 @@ export const headerRulesText: string = JSON.stringify([
 ]);
 
 /** Pagefind runs WebAssembly, and its worker obeys the policy of its own file. */
-const contentSecurityPolicy = [
-  "default-src 'self'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "worker-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+const contentSecurityPolicy = given.content_security_policy.join("; ");
 
 /** Sent with every file: the directory is public, for any origin. */
-const always: Readonly<Record<string, string>> = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "ETag, Link",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "strict-origin-when-cross-origin",
-};
+const { always } = given;
 
 /** What programs read links to the descriptions of all that they can ask. Source: RFC 8288. */
 const linked =
