@@ -4,6 +4,7 @@ import {
   type OperatorHealth,
   OperatorNumbers,
 } from "#content/contract/operator.ts";
+import columnsOfKinds from "#content/editorial/counted-columns.json";
 import { statfs } from "node:fs/promises";
 import { dayMs, hourMs, isoDay, isoTime } from "#content/contract/base/time.ts";
 import {
@@ -197,22 +198,7 @@ export async function freeBytes(dataDir: string): Promise<number | null> {
 }
 
 /** The column of DailyNumbers in which something stands that is stored by another name. */
-const columnOf: Readonly<Record<string, keyof DailyNumbers>> = {
-  "enrich:submitted": "submissions",
-  "enrich:applied": "applied",
-  "query:search": "searches",
-  "query:mcp": "mcp_searches",
-  "query:recommend": "recommendations",
-  "limited:enrich": "refused",
-  "limited:onboard": "refused",
-  "limited:correct": "refused",
-  "limited:donate": "refused",
-  "limited:read": "refused",
-  "limited:admin": "refused",
-  "limited:stored": "refused",
-  profile: "profiles_opened",
-  donate: "donate_requests",
-};
+const columnOf: Readonly<Record<string, string>> = columnsOfKinds;
 
 /** What happened on each of the last days, today so far included. Days are those of UTC. */
 export async function dailyNumbers(
