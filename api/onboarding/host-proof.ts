@@ -1,4 +1,5 @@
 import details from "#content/editorial/problem-details.json";
+import { fillDetail } from "#content/contract/base/fill.ts";
 import type { Config } from "#api/config.ts";
 import type { Context } from "#api/context.ts";
 import type { FailureTable } from "#api/http/problem.ts";
@@ -58,20 +59,6 @@ export function openMail(
 
 /** Why nothing was proven, and what to do instead. */
 export const hostProofAnswers: FailureTable<HostProofFailure> = {
-  submission_not_found: { status: 404, detail: "Nothing with this id waits for a decision." },
-  submission_decided: { status: 409, detail: details.host_proof.submission_decided },
-  host_checks_off: { status: 409, detail: details.host_proof.host_checks_off },
-  host_not_reached: ({ said }) => ({
-    status: 503,
-    detail: `Not proven yet, because a place could not be asked. ${said} Try again later.`,
-    headers: { "retry-after": "60" },
-  }),
-  mail_not_possible: { status: 409, detail: details.host_proof.mail_not_possible },
-  mail_sent_before: { status: 409, detail: details.host_proof.mail_sent_before },
-  mail_not_sent: {
-    status: 503,
-    detail: details.host_proof.mail_not_sent,
-    headers: { "retry-after": "600" },
-  },
-  code_not_valid: { status: 409, detail: details.host_proof.code_not_valid },
+  ...details.host_proof,
+  host_not_reached: (failure) => fillDetail(details.host_proof.host_not_reached, failure),
 };

@@ -1,4 +1,5 @@
 import details from "#content/editorial/problem-details.json";
+import { fillDetail } from "#content/contract/base/fill.ts";
 import { Elysia } from "elysia";
 import type { z } from "zod";
 import type { Context } from "#api/context.ts";
@@ -73,8 +74,7 @@ export type Action<Path extends string = string, Value = unknown> = {
 };
 
 /**
- * An action that a verb does, which takes what stands in path and body. `help`: what to send instead of a body that cannot
- * be used; `bodyless`: none stands for an empty one.
+ * An action that a verb does, which takes what stands in path and body. `bodyless`: no body stands for an empty one.
  */
 const action = <Path extends string, Body extends z.ZodObject, Value>(
   operation: Operation<Path, z.ZodObject, Body>,
@@ -82,13 +82,13 @@ const action = <Path extends string, Body extends z.ZodObject, Value>(
     context: OperatorContext,
     given: ParamsOf<Path> & z.output<Body> & { operator: string },
   ) => Promise<Result<Value, Failure>>,
-  { help = "", bodyless = false } = {},
+  { bodyless = false } = {},
 ): Action<Path, Value> => ({
   operation,
   perform: async (context, { operator, params, body }) => {
     const shape = operation.body?.shape;
     const read = shape && fitted(shape, bodyless ? (body ?? {}) : body);
-    if (read?.ok === false) return fail(invalidReview(read.failure, help));
+    if (read?.ok === false) return fail(invalidReview(read.failure, operation));
     // An operation that takes no body is never asked for one.
     const given = Object.assign({}, read?.value as z.output<Body>, params, { operator });
     const outcome = await verb(context, given);
@@ -105,9 +105,11 @@ const reading = <Path extends string, Query extends z.ZodObject, Value>(
   perform: async (context, { query }) => ok(await read(context, query as z.output<Query>)),
 });
 
-/** Why a body cannot be used; `help` says what to send. */
-function invalidReview(errors: Wrong[], help: string): Refusal {
-  const detail = `${help} ${errors[0]?.path ?? ""}: ${errors[0]?.message ?? ""}`;
+/** What to send instead of a body that cannot be used. */
+const helps: Readonly<Record<string, string>> = details.operator_help;
+
+function invalidReview(errors: Wrong[], { operationId }: Pick<Operation, "operationId">): Refusal {
+  const detail = `${helps[operationId] ?? ""} ${errors[0]?.path ?? ""}: ${errors[0]?.message ?? ""}`;
   return { status: 400, code: "invalid_review", detail, errors };
 }
 
@@ -119,24 +121,18 @@ type Failure =
   | PickFailure
   | NameFailure;
 
+const says = details.operator;
 const refusals: FailureTable<Failure> = {
   ...hostProofAnswers,
-  review_not_found: { status: 404, detail: "Nothing with this id waits for a decision." },
-  review_decided: ({ status }) => ({ status: 409, detail: `This was decided before: ${status}.` }),
-  field_has_value: ({ field }) => ({
-    status: 409,
-    detail: `The profile has a ${field} by now, and a live value is never overwritten. Reject this one.`,
-  }),
+  ...says,
+  review_decided: (failure) => fillDetail(says.review_decided, failure),
+  field_has_value: (failure) => fillDetail(says.field_has_value, failure),
+  name_of_no_owner: (failure) => fillDetail(says.name_of_no_owner, failure),
   review_conflict: ({ message }) => ({ status: 409, detail: message }),
   review_value_not_usable: ({ message }) => ({ status: 400, detail: message }),
   profile_conflict: ({ message }) => ({ status: 409, detail: message }),
   invalid_profile: ({ errors }) => unusableBody(errors),
-  not_verified: { status: 409, detail: "This nonprofit is not verified: nothing to take back." },
   nonprofit_not_found: nonprofitNotFound,
-  nonprofit_withdrawn: { status: 410, detail: details.operator.nonprofit_withdrawn },
-  pick_not_found: { status: 404, detail: "This nonprofit is not recommended." },
-  pick_exists: { status: 409, detail: details.operator.pick_exists },
-  pick_in_file: { status: 409, detail: details.operator.pick_in_file },
   invalid_pick: ({ errors }) => ({
     status: 400,
     detail: errors
@@ -144,11 +140,6 @@ const refusals: FailureTable<Failure> = {
       .join(" ")
       .slice(0, 1_000),
     errors: errors.map(({ path, message }) => ({ path, message })),
-  }),
-  name_not_harmless: { status: 400, detail: details.operator.name_not_harmless },
-  name_of_no_owner: ({ agent_id }) => ({
-    status: 409,
-    detail: `Anyone can submit as ${agent_id}: it is not bound, so a name would be anyone's. Bind it for its owner first (POST /api/admin/agents/bind), then approve the name.`,
   }),
 };
 
@@ -172,15 +163,6 @@ async function decideMany(
   return ok({ done: results.filter(({ done }) => done).length, results });
 }
 
-const decisionHelp = {
-  help: 'Send {"reason": "…"} to reject; {} or {"value": "…", "reason": "…"} to approve.',
-  bodyless: true,
-};
-const reasonHelp = { help: 'Send {"reason": "…"}.' };
-const pickHelp = {
-  help: 'Send {"slug": "…", "recommended_for": ["donors interested in …"], "why_recommended": "…"} to add, without slug to edit.',
-};
-
 export const actions = {
   countReviews: reading(operations.countReviews, async (context) => ({
     queues: await reviewQueues(context),
@@ -193,52 +175,37 @@ export const actions = {
   approveReview: action(
     operations.approveReview,
     (context, given) => decideReview(context, { ...given, decision: "approved" }),
-    decisionHelp,
+    { bodyless: true },
   ),
   rejectReview: action(
     operations.rejectReview,
     (context, given) => decideReview(context, { ...given, decision: "rejected" }),
-    decisionHelp,
+    { bodyless: true },
   ),
-  decideReviews: action(operations.decideReviews, decideMany, {
-    help: 'Send {"ids": ["prose-12", "prose-13"], "decision": "rejected", "reason": "…"}.',
-  }),
+  decideReviews: action(operations.decideReviews, decideMany),
   checkHostControl: action(verificationOperations.checkHostControl, (context, given) =>
     checkHost(openHostProof(context, null), given),
   ),
   readAuditLog: reading(operations.readAuditLog, readAudit),
   listGaps: reading(operations.listGaps, listGaps),
-  revertAgent: action(operations.revertAgent, revertAgent, {
-    help: 'Send {"agent_id": "…", "reason": "…"}, or {"submissions": [12, 15], "reason": "…"}.',
-  }),
+  revertAgent: action(operations.revertAgent, revertAgent),
   listAgentSubmissions: reading(operations.listAgentSubmissions, listAgentSubmissions),
-  bindAgentForOwner: action(operations.bindAgentForOwner, bindForOwner, {
-    help: 'Send {"agent_id": "…", "reason": "…"}.',
-  }),
-  approveAgentName: action(operations.approveAgentName, approveAgentName, {
-    help: 'Send {"agent_id": "…", "name": "…", "reason": "…"}.',
-  }),
-  eraseContacts: action(verificationOperations.eraseContacts, eraseContactsOf, {
-    help: 'Send {"review": "onboarding-…"} or {"email": "…"}.',
-  }),
+  bindAgentForOwner: action(operations.bindAgentForOwner, bindForOwner),
+  approveAgentName: action(operations.approveAgentName, approveAgentName),
+  eraseContacts: action(verificationOperations.eraseContacts, eraseContactsOf),
   revokeVerification: action(verificationOperations.revokeVerification, revokeVerification, {
-    help: 'Send {"reason": "…"}, or {"reason": "…", "take_back_values": false}.',
     bodyless: true,
   }),
-  withdrawProfile: action(profiles.withdrawProfile, withdrawProfile, reasonHelp),
-  restoreProfile: action(profiles.restoreProfile, restoreProfile, reasonHelp),
-  editProfile: action(profiles.editProfile, editProfile, {
-    help: 'Send {"reason": "…", "values": {"city": "Oslo", "website": null}}.',
-  }),
-  mergeProfile: action(profiles.mergeProfile, mergeProfile, {
-    help: 'Send {"reason": "…", "into": "slug-of-the-profile-that-stays"}.',
-  }),
+  withdrawProfile: action(profiles.withdrawProfile, withdrawProfile),
+  restoreProfile: action(profiles.restoreProfile, restoreProfile),
+  editProfile: action(profiles.editProfile, editProfile),
+  mergeProfile: action(profiles.mergeProfile, mergeProfile),
   getOperatorHealth: reading(operations.getOperatorHealth, operatorHealth),
   getDailyNumbers: reading(operations.getDailyNumbers, operatorNumbers),
   listPicks: reading(picks.listPicks, listPicks),
-  addPick: action(picks.addPick, addToPicks, pickHelp),
-  editPick: action(picks.editPick, editPick, pickHelp),
-  removePick: action(picks.removePick, removePick, { help: 'Send {"reason": "…"}.' }),
+  addPick: action(picks.addPick, addToPicks),
+  editPick: action(picks.editPick, editPick),
+  removePick: action(picks.removePick, removePick),
 };
 
 const all: readonly Action[] = Object.values(actions);
