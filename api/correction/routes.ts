@@ -1,13 +1,14 @@
+import details from "#content/editorial/problem-details.json";
+import { fillDetail } from "#content/contract/base/fill.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import {
-  answerSender,
   chosenProfile,
-  formPages,
   foundFor,
   idempotencyKeyOf,
-  profileNamed,
+  openForm,
   secretsIn,
+  withdrawnAnswer,
   wordsIn,
 } from "#api/forms/form-pages.ts";
 import { bearerOf, networkHash } from "#api/http/client.ts";
@@ -48,12 +49,18 @@ export const correctionRoutes = (context: Context) => {
     baseUrl,
     statusToken: (id: string) => statusToken(`correction ${id}`),
   };
-  const pages = formPages(context, {
+  const { pages, answer } = openForm(context, {
     kind: "correction",
     page: addresses.corrections,
     statusPage: addresses.correctionStatus,
     statusForm: addresses.correctionStatusForm,
     step: (request) => stepAt(context, request),
+    fill: (profile, sent) => {
+      const read = readField(sent.values["field"] ?? "");
+      if (profile === null) return null;
+      return read.ok ? fillStep(profile, read.value, sent) : fieldStep(profile);
+    },
+    unknown: unknownStatusPage,
     status: async (_, { secret }) => {
       const { token } = secretsIn(secret);
       const status = await correctionStatus(verb, token);
@@ -66,7 +73,7 @@ export const correctionRoutes = (context: Context) => {
     .use(pages)
     .post(pathOf(operations.correctNonprofit), async ({ params: { slug }, body, request }) => {
       const values = isSentByForm(request) ? valuesIn(body) : {};
-      const { source_url = "", field = "" } = values;
+      const { source_url = "" } = values;
       const outcome = await correct(verb, {
         slug,
         // People write the address of a page without its scheme.
@@ -75,26 +82,12 @@ export const correctionRoutes = (context: Context) => {
         network: networkHash(request, context),
         countStored: (bytes) => limits.stored("readers", request, bytes),
       });
-      return answerSender(
-        outcome,
-        answersTo(baseUrl, slug),
-        { request, values },
-        {
-          draw: context.draw,
-          status: (said) => ({ ...unknownStatusPage, said }),
-          again: async (sent) => {
-            const profile = await profileNamed(context, slug);
-            if (!profile.ok) return null;
-            const read = readField(field);
-            return read.ok ? fillStep(profile.value, read.value, sent) : fieldStep(profile.value);
-          },
-        },
-      );
+      return answer(outcome, answersTo(baseUrl, slug), { request, values, slug });
     })
     .get(pathOf(operations.getCorrectionStatus), async ({ request }) => {
       // Of the secret in a header, not in the address: proxies write addresses into their logs.
       const status = await correctionStatus(verb, bearerOf(request) ?? "");
-      return status === null ? problem(correctionNotFound) : encodedJson(status, "no-store");
+      return status === null ? problem(says.correction_not_found) : encodedJson(status, "no-store");
     });
 };
 
@@ -139,35 +132,23 @@ const fillStep = (
 
 const unknownStatusPage = { page: "/corrections/status", name: "", ...unknownStatus } as const;
 
+const says = details.correction;
+
 const answersTo = (baseUrl: string, slug: string) => {
   const filled = helpFor(operations.correctNonprofit, baseUrl, slug);
   const extra = helpFor(operations.correctNonprofit, baseUrl);
   return {
     invalid_correction: ({ errors }) => ({ ...unusableBody(errors), extra: filled }),
     nonprofit_not_found: { ...nonprofitNotFound, extra },
-    nonprofit_withdrawn: ({ merged_into }) => ({
-      status: 410,
-      detail:
-        merged_into === null
-          ? "This nonprofit is withdrawn: its profile takes no corrections."
-          : `This profile was merged into ${merged_into}: send the correction there.`,
+    nonprofit_withdrawn: (failure) => withdrawnAnswer(says, failure),
+    nothing_to_correct: ({ field }) =>
+      fillDetail(says.nothing_to_correct, { field, base_url: baseUrl, slug }),
+    correction_queue_full: fillDetail(says.correction_queue_full, {
+      ofProfile: waitingMax,
+      ofNetwork: waitingOfNetworkMax,
+      inAll: waitingInAllMax,
     }),
-    nothing_to_correct: ({ field }) => ({
-      status: 409,
-      detail: `Nothing was stored: the profile says exactly this of its ${field} already, or nothing. What is empty is filled with POST ${baseUrl}/api/enrich/${slug}.`,
-    }),
-    correction_queue_full: {
-      status: 409,
-      detail: `Nothing was stored: ${waitingMax} corrections of this profile wait already, or ${waitingOfNetworkMax} from your network, or ${waitingInAllMax} from your network for all profiles. An operator makes room by deciding them.`,
-    },
     invalid_idempotency_key: invalidIdempotencyKey,
     idempotency_key_reused: idempotencyKeyReused,
   } as const satisfies FailureTable<CorrectFailure>;
-};
-
-const correctionNotFound = {
-  status: 404,
-  code: "correction_not_found",
-  detail:
-    "No correction has this secret. Send all that follows # in status_url, as Authorization: Bearer <secret>.",
 };

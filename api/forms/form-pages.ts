@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { type Drawing, isSentByForm, valuesIn } from "#api/http/form.ts";
+import { isSentByForm, valuesIn } from "#api/http/form.ts";
 import { formOf } from "#api/http/headers.ts";
 import {
   type FailureTable,
@@ -15,14 +15,9 @@ import { textIn } from "#api/http/query.ts";
 import { pathOf } from "#api/http/route.ts";
 import { searched } from "#api/search/routes.ts";
 import type { Address } from "#content/contract/addresses.ts";
+import { fillDetail } from "#content/contract/base/fill.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type {
-  FindStep,
-  FormPage,
-  FormPageOf,
-  Statement,
-  SentForm,
-} from "#content/contract/form-pages.ts";
+import type { FindStep, FormPage, FormPageOf, SentForm } from "#content/contract/form-pages.ts";
 import { type RequestKind, usualDays } from "#content/correction/request-store.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
@@ -46,14 +41,18 @@ type Form = {
   kind: RequestKind;
   /** The step of the form that an address asks for. */
   step: (request: Request) => Promise<FormPage>;
+  /** The form about a profile, null for none, with what was sent; null where there is none to show. */
+  fill: (profile: NonprofitDetail | null, sent: SentForm) => FormPage | null;
   /** What became of what has the link in `values`; its status is null where no one was given such a link. */
   status: (request: Request, values: Values) => Promise<StatusPage | Response>;
+  /** The page of the status where nothing is known of its link. */
+  unknown: StatusPage;
 };
 
 type Values = Readonly<Record<string, string>>;
 
-/** The pages of a form, which the site draws for one reader each: no cache keeps them. */
-export function formPages(context: Context, form: Form) {
+/** The pages of a form, which the site draws for one reader each: no cache keeps them; and what answers its sender. */
+export function openForm(context: Context, form: Form) {
   const { page, statusPage, statusForm, kind } = form;
   const draw = async (request: Request, shown: FormPage, status = 200) =>
     context.draw?.form(shown, formOf(request), status) ?? noPages();
@@ -72,7 +71,44 @@ export function formPages(context: Context, form: Form) {
       draw(request, await form.step(request)),
     );
   }
-  return routes;
+  const taken = (request: Request, accepted: Accepted) => {
+    const { status_url } = accepted;
+    if (status_url !== null) {
+      return goTo(status_url.slice(new URL(status_url).origin.length), request);
+    }
+    const said = { kind: "waits_already", detail: null } as const;
+    const drawn = context.draw?.form({ ...form.unknown, said }, formOf(request));
+    return drawn ?? Response.json(accepted);
+  };
+  const again = async (slug: string, sent: SentForm): Promise<FormPage | null> => {
+    if (slug === "") return form.fill(null, sent);
+    const profile = await profileNamed(context, slug);
+    return profile.ok ? form.fill(profile.value, sent) : null;
+  };
+  return {
+    pages: routes,
+    /**
+     * Answers a program with JSON, and the sender of a form as a person expects, in the language of its page: with the status
+     * page, whose address then keeps the link (relative, whatever name the directory was asked by), or with the form again,
+     * what is wrong, and all that was typed. `slug`: of the profile that it is about; "" for none.
+     */
+    answer: async <Failure extends { kind: string }>(
+      outcome: Result<Accepted, Failure>,
+      failures: FailureTable<Failure>,
+      { request, values, slug }: { request: Request; values: Values; slug: string },
+    ): Promise<Response | Accepted> => {
+      if (!isSentByForm(request)) {
+        return outcome.ok ? outcome.value : refuse(failures, outcome.failure);
+      }
+      if (outcome.ok) return taken(request, outcome.value);
+      const refused = refusalOf(failures, outcome.failure);
+      const { status, errors, ...refusal } = refused;
+      const sent = { values, wrongs: errors ?? [], refusal: errors === undefined ? refusal : null };
+      const shown = await again(slug, sent);
+      if (shown === null || context.draw === undefined) return problem(refused);
+      return context.draw.form(shown, formOf(request), status);
+    },
+  };
 }
 
 const goTo = (path: string, request: Request): Response => {
@@ -82,42 +118,6 @@ const goTo = (path: string, request: Request): Response => {
 
 /** What a form is answered with that was taken: the link of its status page, null where the first sender has it. */
 type Accepted = { message: string; status_url: string | null };
-
-type FormAnswers = Drawing & {
-  /** The page of the status, for a sender who gets no link. */
-  status: (said: Statement) => FormPage;
-  /** The form again, with what was sent; null where there is none to show. */
-  again: (sent: SentForm) => Promise<FormPage | null>;
-};
-
-/**
- * Answers a program with JSON, and the sender of a form as a person expects, in the language of its page: with the status
- * page, whose address then keeps the link (relative, whatever name the directory was asked by), or with the form again,
- * what is wrong, and all that was typed.
- */
-export async function answerSender<Failure extends { kind: string }>(
-  outcome: Result<Accepted, Failure>,
-  failures: FailureTable<Failure>,
-  { request, values }: { request: Request; values: Values },
-  { draw, status, again }: FormAnswers,
-): Promise<Response | Accepted> {
-  if (!isSentByForm(request)) return outcome.ok ? outcome.value : refuse(failures, outcome.failure);
-  const form = formOf(request);
-  if (outcome.ok) {
-    const { status_url } = outcome.value;
-    if (status_url === null) {
-      const page = status({ kind: "waits_already", detail: null });
-      return draw?.form(page, form) ?? Response.json(outcome.value);
-    }
-    return goTo(status_url.slice(new URL(status_url).origin.length), request);
-  }
-  const refused = refusalOf(failures, outcome.failure);
-  if (draw === undefined) return problem(refused);
-  const { status: code, errors, ...refusal } = refused;
-  const sent = { values, wrongs: errors ?? [], refusal: errors === undefined ? refusal : null };
-  const page = await again(sent);
-  return page === null ? problem(refused) : draw.form(page, form, code);
-}
 
 /** The key under which a sender is answered once: of the header, else of the form; null for none. */
 export const idempotencyKeyOf = (request: Request, values: Values): string | null =>
@@ -173,3 +173,12 @@ export async function profileNamed(
   const detail = "This nonprofit is withdrawn: its profile takes no claims and no corrections.";
   return fail({ status: 410, code: "nonprofit_withdrawn", detail });
 }
+
+/** What is answered for a profile that is withdrawn, or was merged into another. */
+export const withdrawnAnswer = <Answer extends { detail: string }>(
+  says: { nonprofit_withdrawn: Answer; nonprofit_merged: Answer },
+  failure: { merged_into: string | null },
+): Answer =>
+  failure.merged_into === null
+    ? says.nonprofit_withdrawn
+    : fillDetail(says.nonprofit_merged, failure);

@@ -1,13 +1,14 @@
+import details from "#content/editorial/problem-details.json";
+import { fillDetail } from "#content/contract/base/fill.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import {
-  answerSender,
   chosenProfile,
-  formPages,
   foundFor,
   idempotencyKeyOf,
-  profileNamed,
+  openForm,
   secretsIn,
+  withdrawnAnswer,
   wordsIn,
 } from "#api/forms/form-pages.ts";
 import { bearerOf, networkHash } from "#api/http/client.ts";
@@ -51,12 +52,14 @@ export const onboardRoutes = (context: Context) => {
   const complain = (error: unknown) => log.warn({ err: error }, "a mail could not be sent");
   const proving = openHostProof(context, openMail(config.mail, complain));
   const answers = answersTo(baseUrl);
-  const pages = formPages(context, {
+  const { pages, answer } = openForm(context, {
     kind: "onboarding",
     page: addresses.onboard,
     statusPage: addresses.onboardStatus,
     statusForm: addresses.onboardStatusForm,
     step: (request) => stepAt(context, request),
+    fill: fillStep,
+    unknown: unknownStatusPage,
     status: async (request, { secret, code = "", do: button = "" }) => {
       // To look is a read; what a button does asks others or writes.
       if (button !== "") {
@@ -82,21 +85,7 @@ export const onboardRoutes = (context: Context) => {
         network: networkHash(request, context),
         countStored: (bytes) => limits.stored("organisations", request, bytes),
       });
-      const { claim_slug = "" } = values;
-      return answerSender(
-        outcome,
-        answers,
-        { request, values },
-        {
-          draw: context.draw,
-          status: (said) => ({ ...unknownStatusPage, said }),
-          again: async (sent) => {
-            if (claim_slug === "") return fillStep(null, sent);
-            const profile = await profileNamed(context, claim_slug);
-            return profile.ok ? fillStep(profile.value, sent) : null;
-          },
-        },
-      );
+      return answer(outcome, answers, { request, values, slug: values["claim_slug"] ?? "" });
     })
     .get(
       pathOf(operations.getWalletChallenge),
@@ -110,13 +99,13 @@ export const onboardRoutes = (context: Context) => {
     )
     .get(pathOf(operations.getOnboardingStatus), async ({ request }) => {
       const status = await onboardingStatus(verb, digestIn(request));
-      return status === null ? problem(submissionNotFound) : encodedJson(status, "no-store");
+      return status === null ? problem(says.submission_not_found) : encodedJson(status, "no-store");
     })
     .post(pathOf(operations.proveHostControl), async ({ body, request }) => {
       const read = fitted(HostProofBody, body ?? {});
       if (!read.ok) return problem({ ...unusableBody(read.failure), code: "invalid_host_proof" });
       const submission = await onboardingByToken(store, digestIn(request));
-      if (submission === null) return problem(submissionNotFound);
+      if (submission === null) return problem(says.submission_not_found);
       const outcome = await proveHost(proving, submission.id, read.value);
       return outcome.ok
         ? encodedJson(outcome.value, "no-store")
@@ -124,7 +113,7 @@ export const onboardRoutes = (context: Context) => {
     })
     .post(pathOf(operations.withdrawOnboarding), async ({ request }) => {
       const status = await withdrawOnboarding(verb, digestIn(request));
-      if (status === null) return problem(submissionNotFound);
+      if (status === null) return problem(says.submission_not_found);
       return status.reason === withdrawn
         ? encodedJson(status, "no-store")
         : refuse(hostProofAnswers, { kind: "submission_decided" });
@@ -186,41 +175,21 @@ async function pressButton(
 /** Of the secret in a header, not in the address: proxies write addresses into their logs. */
 const digestIn = (request: Request): string => digestOf(bearerOf(request) ?? "");
 
+const says = details.onboarding;
+
 const answersTo = (baseUrl: string) => {
   const extra = helpFor(operations.claimOrRegisterNonprofit, baseUrl);
-  const challenge = `${baseUrl}/api/onboard/challenge?wallet=…`;
+  const base_url = baseUrl;
   return {
     invalid_onboarding: ({ errors }) => ({ ...unusableBody(errors), extra }),
-    nonprofit_not_found: {
-      status: 404,
-      detail: `No nonprofit has this claim_slug. GET ${baseUrl}/api/search?q=name finds yours; to register a new profile, leave claim_slug out.`,
-      extra,
-    },
-    nonprofit_withdrawn: ({ merged_into }) => ({
-      status: 410,
-      detail:
-        merged_into === null
-          ? "This nonprofit is withdrawn: its profile can no longer be claimed. If that is wrong, ask the operator to restore it."
-          : `This profile was merged into ${merged_into}: claim that one instead.`,
-    }),
+    nonprofit_not_found: { ...fillDetail(says.nonprofit_not_found, { base_url }), extra },
+    nonprofit_withdrawn: (failure) => withdrawnAnswer(says, failure),
     invalid_idempotency_key: invalidIdempotencyKey,
     idempotency_key_reused: idempotencyKeyReused,
-    wallet_challenge_unknown: {
-      status: 400,
-      detail: `Nothing was stored. wallet_challenge is not the text that GET ${challenge} gave for this wallet: send it exactly as it came, line breaks included.`,
-    },
-    wallet_challenge_expired: {
-      status: 400,
-      detail: `Nothing was stored. This challenge is older than 15 minutes. Sign a new one: GET ${challenge}.`,
-    },
-    wallet_challenge_used: {
-      status: 400,
-      detail: `Nothing was stored. Another request used this challenge, and each counts once. A new one is available every minute: GET ${challenge}.`,
-    },
-    wallet_signature_invalid: {
-      status: 400,
-      detail: `Nothing was stored. wallet_signature does not match usdc_wallet, or the challenge is older than 15 minutes. Sign the text of GET ${challenge} with Ed25519 and send the signature in base58; or leave it out.`,
-    },
+    wallet_challenge_unknown: fillDetail(says.wallet_challenge_unknown, { base_url }),
+    wallet_challenge_expired: fillDetail(says.wallet_challenge_expired, { base_url }),
+    wallet_challenge_used: fillDetail(says.wallet_challenge_used, { base_url }),
+    wallet_signature_invalid: fillDetail(says.wallet_signature_invalid, { base_url }),
   } as const satisfies FailureTable<OnboardFailure>;
 };
 
@@ -230,10 +199,3 @@ const walletNotUsable = ({ message }: { message: string }) => ({
   detail: `wallet: ${message}`,
   extra: { parameter: "wallet" },
 });
-
-const submissionNotFound = {
-  status: 404,
-  code: "submission_not_found",
-  detail:
-    "No request has this secret. Send all that follows # in status_url, as Authorization: Bearer <secret>.",
-};
