@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFileDamaged } from "#content/store/file-damage.ts";
 
@@ -74,6 +74,8 @@ export type PublisherState = typeof initial & {
 
 export type Manifest = ReturnType<typeof openManifest>;
 
+const tables = readFileSync(join(import.meta.dirname, "manifest.sql"), "utf8");
+
 /** With checkpoints made elsewhere, a log of this many pages (40 MB) is copied by the writer all the same. */
 const logPagesMax = 10_000;
 
@@ -90,7 +92,7 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     // Power loss may take back the newest releases, never half of one; they are published again on the next start.
     db.run("PRAGMA synchronous = NORMAL");
     if (checkpointsApart) db.run(`PRAGMA wal_autocheckpoint = ${logPagesMax}`);
-    for (const statement of tables) db.run(statement);
+    db.run(tables);
     if (readonly) db.run("PRAGMA query_only = ON");
   } catch (error) {
     db.close();
@@ -155,37 +157,3 @@ export const bundleExists = (folder: string): boolean => existsSync(manifestPath
 
 /** Whether SQLite finds damage in the manifest. */
 export const isManifestDamaged = (folder: string): boolean => isFileDamaged(manifestPath(folder));
-
-const tables = [
-  `CREATE TABLE IF NOT EXISTS files (
-     path TEXT PRIMARY KEY, digest TEXT NOT NULL, size INTEGER NOT NULL, release INTEGER NOT NULL,
-     as_of INTEGER NOT NULL, doomed_at INTEGER
-   ) WITHOUT ROWID`,
-  "CREATE INDEX IF NOT EXISTS files_by_release ON files (release)",
-  "CREATE INDEX IF NOT EXISTS files_by_digest ON files (digest)",
-  "CREATE INDEX IF NOT EXISTS files_doomed ON files (doomed_at) WHERE doomed_at IS NOT NULL",
-  // What a path held until `release` replaced it; a digest of null: it did not exist.
-  `CREATE TABLE IF NOT EXISTS history (
-     path TEXT NOT NULL, release INTEGER NOT NULL, digest TEXT, size INTEGER,
-     PRIMARY KEY (path, release)
-   ) WITHOUT ROWID`,
-  "CREATE INDEX IF NOT EXISTS history_by_release ON history (release)",
-  "CREATE INDEX IF NOT EXISTS history_by_digest ON history (digest)",
-  `CREATE TABLE IF NOT EXISTS releases (
-     id INTEGER PRIMARY KEY, reason TEXT NOT NULL, created_at INTEGER NOT NULL, changed_files INTEGER NOT NULL,
-     fast_sequence INTEGER NOT NULL, slow_sequence INTEGER NOT NULL, inputs_digest TEXT NOT NULL
-   )`,
-  // Paths whose bytes the newest full build found to be others than before.
-  "CREATE TABLE IF NOT EXISTS differing (path TEXT PRIMARY KEY) WITHOUT ROWID",
-  // Paths whose content it found damaged on the disk.
-  "CREATE TABLE IF NOT EXISTS repaired (path TEXT PRIMARY KEY) WITHOUT ROWID",
-  "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
-  // Blobs of files without a history (the snapshot, the list of all files), to be removed a little later.
-  `CREATE TABLE IF NOT EXISTS spare_blobs (
-     digest TEXT PRIMARY KEY, spare_since INTEGER NOT NULL
-   ) WITHOUT ROWID`,
-  // Documents that could not be rendered; their older version stays until they can.
-  `CREATE TABLE IF NOT EXISTS failures (
-     key TEXT PRIMARY KEY, error TEXT NOT NULL, failed_at INTEGER NOT NULL
-   ) WITHOUT ROWID`,
-];
