@@ -1,3 +1,4 @@
+import messages from "#content/editorial/request-messages.json";
 import { randomBytes } from "node:crypto";
 import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import { digestOf } from "#content/onboarding/keys.ts";
@@ -94,15 +95,10 @@ export async function correct(
     slug,
     field: request.field,
     status: "pending_review",
-    message: isFirst ? waits : waitsAlready,
+    message: isFirst ? messages.correction.waits : messages.correction.waits_already,
     status_url: isFirst ? link : null,
   });
 }
-
-const waits =
-  "Thank you: it waits for an operator. Nothing of it is public before; status_url shows what becomes of it.";
-const waitsAlready =
-  "The same correction waits already. Its status_url was shown to the first sender, and is shown again only with the same Idempotency-Key.";
 
 type Job = Pick<Correction, "request_digest" | "network"> & {
   slug: string;
@@ -159,12 +155,6 @@ export async function correctionStatus(
     reviewed_at: correction.reviewed_at === null ? null : isoTime(correction.reviewed_at),
     profile_url: `${baseUrl}/nonprofits/${slug}`,
     history_url: `${baseUrl}/api/history/${slug}`,
-    message: messages[correction.status],
+    message: messages.correction[correction.status],
   };
 }
-
-const messages: Readonly<Record<Correction["status"], string>> = {
-  pending_review: "An operator has not decided yet. Nothing of it is public.",
-  approved: "It is accepted: an operator put the profile right.",
-  rejected: "It was rejected; the reason is beside this.",
-};

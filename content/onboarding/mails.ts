@@ -1,3 +1,5 @@
+import mails from "#content/editorial/mails.json";
+import { fill } from "#content/contract/base/fill.ts";
 import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import { openLease } from "#content/operation/lease-store.ts";
 import type { Store } from "#content/store/open.ts";
@@ -71,8 +73,6 @@ async function tell(world: MailWorld, { mail, submission }: DueMail): Promise<vo
   await saveMail(store, mail.id, await values(), now);
 }
 
-const states = { pending_review: "received", approved: "approved", rejected: "not approved" };
-
 /** Fixed words: nothing that a sender or a reviewer typed is in a mail, or anyone could have words carried to any mailbox. */
 async function mailOf(
   { store, baseUrl, statusToken }: MailWorld,
@@ -80,18 +80,16 @@ async function mailOf(
 ): Promise<Parameters<SendMail>[0]> {
   // The address of a new profile is made of its sender's words.
   const profile = type === "registration" ? null : await profileOf(store, { nonprofit_id });
-  const about = profile && `about ${baseUrl}/nonprofits/${profile.slug}`;
+  const { subject, text, states } = mails.status;
+  const values = {
+    host: new URL(baseUrl).host,
+    state: states[status],
+    about: profile ? `about ${baseUrl}/nonprofits/${profile.slug}` : "to add an organisation",
+    link: `${baseUrl}/onboard/status#${statusToken(id)}`,
+  };
   return {
     to: OnboardingRequest.parse(request).contact_email,
-    subject: `Your request at ${new URL(baseUrl).host}: ${states[status]}`,
-    text: [
-      `A request ${about ?? "to add an organisation"} gave this address as its contact. It is ${states[status]}.`,
-      "",
-      "Read it and its decision here, prove that the website is yours, or withdraw the request:",
-      `${baseUrl}/onboard/status#${statusToken(id)}`,
-      "",
-      "Keep this link to yourself: it opens the request for anyone.",
-      "If you did not send the request, withdraw it there, or ignore this mail.",
-    ].join("\n"),
+    subject: fill(subject, values),
+    text: fill(text.join("\n"), values),
   };
 }

@@ -1,4 +1,6 @@
 import type { HostProof, HostProofBody } from "#content/contract/onboarding.ts";
+import mails from "#content/editorial/mails.json";
+import { fill } from "#content/contract/base/fill.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -200,21 +202,18 @@ async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outco
   const page = profile === null ? named : baseUrl + named;
   const issued = Math.floor(now.getTime() / 1_000).toString(36);
   const code = `${issued}.${linkSeal(submission.id, due.host, issued)}`;
-  const sent = await sendMail({
-    to,
-    subject: `Confirm that ${due.host} asked to manage ${named}`,
-    // Nothing that a stranger typed stands in it, or the directory would carry anyone's words to any mailbox.
-    text: [
-      `Please confirm that ${due.host} asked to manage ${page} in the directory ${baseUrl}.`,
-      "The request gave this address as its contact.",
-      ...(wallet === null ? [] : ["", `Gifts would go to the Solana wallet ${wallet}.`]),
-      "",
-      "If your organisation asked for this, open this link within 24 hours and press the button there:",
-      `${baseUrl}/onboard/status#${statusToken(submission.id)}.${code}`,
-      "",
-      "If you know nothing of it, do not confirm it. The same page has a button that withdraws the request.",
-    ].join("\n"),
-  });
+  const words = mails.host_proof;
+  // Nothing that a stranger typed stands in it, or the directory would carry anyone's words to any mailbox.
+  const values = {
+    host: due.host,
+    named,
+    page,
+    base_url: baseUrl,
+    gifts: wallet === null ? "" : fill(words.gifts, { wallet }),
+    link: `${baseUrl}/onboard/status#${statusToken(submission.id)}.${code}`,
+  };
+  const text = fill(words.text.join("\n"), values);
+  const sent = await sendMail({ to, subject: fill(words.subject, values), text });
   // It counts all the same: a mail server that is slow to answer may have taken it.
   if (!sent) return fail({ kind: "mail_not_sent" });
   return ok(

@@ -1,5 +1,5 @@
+import messages from "#content/editorial/request-messages.json";
 import { slugFor, soughtFor } from "#content/onboarding/onboard.ts";
-import type { OnboardingType } from "#content/contract/onboarding.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
@@ -277,7 +277,7 @@ function itemOf(
     key: submission.id,
     place: `${at}.${id}`,
     name: record?.name ?? request.name,
-    summary: `${summaries[type]}${first === null ? "" : ` 1 of 2 approvals, by ${first}: what you see has the edits of that one.`}`,
+    summary: `${messages.onboarding_review[type]}${first === null ? "" : ` 1 of 2 approvals, by ${first}: what you see has the edits of that one.`}`,
     detail: {
       type,
       contact_name: request.contact_name,
@@ -304,15 +304,6 @@ function itemOf(
     created_at: submission.created_at,
   };
 }
-
-const summaries: Record<OnboardingType, string> = {
-  claim:
-    "An organisation claims this listing. Approving verifies it, fills what is empty and corrects what it says is wrong; rejecting tells the sender the reason.",
-  registration:
-    "An organisation asks for a profile. Approving publishes it, verified; rejecting tells the sender the reason.",
-  change:
-    "A change of a claimed profile. Approving replaces the current values. Rejecting tells the sender the reason.",
-};
 
 /** The verified signature that came with it, null without one. */
 const proofOf = ({ wallet_challenge: challenge, wallet_signature: signature }: Onboarding) =>
