@@ -54,6 +54,9 @@ export const onboardingChecks = (examined: Examined): ReviewCheck[] =>
 
 type Check = (examined: Examined) => ReviewCheck | null;
 
+const counted = (forms: { one: string; other: string }, count: number): string =>
+  fill(count === 1 ? forms.one : forms.other, { count });
+
 /**
  * Only what the directory knew before, from somebody else than anyone who may be asking, counts as proof: who makes up an
  * e-mail address makes up a website for it, and agents who agree on it.
@@ -113,12 +116,7 @@ const control: Check = ({ host }) => {
     return noted("host", `Not proven: nothing shows that the sender controls ${host.host}.`);
   }
   const said = `Proven: the sender controls ${host.host}, ${says.proof[host.by]}, ${isoTime(host.at)}`;
-  return host.ownWord
-    ? noted(
-        "host",
-        `${said}; but only the organisation itself says that the host is its own. It does not show which organisation that is.`,
-      )
-    : passed("host", `${said}.`);
+  return host.ownWord ? noted("host", fill(says.own_word, { said })) : passed("host", `${said}.`);
 };
 
 const hold: Check = ({ request, whyHeld }) => {
@@ -194,18 +192,10 @@ const held: Check = ({ heldUntil, request }) =>
 const duplicates: Check = ({ duplicates: found }) =>
   found.length === 0
     ? passed("duplicates", says.no_duplicates)
-    : noted(
-        "duplicates",
-        `${found.length} other ${found.length === 1 ? "profile" : "profiles"} may be the same organisation.`,
-      );
+    : noted("duplicates", counted(says.duplicates, found.length));
 
 const rivals: Check = ({ rivals: count }) =>
-  count === 0
-    ? null
-    : noted(
-        "others",
-        `${count} more ${count === 1 ? "request" : "requests"} for this profile ${count === 1 ? "waits" : "wait"}.`,
-      );
+  count === 0 ? null : noted("others", counted(says.rivals, count));
 
 const testData: Check = ({ request }) => {
   const person = { agent_id: "", agent_name: request.contact_name ?? "" };

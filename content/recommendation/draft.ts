@@ -1,6 +1,7 @@
 import messages from "#content/editorial/request-messages.json";
 import type { DraftBody, GovernancePhase } from "#content/contract/recommendation.ts";
 import { wrongsMax } from "#content/contract/problem.ts";
+import { fill } from "#content/contract/base/fill.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { readAgent } from "#content/enrichment/agent.ts";
 import {
@@ -130,13 +131,8 @@ function onlyForOperator({
 /** Says to the sender of a draft what it waits for. */
 export function draftNote(decision: DraftDecision, mode: ConsensusMode): string {
   if (decision.kind === "operator") return messages.draft[decision.because];
-  if (decision.kind === "promoted") {
-    return `${decision.confidence} distinct agents named the same donor intents, each with a source: the profile is recommended now.`;
-  }
-  if (decision.kind === "corroborates") {
-    return "The profile is recommended for these donor intents already, by the agreement of agents.";
-  }
+  if (decision.kind !== "awaiting") return fill(messages.draft[decision.kind], decision);
   const networks = mode === "networks" ? ", from another network" : "";
   const agents = Math.min(decision.confidence, agentsNeeded);
-  return `Waits for a second agent that names the same donor intents with a source${networks} (${agents} of ${agentsNeeded}), or for the operator.`;
+  return fill(messages.draft.awaiting, { networks, agents, needed: agentsNeeded });
 }
