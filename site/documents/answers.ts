@@ -8,7 +8,8 @@ import { directoryFact, storedCounters } from "#content/operation/directory-fact
 import { chartIds, chartsOf, csvOf } from "#content/statistics/charts.ts";
 import { directoryStats, storedCharts } from "#content/statistics/charts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { type DocumentKind, kindOfOne, single, type Source } from "./document.ts";
+import { type DocumentKind, kindOfOne, single, type Source, type StaleAfter } from "./document.ts";
+import type { PageLocals } from "./page-locals.ts";
 import { changesNumbers, movesLists, needsFields, touches } from "./staleness.ts";
 
 /** The day of a directory that was never published on a schedule: the day's rotation has to begin somewhere. */
@@ -23,6 +24,14 @@ export const statsOf = async ({ store }: Source) =>
   directoryStats(store, await storedCounters(store));
 
 const withNumbers = { staleAfter: changesNumbers };
+
+/** An answer of a kind of its own, made again with the numbers of the directory unless said. */
+const answering = <Page extends keyof PageLocals>(
+  kind: string,
+  page: Page,
+  load: Parameters<typeof single<Page>>[1],
+  when: { staleAfter: StaleAfter } = withNumbers,
+) => kindOfOne(kind, single(page, load, when));
 
 /** Each head is signed and stored as its day begins, so that the file is a function of the store. */
 const auditHeads = kindOfOne("audit-heads", {
@@ -63,19 +72,12 @@ const mayMoveInNeeds = (change: Change): boolean =>
  * the totals are facts of the store; second opinions are left to the service, which knows them to the second.
  */
 const needs: DocumentKind = {
-  ...kindOfOne(
-    needsKey,
-    single(
-      "/api/needs-enrichment.json",
-      async ({ store, baseUrl }) => {
-        const query = needsDefault(await publicationDay(store));
-        const totals = await storedNeedsTotals(store);
-        const shown = { baseUrl, totals, secondOpinions: null };
-        return { answer: await needsAnswer(store, query, shown) };
-      },
-      withNumbers,
-    ),
-  ),
+  ...answering(needsKey, "/api/needs-enrichment.json", async ({ store, baseUrl }) => {
+    const query = needsDefault(await publicationDay(store));
+    const totals = await storedNeedsTotals(store);
+    const shown = { baseUrl, totals, secondOpinions: null };
+    return { answer: await needsAnswer(store, query, shown) };
+  }),
   staleAtOnce: (change, { needs: listed }) => {
     const isListed = listed?.has(change.slug ?? "") ?? true;
     return mayMoveInNeeds(change) || (isListed && touches(change, needsFields)) ? [needsKey] : [];
@@ -88,26 +90,17 @@ const kept =
 
 /** Answers of the API that are the same for all who ask, each a kind of its own. */
 export const answers: readonly DocumentKind[] = [
-  kindOfOne(
+  answering(
     "causes-json",
-    single("/api/causes.json", async ({ store }) => ({ answer: await causeList(store) }), {
-      staleAfter: movesLists,
-    }),
+    "/api/causes.json",
+    async ({ store }) => ({ answer: await causeList(store) }),
+    { staleAfter: movesLists },
   ),
-  kindOfOne(
-    "stats-json",
-    single("/api/stats.json", async (source) => ({ answer: await statsOf(source) }), withNumbers),
-  ),
+  answering("stats-json", "/api/stats.json", async (source) => ({ answer: await statsOf(source) })),
   chartFiles,
-  kindOfOne(
-    "leaderboard-json",
-    single("/api/agents/leaderboard.json", kept("leaderboard"), withNumbers),
-  ),
-  kindOfOne("exemplars-json", single("/api/agents/exemplars.json", kept("exemplars"), withNumbers)),
-  kindOfOne(
-    "enrichment-stats-json",
-    single("/api/enrichments/stats.json", kept("enrichment_stats"), withNumbers),
-  ),
+  answering("leaderboard-json", "/api/agents/leaderboard.json", kept("leaderboard")),
+  answering("exemplars-json", "/api/agents/exemplars.json", kept("exemplars")),
+  answering("enrichment-stats-json", "/api/enrichments/stats.json", kept("enrichment_stats")),
   auditHeads,
   needs,
 ];
