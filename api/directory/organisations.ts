@@ -18,6 +18,7 @@ import { countryCode } from "#content/nonprofit/country.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { registrationsOf, toSummary } from "#content/nonprofit/wire.ts";
 import { reconcile } from "#api/reconciliation/reconcile.ts";
+import { lookupOf } from "#content/reconciliation/match.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
 import {
   type RegisteredNumber,
@@ -89,16 +90,26 @@ const answerTo = async (
   return organisationAnswer(number, known, { scopes: await scopesNow(context), baseUrl });
 };
 
-/** Whom a name may mean, as tables of names are matched. */
+/** Whom a name, slug, website or register number may mean, as tables of names are matched. */
 async function foundByName(
   context: OrganisationContext,
   { name, country, limit }: QueryOf<typeof operations.findOrganisations>,
 ): Promise<OrganisationsFound> {
   const { store, config } = context;
-  const places = country === undefined ? {} : { country: [country] };
+  const within =
+    country === undefined
+      ? [
+          ["id", name.toLowerCase()],
+          ["org_id", name],
+        ]
+      : [["country", country]];
+  const wanted = lookupOf({
+    query: /^\S+\.\p{L}{2,}(?:[/?#]\S*)?$/u.test(name) ? "" : name.replaceAll(/[-_]+/g, " "),
+    properties: [["website", name], ...within].map(([pid = "", v = ""]) => ({ pid, v })),
+    limit,
+  });
   const required = country === undefined ? [] : ["country" as const];
-  const wanted = { name, places, required, ids: [], orgIds: [], sites: [], limit };
-  const [candidates = []] = await reconcile(context, [wanted]);
+  const [candidates = []] = await reconcile(context, [{ ...wanted, required }]);
   const ids = await idsBySlug(
     store,
     candidates.map(({ id }) => id),

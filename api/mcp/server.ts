@@ -16,8 +16,8 @@ import { nearestWords } from "#content/find/near-words.ts";
 import { type Door, knownAt, listedAt, type McpTool } from "#content/openapi/mcp-tools.ts";
 import { marked, refused, resultOf } from "./answers.ts";
 import { type Given, readArguments, unknownName } from "./arguments.ts";
-import { type Answer, type Ask, answerTo, callOf } from "./call.ts";
-import { nearestNamed, profileNamed, standingNamed } from "./named.ts";
+import { type Ask, answerTo, callOf } from "./call.ts";
+import { answerNamed } from "./named.ts";
 
 /** Whom a server asks, at which origin the directory stands, and which tools are there. */
 export type McpWorld = { ask: Ask; origin: string; door: Door };
@@ -81,14 +81,8 @@ async function callTool(world: McpWorld, tool: McpTool, given: Given): Promise<C
   const meant = tool.kinds?.[String(kind)];
   if (meant !== undefined) return callTool(world, toolNamed(world.door, meant), input);
   const weight = full === true ? { include: "facets,charts" } : {};
-  const answer = await answered(world, tool, { shape: "a", ...weight, ...input });
+  const answer = await answerNamed(world, tool, { shape: "a", ...weight, ...input });
   return answer.ok ? resultOf(tool, answer.value, full === true) : refused(answer.value);
-}
-
-async function answered({ ask, origin }: McpWorld, tool: McpTool, input: Given): Promise<Answer> {
-  if (tool.name === "get_nonprofit") return profileNamed(ask, String(input["slug"]), origin);
-  if (tool.name === "check_organisation") return standingNamed(ask, input, origin);
-  return nearestNamed(ask, await answerTo(ask, callOf(tool.operation, input)), input["slug"]);
 }
 
 const detailLengthMax = 1_000;
@@ -139,7 +133,7 @@ async function resourceAt(world: McpWorld, uri: string) {
   const tool = toolNamed(world.door, found.tool);
   const value = decoded(uri.slice(found.folder.length));
   const read = readArguments(tool, { [found.argument]: value });
-  return { answer: read.ok ? await answered(world, tool, read.value) : null, tool };
+  return { answer: read.ok ? await answerNamed(world, tool, read.value) : null, tool };
 }
 
 /** As in a query: what is no escape stays as it is. */

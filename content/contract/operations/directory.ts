@@ -171,7 +171,7 @@ export const directoryOperations = operations("Directory", {
       name: parameter(
         (given) => given.trim(),
         z.string({ error: "name is the name of an organisation." }).min(1).max(filterLengthMax),
-        "The organisation's name, as it is known to you; misspelt is fine",
+        "The organisation's name, as it is known to you; misspelt is fine. Its website, slug or register number do, too",
         "Hope Kitchen",
       ),
       country: filters.country,

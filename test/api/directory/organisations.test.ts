@@ -251,6 +251,17 @@ describe("GET /api/organisations?name=", () => {
     expect(await find("name=Hawaii%20Foodbank&country=646")).toMatchObject({ count: 0 });
   });
 
+  test.each(["hawaii-foodbank", "HAWAII-foodbank", "99-0305781", "www.foodbank.example"])(
+    "%s in the place of a name is sure",
+    async (name) => {
+      await service.add({ ...foodbank(), website: "https://foodbank.example" });
+      expect(await find(`name=${name}`)).toMatchObject({
+        count: 1,
+        organisations: [{ slug: "hawaii-foodbank", match: true }],
+      });
+    },
+  );
+
   test("lists all whom a name may mean, and says how to go on", async () => {
     await service.add(
       aNonprofit({ name: "Hope Kitchen", slug: "one", city: "Oslo" }),
