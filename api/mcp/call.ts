@@ -111,7 +111,8 @@ const addressesInText = mcpTools
     ] as const;
   });
 
-function toolsNamed(text: string): string {
+/** A text with tools in the place of addresses. */
+export function toolsNamed(text: string): string {
   if (!text.includes("/")) return text;
   return addressesInText.reduce((read, [address, name]) => read.replaceAll(address, name), text);
 }

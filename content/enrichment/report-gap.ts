@@ -2,8 +2,9 @@ import { type GapAnswer, GapBody, gapLimits } from "#content/contract/gap.ts";
 import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoDay } from "#content/contract/base/time.ts";
-import { unknownNote } from "#content/find/unknown-values.ts";
+import { unknownValues } from "#content/find/unknown-values.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
+import { wantedBy } from "#content/nonprofit/filters.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { readSentences } from "#content/nonprofit/text.ts";
 import { requestDigest } from "#content/operation/idempotency-store.ts";
@@ -49,13 +50,12 @@ function readGap(body: unknown): Result<Gap, Wrong[]> {
   const { field = null, cause, country, slug, ...sent } = shaped.value;
   const text = readSentences("looked_for", sent.looked_for, gapLimits.characters);
   if (!text.ok) return fail([{ path: "looked_for", ...text.failure }]);
-  const unknown = Object.entries({ cause, country }).flatMap(([path, value]) => {
-    const message = unknownNote({ [path]: value ?? undefined }, 0);
-    return message === null ? [] : { path, message };
-  });
+  const unknown = unknownValues({ cause: cause ?? undefined, country: country ?? undefined }).map(
+    ({ filter, message }) => ({ path: filter, message }),
+  );
   if (unknown.length > 0) return fail(unknown);
   const country_code = country === null ? null : countryCode(country);
-  const id = cause?.trim().toLowerCase() ?? null;
+  const id = cause === null ? null : wantedBy("cause", cause);
   return ok({ looked_for: text.value, field, cause: id, country_code, slug });
 }
 

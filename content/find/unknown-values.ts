@@ -30,16 +30,13 @@ export const unknownValues = (filters: FilterParameters) =>
     const named = filter === "cause" ? causeOf(typedWords(asked)) : null;
     const likely = [...begun, ...nearestWords(typed, texts)].map((text) => known.get(text) ?? text);
     const near = [...new Set([named ?? [], likely].flat())].slice(0, nearestMax);
-    return wanted !== null && near.length === 0 ? [] : [{ filter, asked, near }];
+    const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
+    const message = `No ${filter} "${asked}" is known here. ${nearest}`;
+    return wanted !== null && near.length === 0 ? [] : [{ filter, near, message }];
   });
+
+const howToName = "GET /api/causes lists causes; send a country by its name or ISO 3166 code.";
 
 /** What to say of an answer with so many nonprofits: null when there are some, or all values may be right. */
 export const unknownNote = (filters: FilterParameters, found: number): string | null =>
-  (found > 0 ? [] : unknownValues(filters))
-    .map(({ filter, asked, near }) => {
-      const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
-      return `No ${filter} "${asked}" is known here. ${nearest}`;
-    })
-    .join(" ") || null;
-
-const howToName = "GET /api/causes lists causes; send a country by its name or ISO 3166 code.";
+  (found > 0 ? [] : unknownValues(filters)).map(({ message }) => message).join(" ") || null;

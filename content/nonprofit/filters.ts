@@ -5,7 +5,8 @@ import {
   givenFilters,
   incomeBands,
 } from "#content/contract/browse.ts";
-import { causeIds, noCause } from "#content/contract/cause.ts";
+import { noCause } from "#content/contract/cause.ts";
+import causes from "#content/editorial/causes.json";
 import { countryCode, states } from "./country.ts";
 import { causePrefix, kindCodes } from "./kinds.ts";
 import { incomeOf } from "./listing.ts";
@@ -69,9 +70,16 @@ export const comparedAs = (filter: FilterName, value: string): string =>
 export function wantedBy(filter: FilterName, asked: string): string | null {
   if (filter === "country") return countryCode(asked);
   if (filter !== "cause") return comparedAs(filter, asked);
-  const id = asked.trim().toLowerCase();
-  return causeIds.includes(id) || id === noCause ? id : null;
+  return causeNamed.get(fold(asked)) ?? null;
 }
+
+/** Ids of causes, by themselves and by names, folded. */
+const causeNamed = new Map(
+  [{ id: noCause, name: noCause }, ...causes].flatMap(({ id, name }) => [
+    [fold(id), id],
+    [fold(name), id],
+  ]),
+);
 
 /** Whether filters let a nonprofit through. */
 export const passes = (nonprofit: Filtered, filters: Filters): boolean =>

@@ -103,7 +103,7 @@ describe("a gap", () => {
     ["that is too long", { looked_for: "é".repeat(gapLimits.characters + 1) }, "looked_for"],
     ["with hidden characters", { looked_for: "a\u202eb" }, "looked_for"],
     ["about no field", { looked_for: sentence, field: "colour" }, "field"],
-    ["about no cause", { looked_for: sentence, cause: "water sanitation" }, "cause"],
+    ["about no cause", { looked_for: sentence, cause: "water sanitaton" }, "cause"],
     ["about no country", { looked_for: sentence, country: "Kenia-Land" }, "country"],
   ])("%s is refused with what is wrong", async (_, body, path) => {
     const refused = await report(body);

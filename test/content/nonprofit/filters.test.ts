@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { initialsOf, indexWords } from "#content/nonprofit/filters.ts";
+import { initialsOf, indexWords, wantedBy } from "#content/nonprofit/filters.ts";
 import { emptyRecord } from "#content/nonprofit/record.ts";
 
 test.each([
@@ -39,4 +39,13 @@ test("the search index has the values of filters, places and initials as words t
     "\uE00C20331331332311021323",
     "\uE005c\uE003w\uE003f\uE003",
   ]);
+});
+
+test.each([
+  ["water-sanitation", "water-sanitation"],
+  ["Water & Sanitation", "water-sanitation"],
+  [" NONE ", "none"],
+  ["wells", null],
+])("the cause %p is %p", (asked, id) => {
+  expect(wantedBy("cause", asked)).toBe(id);
 });
