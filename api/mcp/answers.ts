@@ -4,15 +4,16 @@ import { dataNotice, type McpTool } from "#content/openapi/mcp-tools.ts";
 
 type Value = Readonly<Record<string, unknown>>;
 
-const { doubled, on_request, left, whole, kept, silent, bare, items } = words.answers;
+const { doubled, on_request, whole, kept } = words.answers;
 const never: ReadonlySet<string> = new Set(doubled);
-const leftOf: Readonly<Record<string, readonly string[]>> = left;
-const selfEvident: ReadonlySet<string> = new Set(bare);
-const saysNothing: Value = silent;
-const itemsOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = items;
+const leftOf: Readonly<Record<string, readonly string[]>> = words.answers.left;
+const selfEvident: ReadonlySet<string> = new Set(words.answers.bare);
+const saysNothing: Value = words.answers.silent;
+const itemsOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
+  words.answers.items;
 
 /** With how to read it in front: what follows in the same object is delimited by it. */
-export const marked = (value: Value) => ({ data_notice: dataNotice, ...value });
+const marked = (value: Value) => ({ data_notice: dataNotice, ...value });
 
 /**
  * An answer in words that are enough to go on with, and as an object: without what says nothing or stands there twice
@@ -35,22 +36,21 @@ export function refused(problem: Value): CallToolResult {
 }
 
 function shortened({ name }: McpTool, answer: Value): Value {
-  const value = compact(answer, new Set([...doubled, ...on_request, ...(leftOf[name] ?? [])]));
-  for (const [member, names] of Object.entries(itemsOf[name] ?? {})) {
-    const given = compact(answer, never)[member];
-    if (given === undefined) continue;
-    value[member] = Array.isArray(given)
-      ? given.map((item) => picked(item as Value, names))
-      : picked(given as Value, names);
-  }
-  return value;
+  const all = compact(answer, never);
+  const items = Object.entries(itemsOf[name] ?? {}).filter(([member]) => member in all);
+  return {
+    ...compact(answer, new Set([...doubled, ...on_request, ...(leftOf[name] ?? [])])),
+    ...Object.fromEntries(items.map(([member, names]) => [member, picked(all[member], names)])),
+  };
 }
 
-/** A wallet is no more than a way to give here. */
-const picked = ({ give_url, ...item }: Value, names: readonly string[]): Value => {
+/** Of an item, or of each in a list, the members with these names. A wallet is no more than a way to give here. */
+function picked(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => picked(item, names));
+  const { give_url, ...item } = value as Value;
   const all: Value = give_url === undefined ? item : { ...item, accepts: "usdc" };
   return Object.fromEntries(names.flatMap((name) => (name in all ? [[name, all[name]]] : [])));
-};
+}
 
 /** Without members that are left out, and those that say nothing: null, "", empty lists and objects. */
 function compact(value: Value, without: ReadonlySet<string>): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import type { Operation } from "#content/contract/operations/operation.ts";
+import words from "#content/editorial/mcp-tools.json";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 
@@ -44,9 +45,7 @@ export function callOf(
   const params = new URLSearchParams();
   for (const name of Object.keys(query?.shape ?? {})) {
     const value = input[name];
-    if (typeof value === "string" && value !== "") params.set(name, value.toWellFormed());
-    else if (typeof value === "number") params.set(name, String(value));
-    else if (typeof value === "boolean") params.set(name, value ? "1" : "0");
+    if (value !== undefined && value !== "") params.set(name, String(value).toWellFormed());
   }
   const sent = Object.entries(input).filter(([name]) => name in (body?.shape.shape ?? {}));
   return {
@@ -65,15 +64,7 @@ const textLengthMax = 5_000;
 const depthMax = 16;
 
 /** Members that hold words of ours. */
-const ownWords = new Set([
-  "detail",
-  "error",
-  "message",
-  "note",
-  "hint",
-  "action",
-  "promotion_note",
-]);
+const ownWords = new Set(words.answers.own_words);
 
 /**
  * An answer as a model may read it: every text without control, bidi and invisible characters, and bounded; in words of

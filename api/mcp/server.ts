@@ -9,14 +9,19 @@ import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/
 import { causeIds } from "#content/contract/cause.ts";
 import { version } from "#content/contract/base/version.ts";
 import { type Wrong, wrongsInWords } from "#content/contract/problem.ts";
-import { directoryOperations } from "#content/contract/operations/directory.ts";
 import words from "#content/editorial/mcp-tools.json";
 import countries from "#content/editorial/countries.json";
 import { nearestWords } from "#content/find/near-words.ts";
-import { type Door, knownAt, listedAt, type McpTool } from "#content/openapi/mcp-tools.ts";
-import { marked, refused, resultOf } from "./answers.ts";
+import {
+  type Door,
+  knownAt,
+  listedAt,
+  type McpTool,
+  mcpTools,
+} from "#content/openapi/mcp-tools.ts";
+import { refused, resultOf } from "./answers.ts";
 import { type Given, readArguments, unknownName } from "./arguments.ts";
-import { type Ask, answerTo, callOf } from "./call.ts";
+import type { Ask } from "./call.ts";
 import { answerNamed } from "./named.ts";
 
 /** Whom a server asks, at which origin the directory stands, and which tools are there. */
@@ -52,7 +57,7 @@ export function mcpServer(world: McpWorld): Server {
   server.setRequestHandler("tools/call", ({ params }) =>
     callTool(world, toolNamed(world.door, params.name), params.arguments ?? {}),
   );
-  server.setRequestHandler("resources/list", () => ({ resources: [statsResource] }));
+  server.setRequestHandler("resources/list", () => ({ resources: resourceList }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates }));
   server.setRequestHandler("resources/read", ({ params }) => readResource(world, params.uri));
   server.setRequestHandler("completion/complete", ({ params: { argument } }) => ({
@@ -93,48 +98,33 @@ const badInput = (errors: Wrong[]) => ({
   errors,
 });
 
+/** What stands at addresses of resources: the answer of a tool, where the address ends in "/" to one argument. */
+const resources = words.resources.map((one) => ({ ...one, isFolder: one.uri.endsWith("/") }));
 const mimeType = "application/json";
-const statsResource = {
-  uri: "almoner://stats",
-  name: "stats",
-  title: "Numbers of the directory",
-  mimeType,
-};
-
-/** What stands at addresses of resources: the answer of a tool to one argument. */
-const resourceTemplates = words.resources.map(({ folder, argument: name, title }) => ({
-  uriTemplate: `${folder}{${name}}`,
-  name,
-  title,
-  mimeType,
-}));
+const resourceList = resources
+  .filter(({ isFolder }) => !isFolder)
+  .map(({ uri, name, title }) => ({ uri, name, title, mimeType }));
+const resourceTemplates = resources
+  .filter(({ isFolder }) => isFolder)
+  .map(({ uri, name, title }) => ({ uriTemplate: `${uri}{${name}}`, name, title, mimeType }));
 
 async function readResource(world: McpWorld, uri: string) {
-  const { answer, tool } = await resourceAt(world, uri);
+  const found = resources.find((one) => (one.isFolder ? uri.startsWith(one.uri) : uri === one.uri));
+  const tool = mcpTools.find(({ name }) => name === found?.tool);
+  if (found === undefined || tool === undefined) throw new ResourceNotFoundError(uri, notThere);
+  const given = found.isFolder ? { [found.name]: decoded(uri.slice(found.uri.length)) } : {};
+  const read = readArguments(tool, given);
+  const answer = read.ok ? await answerNamed(world, tool, read.value) : null;
   const isThere = answer !== null && (answer.ok || ![400, 404].includes(answer.status));
-  if (!isThere) throw new ResourceNotFoundError(uri, "There is no such resource.");
+  if (!isThere) throw new ResourceNotFoundError(uri, notThere);
   // Too many requests, or a directory that does not answer: the resource may well be there.
   if (!answer.ok)
     throw new ProtocolError(ProtocolErrorCode.InternalError, String(answer.value["detail"]));
-  const value =
-    tool === null ? marked(answer.value) : resultOf(tool, answer.value, false).structuredContent;
-  return { contents: [{ uri, mimeType, text: JSON.stringify(value) }] };
+  const { structuredContent } = resultOf(tool, answer.value, false);
+  return { contents: [{ uri, mimeType, text: JSON.stringify(structuredContent) }] };
 }
 
-/** What stands there, and the tool that gave it. */
-async function resourceAt(world: McpWorld, uri: string) {
-  if (uri === statsResource.uri)
-    return {
-      answer: await answerTo(world.ask, callOf(directoryOperations.getStats, {})),
-      tool: null,
-    };
-  const found = words.resources.find(({ folder }) => uri.startsWith(folder));
-  if (found === undefined) return { answer: null, tool: null };
-  const tool = toolNamed(world.door, found.tool);
-  const value = decoded(uri.slice(found.folder.length));
-  const read = readArguments(tool, { [found.argument]: value });
-  return { answer: read.ok ? await answerNamed(world, tool, read.value) : null, tool };
-}
+const notThere = "There is no such resource.";
 
 /** As in a query: what is no escape stays as it is. */
 const decoded = (text: string) => new URLSearchParams(`_=${text.replaceAll("+", "%2B")}`).get("_");
