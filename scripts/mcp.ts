@@ -11,14 +11,14 @@ const waitMsMax = 30_000;
 const command = wordedCommand("mcp", {
   args: {
     url: { ...textOption, required: true },
-    tools: { ...textOption, default: "default" },
+    tools: { type: "enum", options: [...doors], default: "default" },
   },
   run: async ({ args }) => {
     const stop = stopSignal();
-    const origin = originOf(args.url);
-    const door = doors.find((one) => one === args.tools);
-    if (door === undefined) stopWith(`--tools: give one of ${doors.join(", ")}`, 2);
-    const world = { ask: askOver(origin), origin, door };
+    const origin = URL.parse(args.url)?.origin ?? "";
+    if (!/^https?:/.test(origin))
+      stopWith("--url: give the origin of a directory, like https://almoner.example", 2);
+    const world = { ask: askOver(origin), origin, door: args.tools };
     const closed = new Promise<void>((resolve) => {
       // The client ends the conversation by closing stdin.
       process.stdin.once("end", resolve);
@@ -30,14 +30,6 @@ const command = wordedCommand("mcp", {
     process.exit(0);
   },
 });
-
-function originOf(url: string): string {
-  const parsed = URL.parse(url);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    stopWith("--url: give the origin of a directory, like https://almoner.example", 2);
-  }
-  return parsed.origin;
-}
 
 /** Of a bound agent_id. In the environment, because arguments of programs are visible to others. */
 const secret = process.env["ALMONER_AGENT_SECRET"];

@@ -62,7 +62,7 @@ function valueOf(schema: ArgumentSchema, value: unknown, path: string, wrongs: W
     return properties === undefined ? value : membersOf(properties, value, path, wrongs);
   const text = String(value).trim();
   if (type === "boolean") return flags.get(text.toLowerCase()) ?? value;
-  if ((type === "number" || type === "integer") && plainNumber.test(text)) return Number(text);
+  if (numbers.has(type) && plainNumber.test(text)) return Number(text);
   return schema.enum?.find((one) => fold(one) === fold(text)) ?? value;
 }
 
@@ -72,6 +72,7 @@ const flags = new Map([
   ["false", false],
   ["0", false],
 ]);
+const numbers: ReadonlySet<unknown> = new Set(["number", "integer"]);
 const plainNumber = /^\d+(?:\.\d+)?$/;
 
 /** Also said of the name of a tool. */

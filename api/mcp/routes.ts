@@ -14,7 +14,7 @@ import type { Call } from "./call.ts";
 import { mcpServer } from "./server.ts";
 import type { Door } from "#content/openapi/mcp-tools.ts";
 import type { Context } from "#api/context.ts";
-import { problem } from "#api/http/problem.ts";
+import { Refused } from "#api/http/problem.ts";
 
 /** Asks the service itself on behalf of a client. */
 export type AskFor = (call: Call, client: Request) => Promise<Response>;
@@ -31,9 +31,9 @@ export const mcpRoutes = (
   askFor: AskFor,
 ) => {
   const served = (request: Request, body: unknown, door: Door) => {
-    if (isRebound(request, config.baseUrl)) return wrongHost();
+    if (isRebound(request, config.baseUrl)) throw new Refused(wrongHost);
     // Each message may be a call of a tool, and only the request as a whole was counted.
-    if (Array.isArray(body) && body.length > messagesMax) return tooManyMessages();
+    if (Array.isArray(body) && body.length > messagesMax) throw new Refused(tooManyMessages);
     activity.count("hit:mcp");
     const ask = (call: Call) => askFor(call, request);
     return answered(liberal(request), body, () => mcpServer({ ask, origin: config.baseUrl, door }));
@@ -81,16 +81,14 @@ function isRebound(request: Request, baseUrl: string): boolean {
   return !validateHostHeader(host, own).ok || !validateOriginHeader(origin, own).ok;
 }
 
-const wrongHost = (): Response =>
-  problem({
-    status: 403,
-    code: "wrong_host",
-    detail: "This directory runs on its user's own machine and answers only requests from there.",
-  });
+const wrongHost = {
+  status: 403,
+  code: "wrong_host",
+  detail: "This directory runs on its user's own machine and answers only requests from there.",
+};
 
-const tooManyMessages = (): Response =>
-  problem({
-    status: 400,
-    code: "too_many_messages",
-    detail: `A request may hold at most ${messagesMax} messages.`,
-  });
+const tooManyMessages = {
+  status: 400,
+  code: "too_many_messages",
+  detail: `A request may hold at most ${messagesMax} messages.`,
+};
