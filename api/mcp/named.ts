@@ -48,13 +48,8 @@ function withNearest(answer: Answer, found: OrganisationsFound["organisations"])
   return { ...answer, value: { code, detail, nearest } };
 }
 
+const pageHere = /\/(?:nonprofits|give|donate|history)\/([^/?#.]+)/;
+
 /** The slug in the address of a page here; any other text as it is. */
 const withoutAddress = (text: string, origin: string): string =>
-  text.trim().startsWith(`${origin}/`)
-    ? text
-        .replace(
-          /^.*\/(?:nonprofits|give|donate|history)\/([^/?#]+?)(?:\.\w+)?(?:[/?#].*)?$/s,
-          "$1",
-        )
-        .trim()
-    : text.trim();
+  (text.trim().startsWith(`${origin}/`) && pageHere.exec(text)?.[1]) || text.trim();
