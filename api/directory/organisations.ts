@@ -30,11 +30,13 @@ import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 
 type OrganisationContext = Pick<Context, "store" | "cache" | "config" | "draw" | "search">;
+/** Asks what is known of an org-id. */
+type Ask = (orgId: string) => Promise<RegisteredNumber>;
 
 /** Organisations by their register numbers: one, many, and a page that leads to the profile. */
 export function organisationRoutes(context: OrganisationContext) {
   // Those who ask at the same moment share a query.
-  const known = batcher((orgIds: readonly string[]) => knownByOrgId(context.store, orgIds));
+  const { ask } = batcher((orgIds: readonly string[]) => knownByOrgId(context.store, orgIds));
   const routes = new Elysia()
     .get(
       pathOf(operations.getOrganisation),
@@ -42,7 +44,7 @@ export function organisationRoutes(context: OrganisationContext) {
         const number = readOrgId(params.org_id, codeOf(query.country));
         if (!number.ok) return refuse(organisationProblems, number.failure);
         // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
-        return answerTo(context, number.value, await known.ask(number.value.org_id));
+        return answerTo(context, number.value, ask);
       },
       schemaOf(operations.getOrganisation),
     )
@@ -53,24 +55,23 @@ export function organisationRoutes(context: OrganisationContext) {
     )
     .post(
       pathOf(operations.checkOrganisations),
-      ({ body }) => checked(context, body),
+      ({ body }) => checked(context, body, ask),
       schemaOf(operations.checkOrganisations),
     );
   for (const language of languageCodes) {
     routes.get(pathIn(language, pathOf(addresses.organisation)), ({ params, request }) => {
       const { org_id = "" } = params as { org_id?: string };
-      return forPeople(context, org_id, formOf(request));
+      return forPeople(context, org_id, formOf(request), ask);
     });
   }
   return routes;
 }
 
 /** The profile where there is one, else what registers say, drawn as the site does. */
-async function forPeople(context: OrganisationContext, orgId: string, form: PageForm) {
+async function forPeople(context: OrganisationContext, orgId: string, form: PageForm, ask: Ask) {
   const number = readOrgId(orgId);
   if (!number.ok) return refuse(organisationProblems, number.failure);
-  const [found = nothingKnown] = await knownByOrgId(context.store, [number.value.org_id]);
-  const answer = await answerTo(context, number.value, found);
+  const answer = await answerTo(context, number.value, ask);
   if (answer.profile === null) return context.draw?.organisation(answer, form) ?? noPages();
   const location = pathIn(form.language, `/nonprofits/${answer.profile.slug}`);
   const headers = { location, "cache-control": readCacheControl };
@@ -84,10 +85,10 @@ const codeOf = (country: string | undefined): string =>
 const answerTo = async (
   context: OrganisationContext,
   number: RegisterNumber,
-  known: RegisteredNumber,
+  ask: Ask,
 ): Promise<Organisation> => {
-  const { baseUrl } = context.config;
-  return organisationAnswer(number, known, { scopes: await scopesNow(context), baseUrl });
+  const place = { scopes: await scopesNow(context), baseUrl: context.config.baseUrl };
+  return organisationAnswer(number, await ask(number.org_id), place);
 };
 
 /** Whom a name, slug, website or register number may mean, as tables of names are matched. */
@@ -128,8 +129,6 @@ async function foundByName(
 const unsure =
   "None is sure to be it. Ask which is meant, narrow by country, or send a register number to /api/organisations/{org_id}.";
 
-const nothingKnown: RegisteredNumber = { records: [], profile: null };
-
 const readsRegisters = ({ fields }: Change): boolean => fields.includes(registersReadFact);
 
 const scopesNow = ({ store, cache }: OrganisationContext): ScopesRead | Promise<ScopesRead> =>
@@ -142,22 +141,13 @@ const scopesNow = ({ store, cache }: OrganisationContext): ScopesRead | Promise<
 async function checked(
   context: OrganisationContext,
   { ids, country }: { ids: readonly string[]; country?: string | undefined },
+  ask: Ask,
 ) {
-  const code = codeOf(country);
-  const numbers = ids.map((id) => readOrgId(id, code));
-  const orgIds = numbers.flatMap((number) => (number.ok ? [number.value.org_id] : []));
-  const found = await knownByOrgId(context.store, orgIds);
-  const knownOf = new Map(orgIds.map((orgId, at) => [orgId, found[at]]));
-  const { baseUrl } = context.config;
-  const scopes = await scopesNow(context);
-  const organisations = numbers.map((number, at) => {
-    const query = ids[at] ?? "";
-    if (!number.ok) {
-      const { status, code: kind, detail } = refusalOf(organisationProblems, number.failure);
-      return { query, error: { status, code: kind, detail } };
-    }
-    const known = knownOf.get(number.value.org_id) ?? nothingKnown;
-    return { query, ...organisationAnswer(number.value, known, { scopes, baseUrl }) };
+  const found = ids.map(async (query) => {
+    const number = readOrgId(query, codeOf(country));
+    if (number.ok) return { query, ...(await answerTo(context, number.value, ask)) };
+    const { status, code, detail } = refusalOf(organisationProblems, number.failure);
+    return { query, error: { status, code, detail } };
   });
-  return batchAnswer(organisations);
+  return batchAnswer(await Promise.all(found));
 }

@@ -3,14 +3,13 @@ import type {
   OrganisationItem,
   OrganisationsAnswer,
 } from "#content/contract/standing.ts";
-import { registerById } from "#content/nonprofit/register-facts.ts";
 
 type Item = Pick<OrganisationItem, "query" | "error">;
 
 /** Answers about many numbers, which refer to what is said of many of them: registers with their licences, and meanings. */
 export function batchAnswer(found: readonly (Item & Partial<Organisation>)[]): OrganisationsAnswer {
   const ids = new Map<string, string>();
-  const registers = new Map<string, OrganisationsAnswer["registers"][string]>();
+  const registers: OrganisationsAnswer["registers"] = {};
   const meanings: Record<string, string> = {};
   const idOf = (what: string, text: string): string => {
     const id = ids.get(text) ?? (what in meanings ? `${what} (${ids.size})` : what);
@@ -25,11 +24,6 @@ export function batchAnswer(found: readonly (Item & Partial<Organisation>)[]): O
   const organisations = found.map((one): OrganisationItem => {
     const { query, error, standing, deductibility, giver_answers, registers: rows, ...known } = one;
     if (standing === undefined) return { query, ...(error && { error }) };
-    for (const { register } of rows ?? []) {
-      const { name = register, licence, attribution = "" } = registerById(register) ?? {};
-      if (licence !== undefined)
-        registers.set(register, { register_name: name, licence, attribution });
-    }
     return {
       query,
       ...known,
@@ -39,13 +33,11 @@ export function batchAnswer(found: readonly (Item & Partial<Organisation>)[]): O
         ...said,
         reason_id: idOf(`${said.question}: ${said.value}`, reason),
       })),
-      registers: rows?.map(({ register_name: _name, licence: _l, attribution: _a, ...row }) => row),
+      registers: rows?.map(({ register_name, licence, attribution, ...row }) => {
+        registers[row.register] = { register_name, licence, attribution };
+        return row;
+      }),
     };
   });
-  return {
-    count: organisations.length,
-    registers: Object.fromEntries(registers),
-    meanings,
-    organisations,
-  };
+  return { count: organisations.length, registers, meanings, organisations };
 }
