@@ -1,5 +1,6 @@
 import type { Config } from "#api/config.ts";
 import { type LimitName, type Room, writeLimits } from "#content/contract/addresses.ts";
+import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { atMostEvery } from "#content/runtime/timing.ts";
@@ -17,7 +18,14 @@ import { type Refusal, Refused } from "./problem.ts";
 import { storageRooms } from "./storage-rooms.ts";
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
+
+/** A window of a minute, unless it says how long and how exactly it is kept. */
+const windowOf = (policy: string, limit: number, windowMs = minuteMs, grainMs = 1): Window => ({
+  policy,
+  limit,
+  windowMs,
+  grainMs,
+});
 
 /** What a client reads whose window is full. */
 export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Refusal => ({
@@ -42,50 +50,31 @@ export function storageQuota({ policy, limit, resetMs }: Allowance): Refusal {
 }
 
 /** Ids that one client may bind, so that it cannot take many for others to miss. */
-const bindingsPerDay: Window = {
-  policy: "bind-day",
-  limit: 20,
-  windowMs: dayMs,
-  grainMs: 600_000,
-};
+const bindingsPerDay = windowOf("bind-day", 20, dayMs, 600_000);
 
 /** Submissions that one agent may make. Source: the decisions of the spec, "Limits". */
 export const agentWindows: readonly Window[] = [
-  { policy: "agent-minute", limit: 120, windowMs: minuteMs, grainMs: 1 },
-  { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
+  windowOf("agent-minute", 120),
+  windowOf("agent-day", 5_000, dayMs, 600_000),
 ];
 
 /**
  * Failed attempts to be an operator before there is no further look: of one client (source: the promises of the spec, 10),
  * under one operator's name, and of all clients together, for who has many addresses.
  */
-const failureLimits = { client: 5, name: 10, all: 60 } as const;
-const failureWindow = (of: keyof typeof failureLimits): Window => ({
-  policy: `admin-failure-${of}`,
-  limit: failureLimits[of],
-  windowMs: minuteMs,
-  grainMs: 1,
-});
+const failures = {
+  client: windowOf("admin-failure-client", 5),
+  name: windowOf("admin-failure-name", 10),
+  all: windowOf("admin-failure-all", 60),
+} as const;
 /** An attacker fills the log, but not the audit log. */
-const auditedWindow: Window = {
-  policy: "admin-audited",
-  limit: 1,
-  windowMs: 3_600_000,
-  grainMs: 1,
-};
+const auditedWindow = windowOf("admin-audited", 1, hourMs);
 /** From where an operator was let in, that operator is let in again whatever others do. Each time counts, it has no limit. */
-const knownWindow: Window = {
-  policy: "admin-known",
-  limit: Number.MAX_SAFE_INTEGER,
-  windowMs: 30 * dayMs,
-  grainMs: dayMs,
-};
+const knownWindow = windowOf("admin-known", Number.MAX_SAFE_INTEGER, 30 * dayMs, dayMs);
 
-const hit = (windows: readonly Window[], clients: readonly string[], count = 1): Hits => ({
-  windows,
-  clients,
-  count,
-});
+const hit = (windows: Hits["windows"], clients: Hits["clients"], count = 1): Hits => {
+  return { windows, clients, count };
+};
 
 export type Limits = {
   /** Counts a request of the client, unless its room to store is used up; null when nothing limits it. */
@@ -180,7 +169,7 @@ export function openLimits(
   const clientOf = (request: Request) => networkOf(request, config);
   const storerOf = (request: Request) => networkHash(request, { config, secrets }) ?? "";
   const countGiving = async (policy: "donate" | "pay", client: string, hits = 1) => {
-    const window = { policy, limit: config.donatePerMinute, windowMs: minuteMs, grainMs: 1 };
+    const window = windowOf(policy, config.donatePerMinute);
     return window.limit === 0 ? null : taking.ask(hit([window], namesOf(client), hits));
   };
   return {
@@ -198,7 +187,7 @@ export function openLimits(
       const isBounded = room !== null && config.storedPerDay > 0;
       const full = isBounded ? storage.full(room, storerOf(request)) : null;
       if (full !== null) return full;
-      const window = { policy, limit: perMinute, windowMs: minuteMs, grainMs: 1 };
+      const window = windowOf(policy, perMinute);
       if (policy !== "bind") return taking.ask(hit([window], namesOf(client)));
       return taking.ask(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
@@ -213,9 +202,9 @@ export function openLimits(
     },
     adminFailures: (request, name, count) =>
       [
-        take([failureWindow("client")], namesOf(clientOf(request)), count),
-        take([failureWindow("name")], [name], name === "" ? 0 : count),
-        take([failureWindow("all")], ["all"], count),
+        take([failures.client], namesOf(clientOf(request)), count),
+        take([failures.name], [name], name === "" ? 0 : count),
+        take([failures.all], ["all"], count),
       ].reduce((one, other) => (other.remaining < one.remaining ? other : one)),
     auditsFailures: () => {
       unaudited += 1;
@@ -277,7 +266,7 @@ type ClientWindow = {
  * each read would keep processes waiting for each other, and a limit that cannot be written in time is counted alone.
  */
 export function countReads(windows: Pick<Windows, "take" | "record" | "now">, limit: number) {
-  const window: Window = { policy: "read", limit, windowMs: minuteMs, grainMs: recordEveryMs };
+  const window = windowOf("read", limit, minuteMs, recordEveryMs);
   const pendingMax = Math.floor(limit / 16);
   const known = new Map<string, ClientWindow>();
   const waiting = new Set<ClientWindow>();
