@@ -267,7 +267,10 @@ const causes = ({ store, cache }: DirectoryContext) =>
   });
 
 /** The numbers of the directory with the counters as of now. */
-async function numbers({ store, cache, activity }: DirectoryContext, include = "") {
+async function numbers(
+  { store, cache, activity }: DirectoryContext,
+  include: readonly string[] = [],
+) {
   const { charts, ...counted } = await cache.get("stats", async () => ({
     value: { ...(await directoryNumbers(store)), charts: await storedCharts(store) },
     bytes: 20_000,

@@ -3,7 +3,7 @@ import { requestIdOf } from "#api/log.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
-import { nearestName } from "#content/contract/other-names.ts";
+import { nearestName, unknownName } from "#content/contract/other-names.ts";
 import type { Ignored } from "#content/contract/problem.ts";
 import { isTracking } from "#content/nonprofit/website.ts";
 import { operations } from "#content/openapi/document.ts";
@@ -65,12 +65,9 @@ const named = (shown: string, name: string, others: readonly string[]): Ignored 
 });
 
 function unknown(given: string, others: readonly string[]): Refusal {
-  const { name, nearest } = named(given, given, others);
-  const near = nearest === null ? "" : ` The nearest is ${nearest}.`;
-  const all =
-    others.length === 0 ? "Leave it out: there are none." : `Send ${others.join(", ")} alone.`;
-  const refusal = unusableParameter(name, `No parameter here is "${name}".${near} ${all}`);
-  return { ...refusal, code: "unknown_parameter", extra: { parameter: name, nearest } };
+  const { name: parameter, nearest } = named(given, given, others);
+  const refusal = unusableParameter(parameter, unknownName("parameter", given, others));
+  return { ...refusal, code: "unknown_parameter", extra: { parameter, nearest } };
 }
 
 /** Members of a value, at any depth, that its shape does not have. */
@@ -100,22 +97,18 @@ export function completed(response: Response, request: Request): Response | Prom
   const isRefusal = type === "application/problem+json" || response.status === paymentRequired;
   const ignored = ignoredOf.get(request);
   if (!isRefusal && (ignored === undefined || type !== "application/json")) return response;
-  return withMembers(
-    response,
-    ignored && { ignored },
-    isRefusal && { request_id: requestIdOf(request) },
-  );
+  const last = isRefusal && { request_id: requestIdOf(request) };
+  const { status, headers } = response;
+  // What was not understood stands in front, for those who read no more.
+  return response
+    .json()
+    .then(
+      (answer) =>
+        new Response(answerBytes({ ...(ignored && { ignored }), ...answer, ...last }), {
+          status,
+          headers,
+        }),
+    );
 }
 
 const paymentRequired = 402;
-
-/** What was not understood stands in front, for those who read no more. */
-async function withMembers(
-  response: Response,
-  first: object | undefined,
-  last: object | false,
-): Promise<Response> {
-  const { status, headers } = response;
-  const answer = (await response.json()) as object;
-  return new Response(answerBytes({ ...first, ...answer, ...last }), { status, headers });
-}

@@ -1,5 +1,5 @@
 import { fail, type Result } from "#content/contract/base/result.ts";
-import { nearestName, usualName } from "#content/contract/other-names.ts";
+import { unknownName, usualName } from "#content/contract/other-names.ts";
 import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import type { FilterParameters } from "#content/contract/browse.ts";
 import { unknownValues } from "#content/find/unknown-values.ts";
@@ -42,7 +42,7 @@ function membersOf(known: Members, given: object, path: string, wrongs: Wrong[])
   for (const [sent, value] of Object.entries(given)) {
     const name = usualName(sent, names);
     const at = path === "" ? sent : `${path}.${sent}`;
-    if (name === null) wrongs.push({ path: at, message: unknownName(sent, names) });
+    if (name === null) wrongs.push({ path: at, message: unknownName("argument", sent, names) });
     if (name === null || (value === null && name !== "amount")) continue;
     const meant = valueOf(known[name] ?? {}, value, at, wrongs);
     if (name in read && read[name] !== meant)
@@ -74,14 +74,6 @@ const flags = new Map([
 ]);
 const numbers: ReadonlySet<unknown> = new Set(["number", "integer"]);
 const plainNumber = /^\d+(?:\.\d+)?$/;
-
-/** Also said of the name of a tool. */
-export function unknownName(name: string, known: readonly string[], what = "argument"): string {
-  const near = nearestName(name, known);
-  const nearest = near === null ? "" : ` The nearest: ${near}.`;
-  const all = known.length === 0 ? "There is none." : `There are ${known.join(", ")}.`;
-  return `${name.slice(0, 100)} is no ${what} here.${nearest} ${all}`;
-}
 
 /** An unknown cause or country would match nothing. */
 const unknownFilters = ({ cause, country }: FilterParameters): Wrong[] =>

@@ -20,7 +20,8 @@ import {
   mcpTools,
 } from "#content/openapi/mcp-tools.ts";
 import { refused, resultOf } from "./answers.ts";
-import { type Given, readArguments, unknownName } from "./arguments.ts";
+import { type Given, readArguments } from "./arguments.ts";
+import { unknownName } from "#content/contract/other-names.ts";
 import type { Ask } from "./call.ts";
 import { answerNamed } from "./named.ts";
 
@@ -70,11 +71,8 @@ export function mcpServer(world: McpWorld): Server {
 function toolNamed(door: Door, name: string): McpTool {
   const tool = knownAt(door).find((one) => one.name === name);
   if (tool !== undefined) return tool;
-  const detail = unknownName(
-    name,
-    listedAt(door).map((one) => one.name),
-    "tool",
-  );
+  const names = listedAt(door).map((one) => one.name);
+  const detail = unknownName("tool", name, names);
   const data = { code: "tool_unknown", error: detail, detail };
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, detail, data);
 }

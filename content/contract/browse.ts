@@ -53,38 +53,32 @@ export const unknownNote = z.string().nullable().describe("What values are near 
 /** How many have each value, by facet: the most frequent first. */
 export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;
 
-/** What a part of the directory is asked for by. */
-export type BrowseQuery = Weight & {
+/** What a part of the directory is asked for by. `fields` and `include`: what of the items, and what beside them, is answered. */
+export type BrowseQuery = {
   filters: Filters;
   sort: ListSort;
   limit: number;
   offset: number;
+  fields?: readonly string[] | undefined;
+  include?: readonly string[] | undefined;
 };
 
-/** What of the items, and what beside them, is answered. */
-type Weight = { fields?: readonly string[] | undefined; include?: string | undefined };
-
 type BrowseParameters = FilterParameters &
-  Weight & { sort?: string | undefined; limit: number; offset: number };
+  Omit<BrowseQuery, "filters" | "sort"> & { sort?: ListSort | undefined };
 
 /** A question as its parameters put it, once they are checked. */
-export const browseQuery = (asked: BrowseParameters): BrowseQuery => ({
-  filters: filtersOf(asked),
-  sort: listSorts.find((one) => one === asked.sort) ?? "relevance",
-  limit: asked.limit,
-  offset: asked.offset,
-  fields: asked.fields,
-  include: asked.include,
-});
-
-type Asked = Weight & Pick<BrowseQuery, "filters" | "sort">;
+export const browseQuery = (asked: BrowseParameters): BrowseQuery => {
+  const { sort = "relevance", limit, offset, fields, include } = asked;
+  return { filters: filtersOf(asked), sort, limit, offset, fields, include };
+};
 
 /** The parameters that put this question, but for its page; none for the whole directory in its usual order. */
-export function browseParams({ filters, sort, fields, include }: Asked) {
-  const params = new URLSearchParams(givenFilters(filters));
-  if (sort !== "relevance") params.set("sort", sort);
-  if (fields !== undefined) params.set("fields", fields.join(","));
-  if (include !== undefined) params.set("include", include);
+export function browseParams(asked: Omit<BrowseQuery, "limit" | "offset">) {
+  const params = new URLSearchParams(givenFilters(asked.filters));
+  if (asked.sort !== "relevance") params.set("sort", asked.sort);
+  for (const name of ["fields", "include"] as const) {
+    if (asked[name] !== undefined) params.set(name, asked[name].join(","));
+  }
   return params;
 }
 

@@ -53,3 +53,11 @@ export function nearestName(given: string, known: readonly string[]): string | n
 
 const sharesPart = (name: string, known: string): boolean =>
   name.split("_").includes(known) || known.split("_").includes(name);
+
+/** What to say of a name that nothing has here: what does not have it, the nearest, and all. */
+export function unknownName(what: string, given: string, known: readonly string[]): string {
+  const near = nearestName(given, known);
+  const nearest = near === null ? "" : ` The nearest: ${near}.`;
+  const all = known.length === 0 ? "There is none." : `There are ${known.join(", ")}.`;
+  return `${given.slice(0, 100)} is no ${what} here.${nearest} ${all}`;
+}

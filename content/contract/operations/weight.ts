@@ -1,36 +1,45 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { nearestName } from "#content/contract/other-names.ts";
+import { unknownName } from "#content/contract/other-names.ts";
 import { choice, cleaned, parameter } from "./query.ts";
 
-/** The members of items that a parameter names, each once; all for none. A failure says what to send. */
-export function fieldsAsked(asked: string, all: readonly string[]): Result<string[], string> {
+/** The names in a parameter, with commas between, each once; all for none. A failure says what to send. */
+export function namesAsked(
+  what: string,
+  asked: string,
+  all: readonly string[],
+): Result<string[], string> {
   const names = [...new Set(asked.split(",").map((name) => name.trim()))].filter(Boolean);
   const unknown = names.find((name) => !all.includes(name));
-  if (unknown === undefined) return ok(names.length === 0 ? [...all] : names);
-  const nearest = nearestName(unknown, all);
-  const meant = nearest === null ? "" : ` The nearest is ${nearest}.`;
-  return fail(`No field is "${unknown.slice(0, 60)}".${meant} Fields are ${all.join(", ")}.`);
+  return unknown === undefined
+    ? ok(names.length === 0 ? [...all] : names)
+    : fail(unknownName(what, unknown, all));
 }
 
-/** Which members the items of an answer have; `others` are known beside those of the shape, and left out unless named. */
-export const fields = (item: z.ZodObject, others: readonly string[] = []) => {
-  const all = [...Object.keys(item.shape), ...others];
-  return parameter(
+const listOf = (what: string, all: string[], description: string, example: string) =>
+  parameter(
     (given) => cleaned(given),
     z
       .string()
       .transform((asked, { issues }) => {
-        const read = fieldsAsked(asked, all);
+        const read = namesAsked(what, asked, all);
         if (read.ok) return read.value;
         issues.push({ code: "invalid_value", values: all, input: asked, message: read.failure });
         return z.NEVER;
       })
       .optional(),
+    description,
+    example,
+  );
+
+/** Which members the items of an answer have; `others` are known beside those of the shape, and left out unless named. */
+export const fields = (item: z.ZodObject, others: readonly string[] = []) =>
+  listOf(
+    "field",
+    [...Object.keys(item.shape), ...others],
     `The only members of each item, with commas; all${others.length === 0 ? "" : ` but ${others.join(", ")}`} unless given`,
     "slug,name",
   );
-};
 
 /** Items with these members alone. */
 export const withFields = <Item extends object>(
@@ -43,14 +52,9 @@ export const withFields = <Item extends object>(
 };
 
 /** What is long, and answered only to those who ask. */
-export const include = parameter(
-  (given) => cleaned(given)?.replaceAll(/\s/g, ""),
-  z
-    .string()
-    .regex(/^(?:facets|charts)(?:,(?:facets|charts))*$/, {
-      error: "include is one of facets, charts, or both with a comma between.",
-    })
-    .optional(),
+export const include = listOf(
+  "value of include",
+  ["facets", "charts"],
   "What is left out unless named: facets (of lists: how many match with each value), charts (of the statistics)",
   "facets,charts",
 );

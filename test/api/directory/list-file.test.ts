@@ -131,7 +131,7 @@ describe("a whole list as a file", () => {
       const body = await answer.json();
       expect(body).toMatchObject({ code: "invalid_parameter", parameter: "fields", status: 400 });
       expect(body.allowed).toContain("name");
-      expect(body.detail).toContain("The nearest is");
+      expect(body.detail).toContain("The nearest: ");
       expect(body.errors).toEqual([{ path: "fields", message: body.detail }]);
     }
     // Only what a search found says how well it matches.

@@ -196,7 +196,7 @@ describe("every read of the service", () => {
       if (name === "amount_usdc" && !path.endsWith("/status"))
         expect(body).toMatchObject({
           nearest: "amount",
-          detail: expect.stringContaining("nearest is amount"),
+          detail: expect.stringContaining("nearest: amount"),
         });
     }
     expect(await outcome(`${path}?utm_source=a&gclid=b`)).toEqual(await outcome(path));

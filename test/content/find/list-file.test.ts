@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fieldsAsked } from "#content/contract/operations/weight.ts";
+import { namesAsked } from "#content/contract/operations/weight.ts";
 import { writers } from "#content/find/list-file.ts";
 
 const known = ["slug", "name", "causes", "founded_year"];
@@ -23,19 +23,19 @@ test.each([
   ["name,slug", ["name", "slug"]],
   [" name , name,slug,", ["name", "slug"]],
 ])("of %j the fields are %p", (asked, fields) => {
-  expect(fieldsAsked(asked, known)).toEqual({ ok: true, value: fields });
+  expect(namesAsked("field", asked, known)).toEqual({ ok: true, value: fields });
 });
 
 test.each([
-  ["slug,founded", 'No field is "founded". The nearest is founded_year.'],
-  ["nmae", 'No field is "nmae".'],
-  ["Name", 'No field is "Name". The nearest is name.'],
-  ["zzz", 'No field is "zzz". Fields are slug'],
-  ["x".repeat(500), `No field is "${"x".repeat(60)}".`],
-  ["__proto__", 'No field is "__proto__".'],
+  ["slug,founded", "founded is no field here. The nearest: founded_year."],
+  ["nmae", "nmae is no field here."],
+  ["Name", "Name is no field here. The nearest: name."],
+  ["zzz", "zzz is no field here. There are slug"],
+  ["x".repeat(500), `${"x".repeat(100)} is no field here.`],
+  ["__proto__", "__proto__ is no field here."],
 ])("%j is refused with the nearest and the list", (asked, detail) => {
-  const read = fieldsAsked(asked, known);
+  const read = namesAsked("field", asked, known);
   expect(read.ok).toBe(false);
   expect(read.ok ? "" : read.failure).toStartWith(detail);
-  expect(read.ok ? "" : read.failure).toEndWith("Fields are slug, name, causes, founded_year.");
+  expect(read.ok ? "" : read.failure).toEndWith("There are slug, name, causes, founded_year.");
 });
