@@ -30,8 +30,8 @@ import {
   enrichmentStatsRoutes,
   needsEnrichmentRoutes,
 } from "./enrichment/routes.ts";
-import { donateRoutes, donationRoutes } from "./giving/routes.ts";
-import { walletRoutes } from "./giving/wallet-routes.ts";
+import { donateRoutes } from "./giving/routes.ts";
+import { signedRoutes } from "./giving/signed-routes.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
 import { onboardRoutes } from "./onboarding/routes.ts";
 import { reconciliationRoutes } from "./reconciliation/routes.ts";
@@ -89,8 +89,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
     .use(recommendDraftRoutes(context))
     .use(enrichRoutes(context))
     .use(donateRoutes(context))
-    .use(donationRoutes(context))
-    .use(walletRoutes(context))
+    .use(signedRoutes(context))
     .use(needsEnrichmentRoutes(context))
     .use(onboardRoutes(context))
     .use(correctionRoutes(context))

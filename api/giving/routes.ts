@@ -1,42 +1,19 @@
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { donationOperations as operations } from "#content/contract/operations/donation.ts";
-import {
-  donateProblems,
-  donationHistoryProblems,
-  donationStatusProblems,
-  receiptProblems,
-} from "#content/contract/donation-problems.ts";
+import { donateProblems, donationStatusProblems } from "#content/contract/donation-problems.ts";
 import { Elysia } from "elysia";
 import { z } from "zod";
 import type { Context } from "#api/context.ts";
-import { encodedJson } from "#api/http/encoded-body.ts";
 import { keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
-import { freshCacheControl } from "#api/http/headers.ts";
 import { problem, refuse } from "#api/http/problem.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import {
-  type Demand,
-  historyOf,
-  type Pending,
-  recentDonationsMax,
-  type RecordedGift,
-} from "#content/giving/answers.ts";
+import type { Demand, Pending, RecordedGift } from "#content/giving/answers.ts";
 import { microUsdcOf } from "#content/contract/base/money.ts";
-import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
-import {
-  donateTarget,
-  donationById,
-  donationTotals,
-  recentDonations,
-} from "#content/giving/store.ts";
 import { base58Bytes } from "#content/contract/base/base58.ts";
-import { openSigner } from "#content/feed/signing-keys.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { registrationsOf } from "#content/nonprofit/wire.ts";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import type { ClientPayment } from "#content/giving/payment.ts";
 import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";
@@ -253,43 +230,3 @@ function jsonOf(base64: string): unknown {
     return undefined;
   }
 }
-
-/**
- * GET /api/donations/{slug}, and /api/donations/{slug}/{id}: a donation with its evidence, signed by the directory. Also
- * of a withdrawn nonprofit, because what was given stays given.
- */
-export const donationRoutes = ({
-  store,
-  clock,
-  chain,
-  secrets,
-  config: { baseUrl },
-}: Pick<Context, "store" | "clock" | "chain" | "secrets" | "config">) => {
-  const opening = openSigner(secrets.signingKey);
-  return new Elysia()
-    .get(pathOf(operations.getDonationHistory), async ({ params: { slug } }) => {
-      const target = await donateTarget(store, slug, clock());
-      if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
-      const totals = await donationTotals(store, target.id);
-      const recent = await recentDonations(store, target.id, recentDonationsMax);
-      const place = { cluster: chain.cluster, baseUrl };
-      return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
-    })
-    .get(pathOf(operations.getDonationReceipt), async ({ params: { slug, donation_id } }) => {
-      const record = await recordBySlug(store, slug);
-      if (record === null) return refuse(receiptProblems, { kind: "nonprofit_not_found" });
-      const donation = await donationById(store, record.id, donation_id);
-      if (donation === null) return refuse(receiptProblems, { kind: "donation_not_found" });
-      if (donation.slot === 0) return refuse(receiptProblems, { kind: "donation_invented" });
-      const nonprofit = { ...record, ...registrationsOf(record) };
-      const receipt = receiptOf(donation, nonprofit, baseUrl);
-      const signer = await opening;
-      const signature = await signReceipt(receipt, signer);
-      const correction = correctionOf(donation, baseUrl);
-      const corrected =
-        correction === null
-          ? null
-          : { correction, signature: await signReceipt(correction, signer) };
-      return encodedJson(signedAnswer(receipt, signature, corrected), freshCacheControl);
-    });
-};

@@ -1,0 +1,84 @@
+import { Elysia } from "elysia";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
+import { freshCacheControl } from "#api/http/headers.ts";
+import { refuse } from "#api/http/problem.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
+import { isoDay } from "#content/contract/base/time.ts";
+import { isSolanaAddress } from "#content/contract/wallet.ts";
+import { donationOperations as operations } from "#content/contract/operations/donation.ts";
+import {
+  donationHistoryProblems,
+  receiptProblems,
+  walletProblems,
+} from "#content/contract/donation-problems.ts";
+import { openSigner, signCompact } from "#content/feed/signing-keys.ts";
+import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
+import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
+import {
+  donateTarget,
+  donationById,
+  donationTotals,
+  recentDonations,
+} from "#content/giving/store.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { registrationsOf } from "#content/nonprofit/wire.ts";
+import { ownersOf } from "#content/onboarding/wallet-owner-store.ts";
+
+type Needs = Pick<Context, "store" | "clock" | "chain" | "secrets" | "config">;
+
+/**
+ * What is known of money, signed: GET /api/wallets/{address} and POST /api/wallets, whose wallet it is, to be asked before
+ * a payment; GET /api/donations/{slug}, and /api/donations/{slug}/{id}, a donation with its evidence. Also of a withdrawn
+ * nonprofit, because what was given stays given.
+ */
+export const signedRoutes = ({ store, clock, chain, secrets, config: { baseUrl } }: Needs) => {
+  const opening = openSigner(secrets.signingKey);
+  const answersTo = async (addresses: readonly string[]) => {
+    const [signer, now] = [await opening, clock()];
+    const by = { type: "almoner-wallet-statement/1", issuer: baseUrl } as const;
+    const statement = { ...by, day: isoDay(now.getTime()), cluster: chain.cluster };
+    const owners = await ownersOf(store, addresses, now);
+    const sign = (owner: object) => signCompact(JSON.stringify({ ...statement, ...owner }), signer);
+    return Promise.all(owners.map(async (owner) => ({ ...owner, jws: await sign(owner) })));
+  };
+  return new Elysia()
+    .get(pathOf(operations.getWallet), async ({ params: { address }, set }) => {
+      if (!isSolanaAddress(address)) return refuse(walletProblems, { kind: "wallet_malformed" });
+      set.headers["cache-control"] = "no-store";
+      return (await answersTo([address]))[0];
+    })
+    .post(
+      pathOf(operations.checkWallets),
+      async ({ body: { addresses } }) => ({
+        count: addresses.length,
+        wallets: await answersTo(addresses),
+      }),
+      schemaOf(operations.checkWallets),
+    )
+    .get(pathOf(operations.getDonationHistory), async ({ params: { slug } }) => {
+      const target = await donateTarget(store, slug, clock());
+      if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
+      const totals = await donationTotals(store, target.id);
+      const recent = await recentDonations(store, target.id, recentDonationsMax);
+      const place = { cluster: chain.cluster, baseUrl };
+      return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
+    })
+    .get(pathOf(operations.getDonationReceipt), async ({ params: { slug, donation_id } }) => {
+      const record = await recordBySlug(store, slug);
+      if (record === null) return refuse(receiptProblems, { kind: "nonprofit_not_found" });
+      const donation = await donationById(store, record.id, donation_id);
+      if (donation === null) return refuse(receiptProblems, { kind: "donation_not_found" });
+      if (donation.slot === 0) return refuse(receiptProblems, { kind: "donation_invented" });
+      const nonprofit = { ...record, ...registrationsOf(record) };
+      const receipt = receiptOf(donation, nonprofit, baseUrl);
+      const signer = await opening;
+      const signature = await signReceipt(receipt, signer);
+      const correction = correctionOf(donation, baseUrl);
+      const corrected =
+        correction === null
+          ? null
+          : { correction, signature: await signReceipt(correction, signer) };
+      return encodedJson(signedAnswer(receipt, signature, corrected), freshCacheControl);
+    });
+};
