@@ -1,6 +1,5 @@
 import { addresses } from "#content/contract/addresses.ts";
 import { donationMax, micro, usdcText } from "#content/contract/base/money.ts";
-import { DonateParameters } from "#content/contract/donation.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import words from "#content/editorial/payable.json";
 import { caip2Of, networks, offeredCaip2Of } from "./network.ts";
@@ -15,28 +14,13 @@ export const paymentInfo = {
   protocols: [{ x402: {} }],
 };
 
-/** Objects with these members, of which `required` are there. */
-const object = (properties: object, required: readonly string[] = []) =>
-  ({ type: "object", properties, required }) as const;
-const texts = (names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, { type: "string" }]));
-const input = {
-  ...{ type: { const: "http" }, method: { const: "GET" } },
-  pathParams: object(texts(["slug"]), ["slug"]),
-  queryParams: object(texts(Object.keys(DonateParameters.shape))),
-};
-const schema = {
-  $schema: "https://json-schema.org/draft/2020-12/schema",
-  ...object({ input: object(input, ["type", "method", "pathParams"]) }, ["input"]),
-};
-
 /** In a 402, the extension by which it is catalogued. Small, because it is sent as a header. Source: x402, "Extension: bazaar". */
 export const bazaar = (slug: string, amount: string) => ({
   info: {
     input: { type: "http", method: "GET", pathParams: { slug }, queryParams: { amount } },
     output: { type: "json" },
   },
-  schema,
+  schema: words.schema,
   routeTemplate,
 });
 

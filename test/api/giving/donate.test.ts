@@ -1,7 +1,7 @@
 import Ajv2020 from "ajv/dist/2020.js";
 import { givingWorld } from "#content/giving/world.ts";
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { PaymentRequirements } from "#content/contract/donation.ts";
+import { DonateParameters, type PaymentRequirements } from "#content/contract/donation.ts";
 import { readMemo } from "#content/giving/memo.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
@@ -200,6 +200,18 @@ describe("the catalogue entry of a 402", () => {
     const { info, schema, routeTemplate } = await entryOf("/api/donate/well?amount=2.5");
     const fits = new Ajv2020().compile(schema);
     expect([fits(info), fits.errors]).toEqual([true, null]);
+    const parameters = Object.keys(DonateParameters.shape);
+    expect(schema).toMatchObject({
+      properties: {
+        input: {
+          properties: {
+            queryParams: {
+              properties: Object.fromEntries(parameters.map((name) => [name, { type: "string" }])),
+            },
+          },
+        },
+      },
+    });
     expect(info.input).toEqual({
       ...{ type: "http", method: "GET", pathParams: { slug: "well" } },
       queryParams: { amount: "2.5" },
