@@ -1,6 +1,6 @@
 import type { Config } from "#api/config.ts";
 import { type LimitName, type Room, writeLimits } from "#content/contract/addresses.ts";
-import { dayMs, hourMs } from "#content/contract/base/time.ts";
+import { dayMs, hourMs, minuteMs } from "#content/contract/base/time.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { atMostEvery } from "#content/runtime/timing.ts";
@@ -16,8 +16,6 @@ import {
 } from "./sliding-window.ts";
 import { type Refusal, Refused } from "./problem.ts";
 import { storageRooms } from "./storage-rooms.ts";
-
-const minuteMs = 60_000;
 
 /** A window of a minute, unless it says how long and how exactly it is kept. */
 const windowOf = (policy: string, limit: number, windowMs = minuteMs, grainMs = 1): Window => ({

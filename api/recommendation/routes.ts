@@ -14,6 +14,7 @@ import {
   unusableBody,
 } from "#api/http/problem.ts";
 import { withFields } from "#content/contract/operations/weight.ts";
+import { minuteMs } from "#content/contract/base/time.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
@@ -35,7 +36,6 @@ import {
 } from "#api/enrichment/proposal.ts";
 
 const cachedBytesMax = 16 * 1024 * 1024;
-const minuteMs = 60_000;
 
 /** GET /api/recommend. */
 export const recommendRoutes = (context: Context) => {

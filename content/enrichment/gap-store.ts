@@ -1,6 +1,6 @@
 import { and, count, desc, eq, lt, or, sql } from "drizzle-orm";
 import { type GapCounts, type GapList, gapLimits } from "#content/contract/gap.ts";
-import { isoDay } from "#content/contract/base/time.ts";
+import { dayMs, isoDay } from "#content/contract/base/time.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { gaps } from "#content/store/tables/enrichment.ts";
@@ -19,7 +19,7 @@ export const reportedOn = async ({ db }: Queryable, { digest, day, network }: Ne
 
 /** Forgets what was kept long enough, and the oldest of too many. Index: gaps_by_day. */
 export async function forgetGaps(store: Store, now: Date): Promise<void> {
-  const before = isoDay(now.getTime() - gapLimits.keptDays * 86_400_000);
+  const before = isoDay(now.getTime() - gapLimits.keptDays * dayMs);
   const tooMany = sql`${gaps.id} <= (SELECT max(id) FROM ${gaps}) - ${gapLimits.kept}`;
   const old = or(lt(gaps.day, before), tooMany);
   if ((await store.db.$count(gaps, old)) === 0) return;

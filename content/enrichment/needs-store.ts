@@ -10,6 +10,7 @@ import {
   type WantedField,
   wantedFields,
 } from "#content/contract/enrichment.ts";
+import { GapCounts } from "#content/contract/gap.ts";
 import { wireTime } from "#content/contract/base/time.ts";
 import { unknownNote } from "#content/find/unknown-values.ts";
 import { countryName } from "#content/nonprofit/country.ts";
@@ -55,8 +56,12 @@ export async function needsIds(store: Queryable, asked: NeedsQuery): Promise<num
   const { limit } = asked;
   const wanted = wantedIn(asked.filters);
   if (wanted === null) return [];
-  const page = (range: Range | null, count: number) =>
-    places(store, { ...asked, wanted, walk: walkOf(asked, wanted, range) }, count);
+  // The smallest list is walked, so that a small cause is no needle in the whole directory.
+  const [list = "thin"] = wanted.lists;
+  const page = (range: Range | null, count: number) => {
+    const walk = asked.pending ? pendingWalk(range) : listWalk(range, list);
+    return places(store, { ...asked, wanted, walk }, count);
+  };
   const head = await page(null, limit + 1);
   if (head.length === 0) return [];
   const pivot = await pivotOf(store, asked);
@@ -115,13 +120,6 @@ async function places(
 /** Places in their order; all stand in these lists, or need not. */
 type Walk = { sql: string; args: (string | number)[]; lists: readonly string[] };
 
-/** The smallest list is walked, so that a small cause is no needle in the whole directory. */
-const walkOf = (
-  { pending }: NeedsQuery,
-  { lists: [list = "thin"] }: Wanted,
-  range: Range | null,
-): Walk => (pending ? pendingWalk(range) : listWalk(range, list));
-
 /** What agents missed in the profiles that they named, the most missed first; what one network says on a day counts once. */
 const gapWalk: Walk = {
   sql: `SELECT -count(DISTINCT day || network) AS list_order, '' AS tie_key, nonprofit_id FROM gaps
@@ -129,13 +127,6 @@ const gapWalk: Walk = {
   args: [],
   lists: [],
 };
-
-const Missed = z.object({
-  field: z.string().nullable(),
-  cause: z.string().nullable(),
-  country_code: z.string().nullable(),
-  gaps: z.number(),
-});
 
 /**
  * How often agents missed something in profiles that fit: those that they named, then those without what was missed most
@@ -150,18 +141,18 @@ async function missedProfiles(store: Queryable, asked: NeedsQuery): Promise<Map<
   const missed = new Map(named.map((place) => [place.nonprofit_id, -place.list_order]));
   const [most] = await query(
     store,
-    `SELECT field, cause, country_code, count(DISTINCT day || network) AS gaps FROM gaps
+    `SELECT field, cause, country_code, count(DISTINCT day || network) AS count FROM gaps
      WHERE nonprofit_id IS NULL AND coalesce(cause, country_code) IS NOT NULL
        AND field IS coalesce(?, field) AND cause IS coalesce(?, cause) AND country_code IS coalesce(?, country_code)
-     GROUP BY field, cause, country_code ORDER BY gaps DESC, max(id) DESC LIMIT 1`,
+     GROUP BY field, cause, country_code ORDER BY count DESC, max(id) DESC LIMIT 1`,
     [asked.field, meant("cause"), meant("country")],
-    Missed,
+    GapCounts.shape.gaps.element,
   );
   if (most === undefined || missed.size === half) return missed;
   const field = wantedFields.find((one) => one === most.field) ?? null;
   const filters = { ...asked.filters, cause: most.cause, country: most.country_code };
   const others = await needsIds(store, { ...asked, field, filters, limit: half - missed.size });
-  for (const id of others) missed.set(id, most.gaps + (missed.get(id) ?? 0));
+  for (const id of others) missed.set(id, most.count + (missed.get(id) ?? 0));
   return missed;
 }
 
@@ -275,10 +266,8 @@ export async function needsAnswer(
   shown: { baseUrl: string; totals: NeedsTotals; secondOpinions: ConsensusMode | null },
 ): Promise<Needs> {
   const gaps = shown.secondOpinions === null ? new Map() : await missedProfiles(store, asked);
-  const ids = [...new Set([...gaps.keys(), ...(await needsIds(store, asked))])].slice(
-    0,
-    asked.limit,
-  );
+  const all = new Set([...gaps.keys(), ...(await needsIds(store, asked))]);
+  const ids = [...all].slice(0, asked.limit);
   const records = await recordsById(store, ids, { summaries: true });
   const opinions =
     shown.secondOpinions === null
@@ -308,12 +297,8 @@ const itemOf = (
   ...(opinions === undefined ? {} : { second_opinion_needed: opinions }),
   current_data: Object.fromEntries(
     currentFields.map((field) => {
-      const value = record[field];
-      const isEmpty = value === null || value === "";
-      return [
-        field,
-        isEmpty ? null : typeof value === "string" ? publicValue(field, value) : value,
-      ];
+      const value = record[field] === "" ? null : record[field];
+      return [field, typeof value === "string" ? publicValue(field, value) : value];
     }),
   ),
   enrich_url: enrichUrl(baseUrl, record.slug),

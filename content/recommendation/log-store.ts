@@ -1,7 +1,7 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
-import { dayMs } from "#content/contract/base/time.ts";
+import { dayMs, minuteMs } from "#content/contract/base/time.ts";
 import { causeIds } from "#content/contract/cause.ts";
 import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
@@ -40,7 +40,6 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export type RecommendationLog = ReturnType<typeof logRecommendations>;
 
-const minuteMs = 60_000;
 const waitingCallsMax = 20_000;
 const flushAfterMs = 1_000;
 /** Of each of the words, in the log. */

@@ -3,6 +3,7 @@ export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();
 
+export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
