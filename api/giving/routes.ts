@@ -180,20 +180,11 @@ function readProof(headers: Headers, body: unknown): Result<DonateCall["proof"],
 
 const headerLengthMax = 16_384;
 
-const Payload = z.looseObject({ transaction: z.string().min(1) });
-
+const payload = z.looseObject({ transaction: z.string().min(1) });
+const Way = z.looseObject({ scheme: z.string(), network: z.string() });
 const Payment = z.union([
-  z.looseObject({
-    x402Version: z.literal(2),
-    accepted: z.looseObject({ scheme: z.string(), network: z.string() }),
-    payload: Payload,
-  }),
-  z.looseObject({
-    x402Version: z.literal(1),
-    scheme: z.string(),
-    network: z.string(),
-    payload: Payload,
-  }),
+  z.looseObject({ x402Version: z.literal(2), accepted: Way, payload }),
+  Way.extend({ x402Version: z.literal(1), payload }),
 ]);
 
 /**
@@ -217,9 +208,8 @@ function paymentHeaderOf(headers: Headers): Result<ClientPayment | null, Malform
       "is not an x402 payment: version 2 has x402Version 2, accepted {scheme, network} and payload {transaction}; version 1 has x402Version 1, scheme, network and payload {transaction}.",
     );
   }
-  const { payload } = read.data;
   const { scheme, network } = read.data.x402Version === 2 ? read.data.accepted : read.data;
-  return ok({ scheme, network, transaction: payload.transaction });
+  return ok({ scheme, network, transaction: read.data.payload.transaction });
 }
 
 function jsonOf(base64: string): unknown {

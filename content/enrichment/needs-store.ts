@@ -70,7 +70,8 @@ export async function needsIds(store: Queryable, asked: NeedsQuery): Promise<num
   const last = shown.at(-1)?.list_order;
   const isCut = head.length > limit && head.at(-1)?.list_order === last;
   const whole = shown.filter(({ list_order }) => !isCut || list_order !== last);
-  const rotated = groups(whole).flatMap((group) => rotate(group, before));
+  const groups = Map.groupBy(whole, ({ list_order }) => list_order);
+  const rotated = [...groups.values()].flatMap((group) => rotate(group, before));
   if (isCut && last !== undefined) {
     const within = { list_order: last, pivot };
     rotated.push(...(await page({ ...within, side: ">=" }, limit - rotated.length)));
@@ -219,16 +220,6 @@ async function pivotOf(
 function isBefore(place: Place, pivot: Omit<Place, "list_order">): boolean {
   const names = Buffer.compare(Buffer.from(place.tie_key), Buffer.from(pivot.tie_key));
   return names < 0 || (names === 0 && place.nonprofit_id < pivot.nonprofit_id);
-}
-
-function groups(places_: readonly Place[]): Place[][] {
-  const found: Place[][] = [];
-  for (const place of places_) {
-    const group = found.at(-1);
-    if (group?.[0]?.list_order === place.list_order) group.push(place);
-    else found.push([place]);
-  }
-  return found;
 }
 
 export type NeedsTotals = Pick<Needs, "total_enrichments_received" | "second_opinions_available">;
