@@ -12,6 +12,7 @@ import {
 } from "#content/contract/enrichment.ts";
 import { GapCounts } from "#content/contract/gap.ts";
 import { wireTime } from "#content/contract/base/time.ts";
+import consensus from "#content/editorial/second-opinions.json";
 import { unknownNote } from "#content/find/unknown-values.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { filterWord, wantedBy } from "#content/nonprofit/filters.ts";
@@ -265,7 +266,7 @@ export async function needsAnswer(
       ? new Map<number, SecondOpinion[]>()
       : await secondOpinions(store, records, { ...shown, mode: shown.secondOpinions });
   return {
-    message: `These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when ${agreeing[shown.secondOpinions ?? "agents"]} agree.`,
+    message: `These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when ${consensus[shown.secondOpinions ?? "agents"].agreeing} agree.`,
     ...shown.totals,
     note: unknownNote(asked.filters, ids.length),
     nonprofits: records.map((record) => ({
@@ -299,15 +300,6 @@ const itemOf = (
 const currentFields = enrichableFields.filter((field) => !isRowField(field));
 
 const enrichUrl = (baseUrl: string, slug: string): string => `${baseUrl}/api/enrich/${slug}`;
-
-const agreeing: Readonly<Record<ConsensusMode, string>> = {
-  agents: "two agents",
-  networks: "two agents in different networks",
-};
-const secondAgent: Readonly<Record<ConsensusMode, string>> = {
-  agents: "the second agent",
-  networks: "a second agent in another network",
-};
 
 /** A field may have many rival values; an agent needs no more than the earliest to go and check. */
 const opinionsPerFieldMax = 3;
@@ -352,7 +344,7 @@ async function secondOpinions(
       pending_value: publicValue(field, one.value),
       submitted_by: publicName(one),
       submitted_at: wireTime(new Date(one.created_at)),
-      action: `Research ${field} yourself. If you find the same value, POST it to ${enrichUrl(baseUrl, slugs.get(id) ?? "")} with your own agent_id: ${secondAgent[mode]} makes it live. If you find another, POST that.`,
+      action: `Research ${field} yourself. If you find the same value, POST it to ${enrichUrl(baseUrl, slugs.get(id) ?? "")} with your own agent_id: ${consensus[mode].second} makes it live. If you find another, POST that.`,
     }));
     if (found.length > 0) opinions.set(id, [...(opinions.get(id) ?? []), ...found]);
   }

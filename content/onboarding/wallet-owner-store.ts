@@ -61,7 +61,7 @@ export async function ownersOf(
   const args = [JSON.stringify(addresses), now.getTime(), "from"];
   const rows = await query(store, ownersSql, args, WalletOwner);
   const owners = new Map(rows.toReversed().map((owner) => [owner.address, owner]));
-  return addresses.map((asked) => owners.get(asked) ?? { ...notKnown, address: asked });
+  return addresses.map((address) => owners.get(address) ?? { ...notKnown, address });
 }
 
 const notKnown = { status: "not known", slug: null, name: null, since: null, proof: null } as const;
