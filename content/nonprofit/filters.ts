@@ -6,7 +6,7 @@ import {
   incomeBands,
 } from "#content/contract/browse.ts";
 import { noCause } from "#content/contract/cause.ts";
-import causes from "#content/editorial/causes.json";
+import allCauses from "#content/editorial/causes.json";
 import { countryCode, states } from "./country.ts";
 import { causePrefix, kindCodes } from "./kinds.ts";
 import { incomeOf } from "./listing.ts";
@@ -75,7 +75,7 @@ export function wantedBy(filter: FilterName, asked: string): string | null {
 
 /** Ids of causes, by themselves and by names, folded. */
 const causeNamed = new Map(
-  [{ id: noCause, name: noCause }, ...causes].flatMap(({ id, name }) => [
+  [{ id: noCause, name: noCause }, ...allCauses].flatMap(({ id, name }) => [
     [fold(id), id],
     [fold(name), id],
   ]),
