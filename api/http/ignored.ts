@@ -100,15 +100,13 @@ export function completed(response: Response, request: Request): Response | Prom
   const last = isRefusal && { request_id: requestIdOf(request) };
   const { status, headers } = response;
   // What was not understood stands in front, for those who read no more.
-  return response
-    .json()
-    .then(
-      (answer) =>
-        new Response(answerBytes({ ...(ignored && { ignored }), ...answer, ...last }), {
-          status,
-          headers,
-        }),
-    );
+  return response.json().then(
+    (answer) =>
+      new Response(answerBytes({ ...(ignored && { ignored }), ...answer, ...last }), {
+        status,
+        headers,
+      }),
+  );
 }
 
 const paymentRequired = 402;

@@ -1,6 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import words from "#content/editorial/mcp-tools.json";
-import { dataNotice, type McpTool } from "#content/openapi/mcp-tools.ts";
+import {
+  dataNotice,
+  type Door,
+  knownAt,
+  type McpTool,
+  mcpTools,
+} from "#content/openapi/mcp-tools.ts";
 
 type Value = Readonly<Record<string, unknown>>;
 
@@ -19,10 +25,19 @@ const marked = (value: Value) => ({ data_notice: dataNotice, ...value });
  * An answer in words that are enough to go on with, and as an object: without what says nothing or stands there twice
  * and, unless all of it is wanted, without what few ask for.
  */
-export function resultOf(tool: McpTool, answer: Value, isFull: boolean): CallToolResult {
+export function resultOf(
+  tool: McpTool,
+  answer: Value,
+  { isFull, door }: { isFull: boolean; door: Door },
+): CallToolResult {
   const value =
     isFull || whole.includes(tool.name) ? compact(answer, never) : shortened(tool, answer);
-  const text = [dataNotice, ...linesOf(value), `Next: ${tool.next}.`].join("\n");
+  // No tool is named that is not at this door.
+  const hidden = mcpTools.filter((one) => !knownAt(door).includes(one));
+  const steps = tool.next
+    .split("; ")
+    .filter((step) => !hidden.some(({ name }) => step.includes(name)));
+  const text = [dataNotice, ...linesOf(value), `Next: ${steps.join("; ")}.`].join("\n");
   return { content: [{ type: "text", text }], structuredContent: marked(value) };
 }
 
@@ -36,10 +51,11 @@ export function refused(problem: Value): CallToolResult {
 }
 
 function shortened({ name }: McpTool, answer: Value): Value {
-  const all = compact(answer, never);
+  const left = leftOf[name] ?? [];
+  const all = compact(answer, new Set([...doubled, ...left]));
   const items = Object.entries(itemsOf[name] ?? {}).filter(([member]) => member in all);
   return {
-    ...compact(answer, new Set([...doubled, ...on_request, ...(leftOf[name] ?? [])])),
+    ...compact(answer, new Set([...doubled, ...on_request, ...left])),
     ...Object.fromEntries(items.map(([member, names]) => [member, picked(all[member], names)])),
   };
 }

@@ -85,7 +85,9 @@ async function callTool(world: McpWorld, tool: McpTool, given: Given): Promise<C
   if (meant !== undefined) return callTool(world, toolNamed(world.door, meant), input);
   const weight = full === true ? { include: "facets,charts" } : {};
   const answer = await answerNamed(world, tool, { shape: "a", ...weight, ...input });
-  return answer.ok ? resultOf(tool, answer.value, full === true) : refused(answer.value);
+  return answer.ok
+    ? resultOf(tool, answer.value, { isFull: full === true, door: world.door })
+    : refused(answer.value);
 }
 
 const detailLengthMax = 1_000;
@@ -118,7 +120,7 @@ async function readResource(world: McpWorld, uri: string) {
   // Too many requests, or a directory that does not answer: the resource may well be there.
   if (!answer.ok)
     throw new ProtocolError(ProtocolErrorCode.InternalError, String(answer.value["detail"]));
-  const { structuredContent } = resultOf(tool, answer.value, false);
+  const { structuredContent } = resultOf(tool, answer.value, { isFull: false, door: world.door });
   return { contents: [{ uri, mimeType, text: JSON.stringify(structuredContent) }] };
 }
 

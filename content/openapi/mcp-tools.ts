@@ -32,6 +32,8 @@ type Words = Record<"title" | "operation" | "purpose" | "use" | "not" | "next", 
   /** Items unless given, where that is not what HTTP gives. */
   limit?: number;
   required?: readonly string[];
+  /** Of the query, what this tool has no use for. */
+  without?: readonly string[];
   hints?: Partial<typeof given.reads>;
   arguments?: Readonly<Record<string, string>>;
 };
@@ -53,7 +55,7 @@ const needed = z.string().min(1).max(2_048);
 function takenBy(tool: Words): Record<string, z.ZodType> {
   const { query, body, path } = operationOf(tool);
   const asked = Object.entries(query?.shape ?? {})
-    .filter(([name]) => !given.not_of_tools.includes(name))
+    .filter(([name]) => ![...given.not_of_tools, ...(tool.without ?? [])].includes(name))
     .map(([name, shape]) => [name, given.flags.includes(name) ? flag : shape]);
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   return {
