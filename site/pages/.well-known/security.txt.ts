@@ -1,5 +1,6 @@
-import { dayMs } from "#content/contract/base/time.ts";
-import { endpoint } from "#site/documents/endpoint.ts";
+import { dayMs, isoTime } from "#content/contract/base/time.ts";
+import guide from "#content/editorial/guides/security.txt?raw";
+import { endpoint, filled } from "#site/documents/endpoint.ts";
 
 /** Source: RFC 9116, 2.5.5: less than a year. */
 const expiryDays = 180;
@@ -9,12 +10,7 @@ const expiryDays = 180;
  * day of publication, which turns daily.
  */
 export const GET = endpoint<"/.well-known/security.txt">(({ baseUrl, day, contact }) => {
-  const expires = new Date(Date.parse(`${day}T00:00:00Z`) + expiryDays * dayMs);
-  return [
-    `Contact: ${contact ?? `mailto:security@${new URL(baseUrl).hostname}`}`,
-    `Expires: ${expires.toISOString().slice(0, 19)}Z`,
-    "Preferred-Languages: en",
-    `Canonical: ${baseUrl}/.well-known/security.txt`,
-    "",
-  ].join("\n");
+  const expires = isoTime(Date.parse(`${day}T00:00:00Z`) + expiryDays * dayMs);
+  const mailbox = `mailto:security@${new URL(baseUrl).hostname}`;
+  return filled(guide, { base_url: baseUrl, expires, contact: contact ?? mailbox });
 });
