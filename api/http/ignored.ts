@@ -97,16 +97,11 @@ export function completed(response: Response, request: Request): Response | Prom
   const isRefusal = type === "application/problem+json" || response.status === paymentRequired;
   const ignored = ignoredOf.get(request);
   if (!isRefusal && (ignored === undefined || type !== "application/json")) return response;
-  const last = isRefusal && { request_id: requestIdOf(request) };
   const { status, headers } = response;
   // What was not understood stands in front, for those who read no more.
-  return response.json().then(
-    (answer) =>
-      new Response(answerBytes({ ...(ignored && { ignored }), ...answer, ...last }), {
-        status,
-        headers,
-      }),
-  );
+  const [first, last] = [ignored && { ignored }, isRefusal && { request_id: requestIdOf(request) }];
+  const whole = (answer: object) => answerBytes({ ...first, ...answer, ...last });
+  return response.json().then((answer) => new Response(whole(answer), { status, headers }));
 }
 
 const paymentRequired = 402;
