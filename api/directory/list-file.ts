@@ -7,7 +7,6 @@ import { parametersOf } from "#api/http/route.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import * as files from "#content/contract/operations/list-file.ts";
 import { withMatch } from "#content/find/answer.ts";
-import { writers } from "#content/find/list-file.ts";
 import type { SearchPage } from "#content/find/search.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
@@ -46,7 +45,7 @@ export async function listFile(
   const { total, ids } = found;
   await countMoreReads(limits, request, ids.length / files.rowsPerRead);
   const shown = fields ?? Object.keys(item.shape);
-  const { head, line } = writers[format](shown);
+  const { head, line } = files.writers[format](shown);
   async function* lines() {
     yield utf8.encode(head);
     for (let at = 0; at < ids.length; at += rowsPerChunk) {

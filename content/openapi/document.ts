@@ -33,14 +33,29 @@ import {
 } from "#content/contract/operations/recommendation.ts";
 import { signals } from "#content/recommendation/ranking.ts";
 import { componentSchemas, describedParameter, idOf } from "./schemas.ts";
-import {
-  commonHeaders,
-  documentHead,
-  headerComponents,
-  limitHeaders,
-  parameterComponents,
-  securitySchemes,
-} from "./parts.ts";
+import { contractVersion } from "#content/contract/base/version.ts";
+import words from "#content/editorial/openapi.json";
+
+/** Everything of the description that stands before its paths. `baseUrl` has no trailing slash. */
+const documentHead = (baseUrl: string): { [name: string]: Json } => ({
+  openapi: "3.1.0",
+  info: {
+    title: "Almoner",
+    version: contractVersion,
+    ...words.info,
+    contact: { name: "The operator of this directory", url: `${baseUrl}/.well-known/security.txt` },
+    license: { name: "MIT", identifier: "MIT" },
+  },
+  servers: [{ url: baseUrl, description: "This directory" }],
+  externalDocs: { description: "Guide for agents", url: `${baseUrl}/agents.md` },
+  tags: words.tags,
+});
+
+/** Sent with every answer. */
+const commonHeaders = ["Cache-Control", "Access-Control-Allow-Origin", "Link"];
+
+/** Sent with what counts toward a limit, refusals too. */
+const limitHeaders = ["RateLimit", "RateLimit-Policy"];
 
 const rankingTable = signals
   .map(({ name, weight, description }) => `- \`${name}\` (${weight}): ${description}`)
@@ -81,12 +96,12 @@ export function openApiDocument(baseUrl: string): { [name: string]: Json } {
     paths,
     components: {
       schemas: componentSchemas(operations),
-      parameters: parameterComponents,
-      headers: headerComponents,
+      parameters: words.parameters,
+      headers: words.headers,
       responses: Object.fromEntries(
         refusalStatuses.map((status) => [`Refusal${status}`, refusal(status, refusals[status])]),
       ),
-      securitySchemes,
+      securitySchemes: words.securitySchemes,
     },
   };
 }

@@ -219,7 +219,7 @@ test("an agent with the tools of /mcp alone: asks, has it paid, proves it and re
   };
   const { memo, recipient } = await call("donation_requirements", { slug: "well", amount: 1.5 });
   const payment = chain.donor().pay({ to: String(recipient), usdc: "1.5", memo: String(memo) });
-  const proof = { slug: "well", amount: 1.5, tx_signature: payment.signature };
+  const proof = { slug: "well", tx_signature: payment.signature };
   expect(await call("prove_donation", proof)).toMatchObject({ status: "pending" });
   chain.land(payment);
   const { donation_id, amount } = await call("prove_donation", proof);

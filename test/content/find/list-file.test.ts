@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { namesAsked } from "#content/contract/operations/weight.ts";
-import { writers } from "#content/find/list-file.ts";
+import { writers } from "#content/contract/operations/list-file.ts";
 
 const known = ["slug", "name", "causes", "founded_year"];
 
