@@ -27,12 +27,17 @@ export async function answerNamed(
     answerTo(ask, callOf(operation, argument in given ? { ...given, [argument]: one } : given));
   const answer = await answerFor(name);
   if (!notKnown.includes(String(answer.value["code"]))) return answer;
-  const { value } = await answerTo(ask, callOf(directoryOperations.findOrganisations, { name }));
+  const asked = { name, country: given["country"] };
+  const { value } = await answerTo(ask, callOf(directoryOperations.findOrganisations, asked));
   const { organisations = [] } = value as Partial<OrganisationsFound>;
   const [first] = organisations;
   if (first?.match !== true || !namedBy.has(tool)) return withNearest(answer, organisations);
   const own = argument === "slug" ? first.slug : first.identifiers[0];
-  if (own !== undefined) return answerFor(own);
+  if (own !== undefined) {
+    const meant = await answerFor(own);
+    // Said, because a name that is near may be another's.
+    return { ...meant, value: { taken_for: `${first.name} (${first.slug})`, ...meant.value } };
+  }
   const detail = `No register number of ${first.slug} is known here: get_nonprofit has what is known of it.`;
   return { ...answer, value: { code: "no_register_number", detail } };
 }

@@ -204,6 +204,8 @@ describe("a nonprofit is meant by", () => {
     const slug = given.replace("HERE", directory.url).replace("ID", id);
     const { text } = await toolAt("/mcp", "get_nonprofit", { slug });
     expect(text).toContain("slug: rich\n");
+    // What a name was taken for is said.
+    expect(text.includes("taken_for: ")).toBe(/^Rich|^www|lantern/.test(given));
     if (given === "ID") return; // A number alone is a register's.
     const standing = await toolAt("/mcp", "check_organisation", { org_id: slug });
     expect(standing.text).toContain("org_id: US-EIN-530196605");
