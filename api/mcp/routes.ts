@@ -22,9 +22,9 @@ export type AskFor = (call: Call, client: Request) => Promise<Response>;
 const messagesMax = 10;
 
 /**
- * POST /mcp, and /mcp/read without tools that write or pay: the Model Context Protocol over streamable HTTP, without sessions, in the revision that the request names
- * and in those that begin with a handshake. A GET would hold a stream open on which nothing is ever said, so it is 405
- * like any other method.
+ * POST /mcp, and /mcp/read without tools that write or pay: the Model Context Protocol over streamable HTTP, without
+ * sessions, in the revision that the request names and in those that begin with a handshake. A GET would hold a stream
+ * open on which nothing is ever said, so it is 405 like any other method.
  */
 export const mcpRoutes = (
   { activity, config }: Pick<Context, "activity" | "config">,
@@ -44,6 +44,7 @@ export const mcpRoutes = (
     )
     .post(addresses.mcpRead.path, ({ request, body }) => served(request, body, "read"));
 };
+
 /** Nothing is ever said on a subscription: lists change with the version alone. */
 const modern = { legacy: "reject", maxSubscriptions: 0 } as const;
 

@@ -39,13 +39,15 @@ function named(name: string, known: readonly string[], tables: readonly Names[])
 export function nearestName(given: string, known: readonly string[]): string | null {
   const name = letters(given);
   const slips = Math.min(slipsMax, Math.floor(name.length / lettersPerSlip));
-  const [slipped] = known
+  // The names of elsewhere are misspelt as well: quary is query, and that is q.
+  const [slipped] = [...known, ...sameNames.keys()]
     .map((one) => ({ one, distance: editDistance(name, letters(one), slips) }))
+    .filter(({ one }) => named(letters(one), known, [sameNames]) !== null)
     .filter(({ distance }) => distance <= slips)
     .sort((a, b) => a.distance - b.distance);
   return (
     named(name, known, [sameNames, nearNames]) ??
-    slipped?.one ??
+    (slipped === undefined ? null : named(letters(slipped.one), known, [sameNames])) ??
     known.find((one) => sharesPart(given.slice(0, nameLengthMax), one)) ??
     null
   );

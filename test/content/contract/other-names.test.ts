@@ -22,6 +22,7 @@ describe("a name from elsewhere", () => {
     ["page", search, "offset"],
     ["usd", ["amount", "payer"], "amount"],
     ["contry", search, "country"],
+    ["quary", search, "q"],
     ["lmit", search, "limit"],
     ["amount_in_total", ["amount"], "amount"],
     ["website", search, "has_website"],
