@@ -35,6 +35,8 @@ const command = wordedCommand("check", {
     const tests = await runTests();
     const failedSteps = await failing;
     for (const name of failedSteps) console.log(`FAILED ${name}: see above`);
+    // Again at the end: of a long log often only that is kept.
+    for (const failure of tests.failures) console.log(`FAILED ${failure}`);
     // Steps count as tests: a run is green only when all of it is.
     const failed = tests.failed + failedSteps.length;
     const passed = tests.passed + chosen.length - failedSteps.length;
@@ -73,7 +75,8 @@ async function runStep({ name, command: [tool = "", ...args] }: (typeof steps)[n
   return code === 0;
 }
 
-type TestCounts = { passed: number; failed: number; skipped: number };
+/** `failures`: each failed test's file, name and what it said. */
+type TestCounts = { passed: number; failed: number; skipped: number; failures: string[] };
 
 /** Runs all tests, shows what they print, and counts them from the machine-readable reports. */
 async function runTests(): Promise<TestCounts> {
@@ -98,6 +101,7 @@ async function runTests(): Promise<TestCounts> {
       passed: apart.passed + inside.passed,
       failed: apart.failed + inside.failed + gaps.length,
       skipped: apart.skipped + inside.skipped,
+      failures: [...apart.failures, ...inside.failures],
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -125,7 +129,13 @@ function countsOf(report: string): TestCounts {
   const head = /<testsuites[^>]*>/.exec(report)?.[0] ?? "";
   const number = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(head)?.[1] ?? 0);
   const [all, failed, skipped] = [number("tests"), number("failures"), number("skipped")];
-  return { passed: all - failed - skipped, failed, skipped };
+  const cases = report.matchAll(
+    /<testcase name="([^"]*)"[^>]*file="([^"]*)"[^>]*[^/]>\s*<failure[^>]*>([^<]*)/g,
+  );
+  const failures = [...cases].map(([, test, file, said]) =>
+    `${file}: ${test}\n${said}`.replaceAll("&#10;", "\n"),
+  );
+  return { passed: all - failed - skipped, failed, skipped, failures };
 }
 
 /** How much of the lines tests have to run: the pure files of the ground floor are the heart. */
