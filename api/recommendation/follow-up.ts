@@ -1,4 +1,5 @@
 import type { FollowUp } from "#content/recommendation/follow-through-store.ts";
+import { detached } from "#content/contract/operations/query.ts";
 import type { Context } from "#api/context.ts";
 import { recentHashes } from "#api/http/client.ts";
 
@@ -41,7 +42,8 @@ export function profileAt(path: string): Pick<FollowUp, "action" | "slug" | "for
   const slug = path.slice(shown.prefix.length, path.length - shown.suffix.length);
   return slug === "" || slug.includes("/")
     ? null
-    : { action: "profile", slug: decoded(slug), form: shown.form };
+    : // The path was cut from an address, whose query may be long.
+      { action: "profile", slug: detached(decoded(slug)), form: shown.form };
 }
 
 function decoded(slug: string): string {

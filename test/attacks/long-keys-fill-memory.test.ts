@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { profileAt } from "#api/recommendation/follow-up.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
@@ -76,6 +77,19 @@ describe("requests of 240 kB take no more memory than their answers:", () => {
     },
     240_000,
   );
+});
+
+test("what is noted of a page that was opened does not keep what stood behind it", () => {
+  const steps = Array.from({ length: requests }, (_, at) => {
+    const address = `/nonprofits/p-${at}?${longText(at)}`;
+    return profileAt(address.slice(0, address.indexOf("?")));
+  });
+  Bun.gc(true);
+  const noted = process.memoryUsage().heapUsed;
+  expect(steps.map((step) => step?.slug.length).every((length) => length && length > 2)).toBe(true);
+  steps.length = 0;
+  Bun.gc(true);
+  expect(noted - process.memoryUsage().heapUsed).toBeLessThan(grownMax);
 });
 
 describe("a filter of more than 200 characters is refused by its name:", () => {
