@@ -8,7 +8,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
-import { measured, shown } from "#test/support/measured.ts";
+import { measured, shown, withinMs } from "#test/support/measured.ts";
 import { publisherFolders, putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -68,7 +68,7 @@ test("a change reaches lists and feed in 5 s while other programs use every proc
   const busy = Array.from({ length: Math.max(2, availableParallelism()) }, busyProcess);
   await Bun.sleep(500);
   let tookMs = 0;
-  for (let at = 0; at < changes && tookMs < feedMaxMs; at++) {
+  for (let at = 0; at < changes && tookMs < withinMs(feedMaxMs); at++) {
     const oneMs = await untilInFeed(await changeOne(store, `on a busy machine, ${at}`));
     tookMs = Math.max(tookMs, oneMs);
   }
@@ -81,5 +81,5 @@ test("a change reaches lists and feed in 5 s while other programs use every proc
   measured(
     `a change in the feed after at most ${shown(tookMs)} ms beside ${busy.length} busy processes`,
   );
-  expect(tookMs).toBeLessThan(feedMaxMs);
+  expect(tookMs).toBeLessThan(withinMs(feedMaxMs));
 }, 240_000);
