@@ -110,7 +110,7 @@ export const settings = z
     ALMONER_S3_SECRET_ACCESS_KEY: anyText,
     ALMONER_S3_SESSION_TOKEN: anyText,
     ALMONER_PURGE_URLS: urls.optional(),
-    ALMONER_PURGE_MODE: choice(["url", "xkey", "xkey-soft"], "url"),
+    ALMONER_PURGE_MODE: choice(["url", "xkey", "xkey-soft", "cloudflare", "cloudfront"], "url"),
     ALMONER_PURGE_HEADER: matching(
       /^[\w-]{1,64}: ?[\x20-\x7e]+$/,
       "a header like `Fastly-Key: secret`",

@@ -5,7 +5,7 @@ import { openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { type PurgeConfig, purgeRelease } from "#site/delivery/purge.ts";
 import { uploadRelease } from "#site/delivery/upload.ts";
-import { openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { awsClient, openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
 import { stopSignal, stopWith } from "../support/config.ts";
 import { type Progress, startProgress } from "../support/progress.ts";
 
@@ -27,14 +27,19 @@ export function targetOrExit(to: string, { s3 }: Config, signal?: AbortSignal): 
   return opened.ok ? opened.value : stopWith(`--to: ${opened.failure}`, 2);
 }
 
-/** Which caches are purged of changes, and how. */
-export const purgeConfigOf = (config: Config, log: PurgeConfig["log"]): PurgeConfig => ({
-  urls: config.purgeUrls,
-  mode: config.purgeMode,
-  host: new URL(config.baseUrl).host,
-  headers: config.purgeHeaders,
-  log,
-});
+/** Which caches are purged of changes, and how; ends the process when CloudFront is to be asked without keys. */
+export function purgeConfigOf(config: Config, log: PurgeConfig["log"]): PurgeConfig {
+  const { purgeUrls: urls, purgeMode: mode, purgeHeaders: headers } = config;
+  const common = { urls, mode, host: new URL(config.baseUrl).host, headers, log };
+  if (mode !== "cloudfront") return common;
+  const client = awsClient(config.s3, "cloudfront");
+  if (client === null)
+    stopWith(
+      "ALMONER_PURGE_MODE: cloudfront needs ALMONER_S3_ACCESS_KEY_ID and ALMONER_S3_SECRET_ACCESS_KEY.",
+      2,
+    );
+  return { ...common, sign: (url, init) => client.sign(url, init) };
+}
 
 /** Brings what changed since the last upload to a bucket. Answers whether the bucket shows the current release. */
 export async function bringToBucket(

@@ -30,6 +30,7 @@ export const headerRulesText: string = JSON.stringify([
   typesByPath,
   cacheControls.page,
   cacheRules.map(({ fits, cacheControl }) => [fits.source, cacheControl]),
+  "cache-tag",
 ]);
 
 /** Pagefind runs WebAssembly, and its worker obeys the policy of its own file. */
@@ -51,7 +52,7 @@ export function headersOf(path: string) {
   const guarded = /\.(html|m?js)$/.test(path);
   const others: Readonly<Record<string, string>> = {
     ...always,
-    xkey: surrogateKeys.join(" "),
+    "cache-tag": surrogateKeys.join(","),
     ...(guarded ? { "content-security-policy": contentSecurityPolicy } : {}),
     ...(linked.test(path) ? { link: descriptionLinks.join(", ") } : {}),
   };
@@ -61,7 +62,7 @@ export function headersOf(path: string) {
       cacheRules.find(({ fits }) => fits.test(`/${path}`))?.cacheControl ?? cacheControls.page,
     /** What a cache files the answer under, the narrowest first. */
     surrogateKeys,
-    /** The other headers, by lower-case name: CORS, security, links, and the surrogate keys as `xkey`. */
+    /** The other headers, by lower-case name: CORS, security, links, and the surrogate keys as `cache-tag`. */
     others,
   };
 }

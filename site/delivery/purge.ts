@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { retry, type RetryOptions } from "#content/runtime/retry.ts";
@@ -6,18 +7,25 @@ import type { BundleContext } from "#site/bundle/release.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";
 import { headersOf, missingKey, urlPathsOf } from "./http-headers.ts";
 
-export type PurgeMode = "url" | "xkey" | "xkey-soft";
+export type PurgeMode = "url" | keyof typeof dialects;
 
 /** The caches that have to forget what changed. */
 export type PurgeConfig = {
-  /** Where each cache takes PURGE requests, without a trailing slash. Empty: nothing is purged. */
+  /**
+   * Where each cache takes requests, without a trailing slash; for `cloudflare` its zone in the API, for `cloudfront` its
+   * distribution. Empty: nothing is purged.
+   */
   urls: readonly string[];
-  /** `url`: one PURGE per address. `xkey`: by surrogate key; `xkey-soft` serves the old once more meanwhile. */
+  /** `url`: one PURGE per address. The others purge by surrogate key; `xkey-soft` serves the old once more meanwhile. */
   mode: PurgeMode;
   /** Host that readers ask for, for caches that tell sites apart. */
   host?: string;
   /** Sent with each request, for example a token of the cache's operator. */
   headers?: Readonly<Record<string, string>>;
+  /** Signs each request, for CloudFront. */
+  sign?: (url: string, init: RequestInit) => Promise<Request>;
+  /** Least time between two purges that follow releases; default what its mode asks for. */
+  gatherMs?: number;
   retry?: RetryOptions;
   log: BundleContext["log"];
 };
@@ -25,7 +33,6 @@ export type PurgeConfig = {
 export type PurgeOutcome = { requests: number; failed: number; leftToExpire: number };
 
 const urlsMax = 5_000;
-const keysMax = 2_000;
 /** Varnish takes headers up to 8 kB. */
 const keyHeaderMax = 4_000;
 const concurrencyMax = 8;
@@ -34,15 +41,18 @@ const retryDefault: RetryOptions = { triesMax: 3, firstMs: 100, factor: 5 };
 
 /**
  * Tells every cache which paths a release changed. Never throws and never takes long to give up: what a cache did not hear of
- * expires by its max-age, and is logged. Beyond `keysMax` keys all is purged; beyond `urlsMax` URLs the rest expires.
+ * expires by its max-age, and is logged. Beyond the dialect's `keysMax` all is purged; beyond `urlsMax` URLs the rest expires.
  */
 export async function purgeRelease(
-  paths: readonly string[],
+  changed: readonly string[],
   config: PurgeConfig,
 ): Promise<PurgeOutcome> {
   const outcome: PurgeOutcome = { requests: 0, failed: 0, leftToExpire: 0 };
+  // Of the others a cache asks each time whether they are new.
+  const paths = changed.filter((path) => !headersOf(path).cacheControl.includes("no-cache"));
   if (paths.length === 0 || config.urls.length === 0) return outcome;
-  const wanted = config.mode === "url" ? byUrl(paths, outcome) : byKey(paths, config.mode);
+  const { mode } = config;
+  const wanted = mode === "url" ? byUrl(paths, outcome) : byKey(paths, dialects[mode]);
   const requests = config.urls.flatMap((url) => wanted.map((one) => ({ ...one, cache: url })));
   await eachAtMost(concurrencyMax, requests, async (request) => {
     outcome.requests++;
@@ -57,44 +67,90 @@ export async function purgeRelease(
   return outcome;
 }
 
-type Wanted = { path: string; headers: Record<string, string> };
+type Wanted = { path: string; method: string; headers: Record<string, string>; body?: string };
 
 function byUrl(paths: readonly string[], outcome: PurgeOutcome): Wanted[] {
   const urls = paths.flatMap(urlPathsOf);
   outcome.leftToExpire = Math.max(0, urls.length - urlsMax);
-  return urls.slice(0, urlsMax).map((path) => ({ path: encodeURI(path), headers: {} }));
+  const method = "PURGE";
+  return urls.slice(0, urlsMax).map((path) => ({ path: encodeURI(path), method, headers: {} }));
 }
 
-function byKey(paths: readonly string[], mode: "xkey" | "xkey-soft"): Wanted[] {
+/** Beyond `keysMax` keys all is purged; `gatherMs` is the least time between two purges that follow releases. */
+type Dialect = { keysMax: number; gatherMs: number; requests: (keys: string[]) => Wanted[] };
+
+const dialects = {
+  xkey: { keysMax: 2_000, gatherMs: 0, requests: (keys) => byHeader("xkey-purge", keys) },
+  "xkey-soft": {
+    keysMax: 2_000,
+    gatherMs: 0,
+    requests: (keys) => byHeader("xkey-softpurge", keys),
+  },
+  // Source: Cloudflare, "Purge cache": 100 tags in a request, and in the free plan five requests a minute.
+  cloudflare: {
+    keysMax: 99,
+    gatherMs: 12_000,
+    requests: (keys) => [post("/purge_cache", JSON.stringify({ tags: keys }))],
+  },
+  // It charges for each key.
+  cloudfront: {
+    keysMax: 30,
+    gatherMs: 60_000,
+    requests: (keys) => [post("/invalidation", invalidationOf(keys))],
+  },
+} as const satisfies Record<string, Dialect>;
+
+function byKey(paths: readonly string[], { keysMax, requests }: Dialect): Wanted[] {
   const narrowest = new Set(paths.flatMap((path) => headersOf(path).surrogateKeys.slice(0, 1)));
-  const keys = narrowest.size > keysMax ? ["all"] : [missingKey, ...narrowest];
-  const header = mode === "xkey" ? "xkey-purge" : "xkey-softpurge";
+  return requests(narrowest.size > keysMax ? ["all"] : [missingKey, ...narrowest]);
+}
+
+function post(path: string, body: string): Wanted {
+  const type = body.startsWith("<") ? "text/xml" : "application/json";
+  return { path, method: "POST", headers: { "content-type": type }, body };
+}
+
+function byHeader(header: string, keys: readonly string[]): Wanted[] {
   const texts: string[] = [];
   for (const key of keys) {
     const last = texts.at(-1) ?? "";
     if (last === "" || last.length + key.length >= keyHeaderMax) texts.push(key);
     else texts[texts.length - 1] = `${last} ${key}`;
   }
-  return texts.map((text) => ({ path: "/", headers: { [header]: text } }));
+  return texts.map((text) => ({ path: "/", method: "PURGE", headers: { [header]: text } }));
+}
+
+/** The body of CreateInvalidation; "#" makes a path a tag. The same reference, in a second try, is no second invalidation. */
+function invalidationOf(keys: readonly string[]): string {
+  const escaped = (key: string) => key.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const items = keys.map((key) => `<Path>#${escaped(key)}</Path>`).join("");
+  return `<InvalidationBatch xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/"><Paths><Quantity>${keys.length}</Quantity><Items>${items}</Items></Paths><CallerReference>${randomUUID()}</CallerReference></InvalidationBatch>`;
 }
 
 /** Answers what went wrong, null when the cache took it. */
 async function send(
-  { cache, path, headers }: Wanted & { cache: string },
-  { host, headers: own, retry: waits = retryDefault }: PurgeConfig,
+  { cache, path, method, headers, body }: Wanted & { cache: string },
+  { host, headers: own, sign, retry: waits = retryDefault }: PurgeConfig,
 ): Promise<string | null> {
   const attempt = async () => {
     try {
-      const response = await fetchPlain(cache + path, {
-        method: "PURGE",
-        headers: { ...own, ...headers, ...(host === undefined ? {} : { host }) },
+      // Only a cache that holds several sites asks for which; the API of a CDN has a host of its own.
+      const site = host !== undefined && method === "PURGE" ? { host } : {};
+      const init: RequestInit = {
+        method,
+        headers: { ...own, ...headers, ...site },
+        body: body ?? null,
+      };
+      const request =
+        sign === undefined ? new Request(cache + path, init) : await sign(cache + path, init);
+      const response = await fetchPlain(request, {
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
       });
       await response.body?.cancel();
       const { ok, status } = response;
       // Some caches answer 404 when they did not hold it.
-      if (ok || status === 404) return { error: null, passing: false };
+      if (ok || (status === 404 && method === "PURGE")) return { error: null, passing: false };
       return { error: `it answered ${status}`, passing: status >= 500 || status === 429 };
     } catch (error) {
       return { error: error instanceof Error ? error.message : "no answer", passing: true };
@@ -112,9 +168,14 @@ export function startPurger(manifest: Manifest, config: PurgeConfig): FollowingW
   const work = inBackground(
     () => purgeNew(manifest, config),
     (error) => config.log("purging failed", { error: String(error) }),
+    gatherMsOf(config),
   );
   return { ...work, notice: () => void (config.urls.length > 0 && work.notice()) };
 }
+
+/** How long what follows releases gathers them for these caches. */
+export const gatherMsOf = ({ mode, gatherMs }: PurgeConfig): number =>
+  gatherMs ?? (mode === "url" ? 0 : dialects[mode].gatherMs);
 
 /**
  * A release of many files comes into the folder for other web servers bit by bit, after it is current. A cache before

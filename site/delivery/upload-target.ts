@@ -65,7 +65,7 @@ export function openS3Target(
   if (endpoint !== undefined && !/^https?:\/\/[^/?#]+\/?$/.test(endpoint)) {
     return fail("The store's endpoint is an origin like https://s3.store.example.");
   }
-  const client = clientOf(access);
+  const client = awsClient(access, "s3");
   if (client === null) {
     return fail("Set ALMONER_S3_ACCESS_KEY_ID and ALMONER_S3_SECRET_ACCESS_KEY.");
   }
@@ -101,10 +101,14 @@ export function openS3Target(
   });
 }
 
-function clientOf({ region, accessKeyId, secretAccessKey, sessionToken }: S3Access) {
+/** Signs requests to a service of Amazon's, or one like it; null without keys. CloudFront has one region, us-east-1. */
+export function awsClient(
+  { region, accessKeyId, secretAccessKey, sessionToken }: Omit<S3Access, "endpoint">,
+  service: "s3" | "cloudfront",
+): AwsClient | null {
   if (accessKeyId === undefined || secretAccessKey === undefined) return null;
   const keys = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
-  return new AwsClient({ ...keys, region, service: "s3" });
+  return new AwsClient({ ...keys, region: service === "s3" ? region : "us-east-1", service });
 }
 
 /** Amazon wants the bucket in the host name; other stores are sure to understand it only in the path. */

@@ -4,7 +4,7 @@ import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";
 import { headersOf, urlPathsOf } from "./http-headers.ts";
-import { type PurgeConfig, purgeRelease } from "./purge.ts";
+import { gatherMsOf, type PurgeConfig, purgeRelease } from "./purge.ts";
 import { openUploadPlan, type PlannedFile, type UploadPlan } from "./upload-plan.ts";
 import type { UploadFailure, UploadTarget } from "./upload-target.ts";
 
@@ -136,13 +136,13 @@ function contentOf(
 /** Our digests are SHA-256, so the store can check what it received against the signature. */
 function objectHeaders(path: string, digest: string): Record<string, string> {
   const { contentType, cacheControl, surrogateKeys } = headersOf(path);
-  const keys = surrogateKeys.join(" ");
+  const keys = surrogateKeys.join(",");
   return {
     "content-type": contentType,
     "cache-control": cacheControl,
     "x-amz-content-sha256": digest,
     "x-amz-meta-digest": digest,
-    ...(/^[\x21-\x7e ]*$/.test(keys) ? { "x-amz-meta-surrogate-key": keys } : {}),
+    ...(/^[\x21-\x7e]*$/.test(keys) ? { "x-amz-meta-cache-tag": keys } : {}),
   };
 }
 
@@ -205,6 +205,7 @@ export function startUploader(
       log("uploading failed; trying again", { error: String(error) });
       tryAgain();
     },
+    gatherMsOf(purge),
   );
   return work;
 }

@@ -108,7 +108,7 @@ const plainHeaders: ReadonlySet<string> = new Set([
   "vary",
   "x-content-type-options",
   // For the CDN before the directory.
-  "xkey",
+  "cache-tag",
 ]);
 
 type Described = { schema: object; example?: unknown };

@@ -81,6 +81,7 @@ sub vcl_hash {
 }
 
 sub vcl_backend_response {
+  set beresp.http.xkey = regsuball(beresp.http.Cache-Tag, ",", " ");
   # Answers that do not say how long they hold are not kept.
   if (!beresp.http.Cache-Control) {
     set beresp.uncacheable = true;
@@ -107,6 +108,7 @@ sub vcl_backend_response {
 
 sub vcl_deliver {
   unset resp.http.xkey;
+  unset resp.http.Cache-Tag;
   unset resp.http.Via;
   unset resp.http.X-Varnish;
   if (obj.hits > 0) {

@@ -187,7 +187,7 @@ describe("the bundle's files over HTTP", () => {
     const giving = () => ask("/donate/oak-trust?amount=5");
     expect(giving()?.status).toBe(302);
     expect(giving()?.headers.get("location")).toBe("/nonprofits/oak-trust#give");
-    expect(giving()?.headers.get("xkey")).toBe("profile:oak-trust profiles all");
+    expect(giving()?.headers.get("cache-tag")).toBe("profile:oak-trust,profiles,all");
     await directory.edit("oak-trust", { usdc_wallet: wallet });
     await directory.drain();
     expect(giving()?.status).toBe(200);

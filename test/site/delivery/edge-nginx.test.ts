@@ -144,7 +144,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     test.each(["KE", "Ke", "kE"])("/countries/%s is Kenya, in any letter case", async (code) => {
       const answer = await get(`/countries/${code}`);
       expect(await answer.text()).toBe(sampleFiles["countries/ke.html"] ?? "");
-      expect(answer.headers.get("xkey")).toBe("list:country:ke/1 list:country:ke lists all");
+      expect(answer.headers.get("cache-tag")).toBe("list:country:ke/1,list:country:ke,lists,all");
       const second = await get(`/countries/${code}-2`);
       expect(await second.text()).toBe(sampleFiles["countries/ke-2.html"] ?? "");
     });
@@ -164,7 +164,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
         const answer = await get(url);
         expect(answer.status).toBe(404);
         expect(await answer.text()).toBe(sampleFiles["404.html"] ?? "");
-        expect(answer.headers.get("xkey")).toBe("missing all");
+        expect(answer.headers.get("cache-tag")).toBe("missing,all");
         expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
       },
     );
@@ -178,7 +178,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       const answer = await get(url);
       expect([answer.status, await answer.text()]).toEqual([404, sampleFiles[path] ?? ""]);
       expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(answer.headers.get("xkey")).toBe(headersOf(path).others["xkey"] ?? "");
+      expect(answer.headers.get("cache-tag")).toBe(headersOf(path).others["cache-tag"] ?? "");
     });
 
     test.each([
@@ -211,7 +211,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       const answer = await get("/donate/no-wallet?amount=5");
       expect(answer.status).toBe(302);
       expect(answer.headers.get("location")).toBe("/nonprofits/no-wallet#give");
-      expect(answer.headers.get("xkey")).toBe("profile:no-wallet profiles all");
+      expect(answer.headers.get("cache-tag")).toBe("profile:no-wallet,profiles,all");
       expect((await get("/donate/no-wallet.html")).status).toBe(302);
       expect((await get("/donate/water-for-all.html")).status).toBe(200);
       expect((await get("/donate/nobody")).status).toBe(404);
@@ -260,7 +260,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       // What is compressed while sending has no length and only a weak ETag.
       expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(0);
       expect(answer.headers.get("etag")).toMatch(/^"/);
-      expect(answer.headers.get("xkey")).toBe("file:sib.html all");
+      expect(answer.headers.get("cache-tag")).toBe("file:sib.html,all");
       expect(brotliDecompressSync(await answer.bytes()).toString()).toBe(page("one"));
       const gzip = await get("/sib", { "accept-encoding": "gzip" });
       expect(gunzipSync(await gzip.bytes()).toString()).toBe(page("one"));
@@ -329,7 +329,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       });
       expect(answer.headers.get("x-served-by")).toBe("service");
       expect(answer.headers.get("cache-control")).toBe("no-store");
-      expect(answer.headers.get("xkey")).toBeNull();
+      expect(answer.headers.get("cache-tag")).toBeNull();
       expect(service.asked.at(-1)).toEqual({
         method,
         target,

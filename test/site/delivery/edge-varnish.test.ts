@@ -54,7 +54,7 @@ describe.skipIf(!ready)("Varnish in front of nginx", () => {
     expect(first.headers.get("x-cache")).toBe("miss");
     const second = await get("/causes/education");
     expect(second.headers.get("x-cache")).toBe("hit");
-    expect(second.headers.get("xkey")).toBeNull();
+    expect(second.headers.get("cache-tag")).toBeNull();
     expect(second.headers.get("cache-control")).toBe(
       "public, max-age=60, stale-while-revalidate=600",
     );

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { type PurgeConfig, purgeRelease, startPurger } from "#site/delivery/purge.ts";
+import { awsClient } from "#site/delivery/upload-target.ts";
 
 type Heard = {
   method: string;
@@ -11,17 +12,20 @@ type Heard = {
 };
 
 let heard: Heard[];
+let sent: { headers: Headers; body: string }[];
 let answers: number[];
 let cache: Bun.Server<undefined>;
 let logged: string[];
 
 beforeEach(() => {
   heard = [];
+  sent = [];
   answers = [];
   logged = [];
   cache = Bun.serve({
     port: 0,
-    fetch: (request) => {
+    fetch: async (request) => {
+      sent.push({ headers: request.headers, body: await request.text() });
       heard.push({
         method: request.method,
         path: new URL(request.url).pathname,
@@ -119,6 +123,76 @@ describe("by surrogate key", () => {
   });
 });
 
+describe("a CDN", () => {
+  // Of a snapshot every cache asks each time whether it is new.
+  const snapshot = "snapshot/manifest.json";
+  const files = [
+    profile.path,
+    "api/nonprofits/water-for-all.json",
+    "causes/education-2.html",
+    snapshot,
+  ];
+
+  test("of Cloudflare is told the tags of what changed, with its token", async () => {
+    const authorization = "Bearer of-the-zone";
+    await purgeRelease(files, {
+      ...config({ mode: "cloudflare", host: "almoner.example", headers: { authorization } }),
+      urls: [`http://127.0.0.1:${cache.port}/client/v4/zones/z1`],
+    });
+    expect(heard).toHaveLength(1);
+    expect(heard[0]).toMatchObject({
+      method: "POST",
+      path: "/client/v4/zones/z1/purge_cache",
+      host: `127.0.0.1:${cache.port}`,
+    });
+    expect(sent[0]?.headers.get("authorization")).toBe(authorization);
+    expect(sent[0]?.headers.get("content-type")).toBe("application/json");
+    expect(JSON.parse(sent[0]?.body ?? "")).toEqual({
+      tags: ["missing", "profile:water-for-all", "list:cause:education/2"],
+    });
+  });
+
+  test("of Cloudflare takes a hundred tags in a request: beyond, all is purged", async () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, at) => `nonprofits/n${at}.html`);
+    await purgeRelease(many(99), config({ mode: "cloudflare" }));
+    await purgeRelease(many(100), config({ mode: "cloudflare" }));
+    const tags = sent.map(({ body }) => (JSON.parse(body) as { tags: string[] }).tags);
+    expect(tags.map(({ length }) => length)).toEqual([100, 1]);
+    expect(tags[1]).toEqual(["all"]);
+  });
+
+  test("of Amazon gets a signed invalidation of tags, the same one when it is tried again", async () => {
+    answers = [503, 201];
+    const keys = { accessKeyId: "AKID", secretAccessKey: "secret", sessionToken: undefined };
+    const client = awsClient({ ...keys, region: "eu-north-1" }, "cloudfront");
+    await purgeRelease(files, {
+      ...config({ mode: "cloudfront", host: "almoner.example" }),
+      urls: [`http://127.0.0.1:${cache.port}/2020-05-31/distribution/E1`],
+      sign: async (url, init) => (await client?.sign(url, init)) ?? new Request(url),
+    });
+    expect(heard.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /2020-05-31/distribution/E1/invalidation",
+      "POST /2020-05-31/distribution/E1/invalidation",
+    ]);
+    const { headers, body = "" } = sent[1] ?? {};
+    expect(headers?.get("authorization")).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/us-east-1\/cloudfront\/aws4_request, SignedHeaders=/,
+    );
+    expect(body).toContain(
+      "<Paths><Quantity>3</Quantity><Items><Path>#missing</Path><Path>#profile:water-for-all</Path><Path>#list:cause:education/2</Path></Items></Paths>",
+    );
+    expect(body).toMatch(/<CallerReference>[\da-f-]{36}<\/CallerReference>/);
+    expect(sent[0]?.body).toBe(body);
+  });
+
+  test("that knows no such zone has failed: only a PURGE may meet nothing", async () => {
+    answers = [404];
+    const outcome = await purgeRelease(files, config({ mode: "cloudflare" }));
+    expect(outcome).toMatchObject({ failed: 1 });
+  });
+});
+
 describe("a cache in trouble", () => {
   test("is asked again, a bounded number of times", async () => {
     answers = [503, 503, 200];
@@ -200,6 +274,20 @@ describe("the purger", () => {
     after.notice();
     await after.idle();
     expect(heard.map(({ keys }) => keys)).toEqual(["missing profile:a", "missing profile:b"]);
+  });
+
+  test("tells a CDN at once, then of several releases together", async () => {
+    const purger = startPurger(bundle.manifest, config({ mode: "cloudflare", gatherMs: 50 }));
+    for (const name of ["a", "b", "c"]) {
+      bundle.publish({ [`nonprofits/${name}.html`]: "one" });
+      purger.notice();
+      await Bun.sleep(5);
+    }
+    await purger.idle();
+    expect(sent.map(({ body }) => body)).toEqual([
+      '{"tags":["missing","profile:a"]}',
+      '{"tags":["missing","profile:b","profile:c"]}',
+    ]);
   });
 
   test("without caches does nothing", async () => {

@@ -68,7 +68,7 @@ describe("a first upload", () => {
       const { contentType, cacheControl, surrogateKeys } = headersOf(path);
       expect([path, answer?.headers.get("content-type")]).toEqual([path, contentType]);
       expect([path, answer?.headers.get("cache-control")]).toEqual([path, cacheControl]);
-      expect(answer?.headers.get("x-amz-meta-surrogate-key")).toBe(surrogateKeys.join(" "));
+      expect(answer?.headers.get("x-amz-meta-cache-tag")).toBe(surrogateKeys.join(","));
       expect(answer?.headers.get("x-amz-meta-digest")).toBe(
         bundle.manifest.find(path)?.digest ?? "",
       );
