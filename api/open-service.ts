@@ -84,7 +84,11 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
     log,
     clock,
     secrets,
-    limits: openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
+    limits: openLimits(store.embedded ? join(config.dataDir, "limits.db") : store, {
+      config,
+      secrets,
+      log,
+    }),
     cache: openResponseCache(watch),
     search: openSearch(store, watch, config),
     curated: openCurated(store, watch, config.recommendationPhase),
@@ -132,6 +136,7 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
       await Promise.all(working.map((one) => one.stop()));
       await context.activity.flush().catch(notStored("counters"));
       await context.recommendationLog.flush().catch(notStored("recommendations"));
+      await context.limits.flush();
       context.limits.close();
       await context.search.close();
       if (given.store === undefined) store.close();

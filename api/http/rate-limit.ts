@@ -3,17 +3,12 @@ import { type LimitName, type Room, writeLimits } from "#content/contract/addres
 import { dayMs, hourMs, minuteMs } from "#content/contract/base/time.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
-import { atMostEvery } from "#content/runtime/timing.ts";
-import { isDamaged, openDisposable, setAside } from "#content/runtime/files.ts";
 import { batcher } from "#content/runtime/concurrency.ts";
 import { keyedHash, networkHash, networkOf } from "./client.ts";
-import {
-  type Allowance,
-  type Hits,
-  openWindows,
-  type Window,
-  type Windows,
-} from "./sliding-window.ts";
+import type { Store } from "#content/store/open.ts";
+import { openAhead, recordEveryMs } from "./ahead.ts";
+import { openLimitPlace } from "./limit-place.ts";
+import type { Allowance, Counter, Hits, Window } from "./sliding-window.ts";
 import { type Refusal, Refused } from "./problem.ts";
 import { storageRooms } from "./storage-rooms.ts";
 
@@ -70,9 +65,10 @@ const auditedWindow = windowOf("admin-audited", 1, hourMs);
 /** From where an operator was let in, that operator is let in again whatever others do. Each time counts, it has no limit. */
 const knownWindow = windowOf("admin-known", Number.MAX_SAFE_INTEGER, 30 * dayMs, dayMs);
 
-const hit = (windows: Hits["windows"], clients: Hits["clients"], count = 1): Hits => {
-  return { windows, clients, count };
-};
+const hit = (windows: readonly Window[], clients: Counter["clients"], count = 1): Hits => ({
+  counters: windows.map((window) => ({ window, clients })),
+  count,
+});
 
 export type Limits = {
   /** Counts a request of the client, unless its room to store is used up; null when nothing limits it. */
@@ -87,72 +83,61 @@ export type Limits = {
   /** Counts bytes that were stored, in the day of the client's network and in that of everyone. */
   stored(room: Room, request: Request, bytes: number): void;
   /**
-   * Counts failed attempts to be an operator, for the client, under the name given and for all; 0 only looks. Answers the
-   * tightest; none remaining means: locked out.
+   * Counts a failed attempt to be an operator, for the client, under the name given and for all, unless one of them is full:
+   * then it is not allowed. 0 only looks. Answers the tightest; none remaining means: locked out.
    */
-  adminFailures(request: Request, name: string, count: 0 | 1): Allowance;
+  adminFailures(request: Request, name: string, count: 0 | 1): Promise<Allowance>;
   /** Counts a failed attempt for the audit log: how many an entry tells of now, those that this process left out with it; 0 for none. */
-  auditsFailures(): number;
+  auditsFailures(): Promise<number>;
   /** Whether this operator was let in from the client's network in the last 30 days; 1 remembers it. */
-  knowsOperator(request: Request, name: string, count: 0 | 1): boolean;
+  knowsOperator(request: Request, name: string, count: 0 | 1): Promise<boolean>;
+  /** Whether this process counts for itself, because what it shares the windows in cannot be reached. */
+  alone(): boolean;
+  /** Counts what was let through and is not counted yet. */
+  flush(): Promise<void>;
   close(): void;
 };
 
-/**
- * The limits of this machine, kept in a file that its processes share. When the file cannot be written (a full
- * disk) each process counts for itself in memory, and tries the file again once a minute.
- */
+/** The limits of a directory: in a file beside an embedded store, else in the store on its server. */
 export function openLimits(
-  path: string,
+  place: string | Store,
   { config, secrets, log }: { config: Config; secrets: Secrets; log: Log },
-  uptimeMs?: () => number,
+  clockMs?: () => number,
 ): Limits {
-  const onDamaged = (file: string) =>
-    log.warn({ file }, "a damaged file of rate limits was moved away: all windows begin again");
-  const openShared = () => openDisposable(path, () => openWindows(path, uptimeMs), onDamaged);
-  let shared = openShared();
-  let alone: Windows | null = null;
-  /** Reading a file that cannot be written would find room in it again and again. */
-  let aloneUntilMs = -Infinity;
-  const isLogged = atMostEvery(minuteMs);
-  const ask = <Value>(question: (windows: Windows) => Value): Value => {
-    if (alone !== null && performance.now() < aloneUntilMs) return question(alone);
-    try {
-      const answer = question(shared);
-      alone?.close();
-      alone = null;
-      return answer;
-    } catch (error) {
-      if (isDamaged(error)) {
-        shared.close();
-        setAside(path);
-        onDamaged(path);
-        shared = openShared();
-        return question(shared);
-      }
-      if (isLogged())
-        log.warn({ err: error }, "rate limits are not shared: each process counts its own");
-      alone ??= openWindows(":memory:", uptimeMs);
-      if (!isLocked(error)) aloneUntilMs = performance.now() + minuteMs;
-      return question(alone);
-    }
+  const windows = openLimitPlace(place, log, clockMs);
+  const { now } = windows;
+  const isFile = typeof place === "string";
+  // What was let through before it was counted, and what was stored, goes with the next that is counted.
+  const takeAll = async (hits: readonly Hits[]): Promise<Allowance[]> => {
+    const before = [...storage.takeStored(), ...ahead.takePending()];
+    const all = [...before.map((pending) => pending.hits), ...hits];
+    const answers = all.length === 0 ? [] : await windows.takeAll(all);
+    for (const [at, { onAnswer }] of before.entries()) onAnswer(answers[at] as Allowance);
+    return answers.slice(before.length);
   };
-  const take: Windows["take"] = (windows, clients, count) =>
-    ask((asked) => asked.take(windows, clients, count));
-  const now = () => shared.now();
-  const storage = storageRooms(
-    { look: (window, clients) => ask((asked) => asked.look(window, clients)), now },
-    config.storedPerDay,
-  );
   // Those that come together share a transaction: it costs several times what is counted in it.
-  // No transaction is made for what was stored alone.
-  const taking = batcher((hits: readonly Hits[]) => {
-    const stored = storage.takeStored();
-    return ask((asked) => asked.takeAll([...stored, ...hits])).slice(stored.length);
+  const taking = batcher(takeAll);
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const onPending = () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      void takeAll([]);
+    }, recordEveryMs).unref();
+  };
+  const { ask } = taking;
+  const flush = async () => {
+    taking.flush();
+    await takeAll([]);
+  };
+  const ahead = openAhead({ ask, onPending, now, trustsUnknown: !isFile });
+  const take = async (hits: Hits): Promise<Allowance> => (isFile ? ask(hits) : ahead.take(hits));
+  const storage = storageRooms({
+    look: (counter) => ask({ counters: [counter], count: 0 }),
+    now,
+    bytesPerDay: config.storedPerDay,
+    ...(isFile ? { looksFirst: true } : { looksFirst: false, onPending }),
   });
-  const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
   let unaudited = 0;
-  const reads = countReads({ take, record, now }, config.readsPerMinute);
   /**
    * The names under which a client is counted: a keyed hash that changes daily, and the one that it had so long ago, so that
    * midnight resets no window. The day is of the windows' own time, which no one can set.
@@ -168,14 +153,16 @@ export function openLimits(
   const storerOf = (request: Request) => networkHash(request, { config, secrets }) ?? "";
   const countGiving = async (policy: "donate" | "pay", client: string, hits = 1) => {
     const window = windowOf(policy, config.donatePerMinute);
-    return window.limit === 0 ? null : taking.ask(hit([window], namesOf(client), hits));
+    const counted = hit([window], namesOf(client), hits);
+    return window.limit === 0 ? null : hits > 0 ? take(counted) : ask({ ...counted, always: true });
   };
   return {
     request: async (policy, request) => {
       if (policy === "none") return null;
       const client = clientOf(request);
       if (policy === "read") {
-        return config.readsPerMinute === 0 ? null : reads.take(namesOf(client));
+        const window = windowOf("read", config.readsPerMinute, minuteMs, recordEveryMs);
+        return window.limit === 0 ? null : ahead.take(hit([window], namesOf(client)));
       }
       if (policy === "donate" || policy === "pay") {
         const asked = policy === "pay" && bringsPayment(request) ? "pay" : "donate";
@@ -183,45 +170,47 @@ export function openLimits(
       }
       const { perMinute, room } = writeLimits[policy];
       const isBounded = room !== null && config.storedPerDay > 0;
-      const full = isBounded ? storage.full(room, storerOf(request)) : null;
+      const full = isBounded ? await storage.full(room, storerOf(request)) : null;
       if (full !== null) return full;
       const window = windowOf(policy, perMinute);
-      if (policy !== "bind") return taking.ask(hit([window], namesOf(client)));
-      return taking.ask(hit([window, bindingsPerDay], namesOf(client, dayMs)));
+      if (policy !== "bind") return take(hit([window], namesOf(client)));
+      return take(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
     paid: async (request, taken) => {
       if (!bringsPayment(request)) return null;
       const client = clientOf(request);
       return taken ? countGiving("pay", client, -1) : countGiving("donate", client);
     },
-    agent: (sender, submissions = 1) => taking.ask(hit(agentWindows, [sender], submissions)),
+    agent: (sender, submissions = 1) => take(hit(agentWindows, [sender], submissions)),
     stored: (room, request, bytes) => {
       if (config.storedPerDay > 0 && bytes > 0) storage.stored(room, storerOf(request), bytes);
     },
-    adminFailures: (request, name, count) =>
-      [
-        take([failures.client], namesOf(clientOf(request)), count),
-        take([failures.name], [name], name === "" ? 0 : count),
-        take([failures.all], ["all"], count),
-      ].reduce((one, other) => (other.remaining < one.remaining ? other : one)),
-    auditsFailures: () => {
+    adminFailures: (request, name, count) => {
+      const counters = [
+        { window: failures.client, clients: namesOf(clientOf(request)) },
+        { window: failures.all, clients: ["all"] },
+        ...(name === "" ? [] : [{ window: failures.name, clients: [name] }]),
+      ];
+      return ask({ counters, count });
+    },
+    auditsFailures: async () => {
       unaudited += 1;
-      if (!take([auditedWindow], ["all"]).allowed) return 0;
+      if (!(await ask(hit([auditedWindow], ["all"]))).allowed) return 0;
       const told = unaudited;
       unaudited = 0;
       return told;
     },
-    knowsOperator: (request, name, count) => {
+    knowsOperator: async (request, name, count) => {
       const client = keyedHash(secrets.deskKey, `known ${name} ${clientOf(request)}`);
-      return take([knownWindow], [client], count).remaining < knownWindow.limit;
+      const { remaining } = await ask(hit([knownWindow], [client], count));
+      return remaining < knownWindow.limit;
     },
+    alone: windows.isAlone,
+    flush,
     close: () => {
-      taking.flush();
-      const stored = storage.takeStored();
-      if (stored.length > 0) ask((asked) => asked.takeAll(stored));
-      reads.close();
-      shared.close();
-      alone?.close();
+      // In a file it is counted at once.
+      void flush();
+      windows.close();
     },
   };
 }
@@ -230,10 +219,6 @@ export function openLimits(
 const bringsPayment = ({ method, headers }: Request): boolean =>
   method === "POST" || headers.has("payment-signature") || headers.has("x-payment");
 
-/** Another process writes: the next question finds the file free. */
-const isLocked = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
-
 /** Counts what a request costs that is worth several reads, beyond the one it was counted as. Throws Refused. */
 export async function countMoreReads(limits: Limits, request: Request, reads: number) {
   for (let more = 1; more < reads; more++) {
@@ -241,90 +226,3 @@ export async function countMoreReads(limits: Limits, request: Request, reads: nu
     if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
   }
 }
-
-const recordEveryMs = 100;
-const clientsMax = 50_000;
-
-/** What this process knows of one client. */
-type ClientWindow = {
-  clients: readonly string[];
-  /** Hits in the window, of all processes, when last asked. */
-  used: number;
-  askedAtMs: number;
-  /** Hits let through since, not yet in the file. */
-  pending: number;
-  /** Full until then: nothing comes free earlier. */
-  fullUntilMs: number;
-};
-
-/**
- * The window of the service's reads, cheap enough for every request. While a client is known to have used less than
- * half of it, its hits are let through and recorded together every 100 ms, at most a sixteenth of the limit in
- * between; after that every hit asks the file. So up to eight processes together never exceed the limit. A write for
- * each read would keep processes waiting for each other, and a limit that cannot be written in time is counted alone.
- */
-export function countReads(windows: Pick<Windows, "take" | "record" | "now">, limit: number) {
-  const window = windowOf("read", limit, minuteMs, recordEveryMs);
-  const pendingMax = Math.floor(limit / 16);
-  const known = new Map<string, ClientWindow>();
-  const waiting = new Set<ClientWindow>();
-  let timer: ReturnType<typeof setTimeout> | null = null;
-
-  const record = () => {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    if (waiting.size === 0) return;
-    const clients = [...waiting];
-    waiting.clear();
-    const used = windows.record(
-      window,
-      clients.map(({ clients: names, pending }) => ({ clients: names, count: pending })),
-    );
-    const askedAtMs = windows.now();
-    for (const [at, client] of clients.entries()) {
-      Object.assign(client, { used: used[at] ?? 0, askedAtMs, pending: 0 });
-    }
-  };
-
-  const ask = (client: ClientWindow, atMs: number): Allowance => {
-    if (client.pending > 0) record();
-    const taken = windows.take([window], client.clients);
-    client.used = limit - taken.remaining;
-    client.askedAtMs = atMs;
-    if (!taken.allowed) client.fullUntilMs = atMs + taken.resetMs;
-    return taken;
-  };
-
-  return {
-    take: (clients: readonly string[]): Allowance => {
-      const [name = ""] = clients;
-      const atMs = windows.now();
-      const client = known.get(name) ?? unknownClient(clients);
-      if (!known.has(name)) {
-        // Anyone who is forgotten is asked about again.
-        if (known.size >= clientsMax) known.clear();
-        known.set(name, client);
-      }
-      if (atMs < client.fullUntilMs) {
-        return { ...window, allowed: false, remaining: 0, resetMs: client.fullUntilMs - atMs };
-      }
-      const isFar = client.used + client.pending < limit / 2 && client.pending < pendingMax;
-      if (!isFar || atMs - client.askedAtMs > minuteMs) return ask(client, atMs);
-      client.pending += 1;
-      waiting.add(client);
-      timer ??= setTimeout(record, recordEveryMs).unref();
-      const remaining = limit - client.used - client.pending;
-      return { ...window, allowed: true, remaining, resetMs: minuteMs };
-    },
-    /** Writes what is pending. */
-    close: record,
-  };
-}
-
-const unknownClient = (clients: readonly string[]): ClientWindow => ({
-  clients,
-  used: 0,
-  askedAtMs: -Infinity,
-  pending: 0,
-  fullUntilMs: 0,
-});

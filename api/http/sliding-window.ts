@@ -15,14 +15,31 @@ export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
 };
 
 /**
- * `count` hits of a client in each of these windows, or in none when one of them is full. `clients` are all names under
- * which the client may have been counted; new hits are counted under the first.
+ * A window of a client. `clients` are all names under which the client may have been counted, at most two; new hits are
+ * counted under the first.
  */
-export type Hits = { windows: readonly Window[]; clients: readonly string[]; count: number };
+export type Counter = { window: Window; clients: readonly string[] };
 
-type ClientHits = Pick<Hits, "clients" | "count">;
+/** `count` hits in each of these windows, or in none when one of them is full; where `always`, they count in any case. */
+export type Hits = { counters: readonly Counter[]; count: number; always?: boolean };
 
-export type Windows = ReturnType<typeof openWindows>;
+/** Sliding windows, wherever their hits are counted. */
+export type Windows = {
+  /** Takes for many at once, in their order. Each answer is of the tightest window; 0 hits only look. */
+  takeAll(hits: readonly Hits[]): Allowance[] | Promise<Allowance[]>;
+  /** What a window leaves a client, at once. Absent where looking costs as much as taking. */
+  look?(counter: Counter): Allowance;
+  /** Milliseconds that only grow, the same for all who share the windows. */
+  now: () => number;
+  close(): void;
+};
+
+/** Of what is left in several windows, that of the tightest. */
+export const tightestOf = (left: readonly Allowance[]): Allowance => {
+  const [first, ...others] = left;
+  if (first === undefined) throw new Error("a hit counts in one window at least");
+  return others.reduce((one, other) => (other.remaining < one.remaining ? other : one), first);
+};
 
 const sweepEveryMs = 100;
 /** What came in since the last sweep goes out again, and something of what was left over. */
@@ -30,7 +47,7 @@ const sweptAtLeast = 100;
 const seenEveryMs = 5_000;
 
 /**
- * Exact sliding windows shared by all processes that open the same file. Durations come from the machine's
+ * Exact sliding windows shared by all processes that open the same file; a look takes no lock. Durations come from the machine's
  * uptime, so that setting the clock neither frees nor locks anyone. `uptimeMs` stands in for it in tests.
  */
 export function openWindows(path: string, uptimeMs: () => number = machineUptime()) {
@@ -42,63 +59,49 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const sweep = sweeper(db, now());
   /** What one window leaves a client after so many hits. */
   const leftIn = (
-    { policy, limit, windowMs }: Window,
-    [first = "", second = first]: readonly string[],
-    { count, atMs }: { count: number; atMs: number },
+    { window: { policy, limit, windowMs }, clients: [first = "", second = first] }: Counter,
+    { count, always = false, atMs }: Pick<Hits, "count" | "always"> & { atMs: number },
   ): Allowance => {
     const { used, next } = counting.get(policy, first, second, atMs) ?? { used: 0, next: null };
     const resetMs = next === null ? windowMs : next - atMs;
     const left = { policy, limit, windowMs, resetMs };
     const remaining = limit - used - count;
     return remaining < 0
-      ? { ...left, allowed: false, remaining: Math.max(0, limit - used) }
+      ? { ...left, allowed: false, remaining: always ? 0 : Math.max(0, limit - used) }
       : { ...left, allowed: true, remaining };
   };
-  const take = ({ windows, clients, count }: Hits, atMs: number): Allowance => {
-    let tightest: Allowance | null = null;
-    for (const window of windows) {
-      const left = leftIn(window, clients, { count, atMs });
-      if (!left.allowed) return left;
-      if (tightest === null || left.remaining < tightest.remaining) tightest = left;
+  const take = ({ counters, count, always = false }: Hits, atMs: number): Allowance => {
+    const left: Allowance[] = [];
+    for (const counter of counters) {
+      const one = leftIn(counter, { count, always, atMs });
+      if (!one.allowed && !always) return one;
+      left.push(one);
     }
-    if (tightest === null) throw new Error("a hit counts in one window at least");
     // 0 only looks, and leaves no row.
-    for (const { policy, windowMs, grainMs } of count === 0 ? [] : windows) {
-      adding.run(policy, clients[0] ?? "", Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
+    for (const { window, clients } of count === 0 ? [] : counters) {
+      adding.run(window.policy, clients[0] ?? "", untilOf(window, atMs), count);
     }
-    return tightest;
+    return tightestOf(left);
   };
   const takeAll = (hits: readonly Hits[]): Allowance[] => {
     const atMs = now();
     sweep(atMs, hits.length);
     return hits.map((one) => take(one, atMs));
   };
-  const record = ({ policy, windowMs }: Window, hits: readonly ClientHits[]): number[] => {
-    const atMs = now();
-    return hits.map(({ clients: [first = "", second = first], count }) => {
-      adding.run(policy, first, atMs + windowMs, count);
-      return counting.get(policy, first, second, atMs)?.used ?? 0;
-    });
-  };
   const takingAll = db.transaction(takeAll);
   const taking = db.transaction((hits: Hits) => take(hits, now()));
-  const recording = db.transaction(record);
   return {
     take: (windows: readonly Window[], clients: readonly string[], count = 1): Allowance =>
-      taking.immediate({ windows, clients, count }),
-    /** What a window leaves a client, without a lock. */
-    look: (window: Window, clients: readonly string[]): Allowance =>
-      leftIn(window, clients, { count: 0, atMs: now() }),
-    /** Takes for many at once, in their order. */
+      taking.immediate({ counters: windows.map((window) => ({ window, clients })), count }),
+    look: (counter: Counter): Allowance => leftIn(counter, { count: 0, atMs: now() }),
     takeAll: (hits: readonly Hits[]): Allowance[] => takingAll.immediate(hits),
-    /** Counts hits that were let through already, many clients at once; answers what each has used now. */
-    record: (window: Window, hits: readonly ClientHits[]): number[] =>
-      recording.immediate(window, hits),
-    /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
     now,
     close: (): void => db.close(),
-  };
+  } satisfies Windows & { take: unknown };
 }
+
+const untilOf = ({ windowMs, grainMs }: Window, atMs: number): number =>
+  Math.ceil((atMs + windowMs) / grainMs) * grainMs;
 
 /** Takes out hits that are over, a few at a time: no one waits for a table of a million to be cleared. */
 function sweeper(db: Database, nowMs: number) {

@@ -1,5 +1,6 @@
 import type { Room } from "#content/contract/addresses.ts";
-import type { Allowance, Hits, Window, Windows } from "./sliding-window.ts";
+import type { Pending } from "./ahead.ts";
+import type { Allowance, Counter, Window } from "./sliding-window.ts";
 
 /** No network, a /24 or /48, takes more than this part of what all may store in a day. */
 const networksToFill = 10;
@@ -9,14 +10,24 @@ const looksMax = 10_000;
 
 type Look = Allowance & { lookedAtMs: number };
 
+type RoomOptions = {
+  bytesPerDay: number;
+  look: (counter: Counter) => Promise<Allowance>;
+  now: () => number;
+  /** Whether a room is looked at before a request; else only what is stored tells what is left, and a look that it is full no more. */
+  looksFirst: boolean;
+  /** Has what was stored counted soon; absent: it is counted with what comes next. */
+  onPending?: () => void;
+};
+
 /**
  * How many bytes senders without a key may store in a day: those of one network, and all together. Requests that are under
  * way are not seen, nor is for a second what other processes store: the limits on requests bound by how much a room is
  * overdrawn.
  */
-export function storageRooms(windows: Pick<Windows, "look" | "now">, bytesPerDay: number) {
+export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: RoomOptions) {
   const looks = new Map<string, Look>();
-  let stored = new Map<string, Hits>();
+  let stored = new Map<string, Pending>();
   const windowsOf = (room: Room): readonly [Window, Window] => {
     const window = { windowMs: 86_400_000, grainMs: 600_000 };
     const own = Math.floor(bytesPerDay / networksToFill);
@@ -37,38 +48,41 @@ export function storageRooms(windows: Pick<Windows, "look" | "now">, bytesPerDay
       { key: all.policy, window: all, clients: [""] },
     ];
   };
-  const look = ({ key, window, clients }: ReturnType<typeof countersOf>[number]): Look => {
-    const lookedAtMs = windows.now();
-    const last = looks.get(key);
-    if (last !== undefined && lookedAtMs - last.lookedAtMs < lookEveryMs) return last;
-    const { remaining, ...allowance } = windows.look(window, clients);
-    const left = remaining - (stored.get(key)?.count ?? 0);
-    const next = { ...allowance, remaining: left, lookedAtMs };
+  type RoomCounter = ReturnType<typeof countersOf>[number];
+  const note = ({ key }: RoomCounter, { remaining, ...allowance }: Allowance): Look => {
+    const left = remaining - (stored.get(key)?.hits.count ?? 0);
+    const next = { ...allowance, remaining: left, lookedAtMs: now() };
     if (looks.size >= looksMax) looks.clear();
     looks.set(key, next);
     return next;
   };
+  const lookAt = async (counter: RoomCounter): Promise<Look | null> => {
+    const last = looks.get(counter.key) ?? null;
+    const isRecent = last !== null && now() - last.lookedAtMs < lookEveryMs;
+    if (isRecent || (!looksFirst && (last === null || last.remaining >= 1))) return last;
+    return note(counter, await look(counter));
+  };
   return {
     /** What refuses a request of the network with this hash: its room, or that of all, is used up. Null: there is room. */
-    full: (room: Room, network: string): Allowance | null => {
-      const full = countersOf(room, network)
-        .map(look)
-        .find(({ remaining }) => remaining < 1);
-      return full === undefined ? null : { ...full, allowed: false, remaining: 0 };
+    full: async (room: Room, network: string): Promise<Allowance | null> => {
+      const looked = await Promise.all(countersOf(room, network).map(lookAt));
+      const full = looked.find((last) => last !== null && last.remaining < 1) ?? null;
+      return full === null ? null : { ...full, allowed: false, remaining: 0 };
     },
     /** Counts what was stored. */
     stored: (room: Room, network: string, bytes: number): void => {
-      for (const { key, window, clients } of countersOf(room, network)) {
-        const last = looks.get(key);
+      for (const counter of countersOf(room, network)) {
+        const last = looks.get(counter.key);
         if (last !== undefined) last.remaining -= bytes;
-        const before = stored.get(key)?.count ?? 0;
+        const count = (stored.get(counter.key)?.hits.count ?? 0) + bytes;
         // It is stored, so it counts even where there was less room.
-        const unlimited = [{ ...window, limit: Infinity }];
-        stored.set(key, { windows: unlimited, clients, count: before + bytes });
+        const hits = { counters: [counter], count, always: true };
+        stored.set(counter.key, { hits, onAnswer: (left) => void note(counter, left) });
       }
+      onPending?.();
     },
     /** What was stored since it was last asked, to be written with what is written anyway. */
-    takeStored: (): Hits[] => {
+    takeStored: (): Pending[] => {
       const taken = [...stored.values()];
       stored = new Map();
       return taken;

@@ -212,8 +212,8 @@ const all: readonly Action[] = Object.values(actions);
 
 /** The operator's JSON API. Who is no operator is refused before anything else is looked at; nothing is cached. */
 export function operatorRoutes(context: Context) {
-  const routes = new Elysia().derive(({ request }) => ({
-    operator: operatorOf(context, request).name,
+  const routes = new Elysia().derive(async ({ request }) => ({
+    operator: (await operatorOf(context, request)).name,
   }));
   for (const entry of all) {
     const { operation } = entry;

@@ -21,7 +21,7 @@ import {
   followThroughsByDay,
 } from "#content/operation/activity-store.ts";
 import { lastBackup } from "#content/operation/backup-store.ts";
-import { healthWarnings } from "#content/operation/health.ts";
+import { healthWarnings, limitsAlone } from "#content/operation/health.ts";
 import {
   countedSince,
   firstChangeAfter,
@@ -63,14 +63,14 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
       newest_change: newest,
     },
   };
-  return { ...health, warnings: [...storeWarnings(store), ...healthWarnings(health)] };
+  return { ...health, warnings: [...storeWarnings(context), ...healthWarnings(health)] };
 }
 
-/** That nothing is written any more, for what happened to the files of the store. */
-function storeWarnings(store: OperatorContext["store"]): string[] {
+/** That nothing is written any more, for what happened to the files of the store, or that limits are not shared. */
+function storeWarnings({ store, limits }: OperatorContext): string[] {
   try {
     store.assertInPlace();
-    return [];
+    return limits?.alone() === true ? [limitsAlone] : [];
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }

@@ -19,6 +19,7 @@ export type OperatorContext = Pick<
   "store" | "clock" | "config" | "secrets" | "publication" | "waitForPublication" | "stopping"
 > & {
   readonly curated: Pick<Context["curated"], "lookAgain">;
+  readonly limits?: Pick<Context["limits"], "alone">;
   readonly chain: {
     readonly cluster: string;
     readonly caip2: string;
@@ -45,43 +46,48 @@ export type Claimed = { token: string | null; name?: string; place: "desk" | "ap
  * network before is let in again, however many failures there were: no one locks an operator out. Source: the promises
  * of the spec, 10.
  */
-export function checkToken(
+export async function checkToken(
   context: OperatorCheck,
   request: Request,
   { token, name = "", place }: Claimed,
-): TokenAnswer {
+): Promise<TokenAnswer> {
   // Who gives no token guesses none.
   if (token === null) return { kind: "unknown_token" };
   const { secrets, limits, activity } = context;
   const found = known(secrets.adminTokens, token);
   // Asked for every token, so that time does not tell a right one while the client is locked out.
-  const isKnown = limits.knowsOperator(request, found ?? "", 0);
-  const looked = limits.adminFailures(request, name, 0);
-  if (looked.remaining === 0 && (found === null || !isKnown)) {
+  const [isKnown, looked] = await Promise.all([
+    limits.knowsOperator(request, found ?? "", 0),
+    limits.adminFailures(request, name, 0),
+  ]);
+  const lockedOut = ({ resetMs }: { resetMs: number }): TokenAnswer => {
     activity.count("limited:admin");
-    return { kind: "locked_out", resetMs: looked.resetMs };
-  }
+    return { kind: "locked_out", resetMs };
+  };
+  if (looked.remaining === 0 && (found === null || !isKnown)) return lockedOut(looked);
   if (found !== null) {
-    limits.knowsOperator(request, found, 1);
+    void limits.knowsOperator(request, found, 1);
     return { kind: "operator", name: found };
   }
-  limits.adminFailures(request, name, 1);
-  noteFailure(context, request, { name, place });
+  // Others may have failed since: of those that come together, at any service, no more are answered than may fail.
+  const failed = await limits.adminFailures(request, name, 1);
+  if (!failed.allowed) return lockedOut(failed);
+  await noteFailure(context, request, { name, place });
   return { kind: "unknown_token" };
 }
 
 /** Who tried is a hash that changes daily; the name stands in the audit log only when it is an operator's. */
-function noteFailure(
+async function noteFailure(
   { secrets, limits, activity, config, log, store, clock }: OperatorCheck,
   request: Request,
   { name, place }: Required<Pick<Claimed, "name" | "place">>,
-): void {
+): Promise<void> {
   const at = clock().getTime();
   const client = keyedHash(secrets.dailyHashKey, `${isoDay(at)} ${networkOf(request, config)}`);
   const operator = secrets.adminTokens.find((one) => one.name === name)?.name ?? "unknown";
   activity.count("access:failed_sign_ins");
   log.warn({ client, operator, place }, "sign-in failed");
-  const count = limits.auditsFailures();
+  const count = await limits.auditsFailures();
   if (count === 0) return;
   const detail = { client, count };
   const entry = { operator, action: "sign_in.failed", subject: place, detail, at };
@@ -96,8 +102,11 @@ function noteFailure(
  * The operator who sent this request, by `Authorization: Bearer <token>`. Throws Refused: 401, or 429 for a
  * client that is locked out, whatever it sends.
  */
-export function operatorOf(context: OperatorCheck, request: Request): { name: string } {
-  const answer = checkToken(context, request, { token: bearerOf(request), place: "api" });
+export async function operatorOf(
+  context: OperatorCheck,
+  request: Request,
+): Promise<{ name: string }> {
+  const answer = await checkToken(context, request, { token: bearerOf(request), place: "api" });
   if (answer.kind === "operator") return { name: answer.name };
   if (answer.kind === "locked_out") {
     throw new Refused({

@@ -18,6 +18,8 @@ const runwayDaysMin = 7;
 
 /** Said at the start and on the health page. */
 export const untrustedProxy = says.untrusted_proxy;
+/** Of limits that this process cannot share at present. */
+export const limitsAlone = says.limits_alone;
 
 type Health = Omit<OperatorHealth, "warnings">;
 

@@ -64,18 +64,18 @@ test("requests without a token lock nobody out", async () => {
   expect(await bearer(ada, "10.2.0.1")).toBe(200);
 });
 
-test("each time an operator is let in counts for 30 days, not only the first", () => {
+test("each time an operator is let in counts for 30 days, not only the first", async () => {
   let days = 0;
   const { config, secrets, log } = service.context;
   const limits = openLimits(":memory:", { config, secrets, log }, () => days * 86_400_000);
   const request = new Request("http://localhost/desk");
   const isKnown = () => limits.knowsOperator(request, "ada", 0);
-  expect(isKnown()).toBe(false);
-  for (days of [1, 25]) limits.knowsOperator(request, "ada", 1);
+  expect(await isKnown()).toBe(false);
+  for (days of [1, 25]) await limits.knowsOperator(request, "ada", 1);
   days = 50;
-  expect(isKnown()).toBe(true);
+  expect(await isKnown()).toBe(true);
   days = 57;
-  expect(isKnown()).toBe(false);
+  expect(await isKnown()).toBe(false);
   limits.close();
 });
 

@@ -41,6 +41,21 @@ export const leases = sqliteTable("leases", {
   until: integer().notNull(),
 });
 
+/** What services on a libSQL server counted toward their limits together; beside an embedded file each folder has a file of its own. */
+export const limitHits = sqliteTable(
+  "limit_hits",
+  {
+    policy: text().notNull(),
+    client: text().notNull(), // A keyed hash, or the name of an agent or operator.
+    until: integer().notNull(), // When it counts no more.
+    count: integer().notNull(),
+  },
+  (h) => [
+    primaryKey({ columns: [h.policy, h.client, h.until] }),
+    index("limit_hits_by_until").on(h.until),
+  ],
+);
+
 /** Of webhooks, which are gone: unused. */
 export const webhookCursors = sqliteTable("webhook_cursors", {
   name: text({ enum: ["changes", "donations"] }).primaryKey(),
