@@ -1,9 +1,14 @@
-import { and, asc, between, count, eq, gt, max, ne, sql } from "drizzle-orm";
+import { and, asc, between, exists, gt, max, ne, sql } from "drizzle-orm";
 import type { CauseList } from "#content/contract/cause.ts";
 import causes from "#content/editorial/causes.json";
 import type { Queryable } from "#content/store/open.ts";
 import { inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
-import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
+import {
+  listings,
+  listTotals,
+  nonprofits,
+  sitemapChunks,
+} from "#content/store/tables/nonprofits.ts";
 import { countryName } from "./country.ts";
 import { recordsById } from "./record-store.ts";
 
@@ -64,18 +69,19 @@ export async function listCounts(
   store: Queryable,
   lists?: readonly string[],
 ): Promise<Map<string, number>> {
+  const { list, members } = listTotals;
+  const isAsked = lists === undefined ? undefined : inValues(list, lists);
   const counts = await store.db
-    .select({ list: listings.list, count: count() })
-    .from(listings)
-    .where(lists === undefined ? undefined : inValues(listings.list, lists))
-    .groupBy(listings.list)
-    .orderBy(listings.list);
-  return new Map(counts.map((row) => [row.list, row.count]));
+    .select({ list, members })
+    .from(listTotals)
+    .where(and(gt(members, 0), isAsked))
+    .orderBy(list);
+  return new Map(counts.map((row) => [row.list, row.members]));
 }
 
 /** How many stand in one list. */
-export const countInList = (store: Queryable, list: string): Promise<number> =>
-  store.db.$count(listings, eq(listings.list, list));
+export const countInList = async (store: Queryable, list: string): Promise<number> =>
+  (await listCounts(store, [list])).get(list) ?? 0;
 
 /** The next ids after `after`, ascending, of all nonprofits, withdrawn ones too. */
 export async function nonprofitIdsAfter(
@@ -114,7 +120,7 @@ export async function causeList(store: Queryable): Promise<CauseList> {
 
 export type CountryCount = { code: string; name: string; count: number };
 
-/** The countries in which a nonprofit stands, by name. Index: listings_by_list_order. */
+/** The countries in which a nonprofit stands, by name. */
 export const countryList = async (store: Queryable): Promise<CountryCount[]> =>
   [...(await listCounts(store))]
     .flatMap(([list, found]) => {
@@ -137,18 +143,21 @@ export const sitemapEntries = (
     .where(and(between(nonprofits.id, after + 1, last), ne(nonprofits.status, "withdrawn")))
     .orderBy(asc(nonprofits.id));
 
-/** The newest change within each run of `size` ids that lists anybody; chunks count from 1. */
-export async function sitemapChunks(
+/** Nonprofits, by id, in one chunk; the triggers of the table `sitemap_chunks` say the same number. */
+export const sitemapChunkSize = 1_000;
+
+/** The newest change within each chunk of ids that lists anybody; chunks count from 1. */
+export const listedChunks = (
   store: Queryable,
-  size: number,
-): Promise<{ chunk: number; updated_at: number }[]> {
-  // A bound number arrives as a float, and a float division would give every id a chunk of its own.
-  const chunk = sql<number>`(${nonprofits.id} - 1) / CAST(${size} AS INTEGER) + 1`.as("chunk");
-  const found = await store.db
-    .select({ chunk, updated_at: max(nonprofits.updated_at) })
-    .from(nonprofits)
-    .where(ne(nonprofits.status, "withdrawn"))
-    .groupBy(sql`chunk`)
-    .orderBy(sql`chunk`);
-  return found.map((row) => ({ chunk: row.chunk, updated_at: row.updated_at ?? 0 }));
-}
+): Promise<{ chunk: number; updated_at: number }[]> => {
+  const { chunk, updated_at } = sitemapChunks;
+  const first = sql`(${chunk} - 1) * ${sql.raw(String(sitemapChunkSize))} + 1`;
+  const last = sql`${chunk} * ${sql.raw(String(sitemapChunkSize))}`;
+  const isListed = and(between(nonprofits.id, first, last), ne(nonprofits.status, "withdrawn"));
+  const listed = store.db.select({ id: nonprofits.id }).from(nonprofits).where(isListed);
+  return store.db
+    .select({ chunk, updated_at })
+    .from(sitemapChunks)
+    .where(exists(listed))
+    .orderBy(chunk);
+};

@@ -28,7 +28,7 @@ export type Drawing = BuildInputs & { readonly renderer: Renderer };
  */
 export type Source = Drawing & {
   readonly store: Store;
-  /** Where nonprofits stand in lists: as the store has it, or later than the changes that are being published. */
+  /** Where nonprofits stand in lists. */
   readonly lists: ListIndex;
   /** What the bundle has to take away; absent: nothing yet. */
   readonly dataPackage?: () => DataPackage | null;
@@ -49,7 +49,7 @@ export type DocumentKind<Needs = Source> = {
 
 /** What is known of a changed nonprofit. */
 export type KnownPlaces = {
-  /** Its place, from 0, in each list where it stands. */
+  /** Its place, from 0, in each list where it stands; Infinity where it is on no page of the bundle. */
   places: ReadonlyMap<string, number>;
   /** The slugs in the published list of those that want help; null when no one knows. */
   needs: ReadonlySet<string> | null;

@@ -1,5 +1,10 @@
 import causes from "#content/editorial/causes.json";
-import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
+import {
+  listCounts,
+  listedChunks,
+  sitemapChunkSize,
+  sitemapEntries,
+} from "#content/nonprofit/list-store.ts";
 import { pageAddress, staticPages } from "#site/parts/address.ts";
 import {
   type DocumentKey,
@@ -12,20 +17,18 @@ import {
 } from "./document.ts";
 import { movesLists, profileIn } from "./staleness.ts";
 
-/** Nonprofits, by id, in one sitemap file. A chunk of profiles is smaller than it may be, so that a change rewrites less. */
-const chunkSize = 10_000;
 const keyOf = (chunk: number): DocumentKey => `sitemap ${chunk}`;
 
-/** The profiles of one run of ids. */
+/** The profiles of one run of ids: a chunk is smaller than it may be, so that a change rewrites less. */
 export const sitemap: DocumentKind = {
   ...oneByOne(
     "sitemap",
     async function* ({ store }) {
-      for (const { chunk } of await sitemapChunks(store, chunkSize)) yield [keyOf(chunk)];
+      for (const { chunk } of await listedChunks(store)) yield [keyOf(chunk)];
     },
     async (source: Source, chunk) => {
-      const last = Number(chunk) * chunkSize;
-      const profiles = await sitemapEntries(source.store, { after: last - chunkSize, last });
+      const last = Number(chunk) * sitemapChunkSize;
+      const profiles = await sitemapEntries(source.store, { after: last - sitemapChunkSize, last });
       const path = `sitemaps/${chunk}.xml`;
       if (profiles.length === 0) return { path, body: null };
       return fileOf(source, "/sitemaps/[chunk].xml", { profiles }, path);
@@ -33,14 +36,14 @@ export const sitemap: DocumentKind = {
   ),
   staleLater: (change) => {
     const id = profileIn(change);
-    return id === null ? [] : [keyOf(Math.floor((id - 1) / chunkSize) + 1)];
+    return id === null ? [] : [keyOf(Math.floor((id - 1) / sitemapChunkSize) + 1)];
   },
 };
 
 /** The file that names all other sitemaps. */
 export const sitemapIndex = kindOfOne(
   "sitemap-index",
-  single("/sitemap.xml", async ({ store }) => ({ chunks: await sitemapChunks(store, chunkSize) }), {
+  single("/sitemap.xml", async ({ store }) => ({ chunks: await listedChunks(store) }), {
     staleAfter: (change) => profileIn(change) !== null,
   }),
 );

@@ -60,8 +60,6 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<M
   const changes = (await changesAfter(source.store, job.after, listChangesMax)).filter(
     ({ sequence }) => sequence <= job.upTo,
   );
-  const moved = new Set(changes.flatMap(({ moved_lists }) => moved_lists));
-  source.lists.follow({ ...job, moved: [...moved] });
   const keys = await staleKeys(context, changes);
   for (const number of job.feedFiles) keys.add(feedKey(number));
   const made: MadeLists = { keys: [...keys], files: [], removed: [], failed: [] };

@@ -21,8 +21,6 @@ export async function runProfileJob(context: PublisherContext): Promise<number> 
   const changes = await changesAfter(source.store, from, changesPerReleaseMax);
   const last = changes.at(-1);
   if (last === undefined) return 0;
-  const moved = changes.flatMap(({ moved_lists }) => moved_lists);
-  source.lists.follow({ after: from, upTo: last.sequence, moved });
   const keys = [...(await staleKeys(context, changes))];
   const isBurst = changes.length > changesWithLists;
   await publishKeys(context, isBurst ? keys.filter((key) => !isListPage(key)) : keys, {

@@ -62,7 +62,6 @@ export async function aSite(
     save: (after, before = []) => {
       const saves = after.map((one, at) => ({ before: before[at] ?? null, after: one }));
       const now = new Date("2026-11-01T12:00:00Z");
-      lists.follow({ after: -2, upTo: -1, moved: [] });
       return store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now }));
     },
     page: async (key, under = "") => {

@@ -245,3 +245,17 @@ export const listings = sqliteTable(
       .where(sql`list = 'all'`),
   ],
 );
+
+/** What each list sums up to: triggers keep it as places in lists come and go, so that no one counts a million rows. */
+export const listTotals = sqliteTable("list_totals", {
+  list: text().primaryKey(),
+  members: integer().notNull(),
+  verified: integer().notNull(),
+  people: real().notNull(), // Beneficiaries in a year.
+});
+
+/** The newest change within each 1,000 ids, for the index of sitemaps; triggers keep it. Chunks count from 1. */
+export const sitemapChunks = sqliteTable("sitemap_chunks", {
+  chunk: integer().primaryKey(),
+  updated_at: integer().notNull(),
+});

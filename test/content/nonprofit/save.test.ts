@@ -5,6 +5,7 @@ import { structuredFields } from "#content/contract/enrichment.ts";
 import type { StoredProvenance } from "#content/nonprofit/record.ts";
 import { saveDirectoryFact, saveNonprofits } from "#content/nonprofit/save.ts";
 import { wantedFields } from "#content/contract/enrichment.ts";
+import { listedChunks } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
@@ -151,4 +152,42 @@ test("a directory fact that is so already changes nothing", async () => {
   await store.write((tx) => saveDirectoryFact(tx, fact));
   await store.write((tx) => saveDirectoryFact(tx, { ...fact, now: new Date() }));
   expect(await store.db.$count(changes)).toBe(before + 1);
+});
+
+test("the totals of lists are what their places add up to, and the sitemaps' days the newest", async () => {
+  const changed = fc.record({
+    id: fc.nat({ max: 5 }),
+    verified: fc.constantFrom(0 as const, 1 as const),
+    beneficiaries_per_year: fc.option(fc.nat({ max: 10_000 })),
+    country_code: fc.constantFrom("KE", "NO", null),
+    status: fc.constantFrom("listed" as const, "withdrawn" as const),
+  });
+  const held = await openStore({ url: ":memory:" });
+  const known = new Map<number, Awaited<ReturnType<typeof saveNonprofits>>[number]>();
+  let day = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(changed, { maxLength: 5 }), async (edits) => {
+      for (const { id, ...edit } of edits) {
+        const before = known.get(id) ?? null;
+        const after = { ...(before ?? aNonprofit({ slug: `n-${id}` })), ...edit };
+        const at = { origin: "test", now: new Date(++day * 1_000) };
+        const [saved] = await held.write((tx) => saveNonprofits(tx, [{ before, after }], at));
+        if (saved !== undefined) known.set(id, saved);
+      }
+      const { rows } = await held.raw.execute(`
+        SELECT list, count(*) AS members, sum(n.verified) AS verified, total(n.beneficiaries_per_year) AS people
+        FROM listings JOIN nonprofits AS n ON n.id = nonprofit_id GROUP BY list ORDER BY list`);
+      const totals = await held.raw.execute(
+        "SELECT * FROM list_totals WHERE members > 0 ORDER BY list",
+      );
+      expect(totals.rows.map((row) => Object.values(row))).toEqual(
+        rows.map((row) => Object.values(row)),
+      );
+      const newest = Math.max(...[...known.values()].map(({ updated_at }) => updated_at));
+      const isListed = [...known.values()].some(({ status }) => status !== "withdrawn");
+      expect(await listedChunks(held)).toEqual(isListed ? [{ chunk: 1, updated_at: newest }] : []);
+    }),
+    { numRuns: 30 },
+  );
+  held.close();
 });
