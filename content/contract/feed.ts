@@ -62,14 +62,6 @@ export type FeedState = z.infer<typeof FeedState>;
 /** A path in the bundle: plain segments, no leading slash. A mirror writes no other. */
 export const BundlePath = z.string().min(1).max(1_024).refine(isPlainPath, "a plain relative path");
 
-/** GET /snapshot/manifest/{00..ff}.json: the files whose path's SHA-256 begins with this byte. */
-export const ManifestShard = named("ManifestShard", {
-  shard: z.string().regex(/^[0-9a-f]{2}$/),
-  files: z.array(z.object({ path: BundlePath, sha256, size: z.int().min(0) })),
-});
-export type ManifestShard = z.infer<typeof ManifestShard>;
-export type ManifestEntry = ManifestShard["files"][number];
-
 const ShardReference = z.object({
   path: BundlePath,
   sha256,
@@ -78,6 +70,15 @@ const ShardReference = z.object({
   bytes: z.int().min(0).describe("Of the files that the shard lists"),
 });
 export type ShardReference = z.infer<typeof ShardReference>;
+
+/** GET /snapshot/manifest/{shard}.json: the files whose path's SHA-256 begins so, or, where they are many, lists of these. */
+export const ManifestShard = named("ManifestShard", {
+  shard: z.string().regex(/^[0-9a-f]{2,4}$/),
+  files: z.array(z.object({ path: BundlePath, sha256, size: z.int().min(0) })).optional(),
+  parts: z.array(ShardReference).optional().describe("In place of files: 16 or 256 lists"),
+});
+export type ManifestShard = z.infer<typeof ManifestShard>;
+export type ManifestEntry = NonNullable<ManifestShard["files"]>[number];
 
 /** When a list was issued, and until when a mirror may take it for the newest one. */
 export const ListIssue = z.object({

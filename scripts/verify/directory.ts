@@ -14,7 +14,7 @@ import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { everyPath } from "#content/runtime/files.ts";
 import { retry } from "#content/runtime/retry.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
-import { shardNames, shardOf } from "#site/bundle/signed-list.ts";
+import { namesBelow } from "#site/bundle/signed-list.ts";
 import { jsonOf, keysIn, keysNamed, readBytes, textOf, Unproven, unreadable } from "./source.ts";
 
 /** Reads a file of a published directory by its path; none beyond `bytesMax` is read. */
@@ -95,41 +95,63 @@ function refuseOdd({ issue: { expires_at }, files, bytes, shards }: BundleManife
   const sumOf = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
   const adds = sumOf("files") === files && sumOf("bytes") === bytes;
   if (!adds) throw badList("its parts do not add up to its totals");
-  const isPlain = shards.every(
-    ({ path, size }, at) => path === feedPaths.shard(shardNames[at] ?? "") && size <= shardBytesMax,
-  );
-  if (!isPlain) throw badList("one of its parts has another name or size");
+  if (!isList(shards, "")) throw badList("one of its parts has another name or size");
 }
 
-/** Works on every file that a list vouches for, but the list's own: a few shards at a time, in each one by one. */
+/**
+ * Works on every file that a list vouches for, but the list's own in the root: a few shards at a time, in each one by one. A
+ * shard of a long list names further ones, which are files like others.
+ */
 const eachEntry = (
   read: ReadFile,
   { manifest }: SignedList,
   work: (entry: ManifestEntry) => Promise<void> | void,
-): Promise<void> =>
-  eachAtMost(8, manifest.shards, async (shard) => {
+): Promise<void> => {
+  const follow = async (shard: ShardReference): Promise<void> => {
     const bytes = await read(shard.path, shard.size);
     if (digestOf(bytes) !== shard.sha256) {
       const words = `REFUSED: ${shard.path} is not what the signed list says. Either the directory changed while it was read, then fetch and check again, or somebody altered it.`;
       throw new Unproven("altered", 1, words, { path: shard.path });
     }
-    for (const entry of entriesOf(bytes, shard)) await work(entry);
-  });
+    const { files, parts } = entriesOf(bytes, shard);
+    for (const entry of files) await work(entry);
+    for (const part of parts) {
+      await follow(part);
+      await work(part);
+    }
+  };
+  return eachAtMost(8, manifest.shards, follow);
+};
 
-/** The files of a shard; refuses one that names a path that leads elsewhere, or that is another's. */
-function entriesOf(bytes: Uint8Array, { path: own, ...totals }: ShardReference): ManifestEntry[] {
-  const shard = ManifestShard.safeParse(jsonOf(textOf(bytes)));
-  if (!shard.success) {
-    const [issue] = shard.error.issues;
+/** The files of a shard, or its lists; refuses one that names a path that leads elsewhere, or that is another's. */
+function entriesOf(bytes: Uint8Array, { path: own, ...totals }: ShardReference) {
+  const read = ManifestShard.safeParse(jsonOf(textOf(bytes)));
+  if (!read.success) {
+    const [issue] = read.error.issues;
     throw badList(`${own}: ${issue?.path.join(".")}: ${issue?.message}`);
   }
-  const { files } = shard.data;
-  const isStray = (path: string) => isManifestPath(path) || feedPaths.shard(shardOf(path)) !== own;
+  const { shard, files = [], parts = [] } = read.data;
+  const isStray = (path: string) => isManifestPath(path) || !digestOf(path).startsWith(shard);
   const stray = files.find(({ path }) => isStray(path));
   if (stray !== undefined) throw badList(`${own} lists ${JSON.stringify(stray.path)}`);
-  const sum = files.reduce((total, { size }) => total + size, 0);
-  if (files.length === totals.files && sum === totals.bytes) return files;
+  const isWhole = parts.length === 0 || isList(parts, shard);
+  const listed = files.map(({ size }) => ({ files: 1, bytes: size }));
+  const sumOf = (of: "files" | "bytes") =>
+    [...listed, ...parts].reduce((sum, one) => sum + one[of], 0);
+  const adds = sumOf("files") === totals.files && sumOf("bytes") === totals.bytes;
+  if (feedPaths.shard(shard) === own && isWhole && adds) return { files, parts };
   throw badList(`${own} differs from its totals`);
+}
+
+/** Whether these are all lists below one, 16 or 256, each of its name and no greater than it may be. */
+function isList(parts: readonly ShardReference[], name: string): boolean {
+  const names = namesBelow(name, name.length + (parts.length === 16 ? 1 : 2));
+  return (
+    parts.length === names.length &&
+    parts.every(
+      ({ path, size }, at) => path === feedPaths.shard(names[at] ?? "") && size <= shardBytesMax,
+    )
+  );
 }
 
 const badList = (reason: string) =>
@@ -156,8 +178,13 @@ export async function addressesOf(url: string, pins: ListPins) {
   const readAll = async () => {
     const list = await readList(read, pins);
     const paths: string[] = [];
-    await eachEntry(read, list, ({ path }) => void paths.push(path));
-    return { list, addresses: [...paths, ...ownPaths(list)].map(addressOf) };
+    const lists: string[] = [];
+    await eachEntry(
+      read,
+      list,
+      ({ path }) => void (isManifestPath(path) ? lists : paths).push(path),
+    );
+    return { list, addresses: [...paths, ...lists, ...ownPaths(list)].map(addressOf) };
   };
   const outcome = await retry(
     () => readAll().catch((error: unknown) => ({ error })),

@@ -21,72 +21,138 @@ export type UnissuedList = Omit<BundleManifest, "version" | "issue">;
 
 type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 
-/** The names of the shards, in the order of the list. */
-export const shardNames = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2, "0"));
+/** Files in one shard on average, at most: a change of one rewrites its whole shard. */
+const filesPerShardMax = 1_000;
 
+/** How many digits of its path's SHA-256 tell in which shard a file is listed: 2 to 4, more where there are more files. */
+const shardDigits = (files: number, perShard: number): number =>
+  [2, 3].find((digits) => files <= 16 ** digits * perShard) ?? 4;
+
+/** The names of the lists below one, in its order: 256 in the root, named ""; below these as many as the digits allow. */
+export const namesBelow = (name: string, digits: number): string[] => {
+  const own = name === "" ? 2 : digits - name.length;
+  return Array.from({ length: 16 ** own }, (_, at) => name + at.toString(16).padStart(own, "0"));
+};
+
+const shardsFolder = feedPaths.shard("").slice(0, -".json".length);
 const encoder = new TextEncoder();
 
-/** The shard that lists a path: the first byte of its SHA-256. */
-export const shardOf = (path: string): string => digestOf(path).slice(0, 2);
+type Changed = { path: string; hash: string; file: { digest: string; size: number } | null };
 
 /**
- * Lists every file of the bundle with its SHA-256, in 256 shards and a list of these. Only shards with changed paths
- * are written, unless `full` or when the older ones are not at hand. The outcome depends on the files alone, not on
- * the way that led to them. `own` are files that will be committed together with the manifest. Answers the shards to
- * write, the list, and the release of whose files it tells.
+ * Lists every file of the bundle with its SHA-256, in shards and a list of these; those of many files in two levels, so that
+ * what a change costs does not grow with the bundle. Only shards with changed paths are written, unless `full` or when the
+ * older ones are not at hand. The outcome depends on the files alone, not on the way that led to them. `own` are files that
+ * will be committed together with the manifest. Answers the shards to write, those that are no more, the list, and the
+ * release of whose files it tells.
  */
 export function draftManifest(
   parts: ManifestParts,
-  { full, own }: { full: boolean; own: readonly NewFile[] },
-) {
+  {
+    full,
+    own,
+    perShard = filesPerShardMax,
+  }: { full: boolean; own: readonly NewFile[]; perShard?: number },
+): { files: NewFile[]; removed: string[]; root: UnissuedList; release: number } {
   const { manifest, blobs } = parts;
-  const known = full ? null : knownShards(parts);
-  const since = known === null ? manifest.state().current_release : manifest.state().listed_release;
+  const known = full ? [] : knownShards(parts);
+  const { current_release, listed_release } = manifest.state();
   // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
-  const spool = known === null ? spoolShards(parts) : null;
-  const release = manifest.state().current_release;
-  const byShard = Map.groupBy(overlaySince(manifest, since, own), ([path]) => shardOf(path));
-  const references: ShardReference[] = [];
-  const files: NewFile[] = [];
-  for (const shard of shardNames) {
-    const changed = byShard.get(shard);
-    const before = known?.get(shard);
-    if (before !== undefined && changed === undefined) {
-      references.push(before);
-      continue;
-    }
-    const entries = withChanges(spool?.read(shard) ?? entriesOf(parts, before), changed ?? []);
-    const body = encoder.encode(
-      `${JSON.stringify({ shard, files: entries } satisfies ManifestShard)}\n`,
-    );
-    const file = { path: feedPaths.shard(shard), digest: blobs.put(body), size: body.length };
-    files.push(file);
-    references.push({
-      path: file.path,
-      sha256: file.digest,
-      size: file.size,
-      files: entries.length,
-      bytes: entries.reduce((sum, { size }) => sum + size, 0),
-    });
-  }
+  const spool = known.length === 0 ? spoolShards(parts) : null;
+  const since = spool === null ? listed_release : current_release;
+  const { current_release: release } = manifest.state();
+  const overlay = [...overlaySince(manifest, since, own)];
+  const changed = overlay.map(([path, file]) => ({ path, file, hash: digestOf(path) }));
+  const digits = shardDigits(spool?.count(changed) ?? totalOf(known, "files"), perShard);
+  const writer = shardWriter(blobs, digits, spool?.read);
+  const shards = writer.listsBelow("", known, changed);
   spool?.close();
-  return { files, root: rootOf(references), release };
+  const root = { files: totalOf(shards, "files"), bytes: totalOf(shards, "bytes"), shards };
+  const { files } = writer;
+  if (spool !== null) return { files, removed: otherShards(manifest, files), root, release };
+  return writer.isLost() || shardDigits(root.files, perShard) !== digits
+    ? draftManifest(parts, { full: true, own, perShard })
+    : { files, removed: [], root, release };
 }
 
-/** What the current shards are, when they can be built upon. */
-function knownShards({ manifest, blobs }: ManifestParts): Map<string, ShardReference> | null {
+function otherShards(manifest: Manifest, files: readonly NewFile[]): string[] {
+  const written = new Set(files.map(({ path }) => path));
+  const held = manifest.under(shardsFolder).map(({ path }) => path);
+  return held.filter((path) => !written.has(path));
+}
+
+/** Writes the shards that changes are in. `readAll`: where entries come from when nothing older counts. */
+function shardWriter(
+  blobs: ManifestParts["blobs"],
+  digits: number,
+  readAll: ((shard: string) => ManifestEntry[]) | undefined,
+) {
+  const files: NewFile[] = [];
+  let isLost = false;
+  const heldIn = (before: ShardReference | undefined): ManifestShard | null => {
+    if (before === undefined) return null;
+    if (blobs.has(before.sha256)) return JSON.parse(blobs.read(before.sha256).toString());
+    isLost = true;
+    return null;
+  };
+  const written = (list: ManifestShard, totals: Pick<ShardReference, "files" | "bytes">) => {
+    const body = encoder.encode(`${JSON.stringify(list)}\n`);
+    const path = feedPaths.shard(list.shard);
+    const file = { path, digest: blobs.put(body), size: body.length };
+    files.push(file);
+    return { path, sha256: file.digest, size: file.size, ...totals };
+  };
+  const list = (shard: string, before: ShardReference | undefined, changes: readonly Changed[]) => {
+    const held = heldIn(before);
+    const isLeaf = shard.length === digits;
+    // It was split by another rule.
+    if (held !== null && (held.files === undefined) === isLeaf) isLost = true;
+    if (!isLeaf) {
+      const parts = listsBelow(shard, held?.parts ?? [], changes);
+      return written(
+        { shard, parts },
+        { files: totalOf(parts, "files"), bytes: totalOf(parts, "bytes") },
+      );
+    }
+    const entries = withChanges(readAll?.(shard) ?? held?.files ?? [], changes);
+    const bytes = entries.reduce((sum, { size }) => sum + size, 0);
+    return written({ shard, files: entries }, { files: entries.length, bytes });
+  };
+  /** The lists below one, those without changes as they were. */
+  const listsBelow = (
+    name: string,
+    held: readonly ShardReference[],
+    changed: readonly Changed[],
+  ): ShardReference[] => {
+    const names = namesBelow(name, digits);
+    const byName = Map.groupBy(changed, ({ hash }) => hash.slice(0, names[0]?.length));
+    return names.map((each, at) => {
+      const [before, changes] = [held[at], byName.get(each)];
+      return before !== undefined && changes === undefined
+        ? before
+        : list(each, before, changes ?? []);
+    });
+  };
+  return { listsBelow, files, isLost: () => isLost };
+}
+
+const totalOf = (lists: readonly ShardReference[], of: "files" | "bytes"): number =>
+  lists.reduce((sum, list) => sum + list[of], 0);
+
+/** What the current shards are; none when they cannot be built upon. */
+function knownShards({ manifest, blobs }: ManifestParts): ShardReference[] {
   const { listed_release, listed_inputs, inputs_digest } = manifest.state();
   // Assets of an older site leave the list without leaving the bundle: no release tells.
-  if (listed_release === 0 || listed_inputs !== inputs_digest) return null;
+  if (listed_release === 0 || listed_inputs !== inputs_digest) return [];
   // What was removed in a release that is not kept any more is not known.
-  if (manifest.oldestRelease() > listed_release + 1) return null;
+  if (manifest.oldestRelease() > listed_release + 1) return [];
   const root = manifest.find(feedPaths.manifest);
-  if (root === null || !blobs.has(root.digest)) return null;
+  if (root === null || !blobs.has(root.digest)) return [];
   const { shards } = JSON.parse(blobs.read(root.digest).toString()) as BundleManifest;
   const whole = shards.every(
     ({ path, sha256 }) => manifest.find(path)?.digest === sha256 && blobs.has(sha256),
   );
-  return whole ? new Map(shards.map((shard, at) => [shardNames[at] ?? "", shard])) : null;
+  return whole ? shards : [];
 }
 
 function overlaySince(
@@ -107,26 +173,16 @@ function overlaySince(
   return overlay;
 }
 
-function entriesOf({ blobs }: ManifestParts, before: ShardReference | undefined): ManifestEntry[] {
-  if (before === undefined) return [];
-  return (JSON.parse(blobs.read(before.sha256).toString()) as ManifestShard).files;
-}
-
 function withChanges(
   entries: readonly ManifestEntry[],
-  changes: readonly (readonly [string, { digest: string; size: number } | null])[],
+  changes: readonly Changed[],
 ): ManifestEntry[] {
   const files = new Map(entries.map((entry) => [entry.path, entry]));
-  for (const [path, file] of changes) {
+  for (const { path, file } of changes) {
     if (file === null) files.delete(path);
     else files.set(path, { path, sha256: file.digest, size: file.size });
   }
   return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-function rootOf(shards: ShardReference[]): UnissuedList {
-  const total = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
-  return { files: total("files"), bytes: total("bytes"), shards };
 }
 
 /** All files of the bundle, sorted into shards on the disk: a million of them are too many for memory. */
@@ -135,7 +191,7 @@ function spoolShards({ manifest, blobs }: ManifestParts) {
   rmSync(path, { recursive: true, force: true });
   const spool = new Database(path, { create: true });
   spool.run("PRAGMA journal_mode = OFF");
-  spool.run("CREATE TABLE files (shard TEXT, path TEXT, sha256 TEXT, size INTEGER)");
+  spool.run("CREATE TABLE files (hash TEXT, path TEXT, sha256 TEXT, size INTEGER)");
   const adding = spool.query("INSERT INTO files VALUES (?, ?, ?, ?)");
   const listed = manifest.db.query<NewFile, []>(
     "SELECT path, digest, size FROM files WHERE doomed_at IS NULL",
@@ -143,16 +199,26 @@ function spoolShards({ manifest, blobs }: ManifestParts) {
   const addAll = spool.transaction(() => {
     for (const file of listed.iterate()) {
       if (isManifestPath(file.path)) continue;
-      adding.run(shardOf(file.path), file.path, file.digest, file.size);
+      adding.run(digestOf(file.path), file.path, file.digest, file.size);
     }
   });
   addAll();
-  spool.run("CREATE INDEX files_by_shard ON files (shard)");
-  const reading = spool.query<ManifestEntry, [string]>(
-    "SELECT path, sha256, size FROM files WHERE shard = ?",
+  spool.run("CREATE INDEX files_by_hash ON files (hash)");
+  const reading = spool.query<ManifestEntry, [string, string]>(
+    "SELECT path, sha256, size FROM files WHERE hash >= ? AND hash < ?",
+  );
+  const finding = spool.query<{ n: number }, [string, string]>(
+    "SELECT count(*) AS n FROM files WHERE hash = ? AND path = ?",
   );
   return {
-    read: (shard: string): ManifestEntry[] => reading.all(shard),
+    /** How many there are once these changed. */
+    count: (changed: readonly Changed[]): number => {
+      const all = spool.query<{ n: number }, []>("SELECT count(*) AS n FROM files").get()?.n ?? 0;
+      const less = changed.map((one) => finding.get(one.hash, one.path)?.n ?? 0);
+      const more = changed.filter(({ file }) => file !== null).length;
+      return all + more - less.reduce((sum, n) => sum + n, 0);
+    },
+    read: (shard: string): ManifestEntry[] => reading.all(shard, `${shard}g`),
     close: () => {
       spool.close();
       rmSync(path);

@@ -79,6 +79,8 @@ export type FeedTask = {
 /** What tells mirrors of a release, among the blobs but not published or signed yet. */
 export type FeedDraft = {
   files: NewFile[];
+  /** Paths of lists that are split otherwise now. */
+  removed: string[];
   /** The list of all files, to be issued and signed. */
   root: UnissuedList;
   /** The release of whose files it tells. */

@@ -115,6 +115,7 @@ async function publishFeed(
   const committed = await publishInSlices(context, {
     reason: "feed, snapshot and signed list",
     files: [...draft.files, ...signed],
+    removed: draft.removed,
     withoutHistory: "",
     // No one else writes these files, so none can be newer.
     asOf: Number.MAX_SAFE_INTEGER,
@@ -156,8 +157,8 @@ export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedD
   const own = [...snapshot, ...storeFiles(parts, texts).files].filter(
     ({ path, digest }) => parts.manifest.find(path)?.digest !== digest,
   );
-  const { files, root, release } = draftManifest(parts, { full: job.full, own });
-  return { files: [...own, ...files], root, release, joined, epoch };
+  const { files, ...list } = draftManifest(parts, { full: job.full, own });
+  return { ...list, files: [...own, ...files], joined, epoch };
 }
 
 async function currentSnapshot(

@@ -9,8 +9,11 @@ import { keyIdOf, keySetOf, openSigner, type Signer } from "#content/feed/signin
 import { issueList } from "#content/feed/store.ts";
 import { addressesOf, compareCopy } from "#scripts/verify/directory.ts";
 import { readBytes, Unproven } from "#scripts/verify/source.ts";
-import { shardOf } from "#site/bundle/signed-list.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
+import { publishRelease } from "#site/bundle/export-release.ts";
+import { storeFiles } from "#site/bundle/release.ts";
+import { draftManifest } from "#site/bundle/signed-list.ts";
+import { publishChanges } from "#site/publisher/list-job.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import {
@@ -67,9 +70,10 @@ async function showFile(path: string, part = "00"): Promise<void> {
   const list = manifest();
   const first = list.shards.find((shard) => shard.path === feedPaths.shard(part));
   if (first === undefined) throw new Error("a list has shards");
-  const shard = ManifestShard.parse(JSON.parse(readFileSync(join(origin, first.path), "utf8")));
+  const held = readFileSync(join(origin, first.path), "utf8");
+  const { files = [], ...shard } = ManifestShard.parse(JSON.parse(held));
   const entry = { path, sha256: digestOf(new TextEncoder().encode("x")), size: 1 };
-  const text = JSON.stringify({ ...shard, files: [...shard.files, entry] });
+  const text = JSON.stringify({ ...shard, files: [...files, entry] });
   writeFileSync(join(origin, first.path), text);
   const bytes = new TextEncoder().encode(text);
   const own = { ...first, sha256: digestOf(bytes), size: bytes.length };
@@ -125,6 +129,45 @@ test("an older list is refused, and one of the version without numbers", async (
   const { issue: _, ...unnumbered } = manifest();
   await showList(unnumbered);
   expect(await kindOf(verify())).toBe("no_directory");
+});
+
+test("a list of many files names lists that are looked at, too, and changes as one made anew", async () => {
+  const { context } = directory.publisher;
+  const draft = (full: boolean) => draftManifest(context, { full, own: [], perShard: 0.1 });
+  const fileIn = (path: string) => join(origin, path);
+  const { files, root } = draft(true);
+  show();
+  const { issue } = manifest();
+  for (const { path, digest } of files) writeFileSync(fileIn(path), context.blobs.read(digest));
+  await showList({ version: 1, issue, ...root });
+  expect(await verify()).toMatchObject(whole);
+  const server = serveFolder(origin);
+  const pins = { key: undefined, after: undefined, now: new Date() };
+  const { addresses } = await addressesOf(server.url, pins);
+  server.close();
+  const lists = addresses.slice(-(files.length + 2));
+  expect(lists).toContain(`${server.url}/${feedPaths.shard("0f0")}`);
+  expect(addresses).toHaveLength(root.files + lists.length);
+  const leaf = fileIn(feedPaths.shard("0f0"));
+  writeFileSync(leaf, readFileSync(leaf, "utf8").replace("0f0", "0f1"));
+  expect(await kindOf(verify())).toBe("altered");
+
+  const list = [{ path: feedPaths.manifest, body: JSON.stringify({ version: 1, issue, ...root }) }];
+  const own = { reason: "lists", asOf: Number.MAX_SAFE_INTEGER, withoutHistory: "" };
+  publishRelease(context, {
+    ...own,
+    files: [...files, ...storeFiles(context, list).files],
+    state: (release) => ({ listed_release: release }),
+  });
+  await directory.edit("well", { tagline: "In two levels" });
+  await publishChanges(context);
+  const patched = draft(false);
+  expect(patched.files.length).toBeLessThan(200);
+  expect(patched.root).toEqual(draft(true).root);
+  // The next list is split as usual again, and leaves none behind.
+  await directory.drain();
+  show();
+  expect(await verify()).toMatchObject(whole);
 });
 
 test("a list that is shown for too long is refused, though nothing changed", async () => {
@@ -259,7 +302,7 @@ test("an answer that comes a byte now and then, or never ends, is given up", asy
 }, 3_000);
 
 describe("a signed list that does harm is refused:", () => {
-  const ownPart = (path: string) => showFile(path, shardOf(path));
+  const ownPart = (path: string) => showFile(path, digestOf(path).slice(0, 2));
 
   test.each([
     ".htaccess",
