@@ -35,7 +35,10 @@ export const FeedState = named("FeedState", {
   sequence: feedNumber.describe("Number of the newest feed file, 0 for none"),
   change_sequence: z.int().min(0).describe("The newest change in it"),
   snapshot: z.object({
-    path: z.string().describe("Every profile, one JSON object per line, gzip"),
+    path: z
+      .string()
+      .nullable()
+      .describe("Every profile, one JSON object per line, gzip; null: there are its parts alone"),
     sequence: feedNumber.describe("The snapshot holds this feed file and all before it"),
     parts: z.int().min(0).describe("Number of files; joined in order they are the snapshot"),
     part_path: z.string().describe("Path of a part; {n} counts from 1"),

@@ -47,7 +47,7 @@ const initial = {
   listed_release: 0,
   /** The `inputs_digest` under which that list was made. */
   listed_inputs: "",
-  /** Digest over the parts that the snapshot was last joined from. */
+  /** What told the parts that the snapshot was last joined from. */
   snapshot_parts: "",
   /** The newest feed file whose changes are in that snapshot. */
   snapshot_number: 0,

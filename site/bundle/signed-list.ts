@@ -39,29 +39,34 @@ const encoder = new TextEncoder();
 
 type Changed = { path: string; hash: string; file: { digest: string; size: number } | null };
 
+type Asked = {
+  /** Everything again. */
+  full: boolean;
+  /** Files that will be committed together with the manifest, and paths that leave with it. */
+  own: readonly NewFile[];
+  gone?: readonly string[];
+  perShard?: number;
+};
+
 /**
  * Lists every file of the bundle with its SHA-256, in shards and a list of these; those of many files in two levels, so that
  * what a change costs does not grow with the bundle. Only shards with changed paths are written, unless `full` or when the
- * older ones are not at hand. The outcome depends on the files alone, not on the way that led to them. `own` are files that
- * will be committed together with the manifest. Answers the shards to write, those that are no more, the list, and the
- * release of whose files it tells.
+ * older ones are not at hand. The outcome depends on the files alone, not on the way that led to them. Answers the shards to
+ * write, those that are no more, the list, and the release of whose files it tells.
  */
 export function draftManifest(
   parts: ManifestParts,
-  {
-    full,
-    own,
-    perShard = filesPerShardMax,
-  }: { full: boolean; own: readonly NewFile[]; perShard?: number },
+  asked: Asked,
 ): { files: NewFile[]; removed: string[]; root: UnissuedList; release: number } {
   const { manifest, blobs } = parts;
+  const { full, perShard = filesPerShardMax } = asked;
   const known = full ? [] : knownShards(parts);
   const { current_release, listed_release } = manifest.state();
   // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
   const spool = known.length === 0 ? spoolShards(parts) : null;
   const since = spool === null ? listed_release : current_release;
   const { current_release: release } = manifest.state();
-  const overlay = [...overlaySince(manifest, since, own)];
+  const overlay = [...overlaySince(manifest, since, asked)];
   const changed = overlay.map(([path, file]) => ({ path, file, hash: digestOf(path) }));
   const digits = shardDigits(spool?.count(changed) ?? totalOf(known, "files"), perShard);
   const writer = shardWriter(blobs, digits, spool?.read);
@@ -71,7 +76,7 @@ export function draftManifest(
   const { files } = writer;
   if (spool !== null) return { files, removed: otherShards(manifest, files), root, release };
   return writer.isLost() || shardDigits(root.files, perShard) !== digits
-    ? draftManifest(parts, { full: true, own, perShard })
+    ? draftManifest(parts, { ...asked, full: true })
     : { files, removed: [], root, release };
 }
 
@@ -158,7 +163,7 @@ function knownShards({ manifest, blobs }: ManifestParts): ShardReference[] {
 function overlaySince(
   { db, removedSince }: Manifest,
   release: number,
-  own: readonly NewFile[],
+  { own, gone = [] }: Asked,
 ): Overlay {
   const overlay: Overlay = new Map();
   for (const path of removedSince(release)) overlay.set(path, null);
@@ -169,6 +174,7 @@ function overlaySince(
     overlay.set(path, doomed_at === null ? { digest, size } : null);
   }
   for (const { path, digest, size } of own) overlay.set(path, { digest, size });
+  for (const path of gone) overlay.set(path, null);
   for (const path of overlay.keys()) if (isManifestPath(path)) overlay.delete(path);
   return overlay;
 }

@@ -11,12 +11,12 @@ import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
-import { snapshotParts, snapshotPieces } from "#site/bundle/snapshot.ts";
+import { snapshotParts, snapshotPieces, snapshotState } from "#site/bundle/snapshot.ts";
 import { detailFields, schemaOf } from "./detail-fields.ts";
 import { writeSqlite } from "./sqlite-file.ts";
 import { detailsIn, pack, writeCsv, writeParquet } from "./table-files.ts";
 
-/** What lies among the blobs and waits for a release; `parts` is the digest of the snapshot's parts that it is made of. */
+/** What lies among the blobs and waits for a release; `parts` is the mark of the snapshot that it is made of. */
 export type MadeData = { parts: string; files: NewFile[]; dataPackage: DataPackage };
 
 /** A larger directory has files by country and register, too: of each that has a twentieth of this. */
@@ -35,7 +35,8 @@ export async function makeData(
   mkdirSync(folder);
   const files: NewFile[] = [];
   const resources: DataResource[] = [];
-  const { parts, digest } = snapshotParts(manifest);
+  const { mark } = snapshotState(manifest);
+  const parts = snapshotParts(manifest);
   try {
     const all = `${folder}/all`;
     await pipeline(snapshotPieces(blobs, parts), createWriteStream(all));
@@ -67,7 +68,7 @@ export async function makeData(
   const dataPackage = { ...about.package, homepage: `${baseUrl}/data`, resources };
   const body = Buffer.from(`${JSON.stringify(dataPackage, null, 1)}\n`);
   files.push({ path: feedPaths.dataPackage, digest: blobs.put(body), size: body.length });
-  return { parts: digest, files, dataPackage };
+  return { parts: mark, files, dataPackage };
 }
 
 function copyLines(from: string, to: string) {

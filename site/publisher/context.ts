@@ -79,7 +79,7 @@ export type FeedTask = {
 /** What tells mirrors of a release, among the blobs but not published or signed yet. */
 export type FeedDraft = {
   files: NewFile[];
-  /** Paths of lists that are split otherwise now. */
+  /** Lists that are split otherwise now, and a snapshot that has outgrown its file. */
   removed: string[];
   /** The list of all files, to be issued and signed. */
   root: UnissuedList;

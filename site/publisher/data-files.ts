@@ -2,7 +2,7 @@ import { feedPaths } from "#content/contract/feed.ts";
 import { publishInSlices } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
-import { snapshotParts } from "#site/bundle/snapshot.ts";
+import { snapshotState } from "#site/bundle/snapshot.ts";
 import type { MadeData } from "#site/data/make-data.ts";
 import { renderKeys } from "#site/documents/document.ts";
 import { pageKey } from "#site/documents/pages.ts";
@@ -35,7 +35,7 @@ export function openDataFiles(context: PublisherContext, firstAfterMs = firstAft
       const { held_at, data_parts } = manifest.state();
       // A rollback holds publishing, and nothing may be rendered.
       if (held_at > 0) return [];
-      isBehind = snapshotParts(manifest).digest !== data_parts;
+      isBehind = snapshotState(manifest).mark !== data_parts;
       if (isBehind && !paced) await make();
       else if (isBehind && performance.now() >= startAfterMs) {
         make().catch((error: unknown) =>

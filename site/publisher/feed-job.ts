@@ -16,7 +16,12 @@ import { deletePending } from "#site/bundle/garbage-collection.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { type Committed, storeFiles } from "#site/bundle/release.ts";
 import { draftManifest, type UnissuedList } from "#site/bundle/signed-list.ts";
-import { joinSnapshot, snapshotParts } from "#site/bundle/snapshot.ts";
+import {
+  joinedPartsMax,
+  joinSnapshot,
+  snapshotParts,
+  snapshotState,
+} from "#site/bundle/snapshot.ts";
 import { openDataFiles } from "./data-files.ts";
 import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts";
 
@@ -40,7 +45,7 @@ export function openFeedJob(
   let joinAfterMs = 0;
   let renewAtMs = Infinity;
   const isBehind = () =>
-    context.manifest.state().snapshot_parts !== snapshotParts(context.manifest).digest;
+    context.manifest.state().snapshot_parts !== snapshotState(context.manifest).mark;
   let behind = isBehind();
   // The key may be another one than when the list was signed: the first run finds out.
   let looked = false;
@@ -157,8 +162,11 @@ export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedD
   const own = [...snapshot, ...storeFiles(parts, texts).files].filter(
     ({ path, digest }) => parts.manifest.find(path)?.digest !== digest,
   );
-  const { files, ...list } = draftManifest(parts, { full: job.full, own });
-  return { ...list, files: [...own, ...files], joined, epoch };
+  const isOutgrown =
+    joined.parts > joinedPartsMax && parts.manifest.find(feedPaths.snapshot) !== null;
+  const gone = isOutgrown ? [feedPaths.snapshot] : [];
+  const { files, removed, ...list } = draftManifest(parts, { full: job.full, own, gone });
+  return { ...list, files: [...own, ...files], removed: [...removed, ...gone], joined, epoch };
 }
 
 async function currentSnapshot(
@@ -168,19 +176,17 @@ async function currentSnapshot(
 ): Promise<{ file: NewFile[]; state: Joined }> {
   const { manifest, blobs } = parts;
   const state = manifest.state();
-  const { parts: pieces, digest } = snapshotParts(manifest);
+  const { parts: count, mark } = snapshotState(manifest);
+  const inStep = { snapshot_parts: mark, snapshot_number: newest, parts: count };
+  if (count > joinedPartsMax) return { file: [], state: inStep };
   const held = manifest.find(feedPaths.snapshot);
   const there = held !== null && blobs.has(held.digest);
-  const inStep = there && digest === state.snapshot_parts && !full;
-  if (inStep || (there && !joining)) {
-    const snapshot_number = inStep ? newest : Math.min(state.snapshot_number, newest);
-    const { snapshot_parts } = state;
-    return { file: [], state: { snapshot_parts, snapshot_number, parts: pieces.length } };
+  if (there && mark === state.snapshot_parts && !full) return { file: [], state: inStep };
+  if (there && !joining) {
+    const snapshot_number = Math.min(state.snapshot_number, newest);
+    return { file: [], state: { ...state, snapshot_number, parts: count } };
   }
-  return {
-    file: [await joinSnapshot(blobs, pieces)],
-    state: { snapshot_parts: digest, snapshot_number: newest, parts: pieces.length },
-  };
+  return { file: [await joinSnapshot(blobs, snapshotParts(manifest))], state: inStep };
 }
 
 type Newest = Awaited<ReturnType<typeof newestFeedFile>>;
@@ -191,7 +197,7 @@ function feedState(newest: Newest, joined: Joined, epoch: string): string {
     sequence: newest?.number ?? 0,
     change_sequence: newest?.last_sequence ?? 0,
     snapshot: {
-      path: `/${feedPaths.snapshot}`,
+      path: joined.parts > joinedPartsMax ? null : `/${feedPaths.snapshot}`,
       sequence: joined.snapshot_number,
       parts: joined.parts,
       part_path: `/${feedPaths.snapshotPart("{n}")}`,

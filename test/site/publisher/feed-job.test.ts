@@ -241,3 +241,21 @@ test("after many edits, additions and withdrawals a full rebuild finds nothing t
   expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   expect(await rebuilt()).toEqual([]);
 }, 240_000);
+
+test("a snapshot of more than 100,000 profiles is there in parts alone", async () => {
+  const { context, feedJob } = directory.publisher;
+  const part = context.manifest.find(feedPaths.snapshotPart(1));
+  const adding = context.manifest.db.query(
+    "INSERT INTO files SELECT ?, digest, size, release, as_of, doomed_at FROM files WHERE path = ?",
+  );
+  for (let n = 1_000; n <= 2_000; n++) adding.run(feedPaths.snapshotPart(n), part?.path ?? "");
+  await feedJob.run({ full: true, paced: true });
+  expect(state().snapshot).toMatchObject({ path: null, parts: 1_003 });
+  expect(directory.read(feedPaths.snapshot)).toBeNull();
+  expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  const removing = context.manifest.db.query("DELETE FROM files WHERE path = ?");
+  for (let n = 1_000; n <= 2_000; n++) removing.run(feedPaths.snapshotPart(n));
+  await feedJob.run({ full: true, paced: true });
+  expect(state().snapshot).toMatchObject({ path: `/${feedPaths.snapshot}` });
+  expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+});
