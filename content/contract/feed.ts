@@ -78,7 +78,10 @@ export type ShardReference = z.infer<typeof ShardReference>;
 export const ManifestShard = named("ManifestShard", {
   shard: z.string().regex(/^[0-9a-f]{2,4}$/),
   files: z.array(z.object({ path: BundlePath, sha256, size: z.int().min(0) })).optional(),
-  parts: z.array(ShardReference).optional().describe("In place of files: 16 or 256 lists"),
+  parts: z
+    .array(ShardReference)
+    .optional()
+    .describe("In place of files: 16 lists of the same form"),
 });
 export type ManifestShard = z.infer<typeof ManifestShard>;
 export type ManifestEntry = NonNullable<ManifestShard["files"]>[number];

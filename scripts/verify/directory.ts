@@ -143,9 +143,9 @@ function entriesOf(bytes: Uint8Array, { path: own, ...totals }: ShardReference) 
   throw badList(`${own} differs from its totals`);
 }
 
-/** Whether these are all lists below one, 16 or 256, each of its name and no greater than it may be. */
+/** Whether these are all lists below one, each of its name and no greater than it may be. */
 function isList(parts: readonly ShardReference[], name: string): boolean {
-  const names = namesBelow(name, name.length + (parts.length === 16 ? 1 : 2));
+  const names = namesBelow(name);
   return (
     parts.length === names.length &&
     parts.every(

@@ -28,9 +28,9 @@ const filesPerShardMax = 1_000;
 const shardDigits = (files: number, perShard: number): number =>
   [2, 3].find((digits) => files <= 16 ** digits * perShard) ?? 4;
 
-/** The names of the lists below one, in its order: 256 in the root, named ""; below these as many as the digits allow. */
-export const namesBelow = (name: string, digits: number): string[] => {
-  const own = name === "" ? 2 : digits - name.length;
+/** The names of the lists below one, in its order: 256 in the root, named "", and 16 in each that has lists. */
+export const namesBelow = (name: string): string[] => {
+  const own = name === "" ? 2 : 1;
   return Array.from({ length: 16 ** own }, (_, at) => name + at.toString(16).padStart(own, "0"));
 };
 
@@ -49,8 +49,8 @@ type Asked = {
 };
 
 /**
- * Lists every file of the bundle with its SHA-256, in shards and a list of these; those of many files in two levels, so that
- * what a change costs does not grow with the bundle. Only shards with changed paths are written, unless `full` or when the
+ * Lists every file of the bundle with its SHA-256, in shards and a list of these; those of many files in up to four levels, so
+ * that what a change costs does not grow with the bundle. Only shards with changed paths are written, unless `full` or when the
  * older ones are not at hand. The outcome depends on the files alone, not on the way that led to them. Answers the shards to
  * write, those that are no more, the list, and the release of whose files it tells.
  */
@@ -129,7 +129,7 @@ function shardWriter(
     held: readonly ShardReference[],
     changed: readonly Changed[],
   ): ShardReference[] => {
-    const names = namesBelow(name, digits);
+    const names = namesBelow(name);
     const byName = Map.groupBy(changed, ({ hash }) => hash.slice(0, names[0]?.length));
     return names.map((each, at) => {
       const [before, changes] = [held[at], byName.get(each)];
