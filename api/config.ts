@@ -157,7 +157,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Which bucket follows the releases, and how it is written. What is not set here is read where the AWS tools and Bun
- * read it. Throws BadSetting when a bucket lacks its keys.
+ * read it. Throws BadSetting when a bucket or CloudFront lacks its keys.
  */
 function s3Of(raw: Raw, env: Environment) {
   /** The first of these variables that is set. */
@@ -177,9 +177,13 @@ function s3Of(raw: Raw, env: Environment) {
     secretAccessKey: raw.ALMONER_S3_SECRET_ACCESS_KEY ?? first(...secrets),
     sessionToken: raw.ALMONER_S3_SESSION_TOKEN ?? first("S3_SESSION_TOKEN", "AWS_SESSION_TOKEN"),
   };
-  if (s3.url !== undefined && (s3.accessKeyId === undefined || s3.secretAccessKey === undefined)) {
+  const wanting =
+    s3.url !== undefined
+      ? "ALMONER_S3_URL"
+      : raw.ALMONER_PURGE_MODE === "cloudfront" && "ALMONER_PURGE_MODE";
+  if (wanting && (s3.accessKeyId === undefined || s3.secretAccessKey === undefined)) {
     throw new BadSetting(
-      "ALMONER_S3_URL: set ALMONER_S3_ACCESS_KEY_ID and ALMONER_S3_SECRET_ACCESS_KEY too.",
+      `${wanting}: set ALMONER_S3_ACCESS_KEY_ID and ALMONER_S3_SECRET_ACCESS_KEY too.`,
     );
   }
   return s3;

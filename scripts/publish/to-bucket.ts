@@ -5,7 +5,7 @@ import { openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { type PurgeConfig, purgeRelease } from "#site/delivery/purge.ts";
 import { uploadRelease } from "#site/delivery/upload.ts";
-import { awsClient, openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { awsClient, type ObjectStore, openS3Target } from "#site/delivery/upload-target.ts";
 import { stopSignal, stopWith } from "../support/config.ts";
 import { type Progress, startProgress } from "../support/progress.ts";
 
@@ -22,23 +22,17 @@ export function bucketOf(
 }
 
 /** The bucket's store, with the keys of the settings; ends the process when one is not usable. */
-export function targetOrExit(to: string, { s3 }: Config, signal?: AbortSignal): UploadTarget {
+export function targetOrExit(to: string, { s3 }: Config, signal?: AbortSignal): ObjectStore {
   const opened = openS3Target(to, s3, { signal });
   return opened.ok ? opened.value : stopWith(`--to: ${opened.failure}`, 2);
 }
 
-/** Which caches are purged of changes, and how; ends the process when CloudFront is to be asked without keys. */
+/** Which caches are purged of changes, and how. */
 export function purgeConfigOf(config: Config, log: PurgeConfig["log"]): PurgeConfig {
-  const { purgeUrls: urls, purgeMode: mode, purgeHeaders: headers } = config;
-  const common = { urls, mode, host: new URL(config.baseUrl).host, headers, log };
-  if (mode !== "cloudfront") return common;
-  const client = awsClient(config.s3, "cloudfront");
-  if (client === null)
-    stopWith(
-      "ALMONER_PURGE_MODE: cloudfront needs ALMONER_S3_ACCESS_KEY_ID and ALMONER_S3_SECRET_ACCESS_KEY.",
-      2,
-    );
-  return { ...common, sign: (url, init) => client.sign(url, init) };
+  const { purgeUrls: urls, purgeMode: mode, purgeHeaders: headers, s3 } = config;
+  const client = mode === "cloudfront" ? awsClient(s3, mode) : null;
+  const sign = client?.sign.bind(client);
+  return { urls, mode, host: new URL(config.baseUrl).host, headers, ...(sign && { sign }), log };
 }
 
 /** Brings what changed since the last upload to a bucket. Answers whether the bucket shows the current release. */

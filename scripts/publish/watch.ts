@@ -13,6 +13,7 @@ import { auditHeadsFact, headsWithDay } from "#content/operation/audit-store.ts"
 import type { Signer } from "#content/feed/signing-keys.ts";
 import { checkpointCounters } from "#content/operation/activity-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { openLease } from "#content/operation/lease-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { stopSignal } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
@@ -38,6 +39,8 @@ const besideServiceEveryMs = 1_500;
 const differingPathsMax = 20;
 /** How long caches and buckets may still be notified when the process was asked to stop. */
 const lastWordMs = 2_000;
+/** Of several publishers that fill one bucket, the next one takes over this long after the one before was gone. */
+const [uploadLeaseMs, uploadLookEveryMs] = [30_000, 5_000];
 
 /** Publishes until the process is asked to stop, or until the service that started it is gone. */
 export async function watch(
@@ -92,6 +95,7 @@ export async function watch(
     await withTimeout(following.idle(), lastWordMs);
   } finally {
     schedule?.stop();
+    await following.stop?.();
     for (const running of [imports, upkeep, days, charts, heartbeat]) await running.stop();
     publisher.close();
     // The channel to the service that started this process would keep it alive.
@@ -141,11 +145,27 @@ function followerOf(
   config: Config,
   bucket: Bucket | null,
   signal: AbortSignal,
-): FollowingWork {
-  const purge = purgeConfigOf(config, context.log);
-  if (bucket === null) return startPurger(context.manifest, purge);
+): FollowingWork & { stop?: () => Promise<void> } {
+  const { clock, log, manifest, source } = context;
+  const purge = purgeConfigOf(config, log);
+  if (bucket === null) return startPurger(manifest, purge);
   const target = targetOrExit(bucket.to, config, signal);
-  return startUploader(context, { target, extensionless: bucket.extensionless, purge, signal });
+  const lease = openLease(source.store, clock, {
+    name: `upload:${target.name}`,
+    ms: uploadLeaseMs,
+  });
+  const isMine = () => lease.isHeld();
+  const uploader = startUploader(context, { ...bucket, target, isMine, purge, signal });
+  let held = false;
+  const look = async () => {
+    const before = held;
+    held = await lease.hold().catch(isMine);
+    if (held === before) return;
+    log(held ? "this publisher fills the bucket" : "another publisher fills the bucket");
+    uploader.notice();
+  };
+  const looking = every(look, { everyMs: uploadLookEveryMs, onFailure: () => {} });
+  return { ...uploader, stop: () => looking.stop().then(() => lease.leave()) };
 }
 
 /** Whether the bundle should be what store and code make of it: nothing waits, and the site is the same. */

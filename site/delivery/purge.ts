@@ -11,10 +11,7 @@ export type PurgeMode = "url" | keyof typeof dialects;
 
 /** The caches that have to forget what changed. */
 export type PurgeConfig = {
-  /**
-   * Where each cache takes requests, without a trailing slash; for `cloudflare` its zone in the API, for `cloudfront` its
-   * distribution. Empty: nothing is purged.
-   */
+  /** Where each cache, zone (`cloudflare`) or distribution takes requests, without a trailing slash. Empty: nothing is purged. */
   urls: readonly string[];
   /** `url`: one PURGE per address. The others purge by surrogate key; `xkey-soft` serves the old once more meanwhile. */
   mode: PurgeMode;
@@ -122,8 +119,7 @@ function byHeader(header: string, keys: readonly string[]): Wanted[] {
 
 /** The body of CreateInvalidation; "#" makes a path a tag. The same reference, in a second try, is no second invalidation. */
 function invalidationOf(keys: readonly string[]): string {
-  const escaped = (key: string) => key.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  const items = keys.map((key) => `<Path>#${escaped(key)}</Path>`).join("");
+  const items = keys.map((key) => `<Path>#${key}</Path>`).join("");
   return `<InvalidationBatch xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/"><Paths><Quantity>${keys.length}</Quantity><Items>${items}</Items></Paths><CallerReference>${randomUUID()}</CallerReference></InvalidationBatch>`;
 }
 
@@ -132,17 +128,12 @@ async function send(
   { cache, path, method, headers, body }: Wanted & { cache: string },
   { host, headers: own, sign, retry: waits = retryDefault }: PurgeConfig,
 ): Promise<string | null> {
+  // The API of a CDN has a host of its own.
+  const site = host !== undefined && method === "PURGE" ? { host } : {};
+  const init = { method, headers: { ...own, ...headers, ...site }, body: body ?? null };
   const attempt = async () => {
     try {
-      // Only a cache that holds several sites asks for which; the API of a CDN has a host of its own.
-      const site = host !== undefined && method === "PURGE" ? { host } : {};
-      const init: RequestInit = {
-        method,
-        headers: { ...own, ...headers, ...site },
-        body: body ?? null,
-      };
-      const request =
-        sign === undefined ? new Request(cache + path, init) : await sign(cache + path, init);
+      const request = (await sign?.(cache + path, init)) ?? new Request(cache + path, init);
       const response = await fetchPlain(request, {
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),

@@ -1,7 +1,9 @@
+import { type BundleManifest, feedPaths, type ManifestShard } from "#content/contract/feed.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
 import { exportRank } from "#site/bundle/export-release.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import { headerRulesText } from "./http-headers.ts";
+import type { ObjectStore } from "./upload-target.ts";
 
 /** A file that differs at the target; a digest of null says that it has to go. */
 export type PlannedFile = { path: string; digest: string | null };
@@ -9,6 +11,7 @@ export type PlannedFile = { path: string; digest: string | null };
 /** What has to be brought to a target for it to show one release. */
 export type UploadPlan = ReturnType<typeof openUploadPlan>;
 
+const currentRules = digestOf(headerRulesText).slice(0, 16);
 const batchMax = 1_000;
 const deletions = 100;
 
@@ -21,7 +24,6 @@ const deletions = 100;
 export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
   const { db } = manifest;
   for (const statement of tables) db.run(statement);
-  const rules = digestOf(headerRulesText).slice(0, 16);
   const planning = db.prepare<null, [number, string, string | null]>(
     "INSERT INTO temp.upload_plan (stage, path, digest) VALUES (?, ?, ?)",
   );
@@ -29,7 +31,7 @@ export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
     // What was removed in a release that is not kept any more is not known.
     const from = manifest.oldestRelease() <= since + 1 ? since : 0;
     const changed = db.query<PlannedFile, [string, string, number]>(changedFiles);
-    for (const { path, digest } of changed.iterate(target, rules, from)) {
+    for (const { path, digest } of changed.iterate(target, currentRules, from)) {
       planning.run(stageOf(path), path, digest);
     }
     const gone = db.query<PlannedFile, [string, number]>(from > 0 ? goneSince : goneFiles);
@@ -61,9 +63,46 @@ export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
       }
     },
     remember: (path: string, digest: string, now: Date) =>
-      void remembering.run(target, path, digest, rules, now.getTime()),
+      void remembering.run(target, path, digest, currentRules, now.getTime()),
     forget: (path: string) => void forgetting.run(target, path),
   };
+}
+
+/**
+ * Takes from a bucket's own list what it holds, unless that list was uploaded from here: another publisher may have filled
+ * it. Throws when the bucket cannot be read.
+ */
+export async function adoptUploads(
+  { db }: Manifest,
+  name: string,
+  target: Pick<ObjectStore, "get">,
+): Promise<void> {
+  for (const statement of tables) db.run(statement);
+  const list = await target.get(feedPaths.manifest);
+  if (!list.ok && list.failure.kind === "missing") return;
+  if (!list.ok) throw new Error(list.failure.message);
+  const own = db
+    .query<{ digest: string; rules: string }, [string, string]>(
+      "SELECT digest, rules FROM uploads WHERE target = ? AND path = ?",
+    )
+    .get(name, feedPaths.manifest);
+  if (own?.digest === digestOf(list.value)) return;
+  db.run("DELETE FROM uploads WHERE target = ?", [name]);
+  const adopting = db.query(
+    "INSERT INTO uploads (target, path, digest, rules, uploaded_at) VALUES (?, ?, ?, ?, 0)",
+  );
+  const { shards } = JSON.parse(Buffer.from(list.value).toString()) as BundleManifest;
+  for (const { path, sha256 } of shards) {
+    const shard = await target.get(path);
+    // One of a newer list, which never came, vouches for nothing: its files are uploaded again.
+    if (!shard.ok || digestOf(shard.value) !== sha256) continue;
+    const { files } = JSON.parse(Buffer.from(shard.value).toString()) as ManifestShard;
+    const rules = own?.rules ?? currentRules;
+    files.push({ path, sha256, size: shard.value.length });
+    db.transaction(() =>
+      files.forEach((file) => adopting.run(name, file.path, file.sha256, rules)),
+    )();
+  }
 }
 
 /**

@@ -5,8 +5,8 @@ import type { BundleContext } from "#site/bundle/release.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";
 import { headersOf, urlPathsOf } from "./http-headers.ts";
 import { gatherMsOf, type PurgeConfig, purgeRelease } from "./purge.ts";
-import { openUploadPlan, type PlannedFile, type UploadPlan } from "./upload-plan.ts";
-import type { UploadFailure, UploadTarget } from "./upload-target.ts";
+import { adoptUploads, openUploadPlan, type PlannedFile, type UploadPlan } from "./upload-plan.ts";
+import type { ObjectStore, UploadFailure, UploadTarget } from "./upload-target.ts";
 
 export type UploadOptions = {
   manifest: Manifest;
@@ -20,6 +20,8 @@ export type UploadOptions = {
   since?: number | undefined;
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal | undefined;
+  /** Whether no other publisher fills the target; default always. */
+  isMine?: () => boolean;
   now: Date;
 };
 
@@ -51,7 +53,7 @@ const passesMax = 3;
 export async function uploadRelease(options: UploadOptions): Promise<UploadOutcome> {
   const outcome = nothingYet();
   const { manifest, target, extensionless = false } = options;
-  const name = extensionless ? `${target.name}#extensionless` : target.name;
+  const name = nameOf(target, extensionless);
   for (let pass = 0; pass < passesMax; pass++) {
     const plan = openUploadPlan(manifest, name, outcome.release || options.since);
     if (!(await bringAll(options, plan, outcome))) return outcome;
@@ -61,16 +63,21 @@ export async function uploadRelease(options: UploadOptions): Promise<UploadOutco
   return outcome;
 }
 
+/** What a target is called in the manifest: with keys of both kinds it is another one. */
+const nameOf = ({ name }: UploadTarget, extensionless: boolean) =>
+  extensionless ? `${name}#extensionless` : name;
+
 /** Brings one stage after the other; answers whether all of them came through. */
 async function bringAll(
   options: UploadOptions,
   plan: UploadPlan,
   outcome: UploadOutcome,
 ): Promise<boolean> {
-  const { concurrency = concurrencyDefault, onProgress, signal } = options;
+  const { concurrency = concurrencyDefault, onProgress, signal, isMine = () => true } = options;
   let done = 0;
   let refused = false;
-  const stops = () => refused || outcome.failed.length >= failuresMax || signal?.aborted === true;
+  const stops = () =>
+    refused || outcome.failed.length >= failuresMax || signal?.aborted === true || !isMine();
   for (const stage of plan.stages) {
     await eachAtMost(concurrency, plan.files(stage), async (file) => {
       if (stops()) return;
@@ -150,7 +157,9 @@ const keysOf = (path: string): string[] =>
   [...new Set([path, ...urlPathsOf(path).map((url) => url.slice(1))])].filter((key) => key !== "");
 
 export type UploaderOptions = {
-  target: UploadTarget;
+  target: ObjectStore;
+  /** Whether no other publisher fills the target. A change of it is to be noticed. */
+  isMine: () => boolean;
   extensionless?: boolean;
   /** Caches in front of the target: they are told what changed there once it did. */
   purge: PurgeConfig;
@@ -163,15 +172,22 @@ const retryFirstMs = 5_000;
 const retryLastMs = 300_000;
 
 /**
- * Keeps a target in step with the releases of a running publisher, in the background. The first run compares
- * everything; later ones look only at what came since. What failed is tried again with the next release, and without
+ * Keeps a target in step with the releases of a running publisher, in the background, as long as it is this one's. The first run then compares
+ * everything with what the target's own list names, where another publisher filled it; later ones look only at what came since. What failed is tried again with the next release, and without
  * one less and less often, at last every five minutes.
  */
 export function startUploader(
   { manifest, blobs, clock, log }: Pick<BundleContext, "manifest" | "blobs" | "clock" | "log">,
-  { target, purge, extensionless = false, signal, retryAfterMs = retryFirstMs }: UploaderOptions,
+  {
+    target,
+    isMine,
+    purge,
+    extensionless = false,
+    signal,
+    retryAfterMs = retryFirstMs,
+  }: UploaderOptions,
 ): FollowingWork {
-  let since = 0;
+  let since: number | null = null;
   let failures = 0;
   let timer: Timer | undefined;
   const tryAgain = () => {
@@ -182,15 +198,14 @@ export function startUploader(
   };
   const work = inBackground(
     async () => {
-      const outcome = await uploadRelease({
-        manifest,
-        blobs,
-        target,
-        extensionless,
-        since,
-        signal,
-        now: clock(),
-      });
+      if (!isMine()) {
+        since = null;
+        return;
+      }
+      if (since === null) await adoptUploads(manifest, nameOf(target, extensionless), target);
+      since ??= 0;
+      const where = { manifest, blobs, target, extensionless, since, signal, isMine };
+      const outcome = await uploadRelease({ ...where, now: clock() });
       const { release, uploaded, removed, touched, failed } = outcome;
       if (failed.length > 0) tryAgain();
       else {

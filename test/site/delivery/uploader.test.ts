@@ -1,12 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { feedPaths } from "#content/contract/feed.ts";
+import { draftManifest } from "#site/bundle/signed-list.ts";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
-import { openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { type ObjectStore, openS3Target } from "#site/delivery/upload-target.ts";
 import { startUploader } from "#site/delivery/upload.ts";
 
 let store: TestStore;
 let bundle: TestBundle;
-let target: UploadTarget;
+let target: ObjectStore;
+let mine: boolean;
 let asked: string[];
 let logged: string[];
 let purged: string[];
@@ -33,8 +36,9 @@ beforeEach(() => {
   const opened = openS3Target("s3://almoner-uploader/site", s3AccessTo(store.endpoint));
   if (!opened.ok) throw new Error(opened.failure);
   const real = opened.value;
+  mine = true;
   target = {
-    name: real.name,
+    ...real,
     put: (key, body, headers) => {
       asked.push(`put ${key}`);
       if (busy) return Promise.resolve({ kind: "unreachable", message: "busy" });
@@ -48,13 +52,13 @@ beforeEach(() => {
 });
 afterEach(() => bundle.close());
 
-const start = (retryAfterMs?: number) => {
+const start = (retryAfterMs?: number, from = bundle, isMine = () => mine) => {
   const log = (event: string) => void logged.push(event);
   const urls = [`http://127.0.0.1:${cache.port}`];
   return startUploader(
-    { ...bundle, clock: () => new Date("2026-06-01T12:00:00Z"), log },
+    { ...from, clock: () => new Date("2026-06-01T12:00:00Z"), log },
     {
-      ...{ target, purge: { urls, mode: "xkey", log } },
+      ...{ target, isMine, purge: { urls, mode: "xkey", log } },
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     },
   );
@@ -116,6 +120,53 @@ test("what failed is tried again without another release", async () => {
   busy = false;
   for (let look = 0; look < 100 && purged.length === 0; look++) await Bun.sleep(10);
   expect(await (await store.find("site/nonprofits/a.html"))?.text()).toBe("three");
+});
+
+/** Adds the list of all files to a bundle, as the feed's job does; shards that list nothing are left out. */
+function publishList(of: TestBundle): void {
+  const { manifest, blobs } = of;
+  const { files, root } = draftManifest({ manifest, blobs }, { full: true, own: [] });
+  const shards = root.shards.filter((shard) => shard.files > 0);
+  const texts = files
+    .filter(({ path }) => shards.some((shard) => shard.path === path))
+    .map(({ path, digest }) => [path, blobs.read(digest).toString()]);
+  of.publish({
+    ...Object.fromEntries(texts),
+    [feedPaths.manifest]: JSON.stringify({ ...root, shards }),
+  });
+}
+
+test("one of two publishers fills the bucket, and the next one brings only what the list there has not", async () => {
+  const other = aBundle();
+  const turn = { of: "first" };
+  const [first, second] = [
+    start(undefined, bundle, () => turn.of === "first"),
+    start(undefined, other, () => turn.of === "second"),
+  ];
+  const broughtWhenNoticed = async () => {
+    asked.length = 0;
+    for (const uploader of [first, second]) uploader.notice();
+    await Promise.all([first.idle(), second.idle()]);
+    return asked.filter((request) => !request.includes(" snapshot/")).sort();
+  };
+  const page = (name: string) => `nonprofits/${name}.html`;
+  bundle.publish({ [page("a")]: "one", [page("b")]: "one", [page("c")]: "one" });
+  publishList(bundle);
+  other.publish({ [page("a")]: "one", [page("b")]: "two" });
+  publishList(other);
+  expect(await broughtWhenNoticed()).toEqual(["a", "b", "c"].map((name) => `put ${page(name)}`));
+
+  turn.of = "second";
+  expect(await broughtWhenNoticed()).toEqual([`put ${page("b")}`, `remove ${page("c")}`]);
+  expect(await (await store.find(`site/${page("b")}`))?.text()).toBe("two");
+
+  // What the first remembers of the bucket is no longer so.
+  turn.of = "first";
+  bundle.publish({ [page("b")]: "two" });
+  publishList(bundle);
+  expect(await broughtWhenNoticed()).toEqual([`put ${page("c")}`]);
+  expect(await (await store.find(`site/${page("c")}`))?.text()).toBe("one");
+  other.close();
 });
 
 test("releases that are forgotten meanwhile are no gap", async () => {
