@@ -17,6 +17,7 @@ import { crossSiteWrite } from "./http/cross-site.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
 import { helpFor, methodsOf, pathOf, routesByPath } from "./http/route.ts";
+import { nameSequence, waitForSequence } from "./http/sequence.ts";
 import { isStorageQuota, rateLimited, storageQuota } from "./http/rate-limit.ts";
 import type { Allowance } from "./http/sliding-window.ts";
 import { requestIdOf, traceOf } from "./log.ts";
@@ -145,7 +146,10 @@ export function createApp(context: Context): App {
     const allowance = await context.limits.request(limit, request);
     if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
     countedAs.set(request, limit);
+    // Files, which may be behind, have waited before.
+    await waitForSequence({ watch: context.watch }, request);
     const response = crossSiteWrite(limit, request) ?? (await routed(request));
+    if (method === "POST" && !changesNothing.has(limit)) await nameSequence(context, response);
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A file that came into the bundle since it was asked for is there the next time.
@@ -214,6 +218,9 @@ const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIO
 
 /** What a file of the bundle answers to, which stands before the service. */
 const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
+
+/** Gifts change no profile, and what enrichments change they name themselves. */
+const changesNothing: ReadonlySet<LimitName> = new Set(["enrich", "donate", "pay"]);
 
 /** The limit that a request was counted toward. */
 const countedAs = new WeakMap<Request, LimitName>();

@@ -11,6 +11,7 @@ import type { DrawForm } from "./http/form.ts";
 import type { PageForm } from "./http/headers.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
 import type { Clock } from "#content/contract/base/time.ts";
+import type { Watch } from "#content/feed/watch.ts";
 import type { Activity } from "#content/operation/activity-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { RecommendationLog } from "#content/recommendation/log-store.ts";
@@ -63,6 +64,8 @@ export type Context = {
   readonly limits: Limits;
   /** Answers kept until a change of public data makes them stale. */
   readonly cache: ResponseCache;
+  /** Hears of changes of public data, whichever service made them. */
+  readonly watch: Watch;
   /** Finds nonprofits by words and filters: `openSearch`. */
   readonly search: SearchEngine;
   /** The profiles picked for recommendations: `openCurated`. */

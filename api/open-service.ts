@@ -89,6 +89,7 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
       secrets,
       log,
     }),
+    watch,
     cache: openResponseCache(watch),
     search: openSearch(store, watch, config),
     curated: openCurated(store, watch, config.recommendationPhase),

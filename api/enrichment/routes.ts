@@ -6,6 +6,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { networkHash } from "#api/http/client.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
+import { sequenceHeader } from "#api/http/sequence.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
@@ -39,11 +40,16 @@ import {
 /** POST /api/enrich/{slug}. */
 export const enrichRoutes = (context: Context) => {
   const { config, activity, waitForPublication, publication } = context;
-  const verb = { ...proposalWorld(context), waitForPublication, publication };
+  const verb = { ...proposalWorld(context), publication };
   return new Elysia().post(
     pathOf(operations.submitEnrichment),
-    async ({ params: { slug }, body, request }) => {
-      const outcome = await enrich(verb, { ...proposalCall(context, request), slug, body });
+    async ({ params: { slug }, body, request, set }) => {
+      const wait = async (sequence: number) => {
+        set.headers[sequenceHeader] = String(sequence);
+        return (await waitForPublication?.(sequence)) ?? null;
+      };
+      const call = { ...proposalCall(context, request), slug, body };
+      const outcome = await enrich({ ...verb, waitForPublication: wait }, call);
       if (!outcome.ok)
         return refuse(answersTo(config.baseUrl, slug), secretFailure(request, outcome.failure));
       const { submissions } = outcome.value;

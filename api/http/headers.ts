@@ -16,7 +16,7 @@ const always: readonly (readonly [string, string])[] = [
   ["access-control-allow-origin", "*"],
   [
     "access-control-expose-headers",
-    "ETag, Link, Content-Disposition, X-Total-Count, X-Truncated, Retry-After, RateLimit, RateLimit-Policy, X-PAYMENT-REQUIRED, PAYMENT-REQUIRED, X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, Deprecation, Sunset",
+    "ETag, Link, Content-Disposition, X-Total-Count, X-Truncated, Retry-After, Almoner-Sequence, RateLimit, RateLimit-Policy, X-PAYMENT-REQUIRED, PAYMENT-REQUIRED, X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, Deprecation, Sunset",
   ],
   ["link", links],
   nosniff,

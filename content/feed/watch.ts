@@ -37,11 +37,11 @@ export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200) {
     sequence: (): number => sequence,
     /** Whether all that this process wrote, and others up to a moment ago, has been heard of. */
     isFresh,
-    /** Reads what is new and tells the listeners before it answers. */
-    refresh: async (): Promise<void> => {
+    /** Reads what is new and tells the listeners before it answers; also when that was just read and did not reach `atLeast`. */
+    refresh: async (atLeast = -1): Promise<void> => {
       // A look under way may have begun before the newest write: then one more is needed.
       await looking?.catch(() => undefined);
-      if (isFresh()) return;
+      if (isFresh() && sequence >= atLeast) return;
       looking ??= look().finally(() => {
         looking = null;
       });

@@ -2,6 +2,7 @@ import { addressOf } from "#content/contract/base/request-address.ts";
 import type { Config } from "#api/config.ts";
 import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
 import type { Context } from "#api/context.ts";
+import { namesSequence, waitForSequence } from "#api/http/sequence.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { atMostEvery } from "#content/runtime/timing.ts";
@@ -52,7 +53,7 @@ export async function openFrontDoor(
   };
   if (!reader.hasRelease()) firstPages = Promise.resolve(await openFirstPages(config, store));
   let drawing = firstPages !== null;
-  return (request) => {
+  const answerOf: FrontDoor = (request) => {
     const answer = bundle.answer(request);
     if (answer !== null) return answer;
     if (!reader.hasRelease()) {
@@ -64,6 +65,10 @@ export async function openFrontDoor(
     firstPages = null;
     return bundle.answer(request);
   };
+  return (request) =>
+    namesSequence(request)
+      ? waitForSequence(context, request).then(() => answerOf(request))
+      : answerOf(request);
 }
 
 async function openFirstPages(config: Config, store: Store): Promise<FirstPages> {

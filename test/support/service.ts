@@ -66,7 +66,7 @@ export async function aService(
     error: () => {},
     debug: () => {},
   };
-  const watch = watchChanges(store);
+  const watch = options.context?.watch ?? watchChanges(store);
   const context: Context = {
     store,
     clock,
@@ -74,6 +74,7 @@ export async function aService(
     secrets,
     log,
     limits: openLimits(join(dataDir, "limits.db"), { config, secrets, log }),
+    watch,
     cache: openResponseCache(watch),
     search: openSearch(store, watch, {
       databaseUrl: config.databaseUrl,

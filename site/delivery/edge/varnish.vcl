@@ -44,7 +44,7 @@ sub vcl_recv {
   }
 
   # What only the service can answer.
-  if ((req.method != "GET" && req.method != "HEAD") || req.http.Authorization) {
+  if ((req.method != "GET" && req.method != "HEAD") || req.http.Authorization || req.http.Almoner-Sequence) {
     return (pass);
   }
   # From the table of addresses: what only the service answers

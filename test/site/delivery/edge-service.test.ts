@@ -50,6 +50,14 @@ describe.skipIf(!hasNginx)("nginx in front of the real service", () => {
     expect([404, 405]).toContain(posted.status);
   });
 
+  test("leaves who says how far it has seen to the service, files as well", async () => {
+    const path = "/api/nonprofits/water-for-all";
+    expect((await get(path)).headers.get("xkey")).not.toBeNull();
+    const answer = await get(path, { "almoner-sequence": "1" });
+    expect(answer.headers.get("xkey")).toBeNull();
+    expect(answer.headers.get("ratelimit")).not.toBeNull();
+  });
+
   test("each reader is counted alone, by the address that nginx saw", async () => {
     const statuses: number[] = [];
     for (let asked = 0; asked < 7; asked++) {
