@@ -92,16 +92,17 @@ export async function adoptUploads(
     "INSERT INTO uploads (target, path, digest, rules, uploaded_at) VALUES (?, ?, ?, ?, 0)",
   );
   const { shards } = JSON.parse(Buffer.from(list.value).toString()) as BundleManifest;
-  for (const { path, sha256 } of shards) {
-    const shard = await target.get(path);
+  const rules = own?.rules ?? currentRules;
+  for (let next = shards.pop(); next !== undefined; next = shards.pop()) {
+    const shard = await target.get(next.path);
     // One of a newer list, which never came, vouches for nothing: its files are uploaded again.
-    if (!shard.ok || digestOf(shard.value) !== sha256) continue;
-    const { files } = JSON.parse(Buffer.from(shard.value).toString()) as ManifestShard;
-    const rules = own?.rules ?? currentRules;
-    files.push({ path, sha256, size: shard.value.length });
-    db.transaction(() =>
-      files.forEach((file) => adopting.run(name, file.path, file.sha256, rules)),
-    )();
+    if (!shard.ok || digestOf(shard.value) !== next.sha256) continue;
+    const text = Buffer.from(shard.value).toString();
+    const { files = [], parts = [] } = JSON.parse(text) as ManifestShard;
+    shards.push(...parts);
+    db.transaction(() => {
+      for (const { path, sha256 } of [...files, next]) adopting.run(name, path, sha256, rules);
+    })();
   }
 }
 
