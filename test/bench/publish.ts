@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { changeOf, edited, newText } from "./support/edits.ts";
 import {
   type Figure,
   figure,
@@ -20,20 +18,7 @@ const backgroundWriteEveryMs = 40;
 const readersAtOnce = 4;
 
 type Bench = Awaited<ReturnType<typeof serveWhole>> & { profiles: number };
-type Edit = (before: NonprofitRecord) => Partial<NonprofitRecord>;
-
-let number = 0;
-/** A text that no profile has had. */
-const newText = (what: string): string => `${what} ${number++}`;
-
 const anyId = ({ profiles }: Bench): number => 1 + Math.floor(Math.random() * profiles);
-
-const edited = ({ store }: Bench, ids: readonly number[], edit: Edit) =>
-  store.write(async (tx) => {
-    const records = await recordsById(tx, ids);
-    const saves = records.map((before) => ({ before, after: { ...before, ...edit(before) } }));
-    return saveNonprofits(tx, saves, { origin: "bench", now: new Date() });
-  });
 
 async function singleChanges(bench: Bench, edits: number): Promise<Figure[]> {
   const others = disturb(bench);
@@ -60,21 +45,6 @@ async function singleChanges(bench: Bench, edits: number): Promise<Figure[]> {
     figure("reads meanwhile", reads, ""),
     figure("writes meanwhile", writes, ""),
   ];
-}
-
-/** Changes profiles in one transaction; answers after how long readers, who ask for all at once, have got them. */
-async function changeOf(bench: Bench, ids: readonly number[]): Promise<number> {
-  const mark = newText("Bench line");
-  const records = await edited(bench, ids, () => ({ tagline: mark }));
-  const startedMs = performance.now();
-  const reads = records.map(async ({ slug }) => {
-    const url = `${bench.url}/api/nonprofits/${slug}`;
-    while (!(await (await fetch(url)).text()).includes(mark)) {
-      if (performance.now() - startedMs > 30_000) throw new Error(`${url} did not show the change`);
-    }
-  });
-  await Promise.all(reads);
-  return performance.now() - startedMs;
 }
 
 /** Readers and a writer that go on meanwhile. */

@@ -11,13 +11,12 @@ import {
   serving,
 } from "./support/harness.ts";
 import { loadFigures, post, type Request, send } from "./support/load.ts";
+import { mixedQueries, searchOf } from "./support/queries.ts";
 import { column, serve, type Served } from "./support/serve.ts";
 
 const atOnce = 8;
 const repeats = 10;
 const writeEveryMs = 50;
-
-const searchOf = (params: URLSearchParams): Request => ({ path: `/api/search?${params}` });
 
 /** The words of a search, asked with a tool. */
 const byTool = ({ path }: Request): Request => {
@@ -54,37 +53,6 @@ async function mixedSearches(
     figure("very common words, new, the slowest", Math.max(...common.timesMs), "ms", { most: 40 }),
     figure("most memory of the service", await peakMemoryMb(pid), "MB", { most: 300 }),
   ];
-}
-
-/**
- * Queries as people and agents send them, made of the directory's own names and missions, all different: beginnings of
- * names, runs of words of a mission, single words, half-typed words; some with filters.
- */
-async function mixedQueries(store: Store, count: number): Promise<Request[]> {
-  const { chance, pick, below } = randomOf(7, 0);
-  const { rows } = await store.raw.execute(
-    `SELECT name, coalesce(mission, description, name) AS text, country_code
-     FROM nonprofits
-     WHERE id % max(1, (SELECT max(id) FROM nonprofits) / 10000) = 0 AND status <> 'withdrawn'
-     LIMIT 20000`,
-  );
-  const wordsOf = (name: string[], text: string[]): string => {
-    if (chance(40)) return name.slice(0, 2 + below(2)).join(" ");
-    const at = below(text.length);
-    if (chance(60)) return text.slice(at, at + 2 + below(3)).join(" ");
-    const word = text[at] ?? "";
-    return chance(60) ? word : word.slice(0, 2 + below(3));
-  };
-  const queries = new Map<string, Request>();
-  for (let tried = 0; queries.size < count && tried < count * 20; tried++) {
-    const { name, text, country_code } = pick(rows);
-    const words = String(text).split(/\s+/).slice(0, 60);
-    const params = new URLSearchParams({ q: wordsOf(String(name).split(/\s+/), words) });
-    if (chance(15)) params.set("cause", pick(["education", "health", "environment"]));
-    if (chance(15)) params.set("country", String(country_code ?? "US"));
-    queries.set(params.toString(), searchOf(params));
-  }
-  return [...queries.values()];
 }
 
 /** Rewrites the mission of one profile again and again while `work` goes on. */

@@ -116,20 +116,34 @@ export async function peakMemoryMb(pid: number): Promise<number> {
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-/** Runs a command to its end: what it printed and took. `peakMb` is of that of its processes which held most. */
+/** MB that a process has written to the disk so far, with those of its children that have ended. */
+export async function writtenMb(pid: number | string): Promise<number> {
+  return writtenIn(await Bun.file(`/proc/${pid}/io`).text());
+}
+
+const writtenIn = (io: string): number => Number(/^write_bytes: (\d+)/m.exec(io)?.[1]) / 2 ** 20;
+
+/**
+ * Runs a command to its end: what it printed, and what it took with its processes. `peakMb` is of that of them which held most,
+ * `writtenMb` went to the disk.
+ */
 export async function timed(words: string[], env: Record<string, string> = {}) {
   const startedMs = performance.now();
-  const child = Bun.spawn(words, {
+  // What a process wrote is known as long as it lives; a shell inherits the sum of its children.
+  const shell = ["sh", "-c", '"$@" && cat /proc/$$/io >&2', "sh", ...words];
+  const child = Bun.spawn(shell, {
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  const out = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`${words.join(" ")} failed`);
+  const read = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
+  const [out = "", said = ""] = await Promise.all(read);
+  if ((await child.exited) !== 0) throw new Error(`${words.join(" ")} failed: ${said.slice(-500)}`);
   const used = child.resourceUsage();
   return {
     out,
     seconds: (performance.now() - startedMs) / 1_000,
     cpuSeconds: Number(used?.cpuTime.total) / 1e6,
     peakMb: Number(used?.maxRSS) / 2 ** 20,
+    writtenMb: writtenIn(said),
   };
 }
