@@ -49,8 +49,6 @@ const initial = {
   listed_inputs: "",
   /** What told the parts that the snapshot was last joined from. */
   snapshot_parts: "",
-  /** The newest feed file whose changes are in that snapshot. */
-  snapshot_number: 0,
   /** The same of the files of /data. */
   data_parts: "",
   /** Changes up to here are in the search indexes. */

@@ -9,8 +9,8 @@ const compress = promisify(gzip);
 
 const partsFolder = feedPaths.snapshotPart("{n}").split("{n}")[0] ?? "";
 
-/** A snapshot of more parts (100,000 profiles, 30 MB) is published in parts alone: joining costs what the directory weighs. */
-export const joinedPartsMax = 1_000;
+/** A snapshot of more parts (50,000 profiles, 15 MB) is published in parts alone: joining costs what the directory weighs. */
+export const joinedPartsMax = 500;
 
 /** How many parts of the snapshot are published, and what tells whether any has changed. */
 export function snapshotState({ db }: Manifest): { parts: number; mark: string } {

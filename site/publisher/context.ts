@@ -70,8 +70,6 @@ export type MadeLists = {
 export type FeedTask = {
   /** Everything again, as a full build does. */
   full: boolean;
-  /** Whether the snapshot is joined again when its context have changed. */
-  joining: boolean;
   /** The public keys, as they are published. */
   keySet: string;
 };
@@ -85,8 +83,7 @@ export type FeedDraft = {
   root: UnissuedList;
   /** The release of whose files it tells. */
   release: number;
-  joined: Joined;
+  /** What told the parts of the snapshot that it goes with. */
+  snapshot_parts: string;
   epoch: string;
 };
-
-export type Joined = { snapshot_parts: string; snapshot_number: number; parts: number };

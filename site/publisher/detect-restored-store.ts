@@ -40,7 +40,6 @@ export async function detectRestoredStore({
       slow_sequence: newest,
       known_change: known,
       search_sequence: 0,
-      snapshot_number: 0,
       inputs_digest: "",
       epoch: begun,
     });

@@ -23,30 +23,20 @@ import {
   snapshotState,
 } from "#site/bundle/snapshot.ts";
 import { openDataFiles } from "./data-files.ts";
-import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts";
+import type { FeedDraft, FeedTask, PublisherContext } from "./context.ts";
 
-/** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
+/** The last of the publisher's jobs. */
 export type FeedJob = ReturnType<typeof openFeedJob>;
 
 const encoder = new TextEncoder();
 
-/** A snapshot of 12 MB, that of 41,000 profiles, is joined once a second at most, one of 120 MB every ten. */
-const joinedBytesPerSecondMax = 12_000_000;
-
-/** Opens the job. A snapshot that costs more to join is joined less often; the feed's state says what it holds. */
+/** Opens the job. */
 export function openFeedJob(
   context: PublisherContext,
   signer: Signer,
-  {
-    joinedBytesPerSecond = joinedBytesPerSecondMax,
-    listValidDays = 7,
-  }: { joinedBytesPerSecond?: number; listValidDays?: number } = {},
+  { listValidDays = 7 }: { listValidDays?: number } = {},
 ) {
-  let joinAfterMs = 0;
   let renewAtMs = Infinity;
-  const isBehind = () =>
-    context.manifest.state().snapshot_parts !== snapshotState(context.manifest).mark;
-  let behind = isBehind();
   // The key may be another one than when the list was signed: the first run finds out.
   let looked = false;
   let renewing = false;
@@ -56,39 +46,25 @@ export function openFeedJob(
     renew: (): void => {
       renewing = true;
     },
-    /**
-     * `full`: make everything again, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
-     * parts for a while.
-     */
+    /** `full`: make everything again, as a full build does. `paced`: files of /data may lag behind for a while. */
     run: async ({ full = renewing, paced = false } = {}) => {
       const data = await dataFiles.run({ full, paced });
-      const joining = !paced || performance.now() >= joinAfterMs;
       const validMs = listValidDays * dayMs;
-      const { committed, issuedAtMs } = await publishFeed(context, {
-        signer,
-        full,
-        joining,
-        validMs,
-      });
+      const { committed, issuedAtMs } = await publishFeed(context, { signer, full, validMs });
       renewAtMs = performance.now() + issuedAtMs + renewListAfterMs - context.clock().getTime();
-      const joined = committed.changed.find(({ path }) => path === feedPaths.snapshot);
-      if (joined !== undefined) {
-        joinAfterMs = performance.now() + (joined.size / joinedBytesPerSecond) * 1_000;
-      }
-      behind = !joining && isBehind();
       looked = true;
       if (full) renewing = false;
       return { ...committed, changed: [...data, ...committed.changed] };
     },
     /**
-     * From when on there is something to do: a release that the signed list does not tell, a snapshot or files of /data that lag
-     * behind, or a list that expires some days from now.
+     * From when on there is something to do: a release that the signed list does not tell, files of /data that lag behind, or a
+     * list that expires some days from now.
      */
     dueAtMs: (): number | null => {
       const { current_release, listed_release } = context.manifest.state();
       if (current_release === 0) return null;
       if (!looked || renewing || current_release > listed_release) return 0;
-      return Math.min(behind ? joinAfterMs : Infinity, renewAtMs, dataFiles.dueAtMs());
+      return Math.min(renewAtMs, dataFiles.dueAtMs());
     },
   };
 }
@@ -100,11 +76,11 @@ export function openFeedJob(
  */
 async function publishFeed(
   context: PublisherContext,
-  { signer, full, joining, validMs }: Publishing,
+  { signer, full, validMs }: Publishing,
 ): Promise<{ committed: Committed; issuedAtMs: number }> {
   deletePending(context);
   const keySet = keySetOf(signer, await signingKeys(context.source.store));
-  const draft = await context.background.draftFeed({ full, joining, keySet });
+  const draft = await context.background.draftFeed({ full, keySet });
   const digest = digestOf(JSON.stringify(draft.root));
   const issue = await issueList(context.source.store, { digest, now: context.clock() });
   const root = issuedRoot(draft.root, issue, validMs);
@@ -113,7 +89,7 @@ async function publishFeed(
     { path: feedPaths.manifest, body: root },
     { path: feedPaths.signature, body: signature },
   ]).files;
-  const { snapshot_parts, snapshot_number } = draft.joined;
+  const { snapshot_parts } = draft;
   const before = context.manifest.state();
   // What another job published since the list was drawn up is not in it.
   const overtaken = before.current_release > draft.release;
@@ -126,7 +102,6 @@ async function publishFeed(
     asOf: Number.MAX_SAFE_INTEGER,
     state: (release) => ({
       snapshot_parts,
-      snapshot_number,
       listed_inputs: before.inputs_digest,
       listed_release: overtaken ? draft.release : release,
       epoch: draft.epoch,
@@ -135,7 +110,7 @@ async function publishFeed(
   return { committed, issuedAtMs: issue.issued_at };
 }
 
-type Publishing = { signer: Signer; full: boolean; joining: boolean; validMs: number };
+type Publishing = { signer: Signer; full: boolean; validMs: number };
 
 /** The list of all files, with what tells a mirror that it is the newest one. */
 function issuedRoot(
@@ -151,55 +126,49 @@ function issuedRoot(
 type DraftParts = Pick<PublisherContext, "manifest" | "blobs" | "source">;
 
 /** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
-export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedDraft> {
-  const newest = await newestFeedFile(parts.source.store, parts.manifest.state().slow_sequence);
-  const { file: snapshot, state: joined } = await currentSnapshot(parts, job, newest?.number ?? 0);
-  const epoch = await feedEpoch(parts.source.store);
+export async function draftFeed(context: DraftParts, job: FeedTask): Promise<FeedDraft> {
+  const { manifest, source } = context;
+  const newest = await newestFeedFile(source.store, manifest.state().slow_sequence);
+  const { parts, mark } = snapshotState(manifest);
+  const isJoined = parts <= joinedPartsMax;
+  const snapshot = isJoined ? await currentSnapshot(context, job, mark) : [];
+  const epoch = await feedEpoch(source.store);
   const texts = [
     { path: feedPaths.keys, body: job.keySet },
-    { path: feedPaths.state, body: feedState(newest, joined, epoch) },
+    { path: feedPaths.state, body: feedState(newest, parts, epoch) },
   ];
-  const own = [...snapshot, ...storeFiles(parts, texts).files].filter(
-    ({ path, digest }) => parts.manifest.find(path)?.digest !== digest,
+  const own = [...snapshot, ...storeFiles(context, texts).files].filter(
+    ({ path, digest }) => manifest.find(path)?.digest !== digest,
   );
-  const isOutgrown =
-    joined.parts > joinedPartsMax && parts.manifest.find(feedPaths.snapshot) !== null;
-  const gone = isOutgrown ? [feedPaths.snapshot] : [];
-  const { files, removed, ...list } = draftManifest(parts, { full: job.full, own, gone });
-  return { ...list, files: [...own, ...files], removed: [...removed, ...gone], joined, epoch };
+  const gone = isJoined || manifest.find(feedPaths.snapshot) === null ? [] : [feedPaths.snapshot];
+  const { files, removed, ...list } = draftManifest(context, { full: job.full, own, gone });
+  const all = { files: [...own, ...files], removed: [...removed, ...gone] };
+  return { ...list, ...all, snapshot_parts: mark, epoch };
 }
 
+/** The snapshot where it is not joined from these parts already. */
 async function currentSnapshot(
-  parts: DraftParts,
-  { full, joining }: FeedTask,
-  newest: number,
-): Promise<{ file: NewFile[]; state: Joined }> {
-  const { manifest, blobs } = parts;
-  const state = manifest.state();
-  const { parts: count, mark } = snapshotState(manifest);
-  const inStep = { snapshot_parts: mark, snapshot_number: newest, parts: count };
-  if (count > joinedPartsMax) return { file: [], state: inStep };
+  { manifest, blobs }: DraftParts,
+  { full }: FeedTask,
+  mark: string,
+): Promise<NewFile[]> {
   const held = manifest.find(feedPaths.snapshot);
-  const there = held !== null && blobs.has(held.digest);
-  if (there && mark === state.snapshot_parts && !full) return { file: [], state: inStep };
-  if (there && !joining) {
-    const snapshot_number = Math.min(state.snapshot_number, newest);
-    return { file: [], state: { ...state, snapshot_number, parts: count } };
-  }
-  return { file: [await joinSnapshot(blobs, snapshotParts(manifest))], state: inStep };
+  const isHeld = held !== null && blobs.has(held.digest);
+  if (isHeld && mark === manifest.state().snapshot_parts && !full) return [];
+  return [await joinSnapshot(blobs, snapshotParts(manifest))];
 }
 
 type Newest = Awaited<ReturnType<typeof newestFeedFile>>;
 
-function feedState(newest: Newest, joined: Joined, epoch: string): string {
+function feedState(newest: Newest, parts: number, epoch: string): string {
   const state: FeedState = {
     epoch,
     sequence: newest?.number ?? 0,
     change_sequence: newest?.last_sequence ?? 0,
     snapshot: {
-      path: joined.parts > joinedPartsMax ? null : `/${feedPaths.snapshot}`,
-      sequence: joined.snapshot_number,
-      parts: joined.parts,
+      path: parts > joinedPartsMax ? null : `/${feedPaths.snapshot}`,
+      sequence: newest?.number ?? 0,
+      parts,
       part_path: `/${feedPaths.snapshotPart("{n}")}`,
     },
     manifest: `/${feedPaths.manifest}`,

@@ -41,8 +41,8 @@ describe("background work in a process of its own", () => {
     expect(there.files.length).toBeGreaterThan(5);
     expect(there).toEqual(here);
     await directory.drain();
-    expect(await apart.draftFeed({ full: true, joining: true, keySet: "{}" })).toEqual(
-      await context.background.draftFeed({ full: true, joining: true, keySet: "{}" }),
+    expect(await apart.draftFeed({ full: true, keySet: "{}" })).toEqual(
+      await context.background.draftFeed({ full: true, keySet: "{}" }),
     );
   }, 240_000);
 
