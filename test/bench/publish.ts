@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { changeOf, edited, newText } from "./support/edits.ts";
+import { anyId, changeOf, disturb } from "./support/edits.ts";
 import {
   type Figure,
   figure,
@@ -12,14 +12,9 @@ import {
   serving,
   timed,
 } from "./support/harness.ts";
-import { column, serveWhole } from "./support/serve.ts";
-
-const backgroundWriteEveryMs = 40;
-const readersAtOnce = 4;
+import { serveWhole } from "./support/serve.ts";
 
 type Bench = Awaited<ReturnType<typeof serveWhole>> & { profiles: number };
-const anyId = ({ profiles }: Bench): number => 1 + Math.floor(Math.random() * profiles);
-
 async function singleChanges(bench: Bench, edits: number): Promise<Figure[]> {
   const others = disturb(bench);
   const waitsMs: number[] = [];
@@ -45,34 +40,6 @@ async function singleChanges(bench: Bench, edits: number): Promise<Figure[]> {
     figure("reads meanwhile", reads, ""),
     figure("writes meanwhile", writes, ""),
   ];
-}
-
-/** Readers and a writer that go on meanwhile. */
-function disturb(bench: Bench) {
-  let isGoing = true;
-  let [reads, writes] = [0, 0];
-  const read = async () => {
-    for (; isGoing; reads++) {
-      const [slug] = await column(bench.store, "SELECT slug FROM nonprofits WHERE id = ?", [
-        anyId(bench),
-      ]);
-      await (await fetch(`${bench.url}/nonprofits/${slug}`)).arrayBuffer();
-      await Bun.sleep(5);
-    }
-  };
-  const write = async () => {
-    for (; isGoing; writes++) {
-      await edited(bench, [anyId(bench)], () => ({ description: newText("Background") }));
-      await Bun.sleep(backgroundWriteEveryMs);
-    }
-  };
-  const all = [write(), ...Array.from({ length: readersAtOnce }, read)];
-  const stop = async () => {
-    isGoing = false;
-    await Promise.all(all);
-    return { reads, writes };
-  };
-  return { stop };
 }
 
 /** A hundred profiles changed in one transaction. */

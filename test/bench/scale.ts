@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { changeOf } from "./support/edits.ts";
+import { anyId, changeOf, disturb } from "./support/edits.ts";
 import {
   cpuMs,
   type Figure,
@@ -17,7 +17,7 @@ import { send } from "./support/load.ts";
 import { mixedQueries } from "./support/queries.ts";
 import { writeRegisterRows } from "./support/register-rows.ts";
 import { runImport } from "./support/registers.ts";
-import { column, serve, serveWhole } from "./support/serve.ts";
+import { serve, serveWhole } from "./support/serve.ts";
 
 /** What one step took at one size, by name with its unit: "import: time, s". */
 type Measured = Record<string, number>;
@@ -71,7 +71,7 @@ async function build(size: Size): Promise<Measured> {
 
 const firstNumber = (text: string): number => Number.parseInt(text, 10);
 
-/** From a committed write to a reader who has it, one at a time; then until lists, feed and signed list have it, too. */
+/** From a committed write to a reader who has it, while others read and write; then, alone, until all lists have it, too. */
 async function change(size: Size): Promise<Measured> {
   const { folder, profiles, port, changes } = size;
   await using served = await serveWhole({ folder, profiles: 0, port, env: settingsOf(size) });
@@ -84,24 +84,22 @@ async function change(size: Size): Promise<Measured> {
     return settle();
   };
   await settle();
-  const ids = await column(
-    served.store,
-    "SELECT id FROM nonprofits WHERE id % max(1, ? / ?) = 1 ORDER BY id * 7919 % 1000003 LIMIT ?",
-    [profiles, changes + listed, changes + listed],
-  );
+  const bench = { ...served, profiles };
+  const others = disturb(bench);
   const waitsMs: number[] = [];
-  for (const id of ids.slice(listed)) {
-    waitsMs.push(await changeOf(served, [Number(id)]));
+  for (let at = 0; at < changes; at++) {
+    waitsMs.push(await changeOf(bench, [anyId(bench)]));
     await Bun.sleep(15);
   }
+  await others.stop();
   await served.published();
   await settle();
   const { pid } = manifest.state();
   const before = { cpu: await cpuMs(pid), written: await writtenMb(pid) };
   const listsMs: number[] = [];
-  for (const id of ids.slice(0, listed)) {
+  for (let at = 0; at < listed; at++) {
     const startedMs = performance.now();
-    await changeOf(served, [Number(id)]);
+    await changeOf(bench, [anyId(bench)]);
     await served.published();
     listsMs.push(performance.now() - startedMs);
     await settle();

@@ -2,16 +2,23 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Store } from "#content/store/open.ts";
+import { column } from "./serve.ts";
 
 type Edit = (before: NonprofitRecord) => Partial<NonprofitRecord>;
 type Served = { store: Store; url: string };
+type Directory = Served & { profiles: number };
+
+const backgroundWriteEveryMs = 40;
+const readersAtOnce = 4;
+
+export const anyId = ({ profiles }: Directory): number => 1 + Math.floor(Math.random() * profiles);
 
 let number = 0;
 /** A text that no profile has had. */
-export const newText = (what: string): string => `${what} ${number++}`;
+const newText = (what: string): string => `${what} ${number++}`;
 
 /** Changes profiles in one transaction; answers them as they are now. */
-export const edited = ({ store }: Pick<Served, "store">, ids: readonly number[], edit: Edit) =>
+const edited = ({ store }: Pick<Served, "store">, ids: readonly number[], edit: Edit) =>
   store.write(async (tx) => {
     const records = await recordsById(tx, ids);
     const saves = records.map((before) => ({ before, after: { ...before, ...edit(before) } }));
@@ -31,4 +38,32 @@ export async function changeOf(served: Served, ids: readonly number[]): Promise<
   });
   await Promise.all(reads);
   return performance.now() - startedMs;
+}
+
+/** Readers and a writer that go on meanwhile. */
+export function disturb(bench: Directory) {
+  let isGoing = true;
+  let [reads, writes] = [0, 0];
+  const read = async () => {
+    for (; isGoing; reads++) {
+      const [slug] = await column(bench.store, "SELECT slug FROM nonprofits WHERE id = ?", [
+        anyId(bench),
+      ]);
+      await (await fetch(`${bench.url}/nonprofits/${slug}`)).arrayBuffer();
+      await Bun.sleep(5);
+    }
+  };
+  const write = async () => {
+    for (; isGoing; writes++) {
+      await edited(bench, [anyId(bench)], () => ({ description: newText("Background") }));
+      await Bun.sleep(backgroundWriteEveryMs);
+    }
+  };
+  const all = [write(), ...Array.from({ length: readersAtOnce }, read)];
+  const stop = async () => {
+    isGoing = false;
+    await Promise.all(all);
+    return { reads, writes };
+  };
+  return { stop };
 }
