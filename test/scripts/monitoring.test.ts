@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import helps from "#content/editorial/metrics.json";
 import { aService, type TestService } from "#test/support/service.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -54,6 +55,22 @@ describe("alerts and dashboard", () => {
       /\b(?:increase|rate)\((?!\w+_(?:count|bucket|total)\b)/.test(expr),
     );
     expect(ofGauges).toEqual([]);
+  });
+
+  test("what is the directory's is asked of its services as one number", () => {
+    const ofDirectory = Object.entries(helps).flatMap(([name, help]) =>
+      help.endsWith("(of the directory)") ? [name] : [],
+    );
+    const one = new RegExp(
+      `\\b(?:max|min)(?: by \\(\\w+\\) )?\\((?:delta\\()?(?:${ofDirectory.join("|")})\\b`,
+      "g",
+    );
+    const many = new RegExp(`\\b(?:${ofDirectory.join("|")})\\b`);
+    expect(ofDirectory.length).toBeGreaterThan(5);
+    expect(expressions.filter((expr) => many.test(expr.replaceAll(one, "")))).toEqual([]);
+    // A service that is missing among several wakes nobody.
+    const severity = Object.fromEntries(rules.map(({ alert, labels }) => [alert, labels.severity]));
+    expect(severity).toMatchObject({ AlmonerDown: "page", AlmonerInstanceMissing: "ticket" });
   });
 
   test("each alert is in docs/operating.md, with what to do", () => {

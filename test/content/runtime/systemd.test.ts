@@ -14,19 +14,29 @@ const exposureMax = 20;
 
 const where = installed ? "" : " (skipped: systemd is not installed)";
 
-test.skipIf(!installed)(`the unit is one systemd understands, and it is hardened${where}`, () => {
-  const text = readFileSync(join(root, "scripts/systemd/almoner.service"), "utf8");
+const units = ["almoner", "almoner-service", "almoner-publisher"];
+const textOf = (unit: string) =>
+  readFileSync(join(root, `scripts/systemd/${unit}.service`), "utf8");
+
+test.skipIf(!installed)(`the units are such that systemd understands, and hardened${where}`, () => {
   // Where the project stands here: systemd looks for the program.
-  const unit = join(folder, "almoner.service");
-  writeFileSync(unit, text.replaceAll("/opt/almoner", root));
+  const files = units.map((unit) => join(folder, `${unit}.service`));
+  for (const [at, file] of files.entries())
+    writeFileSync(file, textOf(units[at] ?? "").replaceAll("/opt/almoner", root));
   for (const check of [
-    ["verify", "--recursive-errors=no", unit],
-    ["security", "--offline=true", `--threshold=${exposureMax}`, unit],
+    ["verify", "--recursive-errors=no", ...files],
+    ["security", "--offline=true", `--threshold=${exposureMax}`, ...files],
   ]) {
     const { exitCode, stderr, stdout } = Bun.spawnSync(["systemd-analyze", "--no-pager", ...check]);
     expect(stderr.toString()).toBe("");
     expect(exitCode === 0 ? "" : stdout.toString()).toBe("");
   }
+});
+
+test("the units of the roles allow no more than the one of both", () => {
+  const rules = (unit: string) => textOf(unit).slice(textOf(unit).indexOf("# It needs nothing"));
+  expect(rules("almoner-service")).toBe(rules("almoner"));
+  expect(rules("almoner-publisher")).toBe(rules("almoner"));
 });
 
 test("a service that systemd started says that it is ready, and goes on saying that it lives", async () => {
