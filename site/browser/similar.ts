@@ -5,15 +5,28 @@ import { pathHere } from "./texts.ts";
 const shownMax = 3;
 const lists = part(".nearby ul");
 
-/** Names three organisations of the nearest lists before the links to these: in the file they would go stale with any neighbour. */
+/** What the nearest list is asked for: "cause=education" of /causes/education, "country=US" of /countries/us, the query of /browse. */
+function filtersOf(href: string): URLSearchParams {
+  const { pathname, search } = new URL(href);
+  const [, list, id] = /\/(causes|countries)\/(.+)$/.exec(pathname) ?? [];
+  if (id === undefined) return new URLSearchParams(search);
+  return new URLSearchParams(list === "causes" ? { cause: id } : { country: id.toUpperCase() });
+}
+
+/** Names three organisations of the nearest list, and of wider ones, before the links: in the file they would go stale with any neighbour. */
 async function show(): Promise<void> {
   const others = new Map<string, string>();
-  for (const { dataset } of lists.querySelectorAll<HTMLElement>("[data-json]")) {
-    const answer = await fetch(`${dataset["json"]}&limit=${shownMax + 1}&shape=a&fields=slug,name`);
+  const filters = filtersOf(lists.querySelector("a")?.href ?? "");
+  for (const narrow of ["", "city", "region", "country"]) {
+    if (narrow !== "" && !filters.has(narrow)) continue;
+    filters.delete(narrow);
+    if (filters.size === 0 || others.size >= shownMax) break;
+    const answer = await fetch(
+      `/api/nonprofits?${filters}&limit=${shownMax + 1}&shape=a&fields=slug,name`,
+    );
     const { nonprofits } = (await answer.json()) as Pick<NonprofitList, "nonprofits">;
     for (const { slug, name } of nonprofits) others.set(slug, name);
     others.delete(location.pathname.split("/").at(-1) ?? "");
-    if (others.size >= shownMax) break;
   }
   const compare = part("#compare");
   const compared = [compare.getAttribute("href"), ...[...others.keys()].slice(0, shownMax)];

@@ -95,7 +95,7 @@ const withLinksIn = (t: Texts, html: string): string => {
         found.setAttribute(attribute, isPage ? t.path(path) + rest : otherwise(address));
       },
     });
-  lead('a[href^="/"]:not([hreflang])', "href", (address) => address);
+  lead('a[href^="/"]:not([lang])', "href", (address) => address);
   lead('form[action^="/"]', "action", (address) => `${address}?language=${t.language}`);
   return links.transform(html);
 };

@@ -5,6 +5,7 @@ import {
   type RegisterFact,
   type RegisterFacts,
 } from "#content/contract/nonprofit.ts";
+import type { GiverAnswer } from "#content/contract/giver-answer.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { registerById, registerPage } from "#content/nonprofit/register-facts.ts";
@@ -149,6 +150,15 @@ export function factsBeside(register: RegisterFacts, detail: NonprofitDetail): R
   });
 }
 
+/** The answers to what givers ask that no fact of a register says in the same words, nor the standing. */
+export function answersBeside({ giver_answers, register_facts }: NonprofitDetail): GiverAnswer[] {
+  const stated = new Set(register_facts.flatMap(({ fields }) => fields.map(({ value }) => value)));
+  return giver_answers.filter(
+    ({ question, value, reason }) =>
+      !stated.has(reason) && !(question === "revoked" && value === "no"),
+  );
+}
+
 const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]/gu, "");
 
 /** "Income £3.3 million, spending £3 million, year to March 2025": the latest figures of a register, else the size in its words, else the yearly budget. */
@@ -218,7 +228,13 @@ export function originOf(from: FieldProvenance, t: Texts = english): Origin {
 }
 
 /** An origin with the fields whose values it gave: their names in the JSON, and in words. */
-export type FieldsOrigin = Origin & { mark: string; names: string[]; fields: string };
+export type FieldsOrigin = Origin & {
+  mark: string;
+  names: string[];
+  fields: string;
+  /** Id of the register that gave them or that they are derived from; "" for none. */
+  register: string;
+};
 
 /** The provenance of a profile by origin, in the order of the fields; values of one origin share a line. */
 export function originsOf(
@@ -234,7 +250,8 @@ export function originsOf(
     const same = origins.get(key);
     if (same === undefined) {
       const words = { names: [field], fields: fieldName(field, t), mark: markOf(from, t) };
-      origins.set(key, { ...originOf(from, t), ...words });
+      const [, register = ""] = /^(?:register|derived):(.*)$/.exec(source) ?? [];
+      origins.set(key, { ...originOf(from, t), ...words, register });
       continue;
     }
     same.names.push(field);

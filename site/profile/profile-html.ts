@@ -1,10 +1,9 @@
-import { correctionFields } from "#content/contract/correction.ts";
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { GiverAnswer } from "#content/contract/giver-answer.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
-import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
-import { type Fact, factsBeside, fieldName, type FieldsOrigin } from "./profile-facts.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { answersBeside, type Fact, factsBeside, type FieldsOrigin } from "./profile-facts.ts";
 
 /**
  * The marks of a profile: beside each value a button that opens where it comes from. No script is needed. A pointer finds
@@ -13,7 +12,7 @@ import { type Fact, factsBeside, fieldName, type FieldsOrigin } from "./profile-
 export type Marks = ReturnType<typeof marksHtml>;
 
 /** Each origin is in the page once, however many values it gave. See docs/decisions/0172. */
-export function marksHtml(origins: readonly FieldsOrigin[], t: Texts) {
+export function marksHtml(origins: readonly FieldsOrigin[]) {
   const byField = new Map(
     origins.flatMap(({ names, mark }, at) =>
       names.map((name) => [storedNames[name] ?? name, { at: at + 1, mark }] as const),
@@ -22,9 +21,7 @@ export function marksHtml(origins: readonly FieldsOrigin[], t: Texts) {
   const of = (field: string): string => {
     const found = byField.get(field);
     if (found === undefined) return "";
-    const { at, mark } = found;
-    const label = t.html("mark.label", { mark, field: fieldName(field, t) });
-    return ` <button class="from" tabindex="-1" popovertarget="from-${at}" aria-label="${label}">${mark}</button>`;
+    return ` <button class="from" tabindex="-1" popovertarget="from-${found.at}">${found.mark}</button>`;
   };
   return {
     of,
@@ -39,14 +36,14 @@ export function marksHtml(origins: readonly FieldsOrigin[], t: Texts) {
 }
 const storedNames: Readonly<Record<string, string>> = { country_code: "country" };
 
-/** City, region and country with commas between them. */
+/** City, region and country with commas between them; the name, which stands below them, has the mark of its origin. */
 export function placeHtml(facts: readonly Fact[], marks: Marks): string {
   const shown = facts.filter(({ field }) => placeFields.has(field));
-  const beside = marks.ofRow(shown.map(({ field }) => field));
+  const beside = marks.ofRow([...shown.map(({ field }) => field), "name"]);
   return shown
     .map(({ field, text }, at) => {
       const comma = at === shown.length - 1 ? "" : ",";
-      return `<span data-field="${field}" dir="auto">${escaped(text)}</span>${comma}${beside[at]}`;
+      return `<bdi data-field="${field}">${escaped(text)}</bdi>${comma}${beside[at]}`;
     })
     .join(" ");
 }
@@ -65,68 +62,84 @@ export function factsHtml(facts: readonly Fact[], marks: Marks): string {
 const shownElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
 
 /**
- * What the marks open, and a toggle that shows all of it; a browser that knows no popovers shows it anyway. Each value is a
- * link to where one says that it is wrong.
+ * What the marks open, and a toggle that shows all of it; a browser that knows no popovers shows it anyway. A register whose
+ * section the page has is linked there.
  */
-export const originsHtml = (origins: readonly FieldsOrigin[], slug: string, t: Texts): string => {
-  const wrong = t.text("profile.wrong");
-  const rows = origins.map(({ names, source, link, day }, at) => {
-    const fields = names.map(
-      (name) =>
-        `<a href="${escaped(correctionPath(slug, name))}" rel="nofollow">${escaped(fieldName(name, t))}</a>`,
-    );
-    const host = link === null ? "" : ` (${linkHtml(link.href, link.host)})`;
-    return `<li popover id="from-${at + 1}">${escaped(source)}${host}, <time datetime="${day}">${t.date(day)}</time><span class="note">${wrong} ${fields.join(", ")}</span></li>`;
+export const originsHtml = (
+  origins: readonly FieldsOrigin[],
+  { register_facts }: NonprofitDetail,
+  t: Texts,
+): string => {
+  const linked = new Set(register_facts.map(({ register }) => register));
+  const rows = origins.map(({ fields, source, register, link, day }, at) => {
+    const host =
+      link === null || linked.has(register) ? "" : ` (${linkHtml(link.href, link.host)})`;
+    return `<li popover id="from-${at + 1}">${escaped(source)}${host}, ${t.date(day)}<span class="note">${escaped(fields)}</span></li>`;
   });
   if (rows.length === 0) return "";
   return `<details class="sources"><summary>${t.text("origin.all")}</summary></details><ul class="origins plain">${rows.join("")}</ul>`;
 };
 
 export const linkHtml = (href: string, text: string): string =>
-  `<a href="${escaped(href)}" rel="nofollow noopener">${escaped(text)}</a>`;
+  `<a href="${escaped(href)}" rel="nofollow">${escaped(text)}</a>`;
 
 /**
- * What one register says of a nonprofit, as a section of its page; all texts are escaped. Texts that the profile shows
- * already are left out. Each profile has ten rows of it: as components they took half as long as the whole page.
+ * What one register says of a nonprofit, as a section of its page, with what it answers to givers; all texts are escaped.
+ * Texts that the profile shows already are left out. Each profile has ten rows of it: as components they took half as long
+ * as the whole page.
  */
 export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t: Texts): string {
   const { register_name, licence, attribution, state } = register;
-  const rows = factsBeside(register, detail).map(
-    (fact) => `<div><dt>${escaped(t.word(fact.label))}</dt><dd>${valueHtml(fact, t)}</dd></div>`,
-  );
+  const answers = answersBeside(detail).filter((answer) => isOf(register, answer));
+  const rows = factsBeside(register, detail)
+    .filter(({ name }) => !answers.some(({ question }) => question === name))
+    .map((fact) => rowHtml(escaped(t.word(fact.label)), valueHtml(fact, t)));
+  const answered = answers.map((answer) => answerHtml(answer, "", t));
   const link = safeLink(register.record_url);
   const record =
-    link === null
-      ? ""
-      : ` ${t.text("register.on_host", { record: linkHtml(link, t.text("register.record")), host: escaped(linkHost(link)) })}`;
+    link === null ? "" : `<a href="${escaped(link)}">${t.text("register.record")}</a>. `;
   const standing = t.html(`register.${state}`, { date: t.date(register.as_of) });
+  const name = t.html("register.heading", { name: t.word(register_name) });
   const licenced = t.text("register.licence", {
     attribution: escaped(attribution),
     licence: `<a href="${escaped(licence.url)}">${escaped(t.word(licence.name))}</a>`,
   });
-  return `<section class="register" data-register="${escaped(register.register)}">
-<h2>${t.html("register.heading", { name: t.word(register_name) })}</h2>
-<p class="note"><span class="state">${standing}</span>.${record}</p>
-<dl class="facts">${rows.join("")}</dl>
-<p class="note">${licenced}</p>
-</section>`;
+  return `<section class="register"><h2>${name}</h2><p class="note"><span class="state">${standing}</span>. ${record}${licenced}</p><dl class="facts">${rows.join("")}${answered.join("")}</dl></section>`;
+}
+
+const isOf = ({ register, org_id, as_of }: RegisterFacts, answer: GiverAnswer): boolean =>
+  answer.register === register && answer.org_id === org_id && answer.as_of === as_of;
+
+const rowHtml = (label: string, value: string): string =>
+  `<div><dt>${label}</dt><dd>${value}</dd></div>`;
+
+/** What givers ask and the section of no register answers, as a section; escaped; "" for nothing. */
+export function askedHtml(detail: NonprofitDetail, t: Texts): string {
+  const isOfNone = (answer: GiverAnswer) =>
+    !detail.register_facts.some((register) => isOf(register, answer));
+  return giverHtml(answersBeside(detail).filter(isOfNone), t);
 }
 
 /** What givers ask, as a section; escaped. Without questions of US law of organisations elsewhere; "" where nothing is known. */
 export function giverHtml(answers: readonly GiverAnswer[], t: Texts): string {
-  const rows = answers.flatMap(({ org_id, question, value, reason, register, as_of, ...more }) => {
+  const rows = answers.flatMap((answer) => {
+    const { org_id, register, as_of } = answer;
     const by = registerById(register ?? "");
     if (by === undefined && !org_id.startsWith("US-EIN-")) return [];
     const name = by === undefined ? "" : t.word(registerName(by, org_id));
-    const source = as_of === null ? "" : ` (${escaped(name)}, ${t.date(as_of)})`;
-    const said = escaped(more.name ?? t.date(t.named("answer", value)));
-    const link = `<a href="/organisations/${escaped(value)}">${said}</a>`;
-    const age =
-      more.age_months === undefined ? "" : t.text("giver.age", { count: more.age_months });
-    return `<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${question === "merged_into" ? link : said} <span class="note">${age} ${escaped(t.word(reason))}${source}</span></dd></div>`;
+    return answerHtml(answer, as_of === null ? "" : ` (${escaped(name)}, ${t.date(as_of)})`, t);
   });
   if (rows.length === 0) return "";
   return `<section class="answers"><h2>${t.text("giver.title")}</h2><dl class="facts">${rows.join("")}</dl></section>`;
+}
+
+function answerHtml(answer: GiverAnswer, source: string, t: Texts): string {
+  const { question, value, reason, name, age_months: count } = answer;
+  const said = escaped(name ?? t.date(t.named("answer", value)));
+  const shown =
+    question === "merged_into" ? `<a href="/organisations/${escaped(value)}">${said}</a>` : said;
+  const age = count === undefined ? "" : `${t.text("giver.age", { count })} `;
+  return `<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${shown} <span class="note">${age}${escaped(t.word(reason))}${source}</span></dd></div>`;
 }
 
 /** An amount is rounded for people; programs find it whole. */
@@ -136,11 +149,3 @@ const valueHtml = (fact: RegisterFact, t: Texts): string => {
 };
 
 const escaped = (text: string): string => Bun.escapeHTML(text);
-
-const correctable: ReadonlySet<string> = new Set(correctionFields);
-
-/** The form for a value; the sample's provenance names the field of a country by its code. */
-const correctionPath = (slug: string, field: string): string => {
-  const named = field === "country_code" ? "country" : field;
-  return `/corrections?profile=${slug}&field=${correctable.has(named) ? named : "other"}`;
-};

@@ -1,30 +1,28 @@
-import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { Network } from "#content/giving/network.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { stateInWords } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { type Fact, factsBeside, type originsOf } from "./profile-facts.ts";
+import type { Fact } from "./profile-facts.ts";
 import { scriptJson } from "#site/parts/page-head.ts";
 
 /**
- * The schema.org view of a profile: the organisation, and as what is said of it this directory's own record and those of
- * registers. A value for which schema.org has no property stands in the record it comes from. See docs/decisions/0161.
+ * The schema.org view of a profile: what schema.org has a property for, and where this directory alone records more, its
+ * record. Where each value comes from, and what registers say, stands on the page and in the JSON. See docs/decisions/0199.
  */
 export function nonprofitJsonLd(
   detail: NonprofitDetail,
-  { facts, origins }: { facts: readonly Fact[]; origins: Origins },
+  facts: readonly Fact[],
   { profile, network }: { profile: string; network: Network["words"] },
 ): string {
   const { founded_year, team_size, register_facts } = detail;
-  const hrefOf = (field: string) => facts.find((fact) => fact.field === field)?.href ?? undefined;
+  const website = facts.find(({ field }) => field === "website")?.href ?? undefined;
   const registerPages = register_facts.flatMap(({ record_url }) => safeLink(record_url) ?? []);
   return scriptJson({
     "@context": "https://schema.org",
     "@type": "NGO",
-    "@id": `${profile}#organisation`,
     name: detail.name,
-    url: hrefOf("website") ?? profile,
-    mainEntityOfPage: profile,
+    url: website ?? profile,
+    mainEntityOfPage: website && profile,
     sameAs: some(registerPages),
     slogan: detail.tagline ?? undefined,
     description: detail.mission ?? undefined,
@@ -44,14 +42,9 @@ export function nonprofitJsonLd(
     knowsAbout: some(detail.causes.map(({ name }) => name)),
     makesOffer: some(detail.programs.map(programme)),
     potentialAction: some(donateActions(detail, network)),
-    subjectOf: [
-      ownRecord(detail, origins, profile),
-      ...register_facts.map((one) => registerRecord(one, detail)),
-    ],
+    subjectOf: ownRecord(detail, profile),
   });
 }
-
-type Origins = ReturnType<typeof originsOf>;
 
 /** No empty lists: a property without a value is left out. */
 const some = <One>(list: readonly One[]): readonly One[] | undefined =>
@@ -101,15 +94,9 @@ function donateActions({ ways_to_give, usdc_wallet }: NonprofitDetail, network: 
   });
 }
 
-/** What this directory itself records, and from which sources: each with the fields that it gave. */
-const ownRecord = (detail: NonprofitDetail, origins: Origins, profile: string): object => ({
-  "@type": "Dataset",
-  name: `${detail.name} in Almoner`,
-  description: "What this directory records of the organisation, and where each value comes from",
-  url: profile,
-  dateModified: detail.updated_at,
-  variableMeasured: [
-    property("status", detail.status),
+/** What this directory records that an organisation has no property for; absent for nothing. */
+function ownRecord(detail: NonprofitDetail, profile: string): object | undefined {
+  const measured = [
     ...(["description", "beneficiaries_per_year", "annual_budget_usd"] as const).flatMap((field) =>
       detail[field] === null ? [] : property(field, detail[field]),
     ),
@@ -120,35 +107,17 @@ const ownRecord = (detail: NonprofitDetail, origins: Origins, profile: string): 
         description: period ?? undefined,
       }),
     ),
-  ],
-  citation: some(
-    origins.map(({ source, link, day, fields }) => ({
-      "@type": "CreativeWork",
-      name: source,
-      url: link?.href,
-      datePublished: day,
-      keywords: fields,
-    })),
-  ),
-});
-
-/** What a register says, as of when, and under which licence. */
-const registerRecord = (register: RegisterFacts, detail: NonprofitDetail): object => ({
-  "@type": "Dataset",
-  name: register.register_name,
-  description: stateInWords(register),
-  url: safeLink(register.record_url) ?? undefined,
-  dateModified: register.as_of,
-  license: register.licence.url,
-  creditText: register.attribution,
-  variableMeasured: some(
-    factsBeside(register, detail).map(({ name, label, value, currency, period, form }) => {
-      const description = [period, form].filter((one) => one !== undefined).join(", ");
-      const of = { name: label, unitText: currency, description: description || undefined };
-      return property(name, value, of);
-    }),
-  ),
-});
+  ];
+  if (measured.length === 0) return undefined;
+  return {
+    "@type": "Dataset",
+    name: `${detail.name} in Almoner`,
+    description: "What this directory records of the organisation, and where each value comes from",
+    url: profile,
+    dateModified: detail.updated_at,
+    variableMeasured: measured,
+  };
+}
 
 /** The kind of exemption, where schema.org has a name for it: 501(c)(3) is Nonprofit501c3. */
 function nonprofitStatus({ register_facts }: NonprofitDetail): string | undefined {

@@ -119,14 +119,7 @@ function entry({ name, text, note }: { name: string; text: string | null; note: 
 /** "year to June 2023, Income US$ 3,217,077,611 (Form 990: <https://…>)"; none where a register's section says it all. */
 function moneyOf(record: NonprofitRecord, detail: NonprofitDetail): string[] {
   const view = moneyView(record, detail);
-  if (view === null) return [];
-  const [newest, ...older] = detail.finances;
-  const isStated = detail.register_facts.some(
-    ({ register, fields }) =>
-      register === newest?.source && fields.some(({ currency }) => currency !== undefined),
-  );
-  const isAlone = older.length === 0 && view.said.length === 1 && !view.isPostcard;
-  if (isStated && isAlone) return [];
+  if (view === null || view.isStated) return [];
   const rows = view.rows.map(({ time, form, href, amounts }) => {
     const figures = amounts.map((amount, at) => amount && `${view.columns[at]} ${amount}`);
     return `${markdownLine(joined([time, ...figures], ", "))} (${markdownLine(form)}${href === null ? "" : `: <${href}>`})`;

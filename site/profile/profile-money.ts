@@ -22,10 +22,13 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
   );
   if (newest === undefined && !isPostcard) return null;
   const shown = columns.filter((column) => finances.some((one) => one[column] !== null));
+  const said = [newest && figuresOf(newest, t), peopleOf(record, t)].filter(
+    (one) => one !== undefined,
+  );
   const pageOf = (id: string) =>
     register_facts.find(({ register }) => register === id)?.record_url ?? null;
   return {
-    said: [newest && figuresOf(newest, t), peopleOf(record, t)].filter((one) => one !== undefined),
+    said,
     columns: shown.map((column) => t.text(`money.${column}`)),
     rows: finances.map((period) => {
       const notes = (["amended", "prior_year"] as const).filter((note) => period[note] === true);
@@ -37,7 +40,15 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
       );
       return { time: timeOf(period, t), form: form.join(", "), href, amounts };
     }),
-    isPostcard,
+    /** Whether a register's own section says all of it. */
+    isStated:
+      !isPostcard &&
+      said.length === 1 &&
+      finances.length === 1 &&
+      register_facts.some(
+        ({ register, fields }) =>
+          register === newest?.source && fields.some(({ currency }) => currency !== undefined),
+      ),
     unsaid: t.text(isPostcard ? "money.postcard" : "money.unsaid"),
   };
 }
@@ -88,7 +99,7 @@ function timeOf(
 /** The section of a profile, as HTML that is safe; "" for none. */
 export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): string {
   const view = moneyView(record, detail, t);
-  if (view === null) return "";
+  if (view === null || view.isStated) return "";
   const text = Bun.escapeHTML;
   const said = view.said.map((sentence) => `<p>${text(sentence)}</p>`);
   const heads = view.columns.map((name) => `<th scope="col" class="number">${text(name)}</th>`);

@@ -1,4 +1,4 @@
-import { browseParams, noFilters } from "#content/contract/browse.ts";
+import { noFilters } from "#content/contract/browse.ts";
 import type { Standing } from "#content/contract/standing.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { english, type TextKey, type Texts } from "#content/language/texts.ts";
@@ -214,17 +214,17 @@ const isOfSample = ({ registrations }: Pick<NonprofitRecord, "registrations">): 
   registrations.some(({ org_id }) => org_id?.startsWith("XS-SAMPLE-"));
 
 /** A list that a nonprofit stands in among its like. */
-export type Nearby = { name: string; href: string; json: string };
+export type Nearby = { name: string; href: string };
 
 /**
- * Lists of similar organisations, the nearest first: its cause in its city, region and country, then the whole cause and
- * the whole country, which are files of every bundle. Links and not names, which a script adds: in the file they would go stale with every neighbour.
+ * Lists of similar organisations: its cause in its city, else region, else country, then the whole country. Links and not names, which a script adds: in the file they would go stale with every
+ * neighbour.
  */
 export function nearbyOf(
   record: NonprofitRecord,
   { causes: known, country: called }: NonprofitDetail,
   t: Texts = english,
-) {
+): Nearby[] {
   const { city, region, country_code } = record;
   const [only] = known;
   const cause = only === undefined ? t.text("nearby.any") : t.word(only.name);
@@ -235,23 +235,21 @@ export function nearbyOf(
     { key: "nearby.cause_in_region", place: region, filters: { ...whole, region } },
     { key: "nearby.cause_in_country", place: country, filters: whole },
   ] as const;
+  const nearest = inPlace.find(({ place }) => place !== null);
   const link = (name: string, filters: typeof noFilters): Nearby => ({
     name,
     href: listPath({ filters, sort: "relevance" }, 1),
-    json: `/api/nonprofits?${browseParams({ filters, sort: "relevance" })}`,
   });
-  const found = inPlace.flatMap(({ key, place, filters }) =>
-    place === null
-      ? []
-      : link(t.text(key, { cause, place: isolated(clipped(place, 60)) }), {
-          ...filters,
-          cause: only?.id ?? null,
-        }),
-  );
+  const found: Nearby[] = [];
+  if (nearest !== undefined) {
+    const place = isolated(clipped(nearest.place ?? "", 60));
+    const filters = { ...nearest.filters, cause: only?.id ?? null };
+    found.push(link(t.text(nearest.key, { cause, place }), filters));
+  }
   if (only === undefined) return found;
-  return [
-    ...found,
-    link(t.text("nearby.cause", { cause }), { ...noFilters, cause: only.id }),
-    ...(country === null ? [] : [link(t.text("nearby.country", { place: country }), whole)]),
-  ];
+  const wider =
+    country === null
+      ? link(t.text("nearby.cause", { cause }), { ...noFilters, cause: only.id })
+      : link(t.text("nearby.country", { place: country }), whole);
+  return [...found, wider];
 }

@@ -18,8 +18,8 @@ import {
 import { linkHost } from "#content/nonprofit/safe-link.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import {
+  askedHtml,
   factsHtml,
-  giverHtml,
   linkHtml,
   marksHtml,
   originsHtml,
@@ -50,26 +50,20 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
   const giving = givingView(record, detail, build);
   const place = placesInLine([detail.city, detail.region, t.country(detail.country)]);
   const missing = withdrawn ? [] : thinFields(record);
-  const marks = marksHtml(origins, t);
+  const marks = marksHtml(origins);
   const sentence = sentenceOf(record, detail, t);
   return {
     slug,
     path,
     title: t.text("profile.title", { name: metaText(name, 90) }),
     description: metaText(
-      tagline ??
-        detail.mission ??
-        t.text("profile.description", {
-          name,
-          sentence: sentence || t.text("profile.a_profile"),
-        }),
+      tagline ?? detail.mission ?? (sentence || t.text("profile.description", { name })),
       200,
     ),
-    jsonLd: nonprofitJsonLd(
-      detail,
-      { facts, origins },
-      { profile: baseUrl + path, network: networks[build.network].words },
-    ),
+    jsonLd: nonprofitJsonLd(detail, facts, {
+      profile: baseUrl + path,
+      network: networks[build.network].words,
+    }),
     picture: pictureOf(record.causes[0]),
     name,
     tagline,
@@ -78,7 +72,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     place,
     sentence,
     standing: standingLine(record, t),
-    size: sizeOf(detail, t),
+    size: withdrawn ? null : sizeOf(detail, t),
     placeHtml: placeHtml(facts, marks),
     verified: detail.verified === 1,
     withdrawn,
@@ -106,9 +100,13 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     money: moneyHtml(record, detail, t),
     programs: programsOf(detail, t),
     metrics: metricsOf(detail, t),
-    registrations: registrationsOf(record, detail, t),
+    /** A link that the section of a register has, too, is not there. */
+    registrations: registrationsOf(record, detail, t).map(({ href, ...one }) => ({
+      ...one,
+      href: detail.register_facts.some(({ record_url }) => record_url === href) ? null : href,
+    })),
     /** What givers ask, and what public registers say, as HTML that is safe. */
-    answers: giverHtml(detail.giver_answers, t),
+    answers: askedHtml(detail, t),
     registers: detail.register_facts.map((register) => registerHtml(register, detail, t)).join(""),
     causes: detail.causes.map((cause) => ({
       href: `/causes/${cause.id}`,
@@ -125,25 +123,18 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       metrics: marks.of("impact_metrics"),
       page: marks.of("donation_url"),
       wallet: marks.of("usdc_wallet"),
-      registrations: marks.of("registrations"),
     },
     // Its country may have no list any more.
     nearby: withdrawn ? [] : nearbyOf(record, detail, t),
     /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
     missing: t.either(missing.map((field) => fieldName(field, t))),
-    /** A command that adds the first missing value. */
-    enrichExample: enrichExample(slug, missing[0] ?? "website", baseUrl),
-    originsHtml: originsHtml(origins, slug, t),
+    originsHtml: originsHtml(origins, detail, t),
     /** When it changed last, as HTML that is safe. */
     changedHtml: t.text("profile.changed", {
       date: `<time datetime="${detail.updated_at}">${t.date(detail.updated_at.slice(0, 10))}</time>`,
     }),
   };
 }
-
-const enrichExample = (slug: string, field: string, baseUrl: string): string =>
-  `curl -X POST ${baseUrl}/api/enrich/${slug} -H "Content-Type: application/json" \\
-  -d '{"field": "${field}", "value": "…", "source_url": "https://…", "agent_id": "your-agent"}'`;
 
 /** The page /donate/{slug} of a nonprofit with a wallet. */
 export type DonateView = NonNullable<ReturnType<typeof donateView>>;

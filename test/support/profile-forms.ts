@@ -5,6 +5,9 @@ import { dateInWords, stateInWords } from "#content/nonprofit/register-facts.ts"
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { factsBeside, fieldName, originOf } from "#site/profile/profile-facts.ts";
 
+const byLabel = ([one = ""]: (string | undefined)[], [other = ""]: (string | undefined)[]) =>
+  one < other ? -1 : 1;
+
 /** What a form says, by fact. A list is one text, so that a missing item is a difference. */
 type Facts = Record<string, string>;
 
@@ -52,8 +55,9 @@ const currencies: Readonly<Record<string, string>> = { US$: "USD", "£": "GBP", 
 const signOf = (text: string) => currencies[/US\$|A\$|£/.exec(text)?.[0] ?? ""];
 const periodOf = (text: string) => /, (year to .*)$/.exec(text)?.[1];
 
-/** The JSON of a profile, as the bundle and MCP give it. */
-export function ofJson(detail: NonprofitDetail): Facts {
+/** The JSON of a profile, as the bundle and MCP give it; `onPage`: as its page has it, where a register is linked in its own section. */
+export function ofJson(detail: NonprofitDetail, { onPage = false } = {}): Facts {
+  const sections = new Set(onPage ? detail.register_facts.map(({ register }) => register) : []);
   const open = detail.status !== "withdrawn";
   const facts: Facts = {
     name: tidy(detail.name),
@@ -86,22 +90,25 @@ export function ofJson(detail: NonprofitDetail): Facts {
         stateInWords(one),
         safeLink(one.record_url) ?? "",
         one.attribution,
-        factsBeside(one, detail).map(({ label, value, currency, period, form }) => [
-          label,
-          currency === undefined
-            ? tidy(dateInWords(String(value)))
-            : amount(
-                String(value),
-                currency,
-                [period, form].filter(Boolean).join(", ") || undefined,
-              ),
-        ]),
+        factsBeside(one, detail)
+          .map(({ label, value, currency, period, form }) => [
+            label,
+            currency === undefined
+              ? tidy(dateInWords(String(value)))
+              : amount(
+                  String(value),
+                  currency,
+                  [period, form].filter(Boolean).join(", ") || undefined,
+                ),
+          ])
+          .toSorted(byLabel),
       ]),
     ),
     provenance: lines(
       Object.entries(detail.provenance).map(([field, from]) => {
         const { source, link, day } = originOf(from);
-        return [fieldName(field), source, link?.href ?? "", day];
+        const isLinked = !sections.has(from.source.replace(/^\w+:/, ""));
+        return [fieldName(field), source, (isLinked && link?.href) || "", day];
       }),
     ),
     updated_at: detail.updated_at,
@@ -129,15 +136,12 @@ export function ofHtml(html: string): Facts {
       .toArray()
       .map((one) => $(one));
   const origins = listed(".origins li").flatMap((li) => {
-    const fields = li
-      .find(".note a")
-      .toArray()
-      .map((link) => tidy($(link).text()));
+    const fields = li.find(".note").text().split(", ");
     li.find(".note").remove();
     const href = li.find("a").attr("href") ?? "";
-    const day = li.find("time").attr("datetime");
-    li.find("a, time").remove();
-    const [, source = ""] = /^(.*?)(?: \( ?\))? ?,$/.exec(tidy(li.text())) ?? [];
+    li.find("a").remove();
+    const [, source = "", date] = /^(.*?)(?: \(\))?, ([^,]*)$/.exec(tidy(li.text())) ?? [];
+    const day = new Date(`${date} UTC`).toISOString().slice(0, 10);
     return fields.map((field) => [field, source, href, day]);
   });
   const facts: Facts = {
@@ -182,18 +186,24 @@ export function ofHtml(html: string): Facts {
     register_facts: lines(
       listed(".register").map((one) => [
         one.find(".state").text(),
-        one.find("p a").first().attr("href") ?? "",
-        tidy(one.find("> p").last().text()).replace(/\. Licence: .*$/, ""),
+        one.find("p a:not(:last-child)").attr("href") ?? "",
+        /of \d+ \w+ \d+\. (?:The public record\. )?(.*)\. Licence: /.exec(
+          tidy(one.find("> p").text()),
+        )?.[1],
         one
-          .find("dl > div")
+          // An answer stands in the place of the fact that it is made of; a British one stands beside it.
+          .find(
+            "dl > div:not([data-answer]), :not(:has(dt:contains(accounts))) > [data-answer=latest_return]",
+          )
           .toArray()
           .map((row) => {
-            const words = tidy($(row).find("dd").text());
+            const words = tidy($(row).find("dd").clone().find(".note").remove().end().text());
             const exact = $(row).find("data").attr("value");
             const value =
               exact === undefined ? words : amount(exact, signOf(words), periodOf(words));
             return [$(row).find("dt").text(), value];
-          }),
+          })
+          .toSorted(byLabel),
       ]),
     ),
     provenance: lines(origins),
@@ -301,7 +311,7 @@ function registerInMarkdown(section: string) {
   });
   // The name of the licence follows where the attribution does not have it.
   const licence = /^Licence: (.*?)(?:; (?:Public domain .*|CC BY \S+ AU))?$/.exec(all.at(-1) ?? "");
-  return [state, href, licence?.[1], facts];
+  return [state, href, licence?.[1], facts.toSorted(byLabel)];
 }
 
 /** A node of JSON-LD, with the properties that are read here. */
@@ -319,8 +329,9 @@ const nodeOf = (value: unknown): Node => (value ?? {}) as Node;
 const measuredOf = (node: Node, id: string): Node[] =>
   nodesOf(node["variableMeasured"]).filter(({ propertyID }) => propertyID === id);
 
+/** What schema.org has a property for. */
 export function ofJsonLd(ld: Node): Facts {
-  const [own = {}, ...registers] = nodesOf(ld["subjectOf"]);
+  const own = nodeOf(ld["subjectOf"]);
   const measured = (id: string): string => tidy(measuredOf(own, id)[0]?.value);
   const identifiers = (orgIds: boolean) =>
     nodesOf(ld["identifier"]).filter(({ propertyID }) => (propertyID === "org-id") === orgIds);
@@ -333,7 +344,6 @@ export function ofJsonLd(ld: Node): Facts {
     tagline: tidy(ld["slogan"]),
     mission: tidy(ld.description),
     description: measured("description"),
-    status: measured("status"),
     causes: nodesOf(ld["knowsAbout"]).join(","),
     programs: lines(
       nodesOf(ld["makesOffer"]).map(({ itemOffered }) => programmeOf(nodeOf(itemOffered))),
@@ -345,18 +355,9 @@ export function ofJsonLd(ld: Node): Facts {
     ),
     registrations: lines(identifiers(false).map((one) => tidy(`${one.propertyID} ${one.value}`))),
     identifiers: lines(identifiers(true).map(({ value }) => value)),
-    register_facts: lines(registers.map(registerOf)),
-    provenance: lines(
-      nodesOf(own["citation"]).flatMap(({ keywords, name, url, datePublished }) =>
-        tidy(keywords)
-          .split(", ")
-          .map((field) => [field, name, tidy(url), datePublished]),
-      ),
-    ),
-    updated_at: tidy(own["dateModified"]),
     usdc_wallet: tidy(nodeOf(ways.wallet?.[0]?.["instrument"])["identifier"]),
     donation_url: tidy(ways.page?.[0]?.["target"]),
-    website: ld.url === ld["mainEntityOfPage"] ? "" : tidy(ld.url),
+    website: ld["mainEntityOfPage"] === undefined ? "" : tidy(ld.url),
     city: tidy(address["addressLocality"]),
     region: tidy(address["addressRegion"]),
     country: countryName(tidy(address["addressCountry"])) ?? "",
@@ -373,18 +374,3 @@ const programmeOf = ({ name, description, areaServed, serviceOutput }: Node) => 
   tidy(areaServed),
   tidy(nodeOf(serviceOutput).value),
 ];
-
-function registerOf(register: Node) {
-  const facts = nodesOf(register["variableMeasured"]);
-  return [
-    register.description,
-    tidy(register.url),
-    register["creditText"],
-    facts.map(({ name, value, unitText, description }) => [
-      name,
-      unitText === undefined
-        ? tidy(dateInWords(String(value)))
-        : amount(String(value), unitText, description),
-    ]),
-  ];
-}
