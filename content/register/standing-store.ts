@@ -1,7 +1,9 @@
+import { and, eq, gte, lt, ne } from "drizzle-orm";
 import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { columnNames, inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
 import {
+  nonprofits,
   registerRecords,
   registerScopes,
   registrations,
@@ -30,8 +32,26 @@ export async function knownUnder(
 }
 
 const between = ">= ?1 AND org_id < ?2";
-/** Org-ids have characters of ASCII. */
+/** Org-ids and slugs have characters of ASCII. */
 const rangeOf = (prefix: string): string[] => [prefix, `${prefix}~`];
+
+/** The scheme of names: a slug in the place of a number. No register has it. */
+export const nameScheme = "NAME";
+/** Under a prefix of org-ids there are no slugs. */
+const slugRangeOf = (prefix: string): string[] =>
+  prefix.startsWith(`${nameScheme}-`) ? rangeOf(prefix.slice(nameScheme.length + 1)) : ["", ""];
+
+/** Who is listed with a slug that begins so, or is just this. Index: nonprofits_slug. */
+export function namesUnder(store: Queryable, prefix: string, { exact }: { exact: boolean }) {
+  const { slug, name, city, region, country_code, status } = nonprofits;
+  const [from = "", below = ""] = slugRangeOf(prefix);
+  const isAsked = exact ? eq(slug, from) : and(gte(slug, from), lt(slug, below));
+  return store.db
+    .select({ slug, name, city, region, country_code })
+    .from(nonprofits)
+    .where(and(isAsked, ne(status, "withdrawn")))
+    .orderBy(slug);
+}
 
 /** SQL for the reason that recordsById has. Indexes: the primary key of register_records, registrations_org_id. */
 async function knownWhere(
@@ -82,8 +102,8 @@ export async function scopesRead(store: Queryable): Promise<ScopesRead> {
 }
 
 /**
- * How many rows registers and profiles have under a prefix of org-ids, counted up to `max` + 1. It bounds the number of
- * organisations. Indexes: the primary key of register_records, registrations_org_id.
+ * How many rows registers and profiles have under a prefix of org-ids, or profiles under one of slugs, counted up to `max` + 1. It bounds the number of
+ * organisations. Indexes: the primary key of register_records, registrations_org_id, nonprofits_slug.
  */
 export async function rowsUnder(store: Queryable, prefix: string, max: number): Promise<number> {
   const { rows } = await store.raw.execute({
@@ -91,14 +111,16 @@ export async function rowsUnder(store: Queryable, prefix: string, max: number): 
             SELECT 1 FROM register_records WHERE org_id ${between}
             UNION ALL
             SELECT 1 FROM registrations WHERE org_id ${between}
-            LIMIT ?3
+            UNION ALL
+            SELECT 1 FROM nonprofits WHERE slug >= ?3 AND slug < ?4
+            LIMIT ?5
           )`,
-    args: [...rangeOf(prefix), max + 1],
+    args: [...rangeOf(prefix), ...slugRangeOf(prefix), max + 1],
   });
   return Number(rows[0]?.["found"]);
 }
 
-/** The characters that follow a prefix in org-ids, each with the number of rows that have it there. */
+/** The characters that follow a prefix, each with the number of rows that have it there; "" for a slug that ends there. */
 export async function branchesUnder(
   store: Queryable,
   prefix: string,
@@ -109,9 +131,11 @@ export async function branchesUnder(
             SELECT substr(org_id, ${next}, 1) AS next FROM register_records WHERE org_id ${between}
             UNION ALL
             SELECT substr(org_id, ${next}, 1) FROM registrations WHERE org_id ${between}
+            UNION ALL
+            SELECT substr(slug, ${next - nameScheme.length - 1}, 1) FROM nonprofits WHERE slug >= ?3 AND slug < ?4
           )
           GROUP BY next ORDER BY next`,
-    args: rangeOf(prefix),
+    args: [...rangeOf(prefix), ...slugRangeOf(prefix)],
   });
   return new Map(rows.map((row) => [String(row["next"]), Number(row["found"])]));
 }

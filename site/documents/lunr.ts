@@ -20,11 +20,7 @@ export const lunrKey = (cause: string, part: number): DocumentKey => `lunr ${cau
 export const lunr = oneByOne<Pick<Source, "store">>(
   "lunr",
   async function* ({ store }) {
-    const counts = await listCounts(
-      store,
-      causes.map(({ id }) => `cause:${id}`),
-    );
-    for (const [list, count] of counts) {
+    for (const [list, count] of await indexedCauses(store)) {
       yield* numbered(lunrPartsFor(count), 1, (part) => lunrKey(list.slice(6), part));
     }
   },
@@ -38,6 +34,23 @@ export const lunr = oneByOne<Pick<Source, "store">>(
     return { path, body };
   },
 );
+
+/**
+ * With more nonprofits there are no indexes of words, but names by their beginnings (standing.ts): Pagefind is made for tens of
+ * thousands of pages (pagefind.app), and makes one index of all; a cause in lunr would be a hundred files.
+ */
+export const indexedMax = 50_000;
+export const hasManyProfiles = async (store: Queryable): Promise<boolean> =>
+  (await countInList(store, "all")) > indexedMax;
+
+/** How many nonprofits each cause with an index has. */
+export const indexedCauses = async (store: Queryable): Promise<Map<string, number>> =>
+  (await hasManyProfiles(store))
+    ? new Map()
+    : listCounts(
+        store,
+        causes.map(({ id }) => `cause:${id}`),
+      );
 
 /** Nonprofits in one file: with the longest texts that are indexed it stays well below 2 MB in brotli. */
 export const lunrDocumentsMax = 3_000;

@@ -14,11 +14,16 @@ import {
 import {
   branchesUnder,
   knownUnder,
+  nameScheme,
+  namesUnder,
   orgIdsOf,
   rowsUnder,
   scopesRead,
 } from "#content/register/standing-store.ts";
+import { countryName } from "#content/nonprofit/country.ts";
 import type { Queryable } from "#content/store/open.ts";
+import { placesInLine } from "#site/parts/words.ts";
+import { hasManyProfiles } from "./lunr.ts";
 import { type BundleFile, type DocumentKey, oneByOne, type Source } from "./document.ts";
 
 /** Rows of registers and profiles in one shard: it stays below 70 kB, before compression. */
@@ -44,11 +49,13 @@ const columns = [
   "deductibility",
   "deductibility_register",
 ] as const;
+const nameColumns = ["slug", "name", "place"] as const;
 const nameLengthMax = 80;
 
 /**
  * The standing of every organisation by its number, for readers of the bundle alone: an index, and shards by the beginning
- * of the number, as long as it takes to make them small. A pure function of the store; see docs/standing.md.
+ * of the number, as long as it takes to make them small. Where there are too many profiles for indexes of words, names are
+ * found in the same way, by their slugs. A pure function of the store; see docs/standing.md and docs/search-offline.md.
  */
 export const standing = oneByOne<Pick<Source, "store">>(
   "standing",
@@ -65,14 +72,17 @@ type Shards = { leaves: string[]; split: Map<string, string[]> };
 
 async function shardsOf(store: Queryable): Promise<Shards> {
   const shards: Shards = { leaves: [], split: new Map() };
-  for (const scheme of knownSchemes) {
+  const isNamed = await hasManyProfiles(store);
+  for (const scheme of isNamed ? [...knownSchemes, nameScheme] : knownSchemes) {
     const root = `${scheme}-`;
     const split: string[] = [];
     const visit = async (prefix: string, rows: number): Promise<void> => {
       if (isLeaf(prefix, rows)) return void shards.leaves.push(prefix);
       split.push(numberIn(prefix));
       for (const [next, below] of await branchesUnder(store, prefix)) {
-        await visit(prefix + next, below);
+        // A whole slug that others begin with, too, has a file of its own.
+        if (next === "") shards.leaves.push(prefix);
+        else await visit(prefix + next, below);
       }
     };
     shards.split.set(scheme, split);
@@ -85,14 +95,17 @@ async function shardsOf(store: Queryable): Promise<Shards> {
 
 const numberIn = (prefix: string): string => prefix.slice(schemeOf(prefix).length + 1);
 
+const isKnown = (orgId: string): boolean => knownSchemes.includes(schemeOf(orgId));
+const isName = (prefix: string): boolean => schemeOf(prefix) === nameScheme;
 const isLeaf = (prefix: string, rows: number): boolean =>
-  rows <= shardRowsMax || numberIn(prefix).length > splitLengthMax;
+  rows <= shardRowsMax || (!isName(prefix) && numberIn(prefix).length > splitLengthMax);
 
 /** The shard in which a number stands. Some counts in an index, each of at most `shardRowsMax` rows. */
 async function leafOf(store: Queryable, orgId: string): Promise<string> {
   for (let length = schemeOf(orgId).length + 1; ; length++) {
     const prefix = orgId.slice(0, length);
-    if (isLeaf(prefix, await rowsUnder(store, prefix, shardRowsMax))) return prefix;
+    if (length > orgId.length || isLeaf(prefix, await rowsUnder(store, prefix, shardRowsMax)))
+      return prefix;
   }
 }
 
@@ -113,7 +126,9 @@ async function indexFile(store: Queryable): Promise<BundleFile> {
     schemes: Object.fromEntries(
       [...split].map(([scheme, prefixes]) => [
         scheme,
-        { split: prefixes, unlisted: unlistedOf(scheme, scopes) },
+        scheme === nameScheme
+          ? { columns: nameColumns, split: prefixes }
+          : { split: prefixes, unlisted: unlistedOf(scheme, scopes) },
       ]),
     ),
   };
@@ -132,16 +147,33 @@ async function shardFile(store: Queryable, prefix: string): Promise<BundleFile> 
   const whole = numberIn(prefix) === "" ? null : prefix.slice(0, -1);
   const isSplit = !isLeaf(prefix, await rowsUnder(store, prefix, shardRowsMax));
   const isMerged = whole !== null && isLeaf(whole, await rowsUnder(store, whole, shardRowsMax));
-  const known = isSplit || isMerged ? [] : await knownUnder(store, prefix);
-  if (known.length === 0) return { path, body: null };
-  const scopes = await scopesRead(store);
-  const scheme = schemeOf(prefix);
-  const organisations = known.map(([orgId, about]) =>
-    JSON.stringify(rowOf(orgId.slice(scheme.length + 1), about, scopes, scheme)),
-  );
-  const head = JSON.stringify({ scheme, prefix: numberIn(prefix) }).slice(0, -1);
-  return { path, body: `${head},"organisations":[\n${organisations.join(",\n")}\n]}\n` };
+  const rows = isName(prefix)
+    ? await nameRows(store, prefix, isSplit)
+    : await standingRows(store, isSplit ? null : prefix);
+  if (isMerged || rows.length === 0) return { path, body: null };
+  const organisations = rows.map((row) => JSON.stringify(row)).join(",\n");
+  const head = JSON.stringify({ scheme: schemeOf(prefix), prefix: numberIn(prefix) }).slice(0, -1);
+  return { path, body: `${head},"organisations":[\n${organisations}\n]}\n` };
 }
+
+async function standingRows(store: Queryable, prefix: string | null) {
+  const known = prefix === null ? [] : await knownUnder(store, prefix);
+  const scopes = await scopesRead(store);
+  return known.map(([orgId, about]) => {
+    const scheme = schemeOf(orgId);
+    return rowOf(orgId.slice(scheme.length + 1), about, scopes, scheme);
+  });
+}
+
+async function nameRows(store: Queryable, prefix: string, exact: boolean) {
+  const found = (await hasManyProfiles(store)) ? await namesUnder(store, prefix, { exact }) : [];
+  return found.map(({ slug, name, city, region, country_code }) => {
+    const country = countryName(country_code ?? "") ?? null;
+    return [slug, nameIn(name), placesInLine([city, region, country])];
+  });
+}
+
+const nameIn = (name: string): string => name.slice(0, nameLengthMax).toWellFormed();
 
 function rowOf(
   number: string,
@@ -156,7 +188,7 @@ function rowOf(
   return [
     number,
     slug,
-    name.slice(0, nameLengthMax).toWellFormed(),
+    nameIn(name),
     judged.value,
     register,
     as_of,
@@ -166,6 +198,7 @@ function rowOf(
 }
 
 const shownFields: ReadonlySet<string> = new Set([
+  ...["city", "region", "country_code"],
   "name",
   "slug",
   "status",
@@ -192,13 +225,14 @@ export async function staleStanding(
   const ids = new Set(touched.flatMap(({ nonprofit_id }) => nonprofit_id ?? []));
   if (!isRead && ids.size === 0) return [];
   const all = isRead || ids.size > changedMax;
+  const isNamed = await hasManyProfiles(store);
+  const slugs = isNamed ? touched.map(({ slug }) => `${nameScheme}-${slug}`) : [];
+  const orgIds = all ? [] : [...(await orgIdsOf(store, [...ids])).filter(isKnown), ...slugs];
   const stale = new Set<string>();
-  if (!all)
-    for (const orgId of await orgIdsOf(store, [...ids])) {
-      if (knownSchemes.includes(schemeOf(orgId))) stale.add(await leafOf(store, orgId));
-    }
+  for (const orgId of orgIds) stale.add(await leafOf(store, orgId));
   const paths = new Set(held);
-  if (!all && [...stale].every((leaf) => paths.has(pathOf(leaf)))) {
+  const wasNamed = held.some((path) => path.startsWith(`${standingFolder}${nameScheme}/`));
+  if (!all && isNamed === wasNamed && [...stale].every((leaf) => paths.has(pathOf(leaf)))) {
     return [...stale].map(leafKey);
   }
   const { leaves } = await shardsOf(store);

@@ -21,13 +21,13 @@ export type WorkerMessage = "ready" | { id: number; done: unknown } | { id: numb
 
 type Worker = SlowTasks & { close: () => void };
 
-/** A directory no one changes needs no process that waits for changes. */
-const idleMs = 60_000;
+/** A directory no one changes needs no process that waits for changes; a new one of a million profiles first reads for 15 s. */
+const idleMs = 600_000;
 const script = join(import.meta.dirname, "background-worker-entry.ts");
 
 /**
  * Does slow tasks in a process of its own, one after the other. The process is started by the first task and ends when
- * none came for a minute. A task whose process died is refused; the next starts another.
+ * none came for ten minutes. A task whose process died is refused; the next starts another.
  */
 function openWorker(
   settings: WorkerSettings,

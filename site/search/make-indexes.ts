@@ -1,7 +1,5 @@
 import { close } from "pagefind";
-import causes from "#content/editorial/causes.json";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { listCounts } from "#content/nonprofit/list-store.ts";
 import { countsByPart, newestByPart, type NewestInPart } from "#content/find/list-parts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
@@ -9,6 +7,8 @@ import type { HeldFile, Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import {
+  hasManyProfiles,
+  indexedCauses,
   lunr,
   lunrKey,
   lunrPartsFor,
@@ -102,10 +102,7 @@ async function planLunrFiles(
       .filter(({ path }) => path.endsWith(".lunr.json"))
       .map((file) => [file.path, file]),
   );
-  const counts = await listCounts(
-    store,
-    causes.map(({ id }) => `cause:${id}`),
-  );
+  const counts = await indexedCauses(store);
   const newest = await newestByPart(store, within, lunrPartsMax, "cause");
   const stale: DocumentKey[] = [];
   for (const [list, count] of counts) {
@@ -127,7 +124,7 @@ async function planPagefind(
   { pagefind, inputsChanged }: IndexTask,
   within: Within,
 ) {
-  if (!pagefind) return { stale: [], shards: [] };
+  if (!pagefind || (await hasManyProfiles(store))) return { stale: [], shards: [] };
   const counts = await countsByPart(store, "all", pagefindShards);
   const changed = newestOf(
     await newestByPart(store, within, pagefindShards, "all"),

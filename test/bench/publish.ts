@@ -53,7 +53,7 @@ async function burst(bench: Bench): Promise<Figure> {
   return figure("100 changed profiles, median of 10", median(waitsMs), "ms", { most: 300 });
 }
 
-/** The publisher, and its background process, which ends when nothing changes for a minute. */
+/** The publisher, and its background process, which ends when nothing changes for ten minutes. */
 async function memory({ manifest }: Bench): Promise<Figure[]> {
   const { pid } = manifest.state();
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");

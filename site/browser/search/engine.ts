@@ -66,14 +66,42 @@ export function openEngine(rows: RowWords): Engine {
   };
 }
 
+/** What a file holds; null where there is none. */
+async function fileAt<Held>(path: string): Promise<Held | null> {
+  const answer = await fetch(path);
+  return answer.ok ? ((await answer.json()) as Held) : null;
+}
+
 /** Throws where there is no index (yet). */
 export async function openIndex(): Promise<Index> {
-  const answer = await fetch("/pagefind/shards.json");
-  if (!answer.ok) throw new Error(`there is no index: ${answer.status}`);
-  const { shards } = (await answer.json()) as { shards: number[] };
-  const [first, ...others] = shards;
-  if (first === undefined) throw new Error("the index is empty");
-  return openShards(first, others);
+  const made = await fileAt<{ shards: number[] }>("/pagefind/shards.json");
+  const [first, ...others] = made?.shards ?? [];
+  return first === undefined ? openNames() : openShards(first, others);
+}
+
+/** Too many profiles for an index of words have their names in files by the beginning of the slug: docs/search-offline.md. */
+async function openNames(): Promise<Index> {
+  const index = await fileAt<{ schemes: { NAME?: { split: string[] } } }>("/standing/index.json");
+  const split = new Set(index?.schemes.NAME?.split);
+  if (split.size === 0) throw new Error("there is no index");
+  const find = async (words: string): Promise<SearchResults> => {
+    const plain = words
+      .normalize("NFKD")
+      .replaceAll(/[\p{M}'’.]/gu, "")
+      .toLowerCase();
+    const slug = plain.replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
+    let at = 0;
+    while (at < slug.length && split.has(slug.slice(0, at))) at += 1;
+    const shard = await fileAt<{ organisations: string[][] }>(
+      `/standing/NAME/${slug.slice(0, at) || "all"}.json`,
+    );
+    const items = (shard?.organisations ?? []).flatMap(([own = "", title = "", note = ""]) =>
+      own.startsWith(slug) ? [{ url: `/nonprofits/${own}`, title, note, line: "" }] : [],
+    );
+    const part = async (from: number, count: number) => items.slice(from, from + count);
+    return { total: items.length, exact: true, answer: null, items: part };
+  };
+  return { preload: () => {}, find, counts: async () => ({}) };
 }
 
 /** The name counts most, and a long text is no merit. Every shard has to rank alike. */

@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
+import { openIndex } from "#site/browser/search/engine.ts";
+import { lunr } from "#site/documents/lunr.ts";
+import { slugOf } from "#content/nonprofit/slug.ts";
 import { readOrgId } from "#content/register/org-id.ts";
 import { organisationAnswer } from "#content/register/standing.ts";
 import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
@@ -205,6 +208,86 @@ describe("a shard goes stale", () => {
       slug: "a",
       standing: "not listed",
     });
+  });
+});
+
+describe("with too many profiles for indexes of words", () => {
+  const changed = (slug: string, kind: Change["kind"] = "changed"): Change => ({
+    ...{ sequence: 1, kind, nonprofit_id: 1, slug, fields: ["name"], moved_lists: [] },
+    ...{ origin: "review", changed_at: 0, was: null },
+  });
+  const names = [
+    "Friends of the Library",
+    ...Array.from({ length: 700 }, (_, at) => `Friends of the Library ${at + 2}`),
+    ...Array.from({ length: 40 }, (_, at) => `Well ${at}`),
+  ];
+  /** A store that counts as a large one. */
+  const aLargeStore = async () => {
+    store = await openStore({ url: ":memory:" });
+    const saves = names.map((name) => ({
+      before: null,
+      after: aNonprofit({ name, slug: slugOf(name), city: "Oslo", country_code: "NO" }),
+    }));
+    const context = { origin: "test", now: new Date(0) };
+    await store.write((tx) => saveNonprofits(tx, saves, context));
+    await store.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
+    return store;
+  };
+  test("each name is found by its beginning, in two small files", async () => {
+    const files = await filesOf(await aLargeStore());
+    const fetched = spyOn(globalThis, "fetch").mockImplementation(((path: string) => {
+      const body = files.get(path.slice(1));
+      return Promise.resolve(new Response(body ?? "", { status: body === undefined ? 404 : 200 }));
+    }) as typeof fetch);
+    const index = await openIndex();
+    const found = async (words: string) => (await index.find(words, {})).items(0, 1_000);
+    for (const name of names.filter((_, at) => at % 50 === 0)) {
+      expect((await found(name)).map(({ title }) => title)).toContain(name);
+    }
+    expect(await found("Friends of the Library 701")).toEqual([
+      {
+        ...{ url: "/nonprofits/friends-of-the-library-701", title: "Friends of the Library 701" },
+        ...{ note: "Oslo, Norway", line: "" },
+      },
+    ]);
+    expect((await found("wéll 3")).length).toBe(11);
+    expect(await found("no such name")).toEqual([]);
+    fetched.mockRestore();
+    const held = [...files].filter(([path]) => path.startsWith("standing/NAME/"));
+    const rows = held.map(([, text]) => JSON.parse(text).organisations.length as number);
+    expect(Math.max(...rows)).toBeLessThanOrEqual(shardRowsMax);
+    expect(rows.reduce((sum, count) => sum + count, 0)).toBe(names.length);
+    for await (const keys of lunr.all({ store: store as Store })) expect(keys).toEqual([]);
+  });
+
+  test("a change renews one file, and those that come and go are as made anew", async () => {
+    const large = await aLargeStore();
+    const before = await filesOf(large);
+    const stale = await staleStanding(large, [changed("well-7")], [...before.keys()]);
+    expect(stale).toEqual(["standing NAME-w"]);
+    const gone = ["friends-of-the-library-5", "friends-of-the-library-99"];
+    await large.raw.execute(
+      "UPDATE nonprofits SET status = 'withdrawn', slug = slug || '-x' WHERE id BETWEEN 2 AND 300",
+    );
+    await large.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
+    const after = new Map(before);
+    const touched = gone.map((slug) => changed(slug));
+    for (const key of await staleStanding(large, touched, [...before.keys()])) {
+      for (const { path, body } of await standing.render([key], { store: large })) {
+        if (body === null) after.delete(path);
+        else after.set(path, String(body));
+      }
+    }
+    expect(Object.fromEntries(after)).toEqual(Object.fromEntries(await filesOf(large)));
+    // With fewer profiles there are indexes of words again.
+    await large.raw.execute("UPDATE list_totals SET members = 400 WHERE list = 'all'");
+    for (const key of await staleStanding(large, [changed("well-7")], [...after.keys()])) {
+      for (const { path, body } of await standing.render([key], { store: large })) {
+        if (body === null) after.delete(path);
+        else after.set(path, String(body));
+      }
+    }
+    expect([...after.keys()]).toEqual(["standing/index.json"]);
   });
 });
 
