@@ -70,8 +70,9 @@ const command = wordedCommand("import", {
       authToken: config.databaseToken,
       busyWaitMs: 60_000,
       synchronous: "NORMAL",
+      oneConnection: true,
       // Returns go to few pages, one after the other.
-      writeCacheMb: asked.format === irs990Xml.name ? 16 : 128,
+      writeCacheMb: asked.format === irs990Xml.name ? 16 : 48,
     });
     if (asked["into-sample"] !== true) await refuseMixing(store, config.dataDir, files);
     const progress = followProgress();

@@ -1,7 +1,7 @@
 import { and, asc, between, exists, gt, max, ne, sql } from "drizzle-orm";
 import type { CauseList } from "#content/contract/cause.ts";
 import causes from "#content/editorial/causes.json";
-import type { Queryable } from "#content/store/open.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
 import {
   listings,
@@ -161,3 +161,13 @@ export const listedChunks = (
     .where(exists(listed))
     .orderBy(chunk);
 };
+
+/** Counts what is in lists and sitemaps, as triggers do where profiles are added one by one: for bulk work without them. */
+export async function countLists({ raw }: WriteTransaction): Promise<void> {
+  await raw.executeMultiple(`
+    INSERT OR REPLACE INTO list_totals (list, members, verified, people)
+    SELECT list, count(*), sum(-impact_order % 2), sum(max(0, -impact_order / 2 - 1)) FROM listings GROUP BY list;
+    INSERT OR REPLACE INTO sitemap_chunks (chunk, updated_at)
+    SELECT (id - 1) / 1000 + 1, max(updated_at) FROM nonprofits GROUP BY 1;
+  `);
+}

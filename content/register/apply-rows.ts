@@ -26,8 +26,11 @@ export type Pace = {
   run: <Value>(work: () => Promise<Value>) => Promise<Value>;
 };
 
+/** What rows are applied to: a store, or a transaction that holds all of them. */
+export type ApplyStore = Queryable & Pick<Store, "write">;
+
 type ApplyWorld = {
-  store: Store;
+  store: ApplyStore;
   report: ImportReport;
   clock: Clock;
   signal: AbortSignal;

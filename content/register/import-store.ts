@@ -35,6 +35,11 @@ export async function knownIds(store: Queryable, ids: readonly number[]): Promis
   return new Set(found.map(({ id }) => id));
 }
 
+export async function hasProfiles(store: Queryable): Promise<boolean> {
+  const found = await store.db.select({ id: nonprofits.id }).from(nonprofits).limit(1);
+  return found.length > 0;
+}
+
 /** The parts that a register's nonprofits are noted under, with names of files from earlier versions. Index: nonprofits_by_register. */
 export async function scopesOf(store: Queryable, register: string): Promise<string[]> {
   const found = await store.db

@@ -1,8 +1,16 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, dayMs } from "#content/contract/base/time.ts";
-import type { Store } from "#content/store/open.ts";
+import { countLists } from "#content/nonprofit/list-store.ts";
+import { withIndexesAtEnd } from "#content/store/fill.ts";
+import type { Store, WriteTransaction } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
-import { applyRows, type Pace, registerPlanner } from "./apply-rows.ts";
+import {
+  applyRows,
+  type ApplyStore,
+  type Pace,
+  type Planner,
+  registerPlanner,
+} from "./apply-rows.ts";
 import {
   type Covered,
   dayOfPart,
@@ -11,13 +19,20 @@ import {
   type UnknownParts,
 } from "./gone.ts";
 import { emptyReport, type ImportReport } from "./import-report.ts";
-import { finishImport, lastWasInterrupted, saveScopes, startImport } from "./import-store.ts";
+import {
+  finishImport,
+  hasProfiles,
+  lastWasInterrupted,
+  saveScopes,
+  startImport,
+} from "./import-store.ts";
 import { linkRegisters } from "./link-registers.ts";
 import { type RecordFile, recordPlanner, stageRecords } from "./own-records.ts";
 import {
   type BadRow,
   type Register,
   type RegisterFile,
+  type Staged,
   type StageFailure,
   stageRows,
   type Staging,
@@ -30,6 +45,8 @@ export type ImportWorld = {
   signal: AbortSignal;
   staging: Staging;
   pace: Pace;
+  /** Puts all profiles into the search index, which has none. */
+  fillIndex: (tx: WriteTransaction) => Promise<void>;
   /** Merges the segments of the search index: it is then faster to search. */
   mergeIndex: () => Promise<void>;
   /** Bytes that the disk under the store and the staging still takes. */
@@ -169,7 +186,9 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
     return rows;
   };
   const planner = register === null ? recordPlanner : registerPlanner(register);
-  const saved = await applyRows(run, planner, nextStaged);
+  const filled = await fillEmpty(run, planner, nextStaged);
+  if (filled === "interrupted") return fail({ kind: "interrupted", stored: null });
+  const saved = filled ?? (await applyRows(run, planner, nextStaged));
   if (signal.aborted) return fail({ kind: "interrupted", stored: report.added + report.changed });
   // What an interrupted run had saved is not among what this one changed.
   const changed = wasInterrupted ? null : saved;
@@ -186,6 +205,37 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
   });
   if (report.added + report.changed > mergedFrom) await run.mergeIndex();
   return ok(report);
+}
+
+/** Large enough to cost little each, small enough for memory. */
+const organisationsAtOnce = 500;
+
+/**
+ * Applies all rows to a store without profiles that no one else uses, in one transaction: the store has all of them then, or
+ * it is as it was. Null, and nothing is done, for any other store.
+ */
+async function fillEmpty(
+  run: Run,
+  planner: Planner,
+  next: (limit: number) => Staged[],
+): Promise<number[] | "interrupted" | null> {
+  const { store, signal, fillIndex } = run;
+  if (await hasProfiles(store)) return null;
+  const pace: Pace = { size: () => organisationsAtOnce, run: (work) => work() };
+  const filling = store.writeAlone(async (tx) => {
+    const inside: ApplyStore = { ...tx, write: (work) => work(tx) };
+    return withIndexesAtEnd(tx, ["nonprofits", "listings"], async () => {
+      const ids = await applyRows({ ...run, store: inside, pace }, planner, next);
+      signal.throwIfAborted();
+      await countLists(tx);
+      await fillIndex(tx);
+      return ids;
+    });
+  });
+  return filling.catch((error: unknown) => {
+    if (signal.aborted) return "interrupted";
+    throw error;
+  });
 }
 
 /** The date of each part that was covered: what a selection does not name, it does not confirm, and does not lack. */

@@ -8,6 +8,7 @@ import { fetchWithin, retryWhileBusy, StoreBusy } from "./busy.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
 import { forgetDamage, isDamageNoted, noteDamage, storeFiles } from "./store-files.ts";
 import { checkpointApart, checkStore } from "./file-work.ts";
+import { giveFileBack, takeFile } from "./fill.ts";
 import { migrateAmongOthers, migrationsAlone, refuseDowngrade } from "./upgrade.ts";
 
 type Db = LibSQLDatabase;
@@ -34,6 +35,11 @@ export type Store = {
    * met damage in them. `work` may run more than once, so it must have no effects but on the transaction.
    */
   write<Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value>;
+  /**
+   * Like `write`, for so much that others would wait for minutes: with an embedded file that nothing else has open, which is
+   * closed to all then until the work is done. Answers null, and does nothing, where that cannot be.
+   */
+  writeAlone<Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value | null>;
   /** How many writes this handle has committed: a cheap sign that there may be something new to read. */
   committed(): number;
   /** Throws StoreLost once the files of an embedded store were removed, replaced or found damaged: `write` does so too. */
@@ -59,6 +65,8 @@ export type OpenOptions = {
   writeCacheMb?: number;
   /** Checkpoint an embedded file on another thread: for a process that must answer meanwhile. */
   checkpointsApart?: boolean;
+  /** Read and write with one connection, for a command that does one thing after the other: `writeAlone` needs that. */
+  oneConnection?: boolean;
   /** Called after each write that was committed. */
   onCommit?: () => void;
   /** Leave the tables as they are: for readers of a store that another process keeps up to date. Makes no store either. */
@@ -110,7 +118,7 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
   const connect = () => connectTo(options, embedded);
   // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
   const writer = connect();
-  const reader = embedded ? connect() : writer;
+  const reader = embedded && options.oneConnection !== true ? connect() : writer;
   const prepareWriter = async () => {
     for (const pragma of embedded ? writerPragmas(options) : []) {
       await writer.execute(`PRAGMA ${pragma}`);
@@ -146,8 +154,9 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
   const checkpoints =
     embedded && options.checkpointsApart === true ? checkpointApart(address) : null;
   // A connection that has read keeps the log open, and in its place, until it is closed.
-  if (embedded) await reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
-  const files = storeFiles(embedded ? address : ":memory:");
+  const openLog = () => reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
+  if (embedded) await openLog();
+  let files = storeFiles(embedded ? address : ":memory:");
   const assertInPlace = () => {
     files.checkPlace();
     files.checkDamage();
@@ -173,6 +182,18 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
     if (writer !== reader) writer.close();
     if (!migrated) files.leave();
   };
+  const alone = async <Value>(work: (tx: WriteTransaction) => Promise<Value>) => {
+    assertInPlace();
+    if (!(await takeFile(writer))) return null;
+    try {
+      return await runWrite(writer, work);
+    } finally {
+      await giveFileBack(writer);
+      await prepareWriter();
+      await openLog();
+      files = storeFiles(address);
+    }
+  };
   return {
     db: drizzle(reader),
     raw: reader,
@@ -191,6 +212,7 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
       );
       return turn;
     },
+    writeAlone: async (work) => (embedded && reader === writer ? alone(work) : null),
     committed: () => committed,
     assertInPlace,
     checkPages: async () => {

@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { mergeIndex } from "#content/find/index-store.ts";
+import { fillIndex, mergeIndex } from "#content/find/index-store.ts";
 import type { Pace } from "#content/register/apply-rows.ts";
 import {
   causeMapping,
@@ -66,6 +66,7 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     const world: ImportWorld = {
       ...{ store, clock, signal, staging, onProgress, onCovered },
       pace: startPace(),
+      fillIndex,
       mergeIndex: () => mergeIndex(store),
       freeBytes: () => {
         const { bavail, bsize } = statfsSync(dataDir);

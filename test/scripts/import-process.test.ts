@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
@@ -85,8 +85,9 @@ describe("the import command", () => {
 
   test("killed in the middle, it loses nothing: run again it finishes", async () => {
     const file = manyOrganisations(6_000);
-    const child = start("import", "irs-bmf", file);
+    // What is open elsewhere is filled in steps.
     const store = await openData();
+    const child = start("import", "irs-bmf", file);
     const stored = async () => {
       const { rows } = await store.raw.execute("SELECT count(*) AS count FROM nonprofits");
       return Number(rows[0]?.["count"]);
@@ -109,9 +110,29 @@ describe("the import command", () => {
     store.close();
   }, 240_000);
 
+  test("killed while it fills an empty store alone, it leaves that empty", async () => {
+    const file = manyOrganisations(4_000);
+    const journal = join(folder, "data/store.db-journal");
+    const profiles = async () => {
+      using store = await openData();
+      return await store.db.$count(nonprofits);
+    };
+    // As soon as it writes, and a while later: amid the rows, the indexes or the commit.
+    for (const laterMs of [0, 150, 600]) {
+      const child = start("import", "irs-bmf", file);
+      while (child.exitCode === null && !existsSync(journal)) await Bun.sleep(1);
+      await Bun.sleep(laterMs);
+      child.kill("SIGKILL");
+      await child.exited;
+      expect([0, 4_000]).toContain(await profiles());
+    }
+    expect((await ended(start("import", "irs-bmf", file))).code).toBe(0);
+    expect(await profiles()).toBe(4_000);
+  }, 240_000);
+
   test("others write to the store while it runs", async () => {
-    const child = start("import", "irs-bmf", manyOrganisations(3_000), "--json");
     const store = await openData();
+    const child = start("import", "irs-bmf", manyOrganisations(3_000), "--json");
     let written = 0;
     while (child.exitCode === null && written < 500) {
       const save = { before: null, after: aNonprofit({ slug: `written-meanwhile-${written}` }) };

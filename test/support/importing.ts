@@ -50,10 +50,11 @@ export const importRequest = (
   onSkipped: () => {},
 });
 
-/** Importing into an empty store in a temporary folder. Close it after the test. */
-export async function anImporting(): Promise<TestImporting> {
+/** Importing into an empty store in a temporary folder: in steps, or `alone`, as the command does. Close it after the test. */
+export async function anImporting({ alone = false } = {}): Promise<TestImporting> {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-import-"));
-  const store = await openStore({ url: `file:${join(dataDir, "store.db")}`, synchronous: "OFF" });
+  const url = `file:${join(dataDir, "store.db")}`;
+  const store = await openStore({ url, synchronous: "OFF", oneConnection: alone });
   const column = async (sql: string) => {
     const { rows } = await store.raw.execute(sql);
     return rows.map((row) => String(row[0]));
