@@ -51,22 +51,22 @@ type ProfilePlan = Pick<Awaited<ReturnType<typeof planSaves>>, "statements" | "a
   after: NonprofitRecord;
 };
 
-type Vote = Pick<StoredSubmission, "id" | "agent_id" | "agent_name" | "source_url" | "test_data">;
+/** One that agrees, as far as the profile tells of it. */
+export type Vote = Pick<StoredSubmission, "agent_id" | "agent_name" | "source_url" | "test_data">;
 
 /**
  * Makes an agreed value live: winners, losers, and the profile's field with its provenance. The field of `before` is open: empty, or
  * one that yields to agents.
- * `mine`: a submission that agrees and is stored by a statement before these; the others that agree are stored.
+ * `votes`: all that agree, earliest first; one that is stored by a statement before these may be among them.
  */
 export async function planAgreed(
   store: Queryable,
   agreed: Agreed,
-  { before, mine = null }: { before: NonprofitRecord; mine?: Vote | null },
+  { before, votes }: { before: NonprofitRecord; votes: readonly Vote[] },
 ): Promise<ProfilePlan> {
   const { nonprofit_id, field, now } = agreed;
   const word = agreed.decided ?? sourceFrom("consensus", now.getTime());
-  const stored = await agreeingVotes(store, agreed);
-  const winners = (mine === null ? stored : [...stored, mine]).filter((one) => one.test_data === 0);
+  const winners = votes.filter((one) => one.test_data === 0);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
   assert(
     before.status !== "withdrawn" &&
@@ -109,10 +109,10 @@ const agreeing = (agreed: Agreed) =>
   and(votesOn(agreed), eq(submissions.normalised_value, agreed.normalised_value));
 
 /** The stored submissions of an agreed value, test data too, earliest first. Index: submissions_by_field. */
-const agreeingVotes = (store: Queryable, agreed: Agreed): Promise<Vote[]> => {
+export const agreeingVotes = (store: Queryable, agreed: Agreed): Promise<Vote[]> => {
   const { id, agent_id, agent_name, source_url, test_data } = submissions;
   return store.db
-    .select({ id, agent_id, agent_name, source_url, test_data })
+    .select({ agent_id, agent_name, source_url, test_data })
     .from(submissions)
     .where(agreeing(agreed))
     .orderBy(id);

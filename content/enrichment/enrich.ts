@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { ResultSet } from "@libsql/client";
+import { type SQL, sql } from "drizzle-orm";
 import type {
   EnrichmentAnswer,
   EnrichmentSubmission,
@@ -19,31 +21,30 @@ import {
   type SubmissionState,
 } from "./consensus.ts";
 import { type EnrichmentRequest, readEnrichment, type ReadItem } from "./read.ts";
-import { planAgreed, planCorroboration } from "./agreed-field-store.ts";
+import { agreeingVotes, planAgreed, planCorroboration, type Vote } from "./agreed-field-store.ts";
 import { isBound, secretRefusal } from "./agent.ts";
 import {
   type EnrichTarget,
-  enrichTarget,
   fieldState,
   insertSubmission,
   type NewSubmission,
   priorRejections,
   type Rejection,
+  rejectionsOf,
   rejectSubmission,
   setConfidence,
   setNetwork,
-  type StoredSubmission,
 } from "./submission-store.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { keptAnswerBytes } from "#content/operation/stored-bytes.ts";
-import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { type Plan, planned, statementsOf } from "#content/operation/plan.ts";
+import type { Queryable } from "#content/store/open.ts";
 import type { Statement } from "#content/store/statement.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
-import { batchedWrite } from "#content/store/write-batcher.ts";
+import { batchedWrite, type Decision } from "#content/store/write-batcher.ts";
 import {
   admit,
   type Admitted,
@@ -91,8 +92,9 @@ export async function enrich(
   const admitted = await admit(world, call, { agent_id, proposals: items.length });
   if (!admitted.ok) return admitted;
   const job = { ...admitted.value, request: read.value, slug: call.slug };
-  // Submissions that arrive together share a transaction and a sync to disk.
-  const stored = await batchedWrite(world.store, (tx) => storeEnrichment(tx, job));
+  // Submissions that arrive together share a commit.
+  const decide = (store: Queryable) => decideEnrichment(store, job);
+  const stored = await batchedWrite(world.store, subjectsOf(job), decide);
   if (!stored.ok) return stored;
   call.countStored?.(stored.value.bytes);
   const published = await publicationOf(world, stored.value);
@@ -126,105 +128,170 @@ type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: stri
 /** One request to enrich, read and checked, as it goes into a transaction. */
 export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
 
-/** Stores all submissions of a request, or none of it, inside the caller's transaction. */
-export async function storeEnrichment(
-  tx: WriteTransaction,
-  job: EnrichJob,
-): Promise<Result<EnrichOutcome, StoringFailure>> {
-  const { plan, bytes } = await planEnrichment(tx, job);
-  const done = await carryOut(tx, plan);
-  if (!done.ok) return done;
-  const { nonprofit_id, at } = done.value;
-  const items: EnrichOutcome["items"] = [];
-  // Looked up, and not kept with the outcome: they may be a hundred times as long as what was sent.
-  for (const item of done.value.items) {
-    const { field, any_rejected = true } = item;
-    const prior_rejections = any_rejected
-      ? await priorRejections(tx, { nonprofit_id, field, at })
-      : [];
-    items.push({ ...item, prior_rejections });
-  }
-  return ok({ ...done.value, items, bytes });
-}
+/** What may be read and written by two requests: a profile, and an agent's Idempotency-Key. */
+export const subjectsOf = ({ slug, idempotencyKey, request }: EnrichJob): string[] => [
+  slug,
+  ...(idempotencyKey === null ? [] : [`${request.agent_id} ${idempotencyKey}`]),
+];
 
-/** What a request does to the store, and how many bytes it takes there. */
-async function planEnrichment(
+/** What stores all submissions of a request, or none of it. */
+export async function decideEnrichment(
   store: Queryable,
   job: EnrichJob,
-): Promise<{ plan: Plan<Done, StoringFailure>; bytes: number }> {
+): Promise<Decision<Result<EnrichOutcome, StoringFailure>>> {
+  const { plan, bytes, numbers } = await planEnrichment(store, job);
+  const outcome: Result<Done, StoringFailure> = "failure" in plan ? plan : plan.outcome;
+  if (!outcome.ok) return { statements: [], answer: () => outcome };
+  const { value } = outcome;
+  const writes = statementsOf(plan);
+  // Looked up, and not kept with the outcome: they may be a hundred times as long as what was sent.
+  const looking = value.items.map(({ field, any_rejected = true }) =>
+    any_rejected ? priorRejections({ ...value, field }) : null,
+  );
+  const answer = (results: readonly ResultSet[]) => {
+    const done = numbered(value, numbers, results);
+    const found = results.slice(writes.length);
+    const items = done.items.map((item, at) => ({
+      ...item,
+      prior_rejections: looking[at] === null ? [] : rejectionsOf(found.shift()),
+    }));
+    return ok({ ...done, items, bytes });
+  };
+  return { statements: [...writes, ...looking.filter((one) => one !== null)], answer };
+}
+
+/** What a request does to the store, how many bytes it takes there, and which numbers of its outcome the store gives. */
+type EnrichmentPlan = { plan: Plan<Done, StoringFailure>; bytes: number; numbers: Numbers };
+
+async function planEnrichment(store: Queryable, job: EnrichJob): Promise<EnrichmentPlan> {
   const { request, slug } = job;
-  const target = await enrichTarget(store, slug, request);
-  if (target === null) return { plan: fail({ kind: "nonprofit_not_found", slug }), bytes: 0 };
-  // Before anything that was kept is answered: the id may have been bound, or have another secret, since.
-  const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
-  if (refusal !== null) return { plan: fail(refusal), bytes: 0 };
-  let bytes = 0;
-  const plan = await planProposalOnce(store, "enrich", job, [slug, request], async () => {
-    const made = await planItems(store, job, target);
-    if (!made.ok) return made;
-    const { done, statements } = made.value;
+  let made: Omit<EnrichmentPlan, "plan"> = { bytes: 0, numbers: { ids: [], changedAt: null } };
+  // Begun before anything is awaited, so that a server is asked for all of it at once.
+  const reading = readCases(store, job);
+  const planning = planProposalOnce(store, "enrich", job, [slug, request], async () => {
+    const known = await reading;
+    const items = known.ok ? await planItems(store, known.value) : known;
+    if (!items.ok) return items;
+    const { done, statements, numbers } = items.value;
     const kept = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
-    bytes = kept + made.value.bytes;
-    return planned(ok(done), ...statements);
+    made = { bytes: kept + items.value.bytes, numbers };
+    return { ...planned(ok(done), ...statements), kept: (json) => numberedSql(json, numbers) };
   });
-  return { plan, bytes };
+  const [known, plan] = await Promise.all([reading, planning]);
+  // Refused also where an answer was kept: the id may have been bound, or have another secret, since.
+  return { plan: known.ok ? plan : known, ...made };
+}
+
+type Known = { target: EnrichTarget; cases: SubmissionCase[] };
+
+/** Reads what is known of the field of each item, unless the agent may not write there. */
+async function readCases(store: Queryable, job: EnrichJob): Promise<Result<Known, StoringFailure>> {
+  const { request, slug, now } = job;
+  const found = await Promise.all(
+    request.items.map(async (item) => {
+      const asked = { ...request, ...item, slug, created_at: now.getTime() };
+      return { item, known: await fieldState(store, asked) };
+    }),
+  );
+  const target = found[0]?.known?.target;
+  if (target === undefined) return fail({ kind: "nonprofit_not_found", slug });
+  const { agent_key } = target;
+  const refusal = secretRefusal(request.agent_id, agent_key, job.secret);
+  if (refusal !== null) return fail(refusal);
+  const cases = found.flatMap(({ item, known }) => {
+    const fresh = newSubmission(job, target, item);
+    return known === null ? [] : [{ job, agent_key, fresh, state: known.state }];
+  });
+  return ok({ target, cases });
 }
 
 /** What is answered, what it takes in the store, and the statements for it. */
-type PlannedItems = { done: Done; bytes: number; statements: Statement[] };
+type PlannedItems = { done: Done; bytes: number; statements: Statement[]; numbers: Numbers };
 
-/** Reads what is known of each field, has the rules decide, and turns their steps into statements. */
+/** Has the rules decide of what is known of each field, and turns their steps into statements. */
 async function planItems(
   store: Queryable,
-  job: EnrichJob,
-  { agent_key, status, ...target }: EnrichTarget,
+  { target, cases }: Known,
 ): Promise<Result<PlannedItems, StoringFailure>> {
   const { id: nonprofit_id, slug, name } = target;
-  if (status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-  const cases: SubmissionCase[] = [];
-  for (const item of job.request.items) {
-    const fresh = newSubmission(job, target, item);
-    cases.push({ job, agent_key, fresh, state: await fieldState(store, fresh) });
-  }
+  if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   const decided = planOf(cases);
   if (!decided.ok) return decided;
-  const { items, sequence, statements } = await writesOf(store, decided.value.items, target);
-  const about = { nonprofit_id, slug, name, bound: isBound(agent_key) };
-  const done = { ...about, items, sequence, at: job.now.getTime() };
-  return ok({ done, bytes: decided.value.bytes, statements });
+  const { items, sequence, ...writes } = await writesOf(store, decided.value.items, nonprofit_id);
+  const at = cases[0]?.fresh.created_at ?? 0;
+  const bound = isBound(target.agent_key);
+  const done = { nonprofit_id, slug, name, bound, items, sequence, at };
+  return ok({ done, bytes: decided.value.bytes, ...writes });
 }
 
-/** What these submissions answer and write, in order. Numbers are given here: they hold until anything else is written. */
+/** Which statements give an outcome its numbers as they insert: ids of items, and the newest change; null: it is known. */
+type Numbers = { ids: { item: number; at: number }[]; changedAt: number | null };
+
+const givenBy = (result: ResultSet | undefined): number => {
+  assert(typeof result?.lastInsertRowid === "bigint", "what is inserted gets a number");
+  return Number(result.lastInsertRowid);
+};
+
+/** An outcome with the numbers that its statements were given. */
+function numbered(done: Done, { ids, changedAt }: Numbers, results: readonly ResultSet[]): Done {
+  const given = new Map(ids.map(({ item, at }) => [item, givenBy(results[at])]));
+  const items = done.items.map((one, item) => ({ ...one, id: given.get(item) ?? one.id }));
+  return {
+    ...done,
+    items,
+    sequence: changedAt === null ? done.sequence : givenBy(results[changedAt]),
+  };
+}
+
+/** The same in SQL, right after the statements: what they inserted last has the highest numbers. */
+function numberedSql(json: string, { ids, changedAt }: Numbers): SQL {
+  const given = ids.map(
+    ({ item }, nth) =>
+      sql`, ${`$.items[${item}].id`}, (SELECT max(id) FROM submissions) - ${ids.length - 1 - nth}`,
+  );
+  if (changedAt !== null) given.push(sql`, '$.sequence', (SELECT max(sequence) FROM changes)`);
+  return sql`json_set(${json}${sql.join(given)})`;
+}
+
+/** What these submissions of one nonprofit answer and write, in order. */
 async function writesOf(
   store: Queryable,
   plans: readonly SubmissionPlan[],
-  { id, ...last }: Pick<EnrichTarget, "id" | "last_submission" | "last_change">,
-): Promise<Pick<Done, "items" | "sequence"> & { statements: Statement[] }> {
-  const isLive = plans.some(({ live }) => live === "before");
-  let newest = isLive ? await newestChangeOf(store, id) : null;
-  let [record] = plans.some(({ steps }) => steps.some(isOfProfile))
-    ? await recordsById(store, [id])
-    : [];
+  id: number,
+): Promise<Pick<Done, "items" | "sequence"> & Pick<PlannedItems, "statements" | "numbers">> {
+  const [sequence, records, votes] = await Promise.all([
+    plans.some(({ live }) => live === "before") ? newestChangeOf(store, id) : null,
+    plans.some(({ steps }) => steps.some(isOfProfile)) ? recordsById(store, [id]) : [],
+    Promise.all(plans.map(({ steps }) => votesFor(store, steps))),
+  ]);
+  let [record] = records;
   const [statements, items]: [Statement[], StoredItem[]] = [[], []];
-  let sequence: number | null = null;
-  for (const plan of plans) {
-    let mine: StoredSubmission | null = null;
+  const numbers: Numbers = { ids: [], changedAt: null };
+  const isLive = plans.some(({ live }) => live !== null);
+  for (const [item, plan] of plans.entries()) {
     for (const step of plan.steps) {
       if (step.kind === "insert") {
-        mine = { ...step.submission, id: ++last.last_submission };
-        statements.push(insertSubmission(mine));
+        numbers.ids.push({ item, at: statements.length });
+        statements.push(insertSubmission(step.submission));
       } else if (isOfProfile(step)) {
         assert(record !== undefined, `nonprofit ${id} is not there`);
-        const made = await profilePlanOf(store, step, { before: record, mine });
+        const made = await profilePlanOf(store, step, record, votes[item] ?? []);
         statements.push(...made.statements);
         record = made.after;
-        if (made.appended > 0) newest = ++last.last_change;
+        if (isLive && made.appended > 0) numbers.changedAt = statements.length - 1;
       } else statements.push(statementOf(step));
     }
-    items.push({ id: mine?.id ?? plan.id ?? 0, ...plan.item });
-    if (plan.live !== null) sequence = newest;
+    items.push({ id: plan.id ?? 0, ...plan.item });
   }
-  return { items, sequence, statements };
+  return { items, sequence, statements, numbers };
+}
+
+/** All that agree on what goes live by these steps, the one that they insert too; none where nothing does. */
+async function votesFor(store: Queryable, steps: readonly Step[]): Promise<Vote[]> {
+  const applying = steps.find((step) => step.kind === "apply");
+  if (applying === undefined) return [];
+  const inserted = steps.flatMap((step) => (step.kind === "insert" ? [step.submission] : []));
+  return [...(await agreeingVotes(store, applying.agreed)), ...inserted];
 }
 
 type ProfileStep = Extract<Step, { kind: "apply" | "corroborate" }>;
@@ -234,11 +301,12 @@ const isOfProfile = (step: Step): step is ProfileStep =>
 const profilePlanOf = (
   store: Queryable,
   step: ProfileStep,
-  state: { before: NonprofitRecord; mine: StoredSubmission | null },
+  before: NonprofitRecord,
+  votes: readonly Vote[],
 ) =>
   step.kind === "apply"
-    ? planAgreed(store, step.agreed, state)
-    : planCorroboration(store, step.corroboration, state.before);
+    ? planAgreed(store, step.agreed, { before, votes })
+    : planCorroboration(store, step.corroboration, before);
 
 function statementOf(step: Exclude<Step, ProfileStep | { kind: "insert" }>): Statement {
   switch (step.kind) {

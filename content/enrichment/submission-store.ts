@@ -1,7 +1,7 @@
+import type { ResultSet } from "@libsql/client";
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import {
-  type EnrichableField,
   enrichableFields,
   type FieldType,
   fieldTypeOf,
@@ -16,14 +16,12 @@ import {
   columnNames,
   jsonOf,
   jsonText,
-  lastIdSql,
-  query,
+  queryEach,
   rowShape,
   rowShapeWith,
 } from "#content/store/query.ts";
 import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
-import { changes } from "#content/store/tables/publishing.ts";
 import { type Agent, foldAgentId } from "./agent.ts";
 import { automaticReasons } from "./consensus.ts";
 import { decideWaiting } from "./proposal-store.ts";
@@ -35,40 +33,6 @@ export type StoredSubmission = typeof submissions.$inferSelect;
 export type NewSubmission = Omit<StoredSubmission, "id">;
 const columns = columnNames(submissions);
 const submissionRow = rowShape(submissions, columns);
-
-const targetColumns = ["id", "slug", "name", "status"] as const;
-const keyColumns = ["secret_digest", "revoked_at", "approved_name"] as const;
-const targetRow = rowShapeWith(nonprofits, targetColumns, {
-  /** What is known of who owns the agent's id; null for one that is free. */
-  agent_key: jsonText(rowShape(agentKeys, keyColumns)).nullable(),
-  /** 1 when it calls itself by an id that another owns, or did. */
-  names_another: z.number(),
-  /** The highest numbers given so far: of a submission, and of a change. */
-  last_submission: z.number(),
-  last_change: z.number(),
-});
-
-// One statement: a submission asks for no more than before.
-const targetSql = `SELECT ${targetColumns.join(", ")},
-    (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = ?2) AS agent_key,
-    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id = ?3 AND agent_id <> ?2) AS names_another,
-    ${lastIdSql(submissions)} AS last_submission, ${lastIdSql(changes)} AS last_change
-  FROM nonprofits WHERE slug = ?1`;
-
-/** What enrichment needs to know of a nonprofit. */
-export type EnrichTarget = z.infer<typeof targetRow>;
-
-/** The nonprofit with this slug, a withdrawn one too, and what is known of the agent. Indexes: nonprofits_slug, the key of agent_keys. */
-export async function enrichTarget(
-  store: Queryable,
-  slug: string,
-  { agent_id, agent_name }: Agent,
-): Promise<EnrichTarget | null> {
-  const named = agent_name === agent_id ? agent_id : foldAgentId(agent_name);
-  const args = [slug, agent_id, named];
-  const [found] = await query(store, targetSql, args, targetRow);
-  return found ?? null;
-}
 
 /** What the rules need to know of a pending submission, and the value that would go live. */
 const voteColumns = [
@@ -101,44 +65,65 @@ const FieldState = z.object({
 });
 export type FieldState = z.infer<typeof FieldState>;
 
+const targetColumns = ["id", "slug", "name", "status"] as const;
+const keyColumns = ["secret_digest", "revoked_at", "approved_name"] as const;
+const targetParts = {
+  /** What is known of who owns the agent's id; null for one that is free. */
+  agent_key: jsonText(rowShape(agentKeys, keyColumns)).nullable(),
+  /** 1 when it calls itself by an id that another owns, or did. */
+  names_another: z.number(),
+};
+const targetRow = rowShapeWith(nonprofits, targetColumns, targetParts);
+/** What enrichment needs to know of a nonprofit and of the agent. */
+export type EnrichTarget = z.infer<typeof targetRow>;
+
 /** What tells whether the value yields. */
 const originColumns = ["rule", "source", "applied_at"] as const;
-const FieldStateRow = z.object({
+const fieldStateRow = rowShapeWith(nonprofits, targetColumns, {
+  ...targetParts,
   state: jsonText(FieldState.extend({ origin: rowShape(provenance, originColumns).nullable() })),
 });
 
-/** One agent's value for a field, at an instant. */
-type Value = Pick<
-  NewSubmission,
-  "nonprofit_id" | "field" | "agent_id" | "normalised_value" | "created_at"
->;
+/** One agent's value for a field of the nonprofit with a slug, at an instant. */
+type Value = Agent &
+  Pick<NewSubmission, "field" | "normalised_value" | "created_at"> & { slug: string };
 
 /** Of more pending submissions of one field those of this agent and of this value are read first. */
 const votesMax = 50;
 
 const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM submissions
-    WHERE nonprofit_id = ?1 AND field = ?2 AND status = '${status}' AND normalised_value = ?3
+    WHERE nonprofit_id = n.id AND field = asked.field AND status = '${status}' AND normalised_value = asked.normalised_value
     ORDER BY id DESC
     LIMIT 1`;
 
 /** Says literally what the partial index one_pending_text_per_agent says, so that SQLite uses it. */
 const waitingText = "status = 'pending' AND audit_only = 0 AND field_type = 'prose'";
 
+// ORDER BY cannot see the query around.
 const votesSql = (index: string, waiting: string, shown: readonly string[]) =>
-  `SELECT ${shown.join(", ")} FROM submissions INDEXED BY ${index}
-      WHERE nonprofit_id = ?1 AND field = ?2 AND ${waiting}
-      ORDER BY agent_id = ?4 DESC, normalised_value = ?3 DESC, id
+  `SELECT ${shown.join(", ")}, agent_id = asked.agent_id AS is_own, normalised_value = asked.normalised_value AS is_same
+      FROM submissions INDEXED BY ${index}
+      WHERE nonprofit_id = n.id AND field = asked.field AND ${waiting}
+      ORDER BY is_own DESC, is_same DESC, id
       LIMIT ${votesMax}`;
 
-const fieldStateSql = (
-  field: EnrichableField,
-  { votes, refused }: { votes: string; refused: string },
-) => `SELECT json_object(
-  'live', ${isRowField(field) ? "NULL" : `(SELECT nullif(CAST(${field} AS TEXT), '') FROM nonprofits WHERE id = ?1)`},
-  'origin', (SELECT ${jsonOf(originColumns)} FROM provenance WHERE nonprofit_id = ?1 AND field = ?2),
+const askedColumns = ["slug", "field", "normalised_value", "agent_id", "named"] as const;
+// Prose too: its queue asks whether the profile has a text.
+const liveSql = enrichableFields
+  .filter((field) => !isRowField(field))
+  .map((field) => `WHEN '${field}' THEN CAST(n.${field} AS TEXT)`)
+  .join(" ");
+
+const fieldStateSql = ({ votes, refused }: { votes: string; refused: string }) => `
+  WITH asks AS MATERIALIZED (SELECT key AS asked, ${askedColumns.map((name, at) => `value ->> ${at} AS ${name}`).join(", ")} FROM json_each(?1))
+  SELECT asked.asked, ${targetColumns.map((column) => `n.${column}`).join(", ")},
+    (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = asked.agent_id) AS agent_key,
+    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id = asked.named AND agent_id <> asked.agent_id) AS names_another, json_object(
+  'live', nullif(CASE asked.field ${liveSql} END, ''),
+  'origin', (SELECT ${jsonOf(originColumns)} FROM provenance WHERE nonprofit_id = n.id AND field = asked.field),
   'own', (
     SELECT ${jsonOf(columns)} FROM submissions
-    WHERE agent_id = ?4 AND nonprofit_id = ?1 AND field = ?2 AND normalised_value = ?3 AND status <> 'rejected'
+    WHERE agent_id = asked.agent_id AND nonprofit_id = n.id AND field = asked.field AND normalised_value = asked.normalised_value AND status <> 'rejected'
     ORDER BY id DESC
     LIMIT 1
   ),
@@ -148,16 +133,17 @@ const fieldStateSql = (
     )
   ),
   'refused', (${refused}),
-  'any_rejected', EXISTS (SELECT 1 FROM submissions WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'rejected'),
+  'any_rejected', EXISTS (SELECT 1 FROM submissions WHERE nonprofit_id = n.id AND field = asked.field AND status = 'rejected'),
   'agent_count', coalesce((${agentCountSql("pending")}), (${agentCountSql("applied")}), 0)
-) AS state`;
+) AS state
+FROM asks AS asked CROSS JOIN nonprofits AS n ON n.slug = asked.slug`;
 
-const typeSql: Readonly<Record<FieldType, { votes: string; refused: string }>> = {
-  structured: {
+const stateSql: Readonly<Record<FieldType, string>> = {
+  structured: fieldStateSql({
     votes: votesSql("one_pending_per_agent_and_field", inConsensus, voteColumns),
     refused: "NULL",
-  },
-  prose: {
+  }),
+  prose: fieldStateSql({
     // Their texts are long, and nothing is decided by them.
     votes: votesSql(
       "one_pending_text_per_agent",
@@ -165,25 +151,31 @@ const typeSql: Readonly<Record<FieldType, { votes: string; refused: string }>> =
       voteColumns.map((column) => (column === "value" ? "'' AS value" : column)),
     ),
     refused: `SELECT ${jsonOf(columns)} FROM submissions
-    WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'rejected' AND normalised_value = ?3
+    WHERE nonprofit_id = n.id AND field = asked.field AND status = 'rejected' AND normalised_value = asked.normalised_value
       AND reason NOT IN (${automaticReasons.map((reason) => `'${reason}'`).join(", ")})
     ORDER BY id DESC
     LIMIT 1`,
-  },
+  }),
 };
-const stateSql = new Map(
-  enrichableFields.map((field) => [field, fieldStateSql(field, typeSql[fieldTypeOf(field)])]),
-);
 
-/** What is known of a field when a value for it comes in. Indexes: submissions_by_agent, submissions_by_field. */
-export async function fieldState(store: Queryable, one: Value): Promise<FieldState> {
-  const { nonprofit_id, field, normalised_value, agent_id, created_at } = one;
-  const args = [nonprofit_id, field, normalised_value, agent_id];
-  const [found] = await query(store, stateSql.get(field) ?? "", args, FieldStateRow);
-  if (found === undefined) throw new Error(`nothing is known of ${field}`);
-  const { origin, ...state } = found.state;
+/**
+ * The nonprofit with a slug, a withdrawn one too, with what is known of the agent and of the field when a value for it comes in;
+ * null for an unknown slug. One statement, for a server takes longer over each than over what it does.
+ * Indexes: nonprofits_slug, submissions_by_agent, submissions_by_field, the key of agent_keys.
+ */
+export async function fieldState(
+  store: Queryable,
+  one: Value,
+): Promise<{ target: EnrichTarget; state: FieldState } | null> {
+  const { slug, field, normalised_value, agent_id, agent_name, created_at } = one;
+  const named = agent_name === agent_id ? agent_id : foldAgentId(agent_name);
+  const args = [slug, field, normalised_value, agent_id, named];
+  const found = await queryEach(store, stateSql[fieldTypeOf(field)], args, fieldStateRow);
+  if (found === undefined) return null;
+  const { state: stored, ...target } = found;
+  const { origin, ...state } = stored;
   const yields = isStructured(field) && yieldsToAgents(origin ?? undefined, created_at);
-  return yields ? { ...state, live: null } : state;
+  return { target, state: yields ? { ...state, live: null } : state };
 }
 
 export type Field = Pick<StoredSubmission, "nonprofit_id" | "field">;
@@ -215,18 +207,27 @@ const rejectionsSql = `SELECT ${rejectionColumns.map((column) => (column === "wi
   ORDER BY decided_at DESC, id DESC
   LIMIT ${rejectionsMax}`;
 
-/** The submissions of a field that were rejected last at an instant, newest first. Index: submissions_rejected. */
-export const priorRejections = (
-  store: Queryable,
-  { nonprofit_id, field, at }: Field & { at: number },
-): Promise<Rejection[]> => query(store, rejectionsSql, [nonprofit_id, field, at], rejectionRow);
+/** Asks for the submissions of a field that were rejected last at an instant, newest first. Index: submissions_rejected. */
+export const priorRejections = ({
+  nonprofit_id,
+  field,
+  at,
+}: Field & { at: number }): Statement => ({
+  sql: rejectionsSql,
+  args: [nonprofit_id, field, at],
+});
 
-const insertSql = `INSERT INTO submissions (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+/** What `priorRejections` was answered. */
+export const rejectionsOf = (found: Pick<ResultSet, "rows"> | undefined): Rejection[] =>
+  (found?.rows ?? []).map((row) => rejectionRow.parse(row));
+
+const newColumns = columns.filter((column) => column !== "id");
+const insertSql = `INSERT INTO submissions (${newColumns.join(", ")}) VALUES (${newColumns.map(() => "?").join(", ")})`;
 
 /** Stores a submission that waits. All counters follow by triggers, see migration 0020. */
-export const insertSubmission = (one: StoredSubmission): Statement => ({
+export const insertSubmission = (one: NewSubmission): Statement => ({
   sql: insertSql,
-  args: columns.map((column) => one[column]),
+  args: newColumns.map((column) => one[column]),
 });
 
 /** `reason` is public; `at` is an instant in milliseconds since 1970. */

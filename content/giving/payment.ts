@@ -3,7 +3,6 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
 import { type Deadline, withTimeout } from "#content/runtime/timing.ts";
-import { doAll } from "#content/store/statement.ts";
 import { batchedStatements, batchedWrite } from "#content/store/write-batcher.ts";
 import { isSound, judgePayment, type PaymentDue } from "./payment-checks.ts";
 import {
@@ -340,11 +339,11 @@ function claim(
     now,
     check_at: now.getTime() + firstSweepMs,
   } as const;
-  return batchedWrite(world.store, async (tx) => {
-    const plan = await planClaim(tx, claimed, world.sponsorBudget);
-    if (!plan.ok) return plan.failure;
-    await doAll(tx, [plan.value]);
-    return "claimed";
+  const subjects = [payment.tx_signature, ...(isSponsored ? ["sponsored"] : [])];
+  return batchedWrite(world.store, subjects, async (store) => {
+    const plan = await planClaim(store, claimed, world.sponsorBudget);
+    const outcome = plan.ok ? "claimed" : plan.failure;
+    return { statements: plan.ok ? [plan.value] : [], answer: () => outcome };
   });
 }
 

@@ -22,7 +22,6 @@ import {
   planDonation,
 } from "./store.ts";
 import type { GivingWorld } from "./world.ts";
-import { doAll } from "#content/store/statement.ts";
 import { batchedStatements, batchedWrite } from "#content/store/write-batcher.ts";
 import { type ChainUnclear, chainDeadline, beforeDeadline } from "./chain.ts";
 import type { Deadline } from "#content/runtime/timing.ts";
@@ -208,13 +207,12 @@ async function recordGift(
     settled_at: landed.block_time === null ? now : landed.block_time * 1_000,
     recorded_at: now,
   };
-  return batchedWrite(store, async (tx) => {
-    const { donation, statements } = await planDonation(tx, newDonation);
+  return batchedWrite(store, [landed.tx_signature], async (reader) => {
+    const { donation, statements } = await planDonation(reader, newDonation);
     const isOurs = donation.nonprofit_id === target.id;
     const proofs = isOurs ? [landed.tx_signature, ...(memo === null ? [] : [memo])] : [];
     const closing = proofs.map((proof) => closeIntent({ nonprofit_id: target.id, proof }, "gift"));
-    await doAll(tx, [...statements, ...closing]);
-    return donation;
+    return { statements: [...statements, ...closing], answer: () => donation };
   });
 }
 
@@ -235,9 +233,8 @@ export async function saveForSweep(
   const now = clock();
   const check_at = now.getTime() + sweptAfterMs;
   const intent = { ...waiting, nonprofit_id: id, recipient: usdc_wallet, now, check_at };
-  return batchedWrite(store, async (tx) => {
-    const saving = await planWaiting(tx, intent);
-    if (saving !== null) await doAll(tx, [saving]);
-    return saving !== null;
+  return batchedWrite(store, [waiting.proof, waiting.network ?? ""], async (reader) => {
+    const saving = await planWaiting(reader, intent);
+    return { statements: saving === null ? [] : [saving], answer: () => saving !== null };
   });
 }

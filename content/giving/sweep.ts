@@ -178,7 +178,10 @@ async function confirm(
     const { slot, block_time } = transaction;
     const settled_at = block_time === null ? donation.settled_at : block_time * 1_000;
     const final = { slot, settled_at, now: clock() };
-    await batchedWrite(store, async (tx) => doAll(tx, await planFinal(tx, donation, final)));
+    await batchedWrite(store, [id], async (reader) => ({
+      statements: await planFinal(reader, donation, final),
+      answer: () => undefined,
+    }));
     return "final";
   }
   if (transaction === null && !(await isGone(world, donation))) return "waiting";

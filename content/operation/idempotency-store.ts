@@ -58,7 +58,8 @@ export async function planOnce<Value, Failure>(
   const made = await plan();
   if ("failure" in made || !made.outcome.ok) return made;
   const old = sql`SELECT rowid FROM ${k} WHERE ${k.created_at} <= ${tooOld} ORDER BY ${k.created_at} LIMIT ${sweptMax}`;
-  const body = JSON.stringify(made.outcome.value);
+  const json = JSON.stringify(made.outcome.value);
+  const body = made.kept?.(json) ?? json;
   const answer = { request_digest, status: 200, body, created_at };
   const keeping = builder
     .insert(k)

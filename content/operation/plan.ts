@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import type { SQL } from "drizzle-orm";
 import type { Result } from "#content/contract/base/result.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { doAll, type Statement } from "#content/store/statement.ts";
@@ -13,13 +15,25 @@ export type Write = Statement | OperatorEntry;
  */
 export type Plan<Value, Failure> =
   | { readonly ok: false; readonly failure: Failure }
-  | { readonly outcome: Result<Value, Failure>; readonly writes: readonly Write[] };
+  | {
+      readonly outcome: Result<Value, Failure>;
+      readonly writes: readonly Write[];
+      /** Where the store gives numbers in the outcome: how it is kept as JSON, in SQL, right after the writes. */
+      readonly kept?: (json: string) => SQL;
+    };
 
 /** An outcome, a refusal among them, with its writes. */
 export const planned = <Value = never, Failure = never>(
   outcome: Result<Value, Failure>,
   ...writes: readonly Write[]
 ): Plan<Value, Failure> => ({ outcome, writes });
+
+/** The writes of a plan of statements alone. */
+export const statementsOf = (plan: Plan<unknown, unknown>): Statement[] =>
+  ("failure" in plan ? [] : plan.writes).map((write) => {
+    assert("sql" in write, "the audit log is sealed in a transaction");
+    return write;
+  });
 
 /** The same plan with one write more, unless it refuses. */
 export const withWrite = <Value, Failure>(

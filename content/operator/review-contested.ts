@@ -2,7 +2,7 @@ import { isStructured } from "#content/contract/enrichment.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
-import { planAgreed, planRevert } from "#content/enrichment/agreed-field-store.ts";
+import { agreeingVotes, planAgreed, planRevert } from "#content/enrichment/agreed-field-store.ts";
 import {
   contestedFields,
   contestedWaiting,
@@ -78,7 +78,8 @@ export const contestedReviews = openQueue<VotedField>({
       decided: operatorsWord(field, checked.value.value, said, now.getTime()),
       now,
     };
-    const { statements } = await planAgreed(store, agreed, { before: record });
+    const state = { before: record, votes: await agreeingVotes(store, agreed) };
+    const { statements } = await planAgreed(store, agreed, state);
     const message = `The ${field} is set; other values are rejected.`;
     return planned(ok({ message }), ...statements);
   },

@@ -19,6 +19,22 @@ export async function query<Row>(
   return rows.map((row) => shape.parse(row));
 }
 
+/**
+ * The row that a query answers to these arguments; undefined for none. The query answers many such askings at once:
+ * its parameter is a JSON array of their arguments, and each row tells in its column `asked` to which it belongs, from 0.
+ */
+export async function queryEach<Row>(
+  store: Queryable,
+  statement: string,
+  args: InValue[],
+  shape: z.ZodType<Row>,
+): Promise<Row | undefined> {
+  const alone = async () =>
+    (await store.raw.execute({ sql: statement, args: [JSON.stringify([args])] })).rows[0];
+  const row = await (store.each?.(statement, args) ?? alone());
+  return row === undefined ? undefined : shape.parse(row);
+}
+
 /** The shape of these columns of a table, for `query`: the table says what their values are. */
 export const rowShape = <
   Table extends SQLiteTable,
@@ -109,18 +125,13 @@ export async function insertMany<Table extends SQLiteTable>(
   return written;
 }
 
-/** The highest number that was ever given to a row of a table with AUTOINCREMENT, in SQL. Source: SQLite, "Autoincrement". */
-export const lastIdSql = (table: SQLiteTable): string => {
+/** The number that the next row of a table with AUTOINCREMENT gets, for a write that names it. Source: SQLite, "Autoincrement". */
+export async function nextId(store: Queryable, table: SQLiteTable): Promise<number> {
   const name = getTableName(table);
-  return `max(
+  const { rows } = await store.raw.execute(`SELECT 1 + max(
     coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), 0),
     coalesce((SELECT max(rowid) FROM ${name}), 0)
-  )`;
-};
-
-/** The number that the next row of such a table gets, for a write that names it. */
-export async function nextId(store: Queryable, table: SQLiteTable): Promise<number> {
-  const { rows } = await store.raw.execute(`SELECT ${lastIdSql(table)} + 1 AS next`);
+  ) AS next`);
   return Number(rows[0]?.["next"]);
 }
 

@@ -1,61 +1,108 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
-import { isStoreTrouble } from "./busy.ts";
-import type { Store, WriteTransaction } from "./open.ts";
-import { doAll, type Statement } from "./statement.ts";
+import { LibsqlBatchError, type ResultSet } from "@libsql/client";
+import { retry } from "#content/runtime/retry.ts";
+import { isStoreTrouble, StoreBusy } from "./busy.ts";
+import { gatherReads } from "./guarded-reads.ts";
+import type { Queryable, Store, WriteTransaction } from "./open.ts";
+import type { Statement } from "./statement.ts";
 
-type Work = (tx: WriteTransaction) => Promise<unknown>;
-type Waiting = {
-  work: Work;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
+/** What is to be written, and what is answered once it is, given what each statement answered, in order. */
+export type Decision<Value> = {
+  readonly statements: readonly Statement[];
+  readonly answer: (results: readonly ResultSet[]) => Value;
 };
+
+/** Reads by what it is given, and decides. It may be asked again, so it must have no effects of its own. */
+export type Decide<Value> = (store: Queryable) => Promise<Decision<Value>>;
+
+type Waiting = {
+  /** Two with a subject in common may read what the other writes. */
+  subjects: readonly string[];
+  decide: Decide<unknown>;
+  settle: (outcome: Outcome) => void;
+};
+type Outcome = { value: unknown } | { error: unknown } | typeof overtaken;
+/** Others wrote, since it was read, what a decision had read. */
+const overtaken = { overtaken: true } as const;
 
 /** More would keep other writers, and this process's event loop, waiting. */
 const batchSizeMax = 32;
 const turnsBeforeBatch = 2;
+/** Someone else's decision was carried out at each of these tries. */
+const tries = { triesMax: 20, firstMs: 2, waitMaxMs: 100 } as const;
 
-const batchers = new WeakMap<Store, (work: Work) => Promise<unknown>>();
+type Batcher = (one: Omit<Waiting, "settle">) => Promise<Outcome>;
+const batchers = new WeakMap<Store, Batcher>();
 
 /**
- * Does `work` in a transaction that it may share with other work, one after the other, and answers after the commit is
- * on disk. With synchronous=FULL the sync to disk is most of what a small write takes, so writes that arrive while a
- * commit is on its way share the next one; an idle store commits a single one at once. Throws what the work or the
- * store throws, and then nothing of the work is stored. `work` may run more than once.
+ * Has something decided of what the store holds and carries it out, all or nothing, and answers once that is on disk. What is
+ * read is still so when it is written. Decisions that arrive together share a commit, which is most of what a small write takes; an
+ * idle store commits a single one at once. An embedded store decides within a transaction, one after another. A server is asked
+ * twice for a whole group: it reads for all of them, then does all of their statements in a batch that fails when
+ * something read is no longer so, and what was overtaken is decided again, at most 20 times; then StoreBusy is thrown. In
+ * a group of a server no two have one of their `subjects` in common. Throws what `decide` or the store throws, and then nothing is stored;
+ * but after StoreAway, it may be.
  */
 export async function batchedWrite<Value>(
   store: Store,
-  work: (tx: WriteTransaction) => Promise<Value>,
+  subjects: readonly string[],
+  decide: Decide<Value>,
 ): Promise<Value> {
-  const known = batchers.get(store);
-  const run = known ?? openBatcher(store);
-  if (known === undefined) batchers.set(store, run);
-  return (await run(work)) as Value;
+  const run = batchers.get(store) ?? openBatcher(store);
+  batchers.set(store, run);
+  const once = () => run({ subjects, decide });
+  let outcome = await once();
+  if ("overtaken" in outcome) outcome = await retry(once, (one) => "overtaken" in one, tries);
+  if ("overtaken" in outcome) throw new StoreBusy("others write the same again and again");
+  if ("error" in outcome) throw outcome.error;
+  return outcome.value as Value;
 }
 
 /** The same for statements that need nothing read. */
 export const batchedStatements = (store: Store, ...statements: Statement[]): Promise<void> =>
-  batchedWrite(store, (tx) => doAll(tx, statements));
+  batchedWrite(store, [], async () => ({ statements, answer: () => undefined }));
 
-function openBatcher(store: Store): (work: Work) => Promise<unknown> {
-  const waiting: Waiting[] = [];
+/** Decides within a transaction, and carries it out there. */
+export async function carriedOut<Value>(
+  tx: WriteTransaction,
+  decide: Decide<Value>,
+): Promise<Value> {
+  const { statements, answer } = await decide(tx);
+  const results: ResultSet[] = [];
+  for (const one of statements) results.push(await tx.raw.execute(one));
+  return answer(results);
+}
+
+function openBatcher(store: Store): Batcher {
+  let waiting: Waiting[] = [];
   let draining = false;
+  const carryOutAll = store.embedded ? carryOutInside : carryOutAcross;
 
   const commit = async (batch: readonly Waiting[]): Promise<void> => {
     try {
-      const values = await store.write(async (tx) => {
-        const done: unknown[] = [];
-        for (const { work } of batch) done.push(await work(tx));
-        return done;
-      });
-      for (const [at, { resolve }] of batch.entries()) resolve(values[at]);
+      const outcomes = await carryOutAll(store, batch);
+      for (const [at, { settle }] of batch.entries()) settle(outcomes[at] ?? overtaken);
     } catch (error) {
       if (batch.length === 1 || isStoreTrouble(error)) {
-        for (const { reject } of batch) reject(error);
+        for (const { settle } of batch) settle({ error });
         return;
       }
       // One write's bug must not refuse its neighbours: each gets a transaction of its own.
       for (const one of batch) await commit([one]);
     }
+  };
+
+  const nextBatch = (): Waiting[] => {
+    if (store.embedded) return waiting.splice(0, batchSizeMax);
+    const taken = new Set<string>();
+    const [batch, others]: [Waiting[], Waiting[]] = [[], []];
+    for (const one of waiting) {
+      const fits = batch.length < batchSizeMax && !one.subjects.some((each) => taken.has(each));
+      (fits ? batch : others).push(one);
+      for (const each of one.subjects) taken.add(each);
+    }
+    waiting = others;
+    return batch;
   };
 
   const drain = async () => {
@@ -64,14 +111,61 @@ function openBatcher(store: Store): (work: Work) => Promise<unknown> {
       // An embedded store works synchronously: without turns of the event loop requests that wait at the socket would
       // not be read before the commit, and every batch would hold one write.
       for (let turn = 0; turn < turnsBeforeBatch; turn++) await eventLoopTurn();
-      await commit(waiting.splice(0, batchSizeMax));
+      await commit(nextBatch());
     }
     draining = false;
   };
 
-  return (work) =>
-    new Promise<unknown>((resolve, reject) => {
-      waiting.push({ work, resolve, reject });
+  return (one) =>
+    new Promise((settle) => {
+      waiting.push({ ...one, settle });
       if (!draining) void drain();
     });
+}
+
+/** In a transaction, one after another. */
+const carryOutInside = (store: Store, batch: readonly Waiting[]): Promise<Outcome[]> =>
+  store.write(async (tx) => {
+    const outcomes: Outcome[] = [];
+    for (const { decide } of batch) outcomes.push({ value: await carriedOut(tx, decide) });
+    return outcomes;
+  });
+
+/**
+ * All read at once, then all written at once, unless something that any of them read was changed between: then all are
+ * overtaken.
+ */
+async function carryOutAcross(store: Store, batch: readonly Waiting[]): Promise<Outcome[]> {
+  const { store: reader, guards } = gatherReads(store);
+  const decisions = await Promise.all(batch.map(({ decide }) => decide(reader)));
+  const statements = decisions.flatMap((one) => one.statements);
+  const results = statements.length === 0 ? [] : await guarded(store, guards, statements);
+  if (results === null) return batch.map(() => overtaken);
+  return decisions.map((one) => {
+    const own = results.splice(0, one.statements.length);
+    return answered(() => one.answer(own));
+  });
+}
+
+/** Does statements in a batch with guards; null, and nothing is done, where a guard failed. */
+async function guarded(
+  store: Store,
+  guards: readonly Statement[],
+  statements: readonly Statement[],
+): Promise<ResultSet[] | null> {
+  try {
+    return (await store.batch([...guards, ...statements])).slice(guards.length);
+  } catch (error) {
+    if (error instanceof LibsqlBatchError && error.statementIndex < guards.length) return null;
+    throw error;
+  }
+}
+
+/** It is stored: what fails now is this one's alone. */
+function answered(answer: () => unknown): Outcome {
+  try {
+    return { value: answer() };
+  } catch (error) {
+    return { error };
+  }
 }

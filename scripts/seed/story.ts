@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import { dayMs, hourMs } from "#content/contract/base/time.ts";
-import { storeEnrichment } from "#content/enrichment/enrich.ts";
+import { decideEnrichment } from "#content/enrichment/enrich.ts";
+import { carriedOut } from "#content/store/write-batcher.ts";
 import type { Deciding } from "#content/operator/open-queue.ts";
 import { waitingDaysMax } from "#content/operator/review-queues.ts";
 import { correctionReviews } from "#content/operator/review-correction.ts";
@@ -112,7 +113,7 @@ const submission = (
     const now = new Date(at);
     const read = readEnrichment(EnrichmentBody.parse(body), { thisYear: now.getUTCFullYear() });
     if (!read.ok) throw new Error(`the sample sends ${JSON.stringify([body, read.failure])}`);
-    const stored = await storeEnrichment(tx, {
+    const job = {
       request: read.value,
       slug: record.slug,
       network: `4:sample ${calendar.seedNumber} ${agent_id}`,
@@ -120,7 +121,8 @@ const submission = (
       now,
       idempotencyKey: null,
       secret: null,
-    });
+    } as const;
+    const stored = await carriedOut(tx, (store) => decideEnrichment(store, job));
     if (!stored.ok) throw new Error(`the sample is refused ${JSON.stringify(stored.failure)}`);
     count(counts, "enrich:submitted", at);
     if (stored.value.items.some(({ status }) => status === "applied")) {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { type EnrichJob, storeEnrichment } from "#content/enrichment/enrich.ts";
+import { type EnrichJob, decideEnrichment, subjectsOf } from "#content/enrichment/enrich.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { doAll } from "#content/store/statement.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
@@ -157,7 +157,9 @@ async function play(store: Store, { mode, events }: History, sizes: readonly num
     const jobs = group;
     group = [];
     groups += 1;
-    const done = jobs.map((job) => batchedWrite(store, (tx) => storeEnrichment(tx, job)));
+    const done = jobs.map((job) =>
+      batchedWrite(store, subjectsOf(job), (reader) => decideEnrichment(reader, job)),
+    );
     told.push(...(await Promise.all(done)));
   };
   for (const [at, event] of events.entries()) {

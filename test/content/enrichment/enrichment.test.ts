@@ -445,11 +445,13 @@ describe("batched writes", () => {
 
   test("that arrive together share a transaction, a failing one fails alone", async () => {
     const run = (at: number) =>
-      batchedWrite(service.store, async (tx) => {
-        await tx.raw.execute({ sql: insertSql, args: [`batch-${at}`] });
-        if (at === 7) throw new Error("a bug");
-        return at * 2;
-      });
+      batchedWrite(service.store, [], async () => ({
+        statements: [{ sql: insertSql, args: [`batch-${at}`] }],
+        answer: () => {
+          if (at === 7) throw new Error("a bug");
+          return at * 2;
+        },
+      }));
     const settled = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => run(at)));
     expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(1);
     expect(settled[7]).toMatchObject({ status: "rejected" });
@@ -465,7 +467,7 @@ describe("batched writes", () => {
   test("are not tried again one by one when the store itself cannot write", async () => {
     let tries = 0;
     const run = () =>
-      batchedWrite(service.store, () => {
+      batchedWrite(service.store, [], () => {
         tries += 1;
         return Promise.reject(Object.assign(new Error("disk full"), { code: "SQLITE_FULL" }));
       });
