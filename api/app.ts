@@ -19,7 +19,7 @@ import type { Context } from "./context.ts";
 import { helpFor, methodsOf, pathOf, routesByPath } from "./http/route.ts";
 import { nameSequence, waitForSequence } from "./http/sequence.ts";
 import { isStorageQuota, rateLimited, storageQuota } from "./http/rate-limit.ts";
-import type { Allowance } from "./http/sliding-window.ts";
+import type { Allowance } from "#content/operation/limit.ts";
 import { requestIdOf, traceOf } from "./log.ts";
 import { openMetrics } from "./operator/metrics.ts";
 import { openReadiness, probeRoutes } from "./operator/probes.ts";
@@ -147,9 +147,11 @@ export function createApp(context: Context): App {
     if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
     countedAs.set(request, limit);
     // Files, which may be behind, have waited before.
-    await waitForSequence({ watch: context.watch }, request);
+    await waitForSequence({ watch: context.watch, config: context.config }, request);
     const response = crossSiteWrite(limit, request) ?? (await routed(request));
-    if (method === "POST" && !changesNothing.has(limit)) await nameSequence(context, response);
+    if (method === "POST") {
+      await nameSequence(context.watch, response, { changed: !namesItsOwn.has(limit) });
+    }
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A file that came into the bundle since it was asked for is there the next time.
@@ -220,7 +222,7 @@ const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIO
 const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 
 /** Gifts change no profile, and what enrichments change they name themselves. */
-const changesNothing: ReadonlySet<LimitName> = new Set(["enrich", "donate", "pay"]);
+const namesItsOwn: ReadonlySet<LimitName> = new Set(["enrich", "donate", "pay"]);
 
 /** The limit that a request was counted toward. */
 const countedAs = new WeakMap<Request, LimitName>();

@@ -1,5 +1,5 @@
 import { minuteMs } from "#content/contract/base/time.ts";
-import { type Allowance, type Hits, tightestOf } from "./sliding-window.ts";
+import type { Allowance, Hits } from "#content/operation/limit.ts";
 
 /** How long what was let through ahead may stay uncounted. */
 export const recordEveryMs = 100;
@@ -66,10 +66,12 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
         return { ...client.left, allowed: false, resetMs: client.fullUntilMs - atMs };
       }
       const limits = hits.counters.map(({ window }) => window);
+      const tightest = limits.reduce((one, other) => (other.limit < one.limit ? other : one));
+      const whole = { ...tightest, remaining: tightest.limit, resetMs: tightest.windowMs };
       const isKnown = client.left !== null && atMs - client.countedAtMs <= minuteMs;
-      const left = isKnown ? client.left : trustsUnknown ? tightestOf(limits.map(whole)) : null;
+      const left = isKnown ? client.left : trustsUnknown ? { ...whole, allowed: true } : null;
       const pending = client.pending + hits.count;
-      const lead = Math.floor(Math.min(...limits.map(({ limit }) => limit)) / limitsPart);
+      const lead = Math.floor(tightest.limit / limitsPart);
       if (left === null || pending > lead || left.remaining - pending < left.limit / 2) {
         return ask(hits).then((taken) => note(client, taken));
       }
@@ -95,10 +97,3 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
     },
   };
 }
-
-const whole = (window: Hits["counters"][number]["window"]): Allowance => ({
-  ...window,
-  allowed: true,
-  remaining: window.limit,
-  resetMs: window.windowMs,
-});

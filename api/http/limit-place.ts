@@ -1,17 +1,12 @@
 import { minuteMs } from "#content/contract/base/time.ts";
 import type { Log } from "#api/log.ts";
+import type { Allowance, Hits } from "#content/operation/limit.ts";
 import { countHits } from "#content/operation/limit-store.ts";
 import { isDamaged, openDisposable, setAside } from "#content/runtime/files.ts";
 import { atMostEvery, withTimeout } from "#content/runtime/timing.ts";
 import { StoreAway } from "#content/store/busy.ts";
 import type { Store } from "#content/store/open.ts";
-import {
-  type Allowance,
-  type Hits,
-  openWindows,
-  tightestOf,
-  type Windows,
-} from "./sliding-window.ts";
+import { openWindows, type Windows } from "./sliding-window.ts";
 
 /** Where windows are counted that others count in, too. */
 export type LimitPlace = Windows & {
@@ -48,18 +43,6 @@ export function openLimitPlace(
   let aloneUntilMs = -Infinity;
   const isLogged = atMostEvery(minuteMs);
   const isAlone = () => own !== null && performance.now() < aloneUntilMs;
-  const ask = <Value>(question: (windows: Windows) => Value): Value => {
-    try {
-      return question(shared);
-    } catch (error) {
-      if (typeof place !== "string" || !isDamaged(error)) throw error;
-      shared.close();
-      setAside(place);
-      onDamaged(place);
-      shared = open();
-      return question(shared);
-    }
-  };
   const countHere = (error: unknown): Windows => {
     if (isLogged())
       log.warn({ err: error }, "rate limits are not shared: each process counts its own");
@@ -71,12 +54,17 @@ export function openLimitPlace(
     takeAll: async (hits) => {
       if (own !== null && isAlone()) return own.takeAll(hits);
       try {
-        const answers = await ask((windows) => windows.takeAll(hits));
+        const answers = await shared.takeAll(hits);
         own?.close();
         own = null;
         return answers;
       } catch (error) {
-        return countHere(error).takeAll(hits);
+        if (typeof place !== "string" || !isDamaged(error)) return countHere(error).takeAll(hits);
+        shared.close();
+        setAside(place);
+        onDamaged(place);
+        shared = open();
+        return shared.takeAll(hits);
       }
     },
     isAlone,
@@ -98,33 +86,11 @@ function openStoreWindows(store: Store, clockMs?: () => number): Windows {
   const isSweepDue = atMostEvery(sweepEveryMs);
   return {
     takeAll: async (hits) => {
-      const requests = hits.map(({ counters, count, always = false }) =>
-        counters.map(({ window, clients: [client = "", also = client] }) => {
-          const limit = always ? null : window.limit;
-          return { ...window, limit, client, also, count };
-        }),
-      );
-      const asked = countHits(store, requests, { sweeps: isSweepDue(), nowMs: clockMs?.() });
-      const answer = await withTimeout(asked, answerWaitMs);
+      const counting = countHits(store, hits, { sweeps: isSweepDue(), nowMs: clockMs?.() });
+      const answer = await withTimeout(counting, answerWaitMs);
       if (answer === null) throw new StoreAway("the database server answers late");
-      const { taken, counted } = answer;
-      if (counted[0] !== undefined) aheadMs = counted[0].at - performance.now();
-      return hits.map(({ counters, count, always = false }, at) => {
-        const left = counters.map(({ window: { policy, limit, windowMs } }) => {
-          const { used, next, at: atMs } = counted.shift() ?? { used: 0, next: null, at: 0 };
-          const resetMs = next === null ? windowMs : next - atMs;
-          const allowed = always || count === 0 ? used <= limit : taken[at] === true;
-          return {
-            policy,
-            limit,
-            windowMs,
-            resetMs,
-            allowed,
-            remaining: Math.max(0, limit - used),
-          };
-        });
-        return tightestOf(left);
-      });
+      aheadMs = answer.atMs - performance.now();
+      return answer.left;
     },
     now: clockMs ?? (() => Math.floor(performance.now() + aheadMs)),
     close: () => {},

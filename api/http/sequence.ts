@@ -1,4 +1,5 @@
 import type { Watch } from "#content/feed/watch.ts";
+import { withTimeout } from "#content/runtime/timing.ts";
 
 /**
  * In answers to what changed public data: the newest change that is in them. Sent back with a read it has any service of the
@@ -19,21 +20,30 @@ export const namesSequence = (request: Request): boolean => sequenceOf(request) 
  * `config.publishWaitMs`. A number that no change has is not waited for. A store that is away is no reason not to answer.
  */
 export async function waitForSequence(
-  {
-    watch,
-    waitForPublication,
-  }: { watch: Watch; waitForPublication?: (sequence: number) => Promise<unknown> },
+  { watch, config, waitForPublication }: Waiting,
   request: Request,
 ): Promise<void> {
   const sequence = sequenceOf(request);
   if (sequence === null) return;
-  if (watch.sequence() < sequence) await watch.refresh(sequence).catch(() => undefined);
+  const looked =
+    watch.sequence() < sequence ? watch.refresh(sequence).catch(() => undefined) : null;
+  if (looked !== null) await withTimeout(looked, config.publishWaitMs);
   if (watch.sequence() >= sequence) await waitForPublication?.(sequence);
 }
 
-/** Names the newest change in the answer to a write that was done and does not name its own. */
-export async function nameSequence({ watch }: { watch: Watch }, response: Response) {
+type Waiting = {
+  watch: Watch;
+  config: { publishWaitMs: number };
+  waitForPublication?: (sequence: number) => Promise<unknown>;
+};
+
+/** Names the newest change in an answer that does not name its own; what was changed here just now is looked for first. */
+export async function nameSequence(
+  watch: Watch,
+  response: Response,
+  { changed }: { changed: boolean },
+) {
   if (!response.ok || response.headers.has(sequenceHeader)) return;
-  await watch.refresh().catch(() => undefined);
-  response.headers.set(sequenceHeader, String(watch.sequence()));
+  if (changed || watch.sequence() < 0) await watch.refresh().catch(() => undefined);
+  response.headers.set(sequenceHeader, String(Math.max(0, watch.sequence())));
 }

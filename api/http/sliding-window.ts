@@ -2,43 +2,22 @@ import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { closeToOthers, privateFile } from "#content/runtime/files.ts";
+import {
+  type Allowance,
+  type Counter,
+  type Hits,
+  tightestOf,
+  type Window,
+} from "#content/operation/limit.ts";
 import { bootId, machineUptimeMs } from "#content/runtime/machine-uptime.ts";
-
-/** This many in this long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
-export type Window = { policy: string; limit: number; windowMs: number; grainMs: number };
-
-/** What is left of a window: `remaining` hits; the next comes free in `resetMs`. */
-export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
-  allowed: boolean;
-  remaining: number;
-  resetMs: number;
-};
-
-/**
- * A window of a client. `clients` are all names under which the client may have been counted, at most two; new hits are
- * counted under the first.
- */
-export type Counter = { window: Window; clients: readonly string[] };
-
-/** `count` hits in each of these windows, or in none when one of them is full; where `always`, they count in any case. */
-export type Hits = { counters: readonly Counter[]; count: number; always?: boolean };
 
 /** Sliding windows, wherever their hits are counted. */
 export type Windows = {
   /** Takes for many at once, in their order. Each answer is of the tightest window; 0 hits only look. */
   takeAll(hits: readonly Hits[]): Allowance[] | Promise<Allowance[]>;
-  /** What a window leaves a client, at once. Absent where looking costs as much as taking. */
-  look?(counter: Counter): Allowance;
   /** Milliseconds that only grow, the same for all who share the windows. */
   now: () => number;
   close(): void;
-};
-
-/** Of what is left in several windows, that of the tightest. */
-export const tightestOf = (left: readonly Allowance[]): Allowance => {
-  const [first, ...others] = left;
-  if (first === undefined) throw new Error("a hit counts in one window at least");
-  return others.reduce((one, other) => (other.remaining < one.remaining ? other : one), first);
 };
 
 const sweepEveryMs = 100;
@@ -47,7 +26,7 @@ const sweptAtLeast = 100;
 const seenEveryMs = 5_000;
 
 /**
- * Exact sliding windows shared by all processes that open the same file; a look takes no lock. Durations come from the machine's
+ * Exact sliding windows shared by all processes that open the same file. Durations come from the machine's
  * uptime, so that setting the clock neither frees nor locks anyone. `uptimeMs` stands in for it in tests.
  */
 export function openWindows(path: string, uptimeMs: () => number = machineUptime()) {
@@ -93,7 +72,6 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   return {
     take: (windows: readonly Window[], clients: readonly string[], count = 1): Allowance =>
       taking.immediate({ counters: windows.map((window) => ({ window, clients })), count }),
-    look: (counter: Counter): Allowance => leftIn(counter, { count: 0, atMs: now() }),
     takeAll: (hits: readonly Hits[]): Allowance[] => takingAll.immediate(hits),
     now,
     close: (): void => db.close(),

@@ -154,7 +154,7 @@ function responsesOf(operation: Operation): Json {
   });
   // Whatever their order here, statuses are sorted: they are whole numbers.
   return {
-    200: answer(ok, kept ? ["ETag"] : []),
+    200: answer(ok, kept ? ["ETag"] : method === "post" ? ["Almoner-Sequence"] : []),
     ...(kept && {
       304: { description: "The client has it", headers: headersOf(["ETag", ...common]) },
     }),

@@ -1,17 +1,6 @@
-import type { InStatement } from "@libsql/client";
 import { z } from "zod";
 import type { Store } from "#content/store/open.ts";
-
-/** Hits of a client in one window: `also` is another name under which it may have been counted. A limit of null takes all. */
-export type LimitHit = {
-  policy: string;
-  client: string;
-  also: string;
-  limit: number | null;
-  windowMs: number;
-  grainMs: number;
-  count: number;
-};
+import { type Allowance, type Hits, tightestOf } from "./limit.ts";
 
 /** The server's time, so that services agree whatever their clocks say. `nowMs` stands in for it in tests. */
 const timeSql = (nowMs: number | undefined): string =>
@@ -22,7 +11,7 @@ const ofClient = (now: string): string => `
   AND client IN (asked.value ->> 'client', asked.value ->> 'also')
   AND until > ${now}`;
 
-/** All hits of a request are counted, or none when one of its windows is full. */
+/** All hits are counted, or none when a window is full; a limit of null is never full. */
 const takingSql = (now: string): string => `
   INSERT INTO limit_hits (policy, client, until, count)
   SELECT
@@ -52,36 +41,50 @@ const sweepingSql = (now: string): string => `
 
 const Counted = z.object({ at: z.int(), used: z.int(), next: z.int().nullable() });
 
+const rowsOf = (hits: readonly Hits[]): string =>
+  JSON.stringify(
+    hits.flatMap(({ counters, count, always }) =>
+      counters.map(({ window, clients: [client = "", also = client] }) => {
+        return { ...window, ...(always === true && { limit: null }), client, also, count };
+      }),
+    ),
+  );
+
 /**
- * Counts the hits of requests in one round trip, request after request, each in all of its windows or in none. Answers
- * which were counted, and what each window has after all of them, in order: hits used, and when the next comes free, in the
- * server's milliseconds. `sweeps`: takes out some of what is over.
+ * Counts hits in the store, in their order but for those that always count, which come first, in one round trip. Answers what
+ * each has left after all of them, and the server's time in milliseconds. `sweeps`: takes out some of what is over.
  */
 export async function countHits(
   { raw }: Pick<Store, "raw">,
-  requests: readonly (readonly LimitHit[])[],
+  hits: readonly Hits[],
   { sweeps, nowMs }: { sweeps: boolean; nowMs?: number | undefined },
-): Promise<{ taken: boolean[]; counted: z.infer<typeof Counted>[] }> {
+): Promise<{ left: Allowance[]; atMs: number }> {
   const now = timeSql(nowMs);
-  // What is counted in any case needs no statement of its own.
-  const free = requests.filter((hits) => hits.every(({ limit }) => limit === null)).flat();
-  const bound = requests.filter((hits) => hits.some(({ limit }) => limit !== null));
-  const statementOf = (sql: string, hits: readonly LimitHit[]): InStatement => ({
-    sql,
-    args: [JSON.stringify(hits)],
-  });
-  const first = [
-    ...(sweeps ? [sweepingSql(now)] : []),
-    ...(free.length > 0 ? [statementOf(takingSql(now), free)] : []),
-  ];
-  const taking = bound.map((hits) => statementOf(takingSql(now), hits));
-  const counting = statementOf(countingSql(now), requests.flat());
-  const results = await raw.batch([...first, ...taking, counting], "write");
-  const taken = results.slice(first.length, -1).map(({ rowsAffected }) => rowsAffected > 0);
-  return {
-    taken: requests.map(
-      (hits) => hits.every(({ limit }) => limit === null) || taken.shift() === true,
+  const limited = hits.filter(({ always }) => always !== true);
+  const always = hits.filter((one) => one.always === true);
+  const taking = [always, ...limited.map((one) => [one])].map((some) => rowsOf(some));
+  const results = await raw.batch(
+    [
+      ...(sweeps ? [sweepingSql(now)] : []),
+      ...taking.map((rows) => ({ sql: takingSql(now), args: [rows] })),
+      { sql: countingSql(now), args: [rowsOf(hits)] },
+    ],
+    "write",
+  );
+  const counted = (results.pop()?.rows ?? []).map((row) => Counted.parse(row));
+  const atMs = counted[0]?.at ?? 0;
+  const refused = new Set(
+    limited.filter((_, at) => results.at(at - limited.length)?.rowsAffected === 0),
+  );
+  const left = hits.map((one) =>
+    tightestOf(
+      one.counters.map(({ window: { policy, limit, windowMs } }) => {
+        const { used, next } = counted.shift() ?? { used: 0, next: null };
+        const allowed = one.count > 0 && one.always !== true ? !refused.has(one) : used <= limit;
+        const resetMs = next === null ? windowMs : next - atMs;
+        return { policy, limit, windowMs, allowed, remaining: Math.max(0, limit - used), resetMs };
+      }),
     ),
-    counted: (results.at(-1)?.rows ?? []).map((row) => Counted.parse(row)),
-  };
+  );
+  return { left, atMs };
 }

@@ -1,6 +1,7 @@
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { writeLimits } from "#content/contract/addresses.ts";
-import { openWindows, type Window } from "#api/http/sliding-window.ts";
+import { openWindows } from "#api/http/sliding-window.ts";
+import type { Window } from "#content/operation/limit.ts";
 import {
   EnrichmentBody,
   isStructured,
