@@ -36,6 +36,7 @@ const command = wordedCommand("start", {
   args: {
     profiles: textOption,
     sample: flag,
+    publisher: { ...flag, default: true },
     real: {
       type: "boolean",
       description: `Serve real nonprofits, from a register that ships with the project, in ${realFolder} (or ALMONER_DATA_DIR)`,
@@ -68,7 +69,7 @@ const command = wordedCommand("start", {
     const localChain = await starting;
     const config = { ...given, solanaRpcUrls: nodesOf(given, localChain) };
     const secrets = await openSecrets(config, store, systemClock(), log);
-    publisher = startPublisher((message) => log.warn(message));
+    if (args.publisher) publisher = startPublisher((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle, () =>
       publisher?.send("damaged"),
     );
@@ -97,10 +98,10 @@ const command = wordedCommand("start", {
       example: await firstSlug(store),
       localChain: localChain?.url ?? null,
     });
-    void publisher.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
+    void publisher?.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
     leave();
-    await Promise.all([listening.stop({ drainMs: config.drainMs }), publisher.stop()]);
+    await Promise.all([listening.stop({ drainMs: config.drainMs }), publisher?.stop()]);
     await service.close();
     await localChain?.stop();
     reader.close();
