@@ -1,7 +1,7 @@
 import { entriesPerPage, staticPagesMax } from "#content/contract/browse.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { openBrowse } from "./browse-store.ts";
-import { countInList, idsInList, membersByList } from "#content/nonprofit/list-store.ts";
+import { idsInList, membersByList } from "#content/nonprofit/list-store.ts";
 
 /** The lists of the directory in their `list_order`: where each nonprofit stands. Places count from 0. */
 export type ListIndex = ReturnType<typeof openListIndex>;
@@ -13,12 +13,8 @@ const foremost = { limit: entriesPerPage * staticPagesMax, offset: 0 };
 export function openListIndex(store: Queryable) {
   const browse = openBrowse(store);
   return {
-    /** How many stand in a list, 0 for none. */
-    count: (list: string) => countInList(store, list),
     /** How many of a list have each value of each facet. */
     facets: browse.facetsOf,
-    /** Ids of a part of a list, in its order. */
-    ids: (list: string, part: { limit: number; offset: number }) => idsInList(store, list, part),
     /** The places of these nonprofits in their lists, or in those of one kind; Infinity: on no page. */
     places: async (ids: readonly number[], kind?: "cause" | "country") => {
       const found = new Map<number, Map<string, number>>();

@@ -68,11 +68,11 @@ export function draftManifest(
   const { current_release: release } = manifest.state();
   const overlay = [...overlaySince(manifest, since, asked)];
   const changed = overlay.map(([path, file]) => ({ path, file, hash: digestOf(path) }));
-  const digits = shardDigits(spool?.count(changed) ?? totalOf(known, "files"), perShard);
+  const digits = shardDigits(spool?.count(changed) ?? totalsOf(known).files, perShard);
   const writer = shardWriter(blobs, digits, spool?.read);
   const shards = writer.listsBelow("", known, changed);
   spool?.close();
-  const root = { files: totalOf(shards, "files"), bytes: totalOf(shards, "bytes"), shards };
+  const root = { ...totalsOf(shards), shards };
   const { files } = writer;
   if (spool !== null) return { files, removed: otherShards(manifest, files), root, release };
   return writer.isLost() || shardDigits(root.files, perShard) !== digits
@@ -94,11 +94,14 @@ function shardWriter(
 ) {
   const files: NewFile[] = [];
   let isLost = false;
-  const heldIn = (before: ShardReference | undefined): ManifestShard | null => {
+  const heldIn = (before: ShardReference | undefined, kind: "files" | "parts") => {
     if (before === undefined) return null;
-    if (blobs.has(before.sha256)) return JSON.parse(blobs.read(before.sha256).toString());
-    isLost = true;
-    return null;
+    const isThere = blobs.has(before.sha256);
+    const text = isThere ? blobs.read(before.sha256).toString() : "{}";
+    const list: Partial<ManifestShard> = JSON.parse(text);
+    // It is gone, or was split by another rule.
+    if (list[kind] === undefined) isLost = true;
+    return list;
   };
   const written = (list: ManifestShard, totals: Pick<ShardReference, "files" | "bytes">) => {
     const body = encoder.encode(`${JSON.stringify(list)}\n`);
@@ -108,20 +111,14 @@ function shardWriter(
     return { path, sha256: file.digest, size: file.size, ...totals };
   };
   const list = (shard: string, before: ShardReference | undefined, changes: readonly Changed[]) => {
-    const held = heldIn(before);
-    const isLeaf = shard.length === digits;
-    // It was split by another rule.
-    if (held !== null && (held.files === undefined) === isLeaf) isLost = true;
-    if (!isLeaf) {
-      const parts = listsBelow(shard, held?.parts ?? [], changes);
-      return written(
-        { shard, parts },
-        { files: totalOf(parts, "files"), bytes: totalOf(parts, "bytes") },
-      );
+    if (shard.length < digits) {
+      const parts = listsBelow(shard, heldIn(before, "parts")?.parts ?? [], changes);
+      return written({ shard, parts }, totalsOf(parts));
     }
-    const entries = withChanges(readAll?.(shard) ?? held?.files ?? [], changes);
-    const bytes = entries.reduce((sum, { size }) => sum + size, 0);
-    return written({ shard, files: entries }, { files: entries.length, bytes });
+    const listed = readAll?.(shard) ?? heldIn(before, "files")?.files ?? [];
+    const entries = withChanges(listed, changes);
+    const each = entries.map(({ size }) => ({ files: 1, bytes: size }));
+    return written({ shard, files: entries }, totalsOf(each));
   };
   /** The lists below one, those without changes as they were. */
   const listsBelow = (
@@ -141,8 +138,10 @@ function shardWriter(
   return { listsBelow, files, isLost: () => isLost };
 }
 
-const totalOf = (lists: readonly ShardReference[], of: "files" | "bytes"): number =>
-  lists.reduce((sum, list) => sum + list[of], 0);
+const totalsOf = (lists: readonly { files: number; bytes: number }[]) => ({
+  files: lists.reduce((sum, { files }) => sum + files, 0),
+  bytes: lists.reduce((sum, { bytes }) => sum + bytes, 0),
+});
 
 /** What the current shards are; none when they cannot be built upon. */
 function knownShards({ manifest, blobs }: ManifestParts): ShardReference[] {

@@ -4,7 +4,7 @@ import type { Change } from "#content/nonprofit/changes-store.ts";
 import causes from "#content/editorial/causes.json";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import { listAnswer } from "#content/nonprofit/wire.ts";
-import { listCounts } from "#content/nonprofit/list-store.ts";
+import { countInList, idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { type Entry, listPageView, type ListPageView } from "#site/lists/list-view.ts";
 import { listParts, pageAddress, pageSizeOf, staticPages } from "#site/parts/address.ts";
@@ -88,13 +88,13 @@ type Place = {
   facets: FacetCounts | null;
 };
 
-async function placeOf(key: string, { lists }: Source): Promise<Place> {
+async function placeOf(key: string, { store, lists }: Source): Promise<Place> {
   const [, list = "", page = "1"] = partsOf(key);
   const first = page === "1";
   const limit = first ? entriesPerPage : pageSizeOf(list);
-  const ids = await lists.ids(list, { limit, offset: limit * (Number(page) - 1) });
+  const ids = await idsInList(store, list, { limit, offset: limit * (Number(page) - 1) });
   const facets = first ? await lists.facets(list) : null;
-  return { list, page: Number(page), ids, total: await lists.count(list), facets };
+  return { list, page: Number(page), ids, total: await countInList(store, list), facets };
 }
 
 async function filesOf(places: readonly Place[], source: Source): Promise<BundleFile[]> {

@@ -1,6 +1,7 @@
 import { feedPaths } from "#content/contract/feed.ts";
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { type Change, changesAfter, nextChanges } from "#content/nonprofit/changes-store.ts";
+import { countInList } from "#content/nonprofit/list-store.ts";
 import { publishInSlices } from "#site/bundle/export-release.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
@@ -111,16 +112,15 @@ async function staleKeys(
   { source, kinds, manifest }: MakingParts,
   changes: readonly Change[],
 ): Promise<Set<DocumentKey>> {
-  const { lists } = source;
   const ids = new Set(changes.flatMap(({ nonprofit_id }) => nonprofit_id ?? []));
-  const places = await lists.places([...ids]);
+  const places = await source.lists.places([...ids]);
   const keys = new Set<DocumentKey>();
   const stale = changes.map((change) =>
     staleLater(kinds, change, places.get(change.nonprofit_id ?? 0) ?? new Map()),
   );
   for (const one of stale) for (const key of one.keys) keys.add(key);
   for (const list of new Set(stale.flatMap((one) => one.lists))) {
-    for (const key of pagesOf(list, await lists.count(list), manifest)) keys.add(key);
+    for (const key of pagesOf(list, await countInList(source.store, list), manifest)) keys.add(key);
   }
   const held = manifest.under(standingFolder).map(({ path }) => path);
   for (const key of await staleStanding(source.store, changes, held)) keys.add(key);

@@ -175,7 +175,7 @@ await runBench({
       const own = join(keep || folder, String(profiles));
       mkdirSync(own, { recursive: true });
       const size = { profiles, port, changes, folder: own, rows: join(folder, "rows.csv") };
-      writeRegisterRows(size.rows, { profiles, folder: source });
+      if (step.includes("import")) writeRegisterRows(size.rows, { profiles, folder: source });
       for (const name of step.split(",")) {
         const found = await steps[name]?.(size);
         for (const [what, value] of Object.entries(found ?? {})) {
