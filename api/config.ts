@@ -26,7 +26,8 @@ export function readConfig(env: Environment): Config {
   const parsed = settings.safeParse(given);
   if (!parsed.success) throw new BadSetting(parsed.error.issues.map(explain).join("\n"));
   const config = completed(parsed.data, env);
-  if (`${config.dataDir}${sep}`.startsWith(`${config.publicDir}${sep}`)) {
+  const { publicDir } = config;
+  if (publicDir !== null && `${config.dataDir}${sep}`.startsWith(`${publicDir}${sep}`)) {
     throw new BadSetting("ALMONER_PUBLIC_DIR: name a folder that does not hold the data folder.");
   }
   return config;
@@ -37,8 +38,8 @@ const noWebhooks =
 
 const completed = (raw: Raw, env: Environment) => ({
   dataDir: resolve(raw.ALMONER_DATA_DIR),
-  /** Where the published files are shown as plain files, for other web servers. */
-  publicDir: resolve(raw.ALMONER_PUBLIC_DIR ?? join(raw.ALMONER_DATA_DIR, "public")),
+  /** Where the published files are shown as plain files, for other web servers; null: nowhere. */
+  publicDir: raw.ALMONER_PUBLIC_DIR === undefined ? null : resolve(raw.ALMONER_PUBLIC_DIR),
   databaseUrl:
     raw.ALMONER_DATABASE_URL ?? `file:${join(resolve(raw.ALMONER_DATA_DIR), "store.db")}`,
   databaseToken: raw.ALMONER_DATABASE_TOKEN,

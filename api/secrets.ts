@@ -214,7 +214,7 @@ function closeFolder({ dataDir, publicDir }: Pick<Config, "dataDir" | "publicDir
     return `${dataDir} is open to other users of this machine, and only its owner can close it: chmod 700.`;
   }
   const said = `${dataDir} was open to other users of this machine and is closed to them now.`;
-  const inside = publicDir.startsWith(`${dataDir}${sep}`) && existsSync(publicDir);
+  const inside = publicDir?.startsWith(`${dataDir}${sep}`) === true && existsSync(publicDir);
   return inside
     ? `${said} A web server that runs as another user no longer reads ${publicDir}: set ALMONER_PUBLIC_DIR to a folder outside, and its root too.`
     : said;

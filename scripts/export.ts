@@ -64,9 +64,9 @@ async function exportRows(config: Config, asked: ParsedArgs<typeof args>): Promi
 function exportSite({ dataDir, baseUrl }: Config, form: string, folder: string | undefined): void {
   if (form !== "plain" || folder === undefined)
     stopWith("Write it so: bun run export --site plain --out folder", 2);
-  const { bundle, blobs } = publisherFolders(dataDir);
+  const { bundle } = publisherFolders(dataDir);
   try {
-    const files = exportPlainSite({ bundle, blobs, folder, baseUrl });
+    const files = exportPlainSite({ bundle, folder, baseUrl });
     console.error(`${files.toLocaleString("en")} files`);
   } catch (error) {
     stopWith(`export: ${error instanceof Error ? error.message : String(error)}`);

@@ -146,7 +146,7 @@ function showAddresses(
     `  causes         ${baseUrl}/causes`,
     `  statistics     ${baseUrl}/api/stats`,
     `  operators      ${baseUrl}/desk`,
-    `  plain files    ${publicDir}`,
+    ...(publicDir === null ? [] : [`  plain files    ${publicDir}`]),
     ...(localChain === null
       ? []
       : [`  local Solana   ${localChain} (no real money; bun run chain --help)`]),

@@ -11,7 +11,7 @@ import { everyPath } from "#content/runtime/files.ts";
 import { compactStore } from "#content/store/file-work.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
-import { prune, sweepBlobs } from "#site/bundle/garbage-collection.ts";
+import { openCompaction, prune } from "#site/bundle/garbage-collection.ts";
 import { bundleExists, openManifest } from "#site/bundle/manifest.ts";
 import { openWebExport } from "#site/bundle/precompress.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
@@ -49,7 +49,7 @@ const command = wordedCommand("upkeep", {
           `${contacts_erased} contacts that agents sent, rejected 90 days ago, were erased.`,
           compacted ? "The store was compacted." : "The store needed no compacting.",
           pruned
-            ? "Releases and blobs that nothing needs are gone."
+            ? "Releases and content that nothing needs are gone."
             : "The running publisher forgets old releases itself, every minute.",
           ...removed.map((path) => `Removed: ${path}`),
         ].join("\n"),
@@ -81,26 +81,28 @@ function bytesUnder(folder: string): number {
 }
 
 /**
- * Forgets releases beyond those that are kept, and removes blobs that nothing names. False where a publisher runs, which
+ * Forgets releases beyond those that are kept, and removes content that nothing names. False where a publisher runs, which
  * does so itself.
  */
 async function pruneBundle(config: Config, log: Logger): Promise<boolean> {
-  const { bundle, blobs } = publisherFolders(config.dataDir);
+  const { bundle } = publisherFolders(config.dataDir);
   if (!bundleExists(bundle)) return true;
   using lock = lockOf(bundle);
   if (lock === null) return false;
   using manifest = openManifest(bundle);
-  const exported = await openWebExport(config.publicDir, config);
+  const { publicDir } = config;
+  const exported = publicDir === null ? null : openWebExport(publicDir, config);
   const context = {
     manifest,
     exported,
-    blobs: openBlobs(blobs),
+    blobs: openBlobs(manifest),
     clock: systemClock,
     log: (event: string, detail = {}) => log.info(detail, event),
   };
   // A rollback may go back to any release that is there.
   if (manifest.state().held_at === 0) while (prune(context, config.releasesKept));
-  await sweepBlobs(context);
+  const compact = openCompaction(context);
+  while (compact());
   manifest.db.run("VACUUM");
   return true;
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Database } from "bun:sqlite";
-import { codeOf } from "#site/bundle/blobs.ts";
+import { codeOf } from "#content/store/busy.ts";
 import type { Balances } from "./accounts.ts";
 import type { AccountKeys, ChainAccount, Outcome } from "./svm.ts";
 
@@ -93,7 +93,7 @@ function openFile(path: string | null): Database {
     return db;
   } catch (cause) {
     db.close();
-    if (!codeOf(cause).startsWith("SQLITE_BUSY")) throw cause;
+    if (codeOf(cause)?.startsWith("SQLITE_BUSY") !== true) throw cause;
     throw new JournalTaken(`another process keeps ${path}`, { cause });
   }
 }

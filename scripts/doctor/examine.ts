@@ -14,12 +14,7 @@ import { missingInSchema } from "#content/store/schema.ts";
 import { pendingMigrations } from "#content/store/upgrade.ts";
 import { chainFiles } from "#scripts/chain/installed.ts";
 import { openExistingStore } from "#scripts/support/config.ts";
-import {
-  bundleExists,
-  isManifestDamaged,
-  manifestPath,
-  openManifest,
-} from "#site/bundle/manifest.ts";
+import { bundleExists, isManifestDamaged, manifestPath } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import {
   auditFaults,
@@ -229,13 +224,7 @@ const checks: readonly Check[] = [
     name: "published files",
     look: async ({ config }) =>
       damagedFiles(config).map((path) => `${path} is damaged or missing.`),
-    repair: ({ config }) => {
-      for (const path of damagedFiles(config)) rmSync(path, { force: true });
-      const manifest = openManifest(publisherFolders(config.dataDir).bundle);
-      // The next start renders everything again, and shows what is missing in the plain folder.
-      manifest.setState({ inputs_digest: "" });
-      manifest.close();
-    },
+    repair: ({ config }) => void damagedFiles(config, true),
   },
   {
     name: "backups",

@@ -1,4 +1,5 @@
 import {
+  rmSync,
   accessSync,
   constants,
   existsSync,
@@ -25,7 +26,12 @@ import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
 import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { digestOf, openBlobs } from "#site/bundle/blobs.ts";
-import { bundleExists, isManifestDamaged, openManifest } from "#site/bundle/manifest.ts";
+import {
+  bundleExists,
+  isManifestDamaged,
+  openManifest,
+  type NewFile,
+} from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { readCompiled } from "#site/renderer/compile.ts";
 
@@ -118,24 +124,38 @@ export async function damagedSites({ dataDir }: Config): Promise<string[]> {
   return (await Promise.all(damaged)).flat();
 }
 
-/** Blobs of the current release and files of the plain folder whose bytes are not those that the manifest names. */
-export function damagedFiles({ dataDir, publicDir }: Config): string[] {
-  const { bundle, blobs: blobsFolder } = publisherFolders(dataDir);
+/**
+ * Files of the current release, and of the plain folder, whose bytes are not those that the manifest names: where they lie. With
+ * `repair` they are removed, and the next start renders everything again and shows what is missing.
+ */
+export function damagedFiles({ dataDir, publicDir }: Config, repair = false): string[] {
+  const { bundle } = publisherFolders(dataDir);
   if (!bundleExists(bundle) || isManifestDamaged(bundle)) return [];
-  const manifest = openManifest(bundle, { readonly: true });
-  const blobs = openBlobs(blobsFolder);
+  using manifest = openManifest(bundle, { readonly: !repair });
+  const blobs = openBlobs(manifest);
   const { exported_release, current_release } = manifest.state();
   const files = manifest.db
-    .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files")
+    .query<NewFile, []>("SELECT path, lower(hex(digest)) AS digest, size FROM files")
     .all();
-  manifest.close();
-  const expected = new Map(files.map(({ digest }) => [blobs.pathOf(digest), digest]));
+  const lost = files.filter(({ digest }) => blobs.find(digest) === null);
   // The plain folder may lag behind, and is checked once it does not.
-  if (exported_release === current_release) {
-    for (const { path, digest } of files) expected.set(join(publicDir, path), digest);
+  const isShown = exported_release === current_release;
+  const shown = isShown ? differing(publicDir, files) : [];
+  const found = lost.map(
+    ({ path, digest }) => `${blobs.placeOf(digest) ?? blobs.folder} (${path})`,
+  );
+  if (repair) {
+    for (const path of shown) rmSync(path, { force: true });
+    for (const { digest } of lost) blobs.remove(digest);
+    manifest.setState({ inputs_digest: "" });
   }
-  return [...expected].flatMap(([path, digest]) => (holds(path, digest) ? [] : [path]));
+  return [...found, ...shown];
 }
+
+const differing = (folder: string | null, files: readonly NewFile[]): string[] =>
+  files.flatMap(({ path, digest }) =>
+    folder === null || holds(join(folder, path), digest) ? [] : [join(folder, path)],
+  );
 
 function holds(path: string, digest: string): boolean {
   try {

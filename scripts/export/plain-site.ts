@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { bundleExists, openManifest } from "#site/bundle/manifest.ts";
@@ -12,12 +12,10 @@ import { filePathsFor } from "#site/delivery/http-headers.ts";
  */
 export function exportPlainSite({
   bundle,
-  blobs: blobFolder,
   folder,
   baseUrl,
 }: {
   bundle: string;
-  blobs: string;
   folder: string;
   /** Without a trailing slash. */
   baseUrl: string;
@@ -26,10 +24,12 @@ export function exportPlainSite({
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new Error(`${folder} is not empty. Name an empty folder, or one that does not exist.`);
   using manifest = openManifest(bundle, { readonly: true });
-  const blobs = openBlobs(blobFolder);
+  const blobs = openBlobs(manifest);
   const digests = new Map(
     manifest.db
-      .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files")
+      .query<{ path: string; digest: string }, []>(
+        "SELECT path, lower(hex(digest)) AS digest FROM files",
+      )
       .all()
       .filter(({ path }) => !ofService(path))
       .map(({ path, digest }) => [path, digest]),
@@ -48,7 +48,7 @@ export function exportPlainSite({
   for (const [path, digest] of digests) {
     const target = join(folder, plainPath(path));
     mkdirSync(dirname(target), { recursive: true });
-    if (!path.endsWith(".html")) copyFileSync(blobs.pathOf(digest), target);
+    if (!path.endsWith(".html")) blobs.copyTo(digest, target);
     else writeFileSync(target, links.transform(blobs.read(digest).toString()));
   }
   return digests.size;

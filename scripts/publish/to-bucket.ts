@@ -43,12 +43,12 @@ export async function bringToBucket(
 ): Promise<boolean> {
   const signal = stopSignal();
   const target = targetOrExit(asked.to, config, signal);
-  const { bundle, blobs } = publisherFolders(config.dataDir);
+  const { bundle } = publisherFolders(config.dataDir);
   using manifest = openManifest(bundle);
   const shown: { progress?: Progress } = {};
   const { touched, ...outcome } = await uploadRelease({
     manifest,
-    blobs: openBlobs(blobs),
+    blobs: openBlobs(manifest),
     target,
     extensionless: asked.extensionless,
     onProgress: (done, total) => {

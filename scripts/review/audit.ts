@@ -1,7 +1,5 @@
 import { flag, textOption, wordedCommand } from "#scripts/support/command.ts";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "#api/config.ts";
 import { existingSigningKeyOf } from "#api/secrets.ts";
 import { feedPaths } from "#content/contract/feed.ts";
@@ -25,6 +23,9 @@ import {
 } from "#content/operation/audit-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
+import { bundleExists, openManifest } from "#site/bundle/manifest.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { configOrExit, openExistingStore, stopWith } from "#scripts/support/config.ts";
 import { json } from "#scripts/support/operator-api.ts";
 
@@ -71,10 +72,10 @@ type AuditCheck = { config: Config; keys: readonly PublicKey[]; given: string | 
 
 async function verified(store: Store, { config, keys, given }: AuditCheck) {
   const stored = await directoryFact(store, auditHeadsFact);
-  const shown = join(config.publicDir, feedPaths.audit);
+  const shown = publishedHeads(config);
   const own = [
     ...headsFrom(stored ?? '{"heads":[]}', "the store"),
-    ...(existsSync(shown) ? headsFrom(await Bun.file(shown).text(), shown) : []),
+    ...(shown === null ? [] : headsFrom(shown, `/${feedPaths.audit}`)),
   ];
   const copied = given === undefined ? [] : headsFrom(await textAt(given), given);
   const heads = [...own, ...copied];
@@ -110,6 +111,15 @@ async function keysFrom(config: Config, named: string | undefined): Promise<Publ
   return Promise.all(named.split(",").map(publicKeyOf)).catch(() =>
     stopWith("--key: give the x of Ed25519 JWKs: 43 characters of base64url each.", 2),
   );
+}
+
+/** The heads as the current release shows them; null before there is one. */
+function publishedHeads({ dataDir }: Config): string | null {
+  const { bundle } = publisherFolders(dataDir);
+  if (!bundleExists(bundle)) return null;
+  using manifest = openManifest(bundle, { readonly: true });
+  const file = manifest.find(feedPaths.audit);
+  return file && (openBlobs(manifest).find(file.digest)?.toString() ?? null);
 }
 
 function headsFrom(text: string, from: string): AuditHead[] {

@@ -1,10 +1,9 @@
 import { open } from "node:fs/promises";
 import { bootId } from "#content/runtime/machine-uptime.ts";
-import { digestOf } from "./blobs.ts";
 import type { BundleContext } from "./release.ts";
 
 /** More new files than these are brought onto the disk with everything else that is there, at once. */
-const blobsPerRoundMax = 2_000;
+const filesPerRoundMax = 2_000;
 
 /**
  * Brings the blobs of newer releases onto the disk, behind the readers' backs: a release is visible before it is
@@ -16,13 +15,15 @@ export async function makeDurable(parts: BundleContext): Promise<boolean> {
   if (boot_id !== bootId()) manifest.setState({ boot_id: bootId() });
   if (durable_release >= current_release) return true;
   const newer = manifest.db
-    .query<{ digest: string }, [number, number]>(
-      "SELECT digest FROM files WHERE release > ? LIMIT ?",
+    .query<{ digest: string; pack: number }, [number, number]>(
+      `SELECT lower(hex(digest)) AS digest, pack
+       FROM (SELECT digest FROM files WHERE release > ? LIMIT ?) JOIN blobs USING (digest)`,
     )
-    .all(durable_release, blobsPerRoundMax);
-  if (newer.length === blobsPerRoundMax) return syncAll(parts);
-  for (const { digest } of newer) {
-    const file = await open(blobs.pathOf(digest)).catch(() => null);
+    .all(durable_release, filesPerRoundMax);
+  if (newer.length === filesPerRoundMax) return syncAll(parts);
+  const paths = newer.map(({ digest, pack }) => blobs.pathOf(digest, pack));
+  for (const path of new Set(paths)) {
+    const file = await open(path).catch(() => null);
     await file?.datasync();
     await file?.close();
   }
@@ -51,12 +52,10 @@ export function survivedBoot({ manifest, blobs, log }: BundleContext): boolean {
   if (boot_id === "" || boot_id === bootId()) return true;
   const newer = manifest.db
     .query<{ path: string; digest: string }, [number]>(
-      "SELECT path, digest FROM files WHERE release > ?",
+      "SELECT path, lower(hex(digest)) AS digest FROM files WHERE release > ?",
     )
     .all(durable_release);
-  const torn = newer.filter(
-    ({ digest }) => !blobs.has(digest) || digestOf(blobs.read(digest)) !== digest,
-  );
+  const torn = newer.filter(({ digest }) => blobs.find(digest) === null);
   for (const { digest } of torn) blobs.remove(digest);
   if (torn.length > 0)
     log("files were lost in a crash; rendering them again", { files: torn.length });

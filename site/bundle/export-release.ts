@@ -1,4 +1,5 @@
-import type { Manifest } from "./manifest.ts";
+import type { ExportFolder } from "./export-folder.ts";
+import type { Manifest, NewFile } from "./manifest.ts";
 import { type Committed, commitRelease, type ReleaseDraft, type BundleContext } from "./release.ts";
 
 type ExportContext = Pick<BundleContext, "manifest" | "exported" | "blobs">;
@@ -28,7 +29,8 @@ export async function publishInSlices(
 
 /** Shows in the folder for other web servers what releases changed that is not shown there yet. */
 export function exportRelease(context: ExportContext): void {
-  for (const _ of showing(context));
+  const { exported } = context;
+  if (exported !== null) for (const _ of showing({ ...context, exported }));
 }
 
 /** The same bit by bit, for a release of many files; `giveWay` lets others have their turn. */
@@ -36,7 +38,8 @@ export async function exportInSlices(
   context: ExportContext,
   giveWay: () => Promise<void> = () => Bun.sleep(0),
 ): Promise<void> {
-  for (const _ of showing(context)) await giveWay();
+  const { exported } = context;
+  if (exported !== null) for (const _ of showing({ ...context, exported })) await giveWay();
 }
 
 const pathsPerSlice = 8;
@@ -46,7 +49,7 @@ const pathsPerSlice = 8;
  * that are made in a pause show theirs at once: so a path is brought to what it holds when its turn comes. What could
  * not be shown (the disk was full, say) is shown with the next release.
  */
-function* showing({ manifest, exported, blobs }: ExportContext) {
+function* showing({ manifest, exported, blobs }: ExportContext & { exported: ExportFolder }) {
   const { exported_release, current_release } = manifest.state();
   const going = showingTo.get(manifest) ?? { release: exported_release, runs: 0, failed: false };
   if (going.release >= current_release) return;
@@ -60,8 +63,8 @@ function* showing({ manifest, exported, blobs }: ExportContext) {
       if (at > 0 && at % pathsPerSlice === 0) yield;
       const held = manifest.find(path);
       if (held === null) exported.remove(path);
-      // A blob that somebody removed is made again by the full build that follows, and shown by its check.
-      else if (blobs.has(held.digest)) exported.put(path, blobs.pathOf(held.digest));
+      // Content that somebody removed is made again by the full build that follows, and shown by its check.
+      else if (blobs.has(held.digest)) exported.put(path, (to) => blobs.copyTo(held.digest, to));
     }
     isWhole = true;
   } finally {
@@ -98,16 +101,16 @@ const filesPerSlice = 50;
  * is not ours stays. Lets others work in between; answers the paths that were wrong.
  */
 export async function checkExport({ manifest, blobs, exported }: ExportContext): Promise<string[]> {
-  const next = manifest.db.query<{ path: string; digest: string }, [string, number]>(
-    "SELECT path, digest FROM files WHERE path > ? ORDER BY path LIMIT ?",
+  if (exported === null) return [];
+  const next = manifest.db.query<NewFile, [string, number]>(
+    "SELECT path, lower(hex(digest)) AS digest, size FROM files WHERE path > ? ORDER BY path LIMIT ?",
   );
   const wrong: string[] = [];
   for (let after = ""; ;) {
     const files = next.all(after, filesPerSlice);
-    for (const { path, digest } of files) {
-      const blob = blobs.pathOf(digest);
-      if (exported.shows(path, blob)) continue;
-      exported.put(path, blob);
+    for (const { path, ...file } of files) {
+      if (exported.shows(path, file)) continue;
+      exported.put(path, (to) => blobs.copyTo(file.digest, to));
       wrong.push(path);
     }
     after = files.at(-1)?.path ?? "";

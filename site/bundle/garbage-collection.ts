@@ -1,23 +1,26 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import type { Location } from "./segments.ts";
 import type { BundleContext } from "./release.ts";
-import type { Manifest } from "./manifest.ts";
 
 /** How long hashed assets of older releases stay. */
 export const assetGraceMs = 24 * 60 * 60 * 1_000;
 
-type Digest = { digest: string | null };
+type Digest = { digest: Uint8Array | null };
 
 /** Releases forgotten in one go: changes wait meanwhile. */
 const releasesPerRun = 100;
 
 /**
  * Forgets releases beyond those that are kept (a rollback can reach no others), the oldest first and some at a time, and
- * the blobs that nothing names any more. Runs between two jobs: what is rendered but not committed yet must not be among
- * the blobs. Answers whether there is more to forget.
+ * the content that nothing names any more. Answers whether there is more to forget.
  */
-export function prune(parts: BundleContext, releasesKept: number): boolean {
-  const { manifest, exported, clock } = parts;
+export function prune(context: BundleContext, releasesKept: number): boolean {
+  return context.manifest.db.transaction(() => forgetReleases(context, releasesKept)).immediate();
+}
+
+function forgetReleases(context: BundleContext, releasesKept: number): boolean {
+  const { manifest, exported, clock } = context;
   const { db } = manifest;
   const { current_release, listed_release } = manifest.state();
   const first = manifest.oldestRelease();
@@ -26,7 +29,7 @@ export function prune(parts: BundleContext, releasesKept: number): boolean {
   // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
   // people alone, so what an older one named may go. What the signed list still tells stays until it does not.
   const doomed = db
-    .query<{ path: string; digest: string }, [number, number, number]>(
+    .query<{ path: string; digest: Uint8Array }, [number, number, number]>(
       `DELETE FROM files
        WHERE doomed_at < ? AND release <= ?
          AND (path LIKE 'pagefind/%'
@@ -34,57 +37,122 @@ export function prune(parts: BundleContext, releasesKept: number): boolean {
        RETURNING path, digest`,
     )
     .all(clock().getTime() - assetGraceMs, listed_release, oldest);
-  for (const { path } of doomed) exported.remove(path);
+  for (const { path } of doomed) exported?.remove(path);
   const past = db
     .query<Digest, [number]>("DELETE FROM history WHERE release <= ? RETURNING digest")
     .all(oldest);
   db.query("DELETE FROM releases WHERE id < ?").run(oldest);
-  removeUnnamed(parts, [...doomed, ...past]);
+  removeUnnamed(context, [...doomed, ...past]);
   return oldest < wanted;
 }
 
-/** Tells whether a release names a blob, or it waits to be deleted. */
-function namingIn({ db }: Manifest): (digest: string) => boolean {
-  const naming = db.query<{ named: number }, [string]>(
-    `SELECT EXISTS (SELECT 1 FROM files WHERE digest = ?1)
-         OR EXISTS (SELECT 1 FROM history WHERE digest = ?1)
-         OR EXISTS (SELECT 1 FROM spare_blobs WHERE digest = ?1) AS named`,
-  );
-  return (digest) => naming.get(digest)?.named === 1;
-}
-
+/** Forgets where content lies that neither a release names nor a reader may be about to open. */
 function removeUnnamed({ manifest, blobs }: BundleContext, released: readonly Digest[]): void {
-  const isNamed = namingIn(manifest);
-  for (const { digest } of released) if (digest !== null && !isNamed(digest)) blobs.remove(digest);
+  const forgetting = manifest.db.query<{ pack: number }, [Uint8Array]>(
+    `DELETE FROM blobs
+     WHERE digest = ?1
+       AND NOT EXISTS (SELECT 1 FROM files WHERE digest = ?1)
+       AND NOT EXISTS (SELECT 1 FROM history WHERE digest = ?1)
+       AND NOT EXISTS (SELECT 1 FROM spare_blobs WHERE digest = ?1)
+     RETURNING pack`,
+  );
+  for (const { digest } of released) {
+    if (digest === null || forgetting.get(digest)?.pack !== 0) continue;
+    rmSync(blobs.pathOf(Buffer.from(digest).toString("hex"), 0), { force: true });
+  }
 }
 
-/** A younger blob may belong to a release that is being made. */
+/** A younger segment or file may hold what belongs to a release that is being made. */
 const youngMs = 60 * 60 * 1_000;
+/** A reader that has looked up where content lies opens it long before this. */
+const spareForMs = 60_000;
+/** Each process that writes leaves a segment, however little it wrote. */
+const smallBytes = 4 * 1024 * 1024;
+const smallSegmentsMax = 16;
+/** Of the index looked through in one step; changes wait meanwhile. */
+const rowsPerStep = 10_000;
+
+type CompactionContext = Pick<BundleContext, "manifest" | "blobs" | "clock">;
 
 /**
- * Removes blobs that nothing names: a publisher that was killed between writing and committing leaves some behind.
- * Looks through one of the 256 folders at a time and lets others work in between. Answers how many went.
+ * Collects garbage in steps of some milliseconds, to be called again and again: removes segments and files that nothing
+ * names, then copies what lives in mostly dead segments, or in many small ones, to the end of this process's own. A step
+ * answers whether there is more to do. Content stays readable throughout, and a process that is killed has lost nothing.
  */
-export async function sweepBlobs({ manifest, blobs, clock }: BundleContext): Promise<number> {
-  const isNamed = namingIn(manifest);
-  const oldBefore = clock().getTime() - youngMs;
-  let removed = 0;
-  for (let at = 0; at < 256; at++) {
-    const start = at.toString(16).padStart(2, "0");
-    const folder = join(blobs.folder, start);
-    for (const rest of await readdir(folder).catch(() => [])) {
-      if (isNamed(start + rest)) continue;
-      const written = await stat(join(folder, rest)).catch(() => null);
-      if (written === null || written.mtimeMs > oldBefore) continue;
-      blobs.remove(start + rest);
-      removed++;
+export function openCompaction(context: CompactionContext): () => boolean {
+  let going: { packs: ReadonlySet<number>; after: Uint8Array } | null = null;
+  return () => {
+    if (going === null) {
+      const packs = new Set(removeDead(context));
+      if (packs.size === 0) return false;
+      going = { packs, after: new Uint8Array() };
     }
-  }
-  return removed;
+    const { packs, after } = going;
+    const next = moveRecords(context, packs, after);
+    going = next === null ? null : { packs, after: next };
+    if (next !== null) return true;
+    // Readers that have looked up a record may still read it for a while.
+    const deletable = (context.clock().getTime() - youngMs + spareForMs) / 1_000;
+    for (const pack of packs) utimesSync(context.blobs.segments.pathOf(pack), deletable, deletable);
+    return false;
+  };
 }
 
-/** A reader that has looked up a file opens it long before this. */
-const spareForMs = 60_000;
+/** Removes old segments and files of which nothing is named; answers which of the others are to be copied. */
+function removeDead({ manifest: { db }, blobs, clock }: CompactionContext): number[] {
+  const oldBeforeMs = clock().getTime() - youngMs;
+  const living = db.query<{ live: number }, [number]>("SELECT live FROM packs WHERE pack = ?");
+  const naming = db.query<{ pack: number }, [Uint8Array]>(
+    "SELECT pack FROM blobs WHERE digest = ?",
+  );
+  const liveIn = (name: string): number => {
+    const pack = Number(/^(\d+)\.pack$/.exec(name)?.[1] ?? 0);
+    if (pack > 0) return blobs.segments.isWriting(pack) ? Infinity : (living.get(pack)?.live ?? 0);
+    const isOwnFile = /^[0-9a-f]{64}$/.test(name);
+    return isOwnFile && naming.get(Buffer.from(name, "hex"))?.pack !== 0 ? 0 : Infinity;
+  };
+  const old = readdirSync(blobs.folder).flatMap((name) => {
+    const path = join(blobs.folder, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined || found.mtimeMs > oldBeforeMs) return [];
+    return { path, pack: Number.parseInt(name, 10), size: found.size, live: liveIn(name) };
+  });
+  for (const { path } of old.filter(({ live }) => live === 0)) rmSync(path, { force: true });
+  const segments = old.filter(({ live }) => live > 0 && live !== Infinity);
+  const sparse = segments.filter(({ live, size }) => live < size / 2);
+  const small = segments.filter(({ size }) => size < smallBytes);
+  const chosen = small.length > smallSegmentsMax ? [...sparse, ...small] : sparse;
+  return chosen.map(({ pack }) => pack);
+}
+
+type Row = Location & { digest: Uint8Array };
+
+/** Copies records of these segments; answers after which digest to go on, null at the end. */
+function moveRecords(
+  { manifest: { db }, blobs: { segments } }: CompactionContext,
+  packs: ReadonlySet<number>,
+  after: Uint8Array,
+): Uint8Array | null {
+  const rows = db
+    .query<Row, [Uint8Array, number]>(
+      "SELECT digest, pack, start, length FROM blobs WHERE digest > ? ORDER BY digest LIMIT ?",
+    )
+    .all(after, rowsPerStep);
+  const copies: Row[] = [];
+  for (const row of rows) {
+    const record = packs.has(row.pack) ? segments.read(row) : null;
+    // What is cut off is lost, and made again once a reader misses it.
+    if (record !== null) copies.push({ digest: row.digest, ...segments.append(record) });
+  }
+  // What a power loss takes must not be all there is.
+  if (copies.length > 0) segments.sync();
+  const moving = db.query("UPDATE blobs SET pack = ?, start = ? WHERE digest = ?");
+  const moveAll = db.transaction(() => {
+    for (const { digest, pack, start } of copies) moving.run(pack, start, digest);
+  });
+  moveAll.immediate();
+  return rows.length < rowsPerStep ? null : (rows.at(-1)?.digest ?? null);
+}
 
 /** Removes what was set aside and is named by nothing, once no reader can be about to open it. */
 export function deletePending(context: BundleContext): void {

@@ -2,9 +2,10 @@ import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFileDamaged } from "#content/store/file-damage.ts";
+import type { Location } from "./segments.ts";
 
-/** A file that shall be in the bundle. */
-export type NewFile = { path: string; digest: string; size: number };
+/** A file that shall be in the bundle. `at`: where its content lies, of which no release has named it before. */
+export type NewFile = { path: string; digest: string; size: number; at?: Location };
 /** What the manifest holds of one path. `as_of` is the newest change its data was known to include. */
 export type ManifestFile = NewFile & { release: number };
 export type HeldFile = NewFile & { as_of: number };
@@ -25,6 +26,8 @@ const initial = {
   fast_sequence: 0,
   /** Changes up to here are everywhere. */
   slow_sequence: 0,
+  /** The `inputs_digest` of the site of whose documents the dictionaries were learnt. */
+  learnt_inputs: "",
   /** Digest of the compiled site and the base URL: another one makes every page stale. */
   inputs_digest: "",
   /** The release to which an operator went back, 0 for none. Publishing waits until it is resumed. */
@@ -33,15 +36,13 @@ const initial = {
   durable_release: 0,
   /** The machine's boot in which releases were last written. */
   boot_id: "",
-  /** A full build has begun and not ended. */
-  building: 0,
   /** Milliseconds of the newest full build's end. What it found is in `differing` and `repaired`. */
   built_at: 0,
   /** What an operator asked the running publisher for: "", full, resume or rollback <n>. */
   request: "",
   /** Releases up to here are whole in the folder for other web servers. */
   exported_release: 0,
-  /** That folder; "" before it was noted first. */
+  /** That folder, and whether its files have compressed siblings; "" before it was noted first. */
   exported_folder: "",
   /** Releases up to here are in the signed list of all files. */
   listed_release: 0,
@@ -97,11 +98,11 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     throw error;
   }
   const finding = db.query<ManifestFile, [string]>(
-    "SELECT path, digest, size, release FROM files WHERE path = ?",
+    "SELECT path, lower(hex(digest)) AS digest, size, release FROM files WHERE path = ?",
   );
   const oldest = db.query<{ id: number | null }, []>("SELECT min(id) AS id FROM releases");
   const listing = db.query<HeldFile, [string, string]>(
-    `SELECT path, digest, size, as_of FROM files
+    `SELECT path, lower(hex(digest)) AS digest, size, as_of FROM files
      WHERE path > ? AND path < ? AND doomed_at IS NULL ORDER BY path`,
   );
   /** The column `path` of each row that a query of the manifest gives. */
@@ -117,6 +118,7 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
   );
   return {
+    folder,
     db,
     state: (): PublisherState => ({
       ...initial,
@@ -148,7 +150,7 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
   };
 }
 
-export const manifestPath = (folder: string): string => join(folder, "manifest.db");
+export const manifestPath = (folder: string): string => join(folder, "packs.db");
 
 /** Whether a publisher ever worked in this folder. */
 export const bundleExists = (folder: string): boolean => existsSync(manifestPath(folder));

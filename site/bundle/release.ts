@@ -4,13 +4,14 @@ import type { Clock } from "#content/contract/base/time.ts";
 import type { Blobs } from "./blobs.ts";
 import type { ExportFolder } from "./export-folder.ts";
 import type { Manifest, NewFile, PublisherState, Release } from "./manifest.ts";
+import { openSegments, packsFolder } from "./segments.ts";
 
 /** A bundle and what is needed to change it. */
 export type BundleContext = {
   readonly manifest: Manifest;
   readonly blobs: Blobs;
-  /** The bundle as a plain folder, for any web server. */
-  readonly exported: ExportFolder;
+  /** The bundle as a plain folder, for any web server; null where no one asked for it. */
+  readonly exported: ExportFolder | null;
   readonly clock: Clock;
   readonly log: (event: string, detail?: Record<string, unknown>) => void;
 };
@@ -52,6 +53,7 @@ export function commitRelease(manifest: Manifest, draft: ReleaseDraft): Committe
     const changed = draft.first === true ? [] : differing(manifest, next);
     const removed = draft.whole === true ? vanished(manifest, next) : stillThere(manifest, next);
     const changes = replaceFiles(manifest, next) + removed.length;
+    placeContent(manifest, next);
     removeFiles(manifest, next.release, removed);
     const release = changes > 0 ? next.release : current_release;
     retireFiles(manifest, next, release);
@@ -74,20 +76,29 @@ let batches = 0;
 export function gatherFiles({ db }: Manifest, files: readonly NewFile[] = []) {
   db.run(
     `CREATE TEMP TABLE IF NOT EXISTS next_files (
-       batch INTEGER NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL,
-       PRIMARY KEY (batch, path)
+       batch INTEGER NOT NULL, path TEXT NOT NULL, digest BLOB NOT NULL, size INTEGER NOT NULL,
+       pack INTEGER, start INTEGER, length INTEGER, PRIMARY KEY (batch, path)
      ) WITHOUT ROWID`,
   );
   const batch = ++batches;
   const adding = db.query(
-    `INSERT OR REPLACE INTO temp.next_files (batch, path, digest, size)
-     SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2)`,
+    `INSERT OR REPLACE INTO temp.next_files (batch, path, digest, size, pack, start, length)
+     SELECT ?1, value ->> 0, unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5
+     FROM json_each(?2)`,
   );
   const counting = db.query<{ n: number }, [number]>(
     "SELECT count(*) AS n FROM temp.next_files WHERE batch = ?",
   );
   const add = (more: readonly NewFile[]): void => {
-    adding.run(batch, JSON.stringify(more.map(({ path, digest, size }) => [path, digest, size])));
+    const rows = more.map(({ path, digest, size, at }) => [
+      path,
+      digest,
+      size,
+      at?.pack,
+      at?.start,
+      at?.length,
+    ]);
+    adding.run(batch, JSON.stringify(rows));
   };
   add(files);
   return {
@@ -107,7 +118,9 @@ const differingSql = `
 
 const differing = ({ db }: Manifest, { batch, asOf }: NextRelease): NewFile[] =>
   db
-    .query<NewFile, [number, number]>(`SELECT next.path, next.digest, next.size ${differingSql}`)
+    .query<NewFile, [number, number]>(
+      `SELECT next.path, lower(hex(next.digest)) AS digest, next.size ${differingSql}`,
+    )
     .all(batch, asOf);
 
 /** Hashed assets of older releases stay for pages that are still open somewhere. */
@@ -171,6 +184,34 @@ function replaceFiles(
     )
     .run(batch, release, asOf);
   return replaced.changes;
+}
+
+/** Notes where new content lies. Throws when it is not there any more: then it has to be made again. */
+function placeContent({ db, folder }: Manifest, { batch, release, first }: NextRelease): void {
+  const ends = db
+    .query<{ pack: number; end: number }, [number]>(
+      "SELECT pack, max(start + length) AS end FROM temp.next_files WHERE batch = ? AND pack > 0 GROUP BY pack",
+    )
+    .all(batch);
+  const segments = openSegments(packsFolder(folder));
+  const lost = ends.find(({ pack, end }) => !segments.has({ pack, start: 0, length: end }));
+  if (lost !== undefined) throw new Error(`segment ${lost.pack} went before it was published`);
+  db.query(
+    `INSERT INTO blobs (digest, pack, start, length)
+     SELECT digest, pack, start, length FROM temp.next_files AS next
+     WHERE batch = ?1 AND pack IS NOT NULL
+       AND EXISTS (SELECT 1 FROM files WHERE path = next.path AND digest = next.digest)
+     ORDER BY digest
+     ON CONFLICT (digest) DO UPDATE SET pack = excluded.pack, start = excluded.start, length = excluded.length`,
+  ).run(batch);
+  if (first === true) return;
+  const [missing] = db
+    .query<{ path: string }, [number]>(
+      `SELECT path FROM files
+       WHERE release = ? AND NOT EXISTS (SELECT 1 FROM blobs WHERE digest = files.digest) LIMIT 1`,
+    )
+    .all(release);
+  if (missing !== undefined) throw new Error(`${missing.path} went before it was published`);
 }
 
 function removeFiles({ db }: Manifest, release: number, removed: readonly string[]): void {
@@ -245,7 +286,7 @@ export function storeFiles(
       continue;
     }
     const bytes = typeof body === "string" ? encoder.encode(body) : body;
-    files.push({ path, digest: blobs.put(bytes), size: bytes.length });
+    files.push({ path, ...blobs.put(bytes, path) });
   }
   return { files, removed };
 }

@@ -44,8 +44,8 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
   if (aim === null || target >= manifest.state().current_release) return null;
   // The oldest note after the target tells what the path held at the target.
   const notes = db
-    .query<{ path: string; digest: string | null; size: number | null }, [number]>(
-      `SELECT path, digest, size FROM history AS note
+    .query<{ path: string; digest: string; size: number | null }, [number]>(
+      `SELECT path, lower(hex(digest)) AS digest, size FROM history AS note
        WHERE release > ?1
          AND release = (SELECT min(release) FROM history WHERE path = note.path AND release > ?1)`,
     )
@@ -55,9 +55,9 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
     const committed = commitRelease(manifest, {
       reason: `rollback to ${target}`,
       files: notes.flatMap(({ path, digest, size }) =>
-        digest === null || size === null ? [] : [{ path, digest, size }],
+        size === null ? [] : [{ path, digest, size }],
       ),
-      removed: notes.filter(({ digest }) => digest === null).map(({ path }) => path),
+      removed: notes.filter(({ size }) => size === null).map(({ path }) => path),
       asOf: Number.MAX_SAFE_INTEGER,
       state: {
         held_at: target,

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import {
   type BundleManifest,
   feedPaths,
@@ -106,7 +106,7 @@ function shardWriter(
   const written = (list: ManifestShard, totals: Pick<ShardReference, "files" | "bytes">) => {
     const body = encoder.encode(`${JSON.stringify(list)}\n`);
     const path = feedPaths.shard(list.shard);
-    const file = { path, digest: blobs.put(body), size: body.length };
+    const file = { path, ...blobs.put(body, path) };
     files.push(file);
     return { path, sha256: file.digest, size: file.size, ...totals };
   };
@@ -167,7 +167,7 @@ function overlaySince(
   const overlay: Overlay = new Map();
   for (const path of removedSince(release)) overlay.set(path, null);
   const changed = db.query<NewFile & { doomed_at: number | null }, [number]>(
-    "SELECT path, digest, size, doomed_at FROM files WHERE release > ?",
+    "SELECT path, lower(hex(digest)) AS digest, size, doomed_at FROM files WHERE release > ?",
   );
   for (const { path, digest, size, doomed_at } of changed.iterate(release)) {
     overlay.set(path, doomed_at === null ? { digest, size } : null);
@@ -191,15 +191,15 @@ function withChanges(
 }
 
 /** All files of the bundle, sorted into shards on the disk: a million of them are too many for memory. */
-function spoolShards({ manifest, blobs }: ManifestParts) {
-  const path = join(dirname(blobs.folder), "manifest-spool");
+function spoolShards({ manifest }: ManifestParts) {
+  const path = join(manifest.folder, "manifest-spool");
   rmSync(path, { recursive: true, force: true });
   const spool = new Database(path, { create: true });
   spool.run("PRAGMA journal_mode = OFF");
   spool.run("CREATE TABLE files (hash TEXT, path TEXT, sha256 TEXT, size INTEGER)");
   const adding = spool.query("INSERT INTO files VALUES (?, ?, ?, ?)");
   const listed = manifest.db.query<NewFile, []>(
-    "SELECT path, digest, size FROM files WHERE doomed_at IS NULL",
+    "SELECT path, lower(hex(digest)) AS digest, size FROM files WHERE doomed_at IS NULL",
   );
   const addAll = spool.transaction(() => {
     for (const file of listed.iterate()) {

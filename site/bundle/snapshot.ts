@@ -1,4 +1,3 @@
-import { rename } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { type DataPackage, feedPaths } from "#content/contract/feed.ts";
@@ -40,10 +39,9 @@ export async function* snapshotPieces(blobs: Blobs, parts: readonly NewFile[]) {
 
 /** Joins the parts into one file among the blobs. */
 export async function joinSnapshot(blobs: Blobs, parts: readonly NewFile[]): Promise<NewFile> {
-  const draft = `${blobs.folder}/${process.pid}-snapshot-${performance.now()}.draft`;
-  const { digest, size } = await writeHashed(snapshotPieces(blobs, parts), draft);
-  await rename(draft, blobs.pathOf(digest));
-  return { path: feedPaths.snapshot, digest, size };
+  const draft = blobs.draftPath();
+  const made = await writeHashed(snapshotPieces(blobs, parts), draft);
+  return { path: feedPaths.snapshot, ...blobs.adopt(draft, made) };
 }
 
 /** Reads what the bundle's files of /data are; null before they are made first. */

@@ -1,4 +1,4 @@
-import { copyFileSync, createWriteStream, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, createWriteStream, mkdirSync, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import about from "#content/editorial/data-package.json";
 import {
@@ -9,7 +9,7 @@ import {
 } from "#content/contract/feed.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import type { Blobs } from "#site/bundle/blobs.ts";
+import type { Blobs, StoredContent } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { snapshotParts, snapshotPieces, snapshotState } from "#site/bundle/snapshot.ts";
 import { detailFields, schemaOf } from "./detail-fields.ts";
@@ -31,7 +31,7 @@ export async function makeData(
   { manifest, blobs, baseUrl }: { manifest: Manifest; blobs: Blobs; baseUrl: string },
   splitAbove = splitAboveDefault,
 ): Promise<MadeData> {
-  const folder = `${blobs.folder}/${process.pid}-data-${performance.now()}.draft`;
+  const folder = blobs.draftPath();
   mkdirSync(folder);
   const files: NewFile[] = [];
   const resources: DataResource[] = [];
@@ -67,7 +67,7 @@ export async function makeData(
   }
   const dataPackage = { ...about.package, homepage: `${baseUrl}/data`, resources };
   const body = Buffer.from(`${JSON.stringify(dataPackage, null, 1)}\n`);
-  files.push({ path: feedPaths.dataPackage, digest: blobs.put(body), size: body.length });
+  files.push({ path: feedPaths.dataPackage, ...blobs.put(body, feedPaths.dataPackage) });
   return { parts: mark, files, dataPackage };
 }
 
@@ -123,11 +123,9 @@ const sourceOf = (fact: RegisterFacts, rows: number): DataSource => ({
   licence: { title: fact.licence.name, path: fact.licence.url },
 });
 
-/** Names a file by its content; one that is there already stays. */
-async function storeDraft(blobs: Blobs, file: string): Promise<{ digest: string; size: number }> {
+/** Takes a file among the blobs. */
+async function storeDraft(blobs: Blobs, file: string): Promise<StoredContent> {
   const hasher = new Bun.CryptoHasher("sha256");
   for await (const piece of Bun.file(file).stream()) hasher.update(piece);
-  const [digest, { size }] = [hasher.digest("hex"), Bun.file(file)];
-  if (!blobs.has(digest)) renameSync(file, blobs.pathOf(digest));
-  return { digest, size };
+  return blobs.adopt(file, { digest: hasher.digest("hex"), size: Bun.file(file).size });
 }

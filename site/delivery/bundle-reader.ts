@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { isDamaged } from "#content/runtime/files.ts";
 import { msSinceMoment } from "#content/runtime/machine-uptime.ts";
-import { codeOf, digestOf, openBlobs } from "#site/bundle/blobs.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
 import { type ManifestFile, manifestPath, openManifest } from "#site/bundle/manifest.ts";
 import { filePathsFor } from "./http-headers.ts";
 
@@ -14,13 +13,12 @@ const lookAtFileEveryMs = 1_000;
 const versionsPerFile = 2 ** 40;
 
 /**
- * Reads the bundle that a publisher keeps in a data folder, in any number of processes: a look-up in the manifest and
- * a file named by its digest, so that a reader sees one release or the next. A damaged manifest reads like that of an
+ * Reads the bundle that a publisher keeps in a data folder, in any number of processes: a look-up in the manifest, then
+ * bytes of a segment, so that a reader sees one release or the next. A damaged manifest reads like that of an
  * empty bundle until the publisher has made another; `onDamaged` is called for each, so that someone has it do so.
  */
 export function openBundleReader(bundleFolder: string, onDamaged: () => void = () => {}) {
   const file = openManifestFile(bundleFolder, onDamaged);
-  const blobs = openBlobs(join(bundleFolder, "blobs"));
   return {
     /** The file that answers a URL path in the current release, or null. */
     find: (urlPath: string): ManifestFile | null =>
@@ -31,21 +29,15 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
         }
         return null;
       }, null),
-    /** Where a file's content lies; it may go a minute after a newer release replaced it. */
-    blobOf: ({ digest }: ManifestFile): string => blobs.pathOf(digest),
+    /** The file of large content, null for other; it may go a minute after a newer release replaced it. */
+    ownFile: ({ digest }: ManifestFile): string | null =>
+      file.ask(({ blobs }) => blobs.ownFile(digest), null),
     /**
      * Content of a file. Null when it went between the look-up and this, or is not what its digest says; any other
      * trouble with the disk is thrown.
      */
-    read: ({ digest }: ManifestFile): Uint8Array<ArrayBuffer> | null => {
-      try {
-        const body = new Uint8Array(blobs.read(digest));
-        return digestOf(body) === digest ? body : null;
-      } catch (error) {
-        if (codeOf(error) === "ENOENT") return null;
-        throw error;
-      }
-    },
+    read: ({ digest }: ManifestFile): Buffer<ArrayBuffer> | null =>
+      file.ask(({ blobs }) => blobs.find(digest), null),
     /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
     current: () =>
       file.ask(({ manifest }) => {
@@ -94,6 +86,7 @@ function openToRead(folder: string, number: number) {
   const manifest = openManifest(folder, { readonly: true });
   return {
     manifest,
+    blobs: openBlobs(manifest),
     /** Which file this is, counted from the first that the reader opened. */
     number,
     hasRelease: false,
@@ -109,6 +102,7 @@ function openManifestFile(folder: string, onDamaged: () => void) {
   let open: OpenManifest | null = null;
   let lookAfterMs = 0;
   const close = () => {
+    open?.blobs.close();
     open?.manifest.close();
     open = null;
   };

@@ -5,18 +5,13 @@ import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import { translationCodes } from "#content/language/languages.ts";
 import { addressesWhere } from "#content/language/address-pattern.ts";
+import { inSegmentBytesMax } from "#site/bundle/blobs.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import { LRUCache } from "lru-cache";
 import { detached } from "#content/contract/operations/query.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
-import {
-  cachedBodyBytesMax,
-  type EncodedFile,
-  encodeFile,
-  inPlaceOfPage,
-  type CachedAnswer,
-} from "./encoded-file.ts";
+import { type EncodedFile, encodeFile, inPlaceOfPage, type CachedAnswer } from "./encoded-file.ts";
 import { prefersMarkdown } from "./content-negotiation.ts";
 
 export type BundleServer = ReturnType<typeof createBundleServer>;
@@ -44,7 +39,7 @@ const headersBytes = 1_024;
 
 /** The content of a file, the compressed forms that may join it (about a third each), and its headers. */
 const cachedBytes = ({ file }: EncodedFile): number =>
-  headersBytes + (file.size <= cachedBodyBytesMax ? Math.ceil(file.size * 1.7) : 0);
+  headersBytes + (file.size <= inSegmentBytesMax ? Math.ceil(file.size * 1.7) : 0);
 
 /**
  * A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. `onServed`
@@ -138,7 +133,8 @@ function openLookUp(
     }
     cached.delete(urlPath);
     if (file === null) return null;
-    const body = bodyOf(reader, file);
+    const own = reader.ownFile(file);
+    const body = own === null ? bodyOf(reader, file) : largeBody(own, file);
     // The content went between two looks: a newer release replaced the file.
     if (body === null) {
       const newest = reader.version();
@@ -149,13 +145,13 @@ function openLookUp(
     const fresh = encodeFile(file, body, { version, read: reader.read });
     // The path was cut from an address, whose query may be long.
     cached.set(detached(urlPath), fresh);
-    if (file.size > cachedBodyBytesMax) void compare(urlPath, file);
+    if (own !== null) void compare(urlPath, file, own);
     return fresh;
   };
-  /** What is too large to be read at once is compared with its digest while it is sent for the first time. */
-  const compare = async (urlPath: string, file: ManifestFile): Promise<void> => {
+  /** What is too large for memory is compared with its digest while it is sent for the first time. */
+  const compare = async (urlPath: string, file: ManifestFile, own: string): Promise<void> => {
     // One that went meanwhile is missed at the next look.
-    const isWhole = await holdsDigest(reader.blobOf(file), file.digest).catch(() => true);
+    const isWhole = await holdsDigest(own, file.digest).catch(() => true);
     if (isWhole) return;
     cached.delete(urlPath);
     onLost(file.path);
@@ -169,11 +165,10 @@ async function holdsDigest(path: string, digest: string): Promise<boolean> {
   return hasher.digest("hex") === digest;
 }
 
+const largeBody = (own: string, { size }: ManifestFile): Blob | null =>
+  statSync(own, { throwIfNoEntry: false })?.size === size ? Bun.file(own) : null;
+
 function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
-  if (file.size > cachedBodyBytesMax) {
-    const path = reader.blobOf(file);
-    return statSync(path, { throwIfNoEntry: false })?.size === file.size ? Bun.file(path) : null;
-  }
   const bytes = reader.read(file);
   return bytes === null ? null : new Blob([bytes]);
 }

@@ -24,8 +24,8 @@ export type EncodedFile = {
   shownTo(request: Request): CachedAnswer;
 };
 
-/** What is larger is sent from the disk as it is. */
-export const cachedBodyBytesMax = 512 * 1024;
+/** What is larger is sent as it is: compressing it would hold up others. */
+const compressedBytesMax = 512 * 1024;
 const compressible =
   /^(text\/|application\/(json|linkset\+json|ld\+json|(?:atom\+)?xml|yaml|javascript))|svg/;
 
@@ -39,7 +39,7 @@ export function encodeFile(
   const etag = `"${file.digest.slice(0, 32)}"`;
   const shrinks =
     file.size >= compressFromBytes &&
-    file.size <= cachedBodyBytesMax &&
+    file.size <= compressedBytesMax &&
     compressible.test(contentType);
   const headers = new Headers({
     "content-type": contentType,

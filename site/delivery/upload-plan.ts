@@ -118,11 +118,11 @@ function stageOf(path: string): number {
 }
 
 const changedFiles = `
-  SELECT files.path, files.digest
+  SELECT files.path, lower(hex(files.digest)) AS digest
   FROM files
   LEFT JOIN uploads ON uploads.target = ?1 AND uploads.path = files.path
   WHERE files.release > ?3
-    AND (uploads.digest IS NULL OR uploads.digest <> files.digest OR uploads.rules <> ?2)`;
+    AND (uploads.digest IS NULL OR uploads.digest <> lower(hex(files.digest)) OR uploads.rules <> ?2)`;
 
 const goneFiles = `
   SELECT path, NULL AS digest

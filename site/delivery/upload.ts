@@ -1,5 +1,6 @@
 import { eachAtMost } from "#content/runtime/concurrency.ts";
-import { type Blobs, codeOf } from "#site/bundle/blobs.ts";
+import { codeOf } from "#content/store/busy.ts";
+import type { Blobs } from "#site/bundle/blobs.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";

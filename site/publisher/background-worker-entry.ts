@@ -1,8 +1,6 @@
-import { join } from "node:path";
 import { openListIndex } from "#content/find/list-index.ts";
 import { openStore } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
-import { openExport } from "#site/bundle/export-folder.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { dataPackageIn } from "#site/bundle/snapshot.ts";
 import { makeData } from "#site/data/make-data.ts";
@@ -28,9 +26,8 @@ const store = await openStore({
   migrated: true,
 });
 const manifest = openManifest(settings.bundleFolder, { readonly: true });
-const blobsFolder = join(settings.bundleFolder, "blobs");
-const blobs = openBlobs(blobsFolder);
-const renderBatch = batchRenderer();
+const damaged = new Set<string>();
+const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
 let opened: ReturnType<typeof openRendering> | undefined;
 /** Opened by the first task that renders: an index needs no compiled site. */
 const rendering = () => (opened ??= openRendering());
@@ -51,23 +48,13 @@ async function perform(task: Task): Promise<unknown> {
   return draftFeed(await rendering(), task.input);
 }
 
-/** Renders batches of a full build into blobs. */
-function batchRenderer(): (keys: DocumentKey[]) => Promise<RenderedBatch> {
-  const damaged = new Set<string>();
-  const { exportFolder } = settings;
-  const exported = exportFolder === null ? null : openExport(exportFolder);
-  const whole = openBlobs(blobsFolder, {
-    exclusive: exportFolder !== null,
-    onDamaged: (digest) => damaged.add(digest),
-  });
-  return async (keys) => {
-    const { source, kinds } = await rendering();
-    const rendered = await renderKeys(keys, kinds, source);
-    const { files } = storeFiles({ blobs: whole }, rendered.files);
-    for (const { path, digest } of files) exported?.put(path, whole.pathOf(digest));
-    const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
-    return { keys: keys.length, files, repaired, failed: rendered.failed };
-  };
+/** Renders a batch of a full build. */
+async function renderBatch(keys: DocumentKey[]): Promise<RenderedBatch> {
+  const { source, kinds } = await rendering();
+  const rendered = await renderKeys(keys, kinds, source);
+  const { files } = storeFiles({ blobs }, rendered.files);
+  const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
+  return { keys: keys.length, files, repaired, failed: rendered.failed };
 }
 
 const answer = (task: Task): Promise<WorkerMessage> =>

@@ -29,11 +29,9 @@ export type WorkerSettings = {
   isSample: boolean;
   givingLinks: readonly GivingLink[];
   bundleFolder: string;
-  /** Where to put rendered files at once, null to leave that to the publisher. */
-  exportFolder: string | null;
 };
 
-/** What takes seconds and commits nothing: what it makes lies among the blobs until a job publishes it. */
+/** What takes seconds and commits nothing: what it makes lies in segments of its own until a job publishes it. */
 export type SlowTasks = {
   makeLists(job: ListsTask): Promise<MadeLists>;
   draftFeed(job: FeedTask): Promise<FeedDraft>;

@@ -52,9 +52,7 @@ export function openDataFiles(context: PublisherContext, firstAfterMs = firstAft
 }
 
 async function publishData(context: PublisherContext, { files, parts, dataPackage }: MadeData) {
-  const { manifest, blobs, source, kinds } = context;
-  const lost = files.find(({ digest }) => !blobs.has(digest));
-  if (lost !== undefined) throw new Error(`${lost.path} went before it was published`);
+  const { manifest, source, kinds } = context;
   const keys = [pageKey("data")];
   const page = await renderKeys(keys, kinds, { ...source, dataPackage: () => dataPackage });
   noteFailures(context, keys, page.failed);

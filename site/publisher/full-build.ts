@@ -1,8 +1,8 @@
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
-import { exportRelease } from "#site/bundle/export-release.ts";
+import { exportInSlices } from "#site/bundle/export-release.ts";
 import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
-import type { DocumentKey } from "#site/documents/document.ts";
+import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
 import { renderInWorkers } from "./background-worker.ts";
 import type { PublisherContext } from "./context.ts";
@@ -24,7 +24,7 @@ export type FullBuildOutcome = {
   files: number;
   /** Paths whose bytes differ from the bundle before, with those that are new or gone; null for a first build. */
   differing: string[] | null;
-  /** Paths whose content lay damaged among the blobs, and is whole again. */
+  /** Paths whose content lay damaged on the disk, and is whole again. */
   repaired: string[];
   /** Changes that came while it was rendered, and were not published by themselves: they count among what differs. */
   waiting: number;
@@ -76,7 +76,7 @@ async function buildDocuments(
   context: PublisherContext,
   { processes = 2, onProgress, signal }: BuildOptions,
 ): Promise<FullBuildOutcome> {
-  const { manifest, source, kinds, exported, clock, inputsDigest } = context;
+  const { manifest, source, kinds, clock, inputsDigest } = context;
   const startedAt = clock().getTime();
   const asOf = await newestSequence(source.store);
   const mark = await changeMark(source.store, asOf);
@@ -84,18 +84,15 @@ async function buildDocuments(
   // The change feed is rendered as well: files that are due have to be closed before.
   await closeFeedFiles(source.store, { after: slow_sequence, upTo: asOf, now: clock() });
   const first = current_release === 0;
-  if (first) removeLeftovers(context);
-  manifest.setState({ building: 1 });
   const next = gatherFiles(manifest);
   const failed: FullBuildOutcome["failed"] = [];
   const repaired: string[] = [];
   let documents = 0;
-  // No one reads the folder before the first release, so the workers may fill it themselves.
-  const settings = { ...context.workers, exportFolder: first ? exported.folder : null };
+  await learnDocuments(context);
   async function* batches() {
     for (const kind of kinds) yield* kind.all(source);
   }
-  await renderInWorkers({ settings, processes, signal }, batches(), (batch) => {
+  await renderInWorkers({ settings: context.workers, processes, signal }, batches(), (batch) => {
     next.add(batch.files);
     failed.push(...batch.failed);
     repaired.push(...batch.repaired);
@@ -119,26 +116,37 @@ async function buildDocuments(
       slow_sequence: Math.max(reached.slow_sequence, asOf),
       ...(reached.fast_sequence <= asOf && { known_change: mark }),
       inputs_digest: inputsDigest,
-      building: 0,
     },
     now: clock(),
   });
   // The profile job may have noted one meanwhile, from newer data.
   manifest.db.query("DELETE FROM failures WHERE failed_at < ?").run(startedAt);
   noteFailures(context, [], failed);
-  // The workers have filled the folder of a first build.
-  if (first) manifest.setState({ exported_release: committed.release });
-  else exportRelease(context);
+  await exportInSlices(context);
   const { release, changed, removed } = committed;
   const differing = first ? null : [...changed.map(({ path }) => path), ...removed];
   return { release, files, differing, repaired, waiting, failed };
 }
 
-/** A first build that was cut off may have left half-written files under their final names. */
-function removeLeftovers({ manifest, blobs, exported }: PublisherContext): void {
-  if (manifest.state().building === 0) return;
-  blobs.clear();
-  exported.clear();
+/** Documents of a kind from which it is learnt what those have in common. */
+const learntFrom = 10;
+
+/** Learns how to compress the documents of this site, once for each version of it. */
+async function learnDocuments({ manifest, blobs, source, kinds, inputsDigest }: PublisherContext) {
+  if (manifest.state().learnt_inputs === inputsDigest) return;
+  const samples: { path: string; body: Uint8Array }[] = [];
+  for (const kind of kinds) {
+    for await (const batch of kind.all(source)) {
+      const every = Math.ceil(batch.length / learntFrom);
+      const keys = batch.filter((_, at) => at % every === 0);
+      const { files } = await renderKeys(keys, kinds, source);
+      for (const { path, body } of files)
+        if (body !== null) samples.push({ path, body: Buffer.from(body) });
+      break;
+    }
+  }
+  blobs.dictionaries.learn(samples);
+  manifest.setState({ learnt_inputs: inputsDigest });
 }
 
 function noteFindings({ manifest, clock }: PublisherContext, found: BuildFindings): void {

@@ -1,6 +1,6 @@
 import { makeDurable } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
-import { prune } from "#site/bundle/garbage-collection.ts";
+import { openCompaction, prune } from "#site/bundle/garbage-collection.ts";
 import { partsOf } from "#site/documents/document.ts";
 import type { PublisherContext } from "./context.ts";
 import { publishKeys } from "./profile-job.ts";
@@ -29,6 +29,7 @@ export function openHousekeeping(
   let pruneAfterMs = performance.now() + pruneEveryMs;
   let repairAfterMs = 0;
   let durableAtMs = 0;
+  const compact = openCompaction(context);
   let quietly = true;
   let syncing = false;
   const makeThemDurable = (): void => {
@@ -50,7 +51,8 @@ export function openHousekeeping(
   };
   const repairDueAtMs = (): number => {
     const { exported_release, current_release } = manifest.state();
-    return exported_release < current_release ? repairAfterMs : Infinity;
+    const isBehind = context.exported !== null && exported_release < current_release;
+    return isBehind ? repairAfterMs : Infinity;
   };
   return {
     /** When there is next something to do. */
@@ -65,8 +67,10 @@ export function openHousekeeping(
       }
       if (nowMs >= syncDueAtMs()) makeThemDurable();
       if (held || nowMs < pruneAfterMs) return;
-      const more = prune(context, releasesKept);
-      pruneAfterMs = nowMs + (more ? pruneMoreAfterMs : pruneEveryMs);
+      // On a full disk what follows is tried again in a minute.
+      pruneAfterMs = nowMs + pruneEveryMs;
+      const more = prune(context, releasesKept) || compact();
+      if (more) pruneAfterMs = nowMs + pruneMoreAfterMs;
       if (!more) await retryFailures(context);
     },
   };

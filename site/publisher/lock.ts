@@ -4,7 +4,7 @@ import { openDisposable } from "#content/runtime/files.ts";
 import { machineMoment, msSinceMoment } from "#content/runtime/machine-uptime.ts";
 import { heartbeat } from "#content/runtime/supervised-child.ts";
 import { every } from "#content/runtime/timing.ts";
-import { codeOf } from "#site/bundle/blobs.ts";
+import { codeOf } from "#content/store/busy.ts";
 import type { PublisherState } from "#site/bundle/manifest.ts";
 import type { PublisherContext } from "./context.ts";
 
@@ -35,7 +35,7 @@ function lockFile(path: string): PublisherLock {
     db.run("BEGIN EXCLUSIVE");
   } catch (error) {
     db.close();
-    if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
+    if (codeOf(error)?.startsWith("SQLITE_BUSY") !== true) throw error;
     throw new PublisherBusy("another process is publishing into this folder", { cause: error });
   }
   const release = () => db.close();

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
@@ -19,20 +19,26 @@ import { digestOf, openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
 import { dataPackageIn } from "#site/bundle/snapshot.ts";
 import { survivedBoot } from "#site/bundle/durable.ts";
 import { openFeedJob } from "./feed-job.ts";
-import { sweepBlobs } from "#site/bundle/garbage-collection.ts";
+import { openCompaction } from "#site/bundle/garbage-collection.ts";
 import { type BuildOptions, type FullBuildOutcome, buildBundle } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
-import { isManifestDamaged, manifestPath, openManifest } from "#site/bundle/manifest.ts";
+import {
+  isManifestDamaged,
+  type Manifest,
+  manifestPath,
+  openManifest,
+} from "#site/bundle/manifest.ts";
 import { detectRestoredStore } from "./detect-restored-store.ts";
-import { openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
+import { openWebExport } from "#site/bundle/precompress.ts";
+import type { ExportFolder } from "#site/bundle/export-folder.ts";
 import type { PublisherContext } from "./context.ts";
 import { workApart, workHere } from "./background-worker.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 
 export type PublisherSettings = {
   dataDir: string;
-  /** The bundle as plain files, for any web server; default `public` in the data folder. */
-  publicDir?: string;
+  /** The bundle as plain files, for any web server; null for none, the default. */
+  publicDir?: string | null;
   databaseUrl: string;
   databaseToken: string | undefined;
   /** Without a trailing slash. */
@@ -61,17 +67,12 @@ export type PublisherSettings = {
 /** Where things lie in the data folder. */
 export const publisherFolders = (dataDir: string) => ({
   bundle: join(dataDir, "bundle"),
-  blobs: join(dataDir, "bundle", "blobs"),
-  /** The bundle as plain files, for any web server, where no setting names another folder. */
-  exported: join(dataDir, "public"),
   compiled: join(dataDir, "site"),
 });
 
 /** What an operator reads of a file that is made again from the store. */
 const damagedMessage =
   "a damaged file was moved away (.damaged); what it held is made again from the store";
-
-type Folders = ReturnType<typeof publisherFolders>;
 
 export type Publisher = Awaited<ReturnType<typeof openPublisher>>;
 
@@ -86,10 +87,18 @@ export async function openPublisher(settings: PublisherSettings) {
   const signer = await openSigner(settings.signingKey);
   const onDamaged = (file: string) => settings.log(damagedMessage, { error: "damaged", file });
   const lock = takePublisherLock(folders.bundle, onDamaged);
+  dropFormerBundle(folders.bundle);
   const store = await openedStore(settings, lock);
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
-  const { baseUrl, network, givingLinks = [], apart = false, listValidDays = 7 } = settings;
+  const {
+    baseUrl,
+    network,
+    givingLinks = [],
+    apart = false,
+    listValidDays = 7,
+    publicDir = null,
+  } = settings;
   const inputs = { baseUrl, network, givingLinks, isSample: await holdsSample(store) };
   const workers = {
     storeUrl: settings.databaseUrl,
@@ -97,14 +106,13 @@ export async function openPublisher(settings: PublisherSettings) {
     compiledFolder: compiled.folder,
     ...inputs,
     bundleFolder: folders.bundle,
-    exportFolder: null,
   };
   const manifest = openDisposable(
     manifestPath(folders.bundle),
     () => openManifest(folders.bundle, { checkpointsApart: apart }),
     onDamaged,
   );
-  const blobs = openBlobs(folders.blobs);
+  const blobs = openBlobs(manifest);
   const dataPackage = dataPackageIn(manifest, blobs);
   const made = {
     source: { store, lists: openListIndex(store), renderer, dataPackage, ...inputs },
@@ -116,17 +124,17 @@ export async function openPublisher(settings: PublisherSettings) {
     ...made,
     workers,
     background: apart ? workApart(workers) : workHere(made),
-    exported: await openWebExport(settings.publicDir ?? folders.exported, { precompress }),
+    exported: publicDir === null ? null : openWebExport(publicDir, { precompress }),
     clock: systemClock,
     inputsDigest: digestOf(`${renderer.digest}\0${JSON.stringify(inputs)}`),
     log: settings.log,
   };
   const close = (): void => {
-    for (const open of [context.background, context.manifest, store]) open.close();
+    for (const open of [context.background, blobs, context.manifest, store]) open.close();
     lock.release();
   };
   try {
-    repair(context, folders);
+    repair(context, precompress);
   } catch (error) {
     close();
     throw error;
@@ -146,14 +154,20 @@ export async function openPublisher(settings: PublisherSettings) {
     buildAll: (options: BuildOptions = {}): Promise<FullBuildOutcome> =>
       buildBundle({ context, feedJob, searchJob }, options),
     /**
-     * What is left to do after a build, when no one waits: files of the export that somebody changed, compressed
-     * siblings, and blobs that nothing names. `first`: the export has just been made.
+     * What is left to do after a build, when no one waits: files of the export that somebody changed, and what nothing names.
+     * `first`: the export has just been made.
      */
-    tidy: ({ first }: { first: boolean }): Promise<void> => tidy(context, { first, precompress }),
+    tidy: ({ first }: { first: boolean }): Promise<void> => tidy(context, { first }),
     /** Whether there is no release yet, or the site, the base URL or the network is another than the release's. */
     isOutdated: (): boolean => context.manifest.state().inputs_digest !== context.inputsDigest,
     close,
   };
+}
+
+/** Until 0.4 each content had a file of its own; everything is rendered again. */
+function dropFormerBundle(bundle: string): void {
+  for (const name of ["blobs", "manifest.db", "manifest.db-wal", "manifest.db-shm"])
+    rmSync(join(bundle, name), { recursive: true, force: true });
 }
 
 /**
@@ -189,10 +203,7 @@ async function openedStore(
 const kindsOf = ({ pictures = false }: PublisherSettings) =>
   pictures ? documentKinds : documentKinds.filter((kind) => kind !== picture);
 
-async function tidy(
-  context: PublisherContext,
-  { first, precompress }: { first: boolean; precompress: boolean },
-): Promise<void> {
+async function tidy(context: PublisherContext, { first }: { first: boolean }): Promise<void> {
   const wrong = first ? [] : await checkExport(context);
   if (wrong.length > 0) {
     const paths = wrong.slice(0, pathsLoggedMax);
@@ -201,18 +212,19 @@ async function tidy(
       paths,
     });
   }
-  // Workers that fill an export no one reads yet leave siblings to this.
-  if (precompress) await precompressFolder(context.exported.folder);
-  await sweepBlobs(context);
+  const compact = openCompaction(context);
+  while (compact()) await Bun.sleep(0);
 }
 
 const pathsLoggedMax = 20;
 
 /** Repairs what a publisher that was killed, or a machine that went down, left behind. */
-function repair(context: PublisherContext, folders: Folders): void {
+function repair(context: PublisherContext, precompress: boolean): void {
   const { manifest, blobs, exported } = context;
-  takeFolder(context, folders);
-  removeDrafts(exported.folder);
+  if (exported !== null) {
+    takeFolder(manifest, exported, precompress);
+    removeDrafts(exported.folder);
+  }
   removeDrafts(blobs.folder);
   if (survivedBoot(context)) return exportRelease(context);
   const { exported_release, durable_release } = manifest.state();
@@ -223,20 +235,20 @@ function repair(context: PublisherContext, folders: Folders): void {
 }
 
 /**
- * Notes the folder for other web servers; one that is new, or was emptied, is filled. Throws when it holds what no
+ * Notes the folder for other web servers; one that is new, or was emptied, or gets or loses compressed siblings, is filled. Throws when it holds what no
  * publisher put there: files in it are replaced and removed.
  */
-function takeFolder({ manifest, exported: { folder } }: PublisherContext, own: Folders): void {
-  const { exported_folder, current_release } = manifest.state();
+function takeFolder(manifest: Manifest, { folder }: ExportFolder, precompress: boolean): void {
+  const { exported_folder } = manifest.state();
   const isEmpty = readdirSync(folder).length === 0;
-  // Before 0.4 the folder was not noted, and a manifest may be lost. In the data folder it is ours.
-  const isNoted = exported_folder === folder || (exported_folder === "" && current_release > 0);
-  const isKnown = isNoted || resolve(folder) === resolve(own.exported);
-  if (!isEmpty && !isKnown && !existsSync(join(folder, feedPaths.manifest))) {
+  const noted = precompress ? `${folder} precompressed` : folder;
+  const isNoted = exported_folder === noted;
+  // A manifest may be lost.
+  if (!isEmpty && !isNoted && !existsSync(join(folder, feedPaths.manifest))) {
     throw new Error(
       `ALMONER_PUBLIC_DIR: ${folder} is not empty, and holds no published directory. Name an empty folder, or remove its contents.`,
     );
   }
-  manifest.setState({ exported_folder: folder });
+  manifest.setState({ exported_folder: noted });
   if (isEmpty || !isNoted) manifest.setState({ exported_release: 0 });
 }

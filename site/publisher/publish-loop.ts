@@ -1,5 +1,5 @@
 import { isDamaged } from "#content/runtime/files.ts";
-import { codeOf, digestOf } from "#site/bundle/blobs.ts";
+import { codeOf } from "#content/store/busy.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
 import type { Committed } from "#site/bundle/release.ts";
@@ -236,9 +236,12 @@ export function requestRepair(context: PublisherContext, path: string): void {
   const { manifest, blobs, log } = context;
   const digest = manifest.find(path)?.digest;
   if (digest === undefined) return;
-  log("a published file was gone or damaged: rendering everything again", { error: "lost", path });
+  const place = blobs.placeOf(digest);
+  log("a published file was gone or damaged: rendering everything again", {
+    ...{ error: "lost", path, place },
+  });
   // What no full build renders (search indexes) is made again where it is gone.
-  if (blobs.has(digest) && digestOf(blobs.read(digest)) !== digest) blobs.remove(digest);
+  if (blobs.find(digest) === null) blobs.remove(digest);
   requestScheduledBuild(context);
 }
 

@@ -1,4 +1,3 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { digestOfFiles } from "#content/runtime/files.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
@@ -80,9 +79,6 @@ async function publishIndexes(
   search_inputs: string,
 ): Promise<Committed> {
   const files = [...made.lunr, ...listFile(context, made), ...made.pagefind];
-  for (const { path, digest } of files) {
-    if (!context.blobs.has(digest)) throw new Error(`${path} went before it was published`);
-  }
   return publishInSlices(context, {
     reason: "search indexes",
     files,
@@ -130,9 +126,10 @@ const headBytesMax = 200;
  * The list of all lunr files: which cause and part, where, how many documents and bytes. Depends on those files alone,
  * and reads no more than the beginning of each.
  */
-function lunrList({ pathOf }: Pick<Blobs, "pathOf">, files: readonly NewFile[]): string {
-  const shards = files.flatMap(({ path, digest, size }) => {
-    const head = lunrHead(startOf(pathOf(digest)));
+function lunrList(blobs: Pick<Blobs, "find">, files: readonly NewFile[]): string {
+  const shards = files.flatMap(({ path, digest, size, at }) => {
+    const content = blobs.find(digest, at);
+    const head = content && lunrHead(content.toString("utf8", 0, headBytesMax));
     if (head === null) return [];
     const { cause, part, parts, count } = head;
     return [
@@ -141,14 +138,4 @@ function lunrList({ pathOf }: Pick<Blobs, "pathOf">, files: readonly NewFile[]):
   });
   shards.sort((a, b) => (a.cause === b.cause ? a.part - b.part : a.cause < b.cause ? -1 : 1));
   return `${JSON.stringify({ format: "lunr 2.3", shards }, null, 1)}\n`;
-}
-
-function startOf(file: string): string {
-  const descriptor = openSync(file, "r");
-  try {
-    const start = Buffer.alloc(headBytesMax);
-    return start.toString("utf8", 0, readSync(descriptor, start));
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -16,12 +16,7 @@ import { draftManifest } from "#site/bundle/signed-list.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
-import {
-  aDirectory,
-  aSigningKey,
-  type Directory,
-  publisherFolders,
-} from "#test/support/publisher.ts";
+import { aDirectory, aSigningKey, type Directory, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
 
 // Somebody between a directory and who copies it, or at the directory, shows an older state for the newest one, or a list that does harm.
@@ -34,9 +29,9 @@ let base: string;
 let origin: string;
 
 beforeAll(async () => {
-  directory = await aDirectory([{ slug: "well", name: "Well" }]);
+  directory = await aDirectory([{ slug: "well", name: "Well" }], { exported: true });
   await directory.publisher.buildAll({ processes: 1 });
-  exported = publisherFolders(directory.dataDir).exported;
+  exported = plainFolder(directory.dataDir);
   signer = directory.publisher.signer;
 }, 240_000);
 afterAll(() => directory.close());

@@ -30,9 +30,15 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 
 /** Runs a command as an operator does whose shell makes files that everybody may read. */
 function command(script: string, dataDir: string, ...given: string[]) {
+  const publicDir = join(dataDir, "public");
   const words = [process.execPath, script, ...given].map((word) => `'${word}'`).join(" ");
   return Bun.spawnSync(["sh", "-c", `umask 022; exec ${words}`], {
-    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_CHAIN_PORT: "0" },
+    env: {
+      ...process.env,
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_PUBLIC_DIR: publicDir,
+      ALMONER_CHAIN_PORT: "0",
+    },
   });
 }
 

@@ -78,8 +78,8 @@ async function change(size: Size): Promise<Measured> {
   const { manifest } = served;
   // What waits at the start of every service is no change.
   const settle = async (): Promise<void> => {
-    const { building, listed_release, current_release } = manifest.state();
-    if (building === 0 && listed_release >= current_release) return;
+    const { listed_release, current_release } = manifest.state();
+    if (listed_release >= current_release) return;
     await Bun.sleep(20);
     return settle();
   };

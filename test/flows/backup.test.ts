@@ -25,6 +25,8 @@ import { bringBack, unpackStore } from "#scripts/backup/bring-back.ts";
 import { openKeys, readKeys, sealKeys, WrongPassphrase } from "#scripts/backup/keys.ts";
 import { type BackupPlace, DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { outdatedBackups, takeBackup } from "#scripts/backup/take.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
+import { type NewFile, openManifest } from "#site/bundle/manifest.ts";
 import { runScript } from "#test/support/processes.ts";
 import {
   aDirectory,
@@ -80,10 +82,12 @@ const restore = async (place: BackupPlace, name: string, to: string, sameFeed: b
   return { dataDir, epoch: await bringBack(place, manifest, options) };
 };
 const contentOf = (dataDir: string) => {
-  const shown = join(dataDir, "public");
-  return new Map(
-    [...everyPath(shown)].sort().map((path) => [path, readFileSync(join(shown, path), "base64")]),
-  );
+  using manifest = openManifest(join(dataDir, "bundle"), { readonly: true });
+  const blobs = openBlobs(manifest);
+  const files = manifest.db
+    .query<NewFile, []>("SELECT path, lower(hex(digest)) AS digest, size FROM files ORDER BY path")
+    .all();
+  return new Map(files.map(({ path, digest }) => [path, blobs.read(digest).toString("base64")]));
 };
 
 test("what was acknowledged before a backup under load is in it, and it is whole", async () => {

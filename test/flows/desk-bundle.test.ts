@@ -17,6 +17,7 @@ async function run(...command: string[]): Promise<void> {
   const env = {
     ...process.env,
     ALMONER_DATA_DIR: folder,
+    ALMONER_PUBLIC_DIR: join(folder, "public"),
     ALMONER_LOG_LEVEL: "silent",
     ALMONER_SEARCH_INDEX: "off",
     ALMONER_PICTURES: "off",

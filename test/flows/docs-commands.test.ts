@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describeConfig } from "#api/config.ts";
 import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
-import { publisherFolders } from "#test/support/publisher.ts";
+import { plainFolder } from "#test/support/publisher.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 
 // Every command of a block ```sh in README and docs is run against a directory, or its words are held against what the
@@ -117,7 +117,8 @@ describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory",
   });
 
   test("first, all that agents look for is there, and in its files what does not need the service", async () => {
-    const { exported } = publisherFolders(site.directory.dataDir);
+    const exported = plainFolder(site.directory.dataDir);
+    await site.directory.restart({ publicDir: exported });
     for (const where of [`--url=${site.origin}`, `--dir=${exported}`]) {
       const { code, out } = await runScript("ready", [where, "--json"]);
       const { findings } = JSON.parse(out) as { findings: { result: string }[] };

@@ -161,6 +161,6 @@ test.skipIf(Bun.which("wget") === null)(
 
 test("a folder in use is left as it is, and a data folder without a site is told of", () => {
   expect(written).toThrow("is not empty");
-  const nothing = { bundle: join(folder, "none"), blobs: "", folder: "none", baseUrl };
+  const nothing = { bundle: join(folder, "none"), folder: "none", baseUrl };
   expect(() => exportPlainSite(nothing)).toThrow("Nothing was published");
 });

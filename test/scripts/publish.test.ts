@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { openManifest } from "#site/bundle/manifest.ts";
+import { flipBit } from "#test/support/bundle.ts";
 import { putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -50,6 +52,7 @@ const spawn = (args: string[], env: Record<string, string> = {}) =>
     env: {
       ...process.env,
       ALMONER_DATA_DIR: dataDir,
+      ALMONER_PUBLIC_DIR: join(dataDir, "public"),
       ALMONER_LOG_LEVEL: "silent",
       ALMONER_SEARCH_INDEX: "off",
       ALMONER_PICTURES: "off",
@@ -142,6 +145,8 @@ test("a running publisher does what is asked for on the command line", async () 
     const shown = join(dataDir, "public/nonprofits/trust-a.html");
     chmodSync(shown, 0o644);
     writeFileSync(shown, "defaced");
+    using manifest = openManifest(join(dataDir, "bundle"), { readonly: true });
+    flipBit(manifest, manifest.find("nonprofits/trust-a.html")?.digest ?? "");
     expect((await publish("--full", "--json")).json).toMatchObject({
       differing: [],
       repaired: ["nonprofits/trust-a.html"],
@@ -159,6 +164,7 @@ test("a second service's publisher waits, starts none after another, and takes o
       env: {
         ...process.env,
         ALMONER_DATA_DIR: dataDir,
+        ALMONER_PUBLIC_DIR: join(dataDir, "public"),
         ALMONER_LOG_LEVEL: "info",
         ALMONER_LOG_FORMAT: "plain",
         ALMONER_SEARCH_INDEX: "off",

@@ -64,7 +64,7 @@ const cases: Case[] = [
     name: "a store that is missing beside a folder that was used",
     damage: (dataDir) => {
       mkdirSync(join(dataDir, "bundle"));
-      writeFileSync(join(dataDir, "bundle/manifest.db"), "");
+      writeFileSync(join(dataDir, "bundle/packs.db"), "");
       rmSync(join(dataDir, "store.db"));
     },
     says: /^There is no store at .*store\.db\.$/m,

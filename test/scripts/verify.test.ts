@@ -10,6 +10,7 @@ import { runProgram, runScript } from "#test/support/processes.ts";
 import {
   aDirectory,
   aSigningKey,
+  plainFolder,
   type Directory,
   publisherFolders,
 } from "#test/support/publisher.ts";
@@ -24,9 +25,10 @@ let copy: string;
 beforeAll(async () => {
   directory = await aDirectory(
     Array.from({ length: 20 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
+    { exported: true },
   );
   await directory.publisher.buildAll({ processes: 1 });
-  exported = publisherFolders(directory.dataDir).exported;
+  exported = plainFolder(directory.dataDir);
 }, 240_000);
 afterAll(() => directory.close());
 beforeEach(() => {

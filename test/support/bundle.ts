@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
-import { openManifest } from "#site/bundle/manifest.ts";
+import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
+import { type Location, openSegments, packsFolder } from "#site/bundle/segments.ts";
 
 export type TestBundle = ReturnType<typeof aBundle>;
 
@@ -13,7 +14,7 @@ export type TestBundle = ReturnType<typeof aBundle>;
 export function aBundle() {
   const folder = mkdtempSync(join(tmpdir(), "almoner-bundle-"));
   const manifest = openManifest(folder);
-  const blobs = openBlobs(join(folder, "blobs"));
+  const blobs = openBlobs(manifest);
   const exported = openExport(join(folder, "public"));
   let sequence = 0;
   return {
@@ -35,10 +36,28 @@ export function aBundle() {
       return committed;
     },
     close() {
+      blobs.close();
       manifest.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Flips one bit of content where it lies on the disk. */
+export function flipBit({ folder, db }: Manifest, digest: string): void {
+  const row = db
+    .query<Location, [string]>("SELECT pack, start, length FROM blobs WHERE digest = unhex(?)")
+    .get(digest);
+  if (row === null) throw new Error(`${digest} is in no segment`);
+  const packs = packsFolder(folder);
+  const path = row.pack === 0 ? join(packs, digest) : openSegments(packs).pathOf(row.pack);
+  const file = openSync(path, "r+");
+  const at = row.start + row.length - 1;
+  const byte = Buffer.alloc(1);
+  readSync(file, byte, 0, 1, at);
+  byte.writeUInt8(byte.readUInt8(0) ^ 1);
+  writeSync(file, byte, 0, 1, at);
+  closeSync(file);
 }
 
 /** One file of each kind that a bundle has. Pages are long enough to be worth compressing. */

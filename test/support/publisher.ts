@@ -33,6 +33,9 @@ export async function putCompiledSite(dataDir: string): Promise<void> {
   cpSync(folder, place, { recursive: true });
 }
 
+/** Where a directory of a test shows itself as plain files. */
+export const plainFolder = (dataDir: string): string => join(dataDir, "public");
+
 export type Directory = {
   dataDir: string;
   store: Store;
@@ -51,10 +54,17 @@ export type Directory = {
   close(): void;
 };
 
-/** A directory of its own in a temporary folder, with real store, renderer and publisher, not built yet. */
+/**
+ * A directory of its own in a temporary folder, with real store, renderer and publisher, not built yet. `exported`: it is
+ * also shown as plain files.
+ */
 export async function aDirectory(
   nonprofits: Partial<NonprofitRecord>[] = [],
-  { searchIndex = false, pictures = false }: { searchIndex?: boolean; pictures?: boolean } = {},
+  {
+    searchIndex = false,
+    pictures = false,
+    exported = false,
+  }: { searchIndex?: boolean; pictures?: boolean; exported?: boolean } = {},
 ): Promise<Directory> {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
   const databaseUrl = `file:${join(dataDir, "store.db")}`;
@@ -72,6 +82,7 @@ export async function aDirectory(
     signingKey: aSigningKey(),
     searchIndex,
     pictures,
+    publicDir: exported ? plainFolder(dataDir) : null,
     log: () => {},
   } as const;
   let publisher = await openPublisher(settings);

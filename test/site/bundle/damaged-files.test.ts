@@ -29,7 +29,7 @@ describe("a damaged manifest", () => {
   test("reads like an empty bundle, is moved away, and the bundle is built again", async () => {
     directory.publisher.context.manifest.db.run("PRAGMA wal_checkpoint(TRUNCATE)");
     directory.publisher.close();
-    damage(inBundle("manifest.db"));
+    damage(inBundle("packs.db"));
     let reports = 0;
     const reader = openBundleReader(join(directory.dataDir, "bundle"), () => reports++);
     const server = createBundleServer(reader);
@@ -39,7 +39,7 @@ describe("a damaged manifest", () => {
     const said: unknown[] = [];
     dropDamagedManifest(directory.dataDir, { error: (...one: unknown[]) => said.push(one) });
     expect(said).toHaveLength(1);
-    expect(existsSync(inBundle("manifest.db.damaged"))).toBe(true);
+    expect(existsSync(inBundle("packs.db.damaged"))).toBe(true);
     await directory.reopen();
     await directory.publisher.buildAll({ processes: 1 });
     while (ask() === null) await Bun.sleep(20);
@@ -52,9 +52,8 @@ describe("a damaged manifest", () => {
 
   test("that is no database at all is made again by the publisher that opens it", async () => {
     directory.publisher.close();
-    for (const beside of ["-wal", "-shm"])
-      rmSync(inBundle(`manifest.db${beside}`), { force: true });
-    writeFileSync(inBundle("manifest.db"), "no database at all".repeat(1_000));
+    for (const beside of ["-wal", "-shm"]) rmSync(inBundle(`packs.db${beside}`), { force: true });
+    writeFileSync(inBundle("packs.db"), "no database at all".repeat(1_000));
     await directory.reopen();
     expect(directory.publisher.context.manifest.state().current_release).toBe(0);
   });

@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ExportFolder } from "#site/bundle/export-folder.ts";
+import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
 import { removeDrafts } from "#site/bundle/blobs.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
-import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
+import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 
 let directory: Directory;
 
 beforeAll(async () => {
-  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
+  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
   await directory.publisher.buildAll({ processes: 1 });
 }, 240_000);
 afterAll(() => directory.close());
 
 const path = "api/nonprofits/trust-a.json";
-const shown = () => readFileSync(join(publisherFolders(directory.dataDir).exported, path), "utf8");
+const shown = () => readFileSync(join(plainFolder(directory.dataDir), path), "utf8");
 
 /** The folder on a disk that is full. */
 const fullDisk = (): ExportFolder => ({
-  ...directory.publisher.context.exported,
+  ...openExport(plainFolder(directory.dataDir)),
   put: () => {
     throw new Error("no space left on device");
   },
@@ -38,7 +38,9 @@ describe("a release that did not get into the folder for other web servers", () 
     const { context } = directory.publisher;
     await directory.edit("trust-a", { tagline: "Killed before the export" });
     await failsToExport();
-    expect(await Bun.file(join(context.exported.folder, path)).text()).not.toContain("Killed");
+    expect(await Bun.file(join(plainFolder(directory.dataDir), path)).text()).not.toContain(
+      "Killed",
+    );
     exportRelease(context);
     expect(shown()).toContain("Killed before the export");
   });
@@ -55,7 +57,7 @@ describe("a release that did not get into the folder for other web servers", () 
 });
 
 test("drafts of a killed process are removed, and nothing else", () => {
-  const { folder } = directory.publisher.context.exported;
+  const folder = plainFolder(directory.dataDir);
   for (const name of [".123-4.draft", ".123-4.br.draft", "123-snapshot.draft"]) {
     writeFileSync(join(folder, name), "half");
   }

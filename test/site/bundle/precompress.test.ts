@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
-import { compressedExport, openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
-import type { ExportFolder } from "#site/bundle/export-folder.ts";
+import { aDirectory, plainFolder } from "#test/support/publisher.ts";
+import { openWebExport } from "#site/bundle/precompress.ts";
 
 let bundle: TestBundle;
 beforeEach(() => {
@@ -31,7 +31,7 @@ const same = (body: string) => ({ plain: body, br: body, gz: body });
 
 describe("an export with siblings", () => {
   const publish = (files: Record<string, string | null>) =>
-    bundle.publish(files, compressedExport(bundle.exported));
+    bundle.publish(files, openWebExport(bundle.exported.folder, { precompress: true }));
 
   test("keeps them in step with each release", () => {
     publish({ "a.html": page("one"), "data.json": JSON.stringify({ text: page("one") }) });
@@ -55,53 +55,23 @@ describe("an export with siblings", () => {
   });
 });
 
-describe("a whole folder", () => {
-  test("gets its siblings once, and only what changed again", async () => {
-    bundle.publish({
-      "a.html": page("a"),
-      "deep/er/b.json": JSON.stringify(page("b")),
-      "c.txt": "c",
-    });
-    expect(await precompressFolder(bundle.exported.folder)).toEqual({ compressed: 2, removed: 0 });
-    expect(shown("a.html")).toEqual(same(page("a")));
-    expect(await precompressFolder(bundle.exported.folder)).toEqual({ compressed: 0, removed: 0 });
-    await Bun.sleep(10); // The clock of file times is coarse.
-    bundle.publish({ "a.html": page("new") });
-    expect(await precompressFolder(bundle.exported.folder)).toEqual({ compressed: 1, removed: 0 });
-    expect(shown("a.html")).toEqual(same(page("new")));
-  });
-
-  test("loses siblings whose file is gone or small now, and keeps archives", async () => {
-    bundle.publish({ "a.html": page("a"), "b.html": page("b"), "snapshot/n.ndjson.gz": "packed" });
-    await precompressFolder(bundle.exported.folder);
-    bundle.publish({ "a.html": null, "b.html": "short" });
-    expect(await precompressFolder(bundle.exported.folder)).toMatchObject({ removed: 2 });
-    expect(existsSync(at("a.html.br"))).toBe(false);
-    expect(existsSync(at("b.html.br"))).toBe(false);
-    expect(existsSync(at("snapshot/n.ndjson.gz"))).toBe(true);
-  });
-
-  test("passes by files that are being written", async () => {
-    writeFileSync(at(".1-1.draft"), page("half"));
-    expect(await precompressFolder(bundle.exported.folder)).toEqual({ compressed: 0, removed: 0 });
-  });
-});
-
-describe("the folder that web servers show", () => {
-  const open = (precompress: boolean) => openWebExport(bundle.exported.folder, { precompress });
-  const show = (exported: ExportFolder, files: Record<string, string | null>) =>
-    bundle.publish(files, exported);
-
-  test("gets its siblings when they are switched on, and loses them when they are switched off", async () => {
-    show(await open(false), { "a.html": page("one"), "snapshot/n.ndjson.gz": page("packed") });
-    expect(existsSync(at("a.html.br"))).toBe(false);
-    await open(true);
-    expect(shown("a.html")).toEqual(same(page("one")));
-    expect(existsSync(at("a.html.br"))).toBe(true);
+test("siblings come when they are switched on, and go when they are switched off", async () => {
+  const directory = await aDirectory([{ slug: "oak-trust" }], { exported: true });
+  const file = (path: string) => join(plainFolder(directory.dataDir), path);
+  try {
+    await directory.publisher.buildAll({ processes: 1 });
+    const siblings = () => ["index.html.br", "index.html.gz"].map((path) => existsSync(file(path)));
+    const publicDir = plainFolder(directory.dataDir);
+    expect(siblings()).toEqual([false, false]);
+    await directory.restart({ publicDir, precompress: true });
+    expect(siblings()).toEqual([true, true]);
+    const whole = readFileSync(file("index.html"), "utf8");
+    expect(gunzipSync(readFileSync(file("index.html.gz"))).toString()).toBe(whole);
     // A server would go on sending what no one renews.
-    await open(false);
-    expect(existsSync(at("a.html.br"))).toBe(false);
-    expect(existsSync(at("a.html.gz"))).toBe(false);
-    expect(existsSync(at("snapshot/n.ndjson.gz"))).toBe(true);
-  });
-});
+    await directory.restart({ publicDir, precompress: false });
+    expect(siblings()).toEqual([false, false]);
+    expect(existsSync(file("snapshot/nonprofits.ndjson.gz"))).toBe(true);
+  } finally {
+    directory.close();
+  }
+}, 240_000);

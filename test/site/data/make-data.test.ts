@@ -58,7 +58,7 @@ function publishParts(lines: readonly string[]): void {
   for (let at = 0; at < lines.length; at += 100) {
     const body = gzipSync(lines.slice(at, at + 100).join(""));
     const path = feedPaths.snapshotPart(at / 100 + 1);
-    files.push({ path, digest: bundle.blobs.put(body), size: body.length });
+    files.push({ path, ...bundle.blobs.put(body) });
   }
   commitRelease(bundle.manifest, { reason: "test", files, asOf: 1, state: {}, now: new Date(0) });
 }

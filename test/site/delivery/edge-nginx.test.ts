@@ -6,10 +6,9 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { accepted, aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anEchoService } from "#test/support/echo.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
-import { compressedExport } from "#site/bundle/precompress.ts";
+import { openWebExport } from "#site/bundle/precompress.ts";
 import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
 import { filePathsFor, headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
-import { monotonicMtime } from "#site/bundle/export-folder.ts";
 
 let bundle: TestBundle;
 let nginx: TestNginx;
@@ -182,15 +181,15 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     });
 
     test.each([
-      "/../manifest.db",
-      "/%2e%2e/manifest.db",
-      "/nonprofits/..%2f..%2fmanifest.db",
-      "/nonprofits/%2e%2e/%2e%2e/manifest.db",
-      "/api/..%2f..%2fmanifest.db",
-      "/countries/../../manifest.db",
+      "/../packs.db",
+      "/%2e%2e/packs.db",
+      "/nonprofits/..%2f..%2fpacks.db",
+      "/nonprofits/%2e%2e/%2e%2e/packs.db",
+      "/api/..%2f..%2fpacks.db",
+      "/countries/../../packs.db",
       "/api/%00",
     ])("%s does not lead out of the bundle", async (path) => {
-      writeFileSync(join(bundle.folder, "manifest.db.json"), "secret");
+      writeFileSync(join(bundle.folder, "packs.db.json"), "secret");
       const text = await rawStatus(path);
       expect(text).toMatch(/^HTTP\/1\.1 (400|404|200)/);
       expect(text).not.toContain("SQLite format");
@@ -251,7 +250,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     });
 
     test("siblings are sent as they are", async () => {
-      const exported = compressedExport(bundle.exported);
+      const exported = openWebExport(bundle.exported.folder, { precompress: true });
       bundle.publish({ "sib.html": page("one") }, exported);
       expect(existsSync(join(bundle.exported.folder, "sib.html.br"))).toBe(true);
       const answer = await get("/sib", { "accept-encoding": "br" });
@@ -273,10 +272,9 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
   });
 
   test("a second version of the same second and length is no 304", async () => {
-    const exported = monotonicMtime(bundle.exported);
     const etags = new Set<string>();
     for (const body of ["aaaa", "bbbb", "cccc", "aaaa", "dddd"]) {
-      bundle.publish({ "quick.html": body }, exported);
+      bundle.publish({ "quick.html": body });
       const answer = await get("/quick", { "if-none-match": [...etags].join(", ") });
       expect([answer.status, await answer.text()]).toEqual([200, body]);
       etags.add(answer.headers.get("etag") ?? "");

@@ -67,7 +67,9 @@ async function listedFiles(): Promise<Map<string, string>> {
 const filesHeld = () =>
   new Map(
     directory.publisher.context.manifest.db
-      .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files ORDER BY path")
+      .query<{ path: string; digest: string }, []>(
+        "SELECT path, lower(hex(digest)) AS digest FROM files ORDER BY path",
+      )
       .all()
       .filter(({ path }) => !isManifestPath(path))
       .map(({ path, digest }) => [path, digest]),
@@ -131,7 +133,8 @@ describe("the snapshot", () => {
   });
   test("leaves no older copies behind", async () => {
     const { context } = directory.publisher;
-    const before = context.blobs.pathOf(context.manifest.find(feedPaths.snapshot)?.digest ?? "");
+    const before =
+      context.blobs.placeOf(context.manifest.find(feedPaths.snapshot)?.digest ?? "") ?? "";
     await directory.edit("trust-5", { tagline: "Three" });
     await directory.drain();
     expect(existsSync(before)).toBe(true);

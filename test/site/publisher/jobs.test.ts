@@ -8,7 +8,7 @@ import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { buildBundle } from "#site/publisher/full-build.ts";
 import { releases } from "#site/bundle/release.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
-import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
+import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 
 let directory: Directory;
 
@@ -19,13 +19,12 @@ beforeAll(async () => {
     causes: at < 110 ? ["education"] : ["health"],
     mission: "Schools for all.",
   }));
-  directory = await aDirectory(some);
+  directory = await aDirectory(some, { exported: true });
   await directory.publisher.buildAll({ processes: 1 });
 });
 afterAll(() => directory.close());
 
-const inFolder = (path: string) =>
-  readFileSync(join(publisherFolders(directory.dataDir).exported, path), "utf8");
+const inFolder = (path: string) => readFileSync(join(plainFolder(directory.dataDir), path), "utf8");
 
 describe("the first build", () => {
   test("holds each profile as page and as JSON, and the lists", () => {

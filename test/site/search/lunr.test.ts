@@ -12,7 +12,7 @@ import {
   lunrShard,
   type SearchDocument,
 } from "#site/documents/lunr.ts";
-import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
+import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
 
 const repository = join(import.meta.dirname, "../../..");
@@ -98,11 +98,14 @@ describe("a cause's index", () => {
 describe("the indexes of a directory", () => {
   let directory: Directory;
   beforeAll(async () => {
-    directory = await aDirectory([
-      { slug: "night-school", name: "Night School", causes: ["education"], country_code: "KE" },
-      { slug: "day-school", name: "Day School", causes: ["education", "health"] },
-      { slug: "wells", name: "Village Wells", causes: ["water-sanitation"], mission: "Wells." },
-    ]);
+    directory = await aDirectory(
+      [
+        { slug: "night-school", name: "Night School", causes: ["education"], country_code: "KE" },
+        { slug: "day-school", name: "Day School", causes: ["education", "health"] },
+        { slug: "wells", name: "Village Wells", causes: ["water-sanitation"], mission: "Wells." },
+      ],
+      { exported: true },
+    );
     await directory.publisher.buildAll({ processes: 1 });
     await directory.drain();
   });
@@ -155,7 +158,7 @@ describe("the indexes of a directory", () => {
     const example = /```js\n([\s\S]+?)```/.exec(page)?.[1] ?? "";
     expect(example.trim().split("\n").length).toBeLessThanOrEqual(24);
     const folder = mkdtempSync(join(tmpdir(), "almoner-offline-"));
-    const server = serveFolder(publisherFolders(directory.dataDir).exported);
+    const server = serveFolder(plainFolder(directory.dataDir));
     try {
       writeFileSync(join(folder, "search.mjs"), example);
       symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));

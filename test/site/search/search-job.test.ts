@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { assetGraceMs, prune } from "#site/bundle/garbage-collection.ts";
@@ -8,7 +8,7 @@ import { openSearchJob } from "#site/search/search-job.ts";
 import { runListJob } from "#site/publisher/list-job.ts";
 import { pagefindShards } from "#site/search/pagefind-shard.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
-import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
+import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 
 let directory: Directory;
 const some = Array.from({ length: 12 }, (_, at) => ({
@@ -19,7 +19,7 @@ const some = Array.from({ length: 12 }, (_, at) => ({
 }));
 
 beforeAll(async () => {
-  directory = await aDirectory(some, { searchIndex: true });
+  directory = await aDirectory(some, { searchIndex: true, exported: true });
   await directory.publisher.buildAll({ processes: 1 });
 });
 afterAll(() => directory.close());
@@ -28,7 +28,7 @@ const manifest = () => directory.publisher.context.manifest;
 const filesOf = (folder: string) =>
   manifest()
     .db.query<{ path: string; digest: string; doomed_at: number | null }, [string]>(
-      "SELECT path, digest, doomed_at FROM files WHERE path GLOB ? || '*' ORDER BY path",
+      "SELECT path, lower(hex(digest)) AS digest, doomed_at FROM files WHERE path GLOB ? || '*' ORDER BY path",
     )
     .all(folder);
 const living = (folder: string) => filesOf(folder).filter(({ doomed_at }) => doomed_at === null);
@@ -57,7 +57,7 @@ describe("the index for people", () => {
       JSON.parse(directory.read("pagefind/2/pagefind-entry.json") ?? "").languages.en.page_count,
     ).toBe(2);
     expect(names.filter((name) => name.includes("ui"))).toEqual([]);
-    const exported = publisherFolders(directory.dataDir).exported;
+    const exported = plainFolder(directory.dataDir);
     expect(existsSync(join(exported, "pagefind/2/pagefind-entry.json"))).toBe(true);
   });
   test("is left alone while nothing changes, after a full build and a second look too", async () => {
@@ -97,7 +97,7 @@ describe("the index for people", () => {
   test("is repaired when a file of it went down with the machine", async () => {
     const { context } = directory.publisher;
     const lost = living("pagefind/5/").find(({ path }) => path.endsWith(".pf_meta"));
-    rmSync(context.blobs.pathOf(lost?.digest ?? ""));
+    context.blobs.remove(lost?.digest ?? "");
     await directory.edit("trust-0", { tagline: "Another shard" });
     await publishPages();
     await directory.publisher.searchJob.run();
