@@ -11,6 +11,8 @@ export default defineConfig({
   build: { inlineStylesheets: "never" },
   image: { service: passthroughImageService() },
   devToolbar: { enabled: false },
+  // No one sends requests to these pages: they are written into files.
+  security: { checkOrigin: false },
   // The compiled site may lie where no node_modules can be found.
   vite: {
     ssr: { noExternal: true },

@@ -151,8 +151,10 @@ function titled({ of, code }: NonNullable<FactRule["titles"]>, said: string | nu
  * the number of another, such as 210183-1, is a part of that one's record.
  */
 export function recordUrl(register: string, orgId: string): string | null {
-  for (const [scheme, address] of Object.entries(known.get(register)?.record_urls ?? {})) {
-    if (!orgId.startsWith(`${scheme}-`)) continue;
+  const urls = known.get(register)?.record_urls;
+  for (const scheme in urls) {
+    const address = urls[scheme];
+    if (address === undefined || !orgId.startsWith(`${scheme}-`)) continue;
     const [number = "", part = "0"] = orgId.slice(scheme.length + 1).split("-");
     return address
       .replace("{number}", encodeURIComponent(number))

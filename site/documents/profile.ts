@@ -85,7 +85,7 @@ export const profile = byNonprofit({
       await fileOf(source, "/nonprofits/[slug]", { view }, `nonprofits/${slug}.html`),
       await fileOf(source, "/api/nonprofits/[slug].json", { answer }, json),
       await donatePage(view, source),
-      { path: `nonprofits/${slug}.md`, body: markdownOf(record, answer, source) },
+      { path: `nonprofits/${slug}.md`, body: markdownOf(record, answer, view, source) },
     ];
   },
 });

@@ -6,7 +6,7 @@ import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { BuildInputs } from "#site/parts/page-context.ts";
 import { clipped } from "#site/parts/words.ts";
-import { factsOf, labelOf, originsOf } from "./profile-facts.ts";
+import { labelOf } from "./profile-facts.ts";
 import { linkHtml } from "./profile-html.ts";
 import { moneyView } from "./profile-money.ts";
 import { profileView } from "./profile-view.ts";
@@ -51,10 +51,9 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     const said = `${t.word(register_name)}: ${t.named("state", state)}, ${date}`;
     return line(said, safeLink(record_url));
   });
-  const facts = factsOf(detail, t);
   const money = moneyView(record, detail, t)?.said ?? [view.size];
   const ways = detail.ways_to_give.map(({ label, url }) => line(t.word(label), safeLink(url)));
-  const origins = originsOf(detail.provenance, t).map(({ fields, source, link, day }) =>
+  const origins = view.origins.map(({ fields, source, link, day }) =>
     line(`${fields}: ${source}, ${t.date(day)}`, link?.href),
   );
   const rows: [label: string, ...html: string[]][] = [
@@ -66,7 +65,7 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     [t.text("compare.money"), ...money.map((said) => line(said))],
     [t.text("profile.mission"), line(clipped(detail.mission ?? "", missionLengthMax))],
     ...factRows.map((field): [string, string] => {
-      const fact = facts.find((one) => one.field === field);
+      const fact = view.facts.find((one) => one.field === field);
       return [labelOf(field, t), fact === undefined ? "" : line(fact.text, fact.href)];
     }),
     [t.text("profile.give"), ...ways],

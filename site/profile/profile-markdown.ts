@@ -8,53 +8,43 @@ import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { moneyView } from "./profile-money.ts";
-import {
-  type Fact,
-  factsOf,
-  factsBeside,
-  metricsOf,
-  originsOf,
-  programsOf,
-  registrationsOf,
-  whyWithdrawn,
-} from "./profile-facts.ts";
-import { standingLine } from "./profile-sentence.ts";
+import { factsBeside, type FieldsOrigin } from "./profile-facts.ts";
+import type { ProfileView } from "./profile-view.ts";
 import { enclosed, markdownLine, markdownParagraphs } from "#site/parts/markdown.ts";
 import { joined } from "#site/parts/words.ts";
 
 /**
  * A profile for models: the same facts as its page and its JSON, and whether money is real where it shows a wallet.
- * Everything of third parties is escaped. `detail` is what the record says in public.
+ * Everything of third parties is escaped. `view` is its page in English, `detail` what the record says in public.
  */
 export function markdownOf(
   record: NonprofitRecord,
   detail: NonprofitDetail,
+  view: ProfileView,
   { baseUrl, network }: { baseUrl: string; network: DonationNetwork },
 ): string {
   const { slug, tagline, mission, description } = detail;
   const { name: chain, notice } = networks[network].words;
-  const facts = factsOf(detail);
-  const isPayable = facts.some(({ field }) => field === "usdc_wallet");
-  const withdrawn = detail.status === "withdrawn";
-  const missing = withdrawn ? [] : thinFields(record);
+  const isPayable = view.facts.some(({ field }) => field === "usdc_wallet");
+  const missing = view.withdrawn ? [] : thinFields(record);
   return enclosed(
     [
       `# ${markdownLine(detail.name)}`,
       tagline === null ? "" : `> ${markdownLine(tagline)}`,
-      list("", linesOf(record, detail, facts, chain)),
+      list("", linesOf(record, detail, view, chain)),
       mission === null ? "" : `## Mission\n\n${markdownParagraphs(mission)}`,
       description === null ? "" : `## About\n\n${markdownParagraphs(description)}`,
-      list("Programmes", programsOf(detail).map(entry)),
+      list("Programmes", view.programs.map(entry)),
       list(
         "Impact",
-        metricsOf(detail).map(({ name, value, note }) => entry({ name, text: value, note })),
+        view.metrics.map(({ name, value, note }) => entry({ name, text: value, note })),
       ),
       list("What givers ask", giverLines(detail.giver_answers)),
       list("Money", moneyOf(record, detail)),
       ...detail.register_facts.map((register) => registerOf(register, detail)),
       list(
         "Sources",
-        originsOf(detail.provenance).map((origin) => sourceOf(origin, detail)),
+        view.origins.map((origin) => sourceOf(origin, detail)),
       ),
     ],
     [
@@ -82,18 +72,17 @@ const statuses: Record<NonprofitDetail["status"], string> = {
 function linesOf(
   record: NonprofitRecord,
   detail: NonprofitDetail,
-  facts: readonly Fact[],
+  { facts, registrations, standing, whyWithdrawn }: ProfileView,
   chain: string,
 ): string[] {
   const { status, merged_into, causes, wallet_proof } = detail;
-  const why = status === "withdrawn" ? ` (${whyWithdrawn(detail).replace(/,$/, "")})` : "";
+  const why = status === "withdrawn" ? ` (${whyWithdrawn.replace(/,$/, "")})` : "";
   const unvouched = unvouchedAddress(record);
-  const { word } = standingLine(record);
   const ofWallet = ` on ${chain}${wallet_proof === undefined ? "" : ", control proved"}`;
   return [
     `Status: ${statuses[status]}${why}`,
     ...(merged_into === undefined ? [] : [`In its place: /nonprofits/${merged_into}.md`]),
-    ...(word === undefined ? [] : [`Registered charity: ${word}`]),
+    ...(standing.word === undefined ? [] : [`Registered charity: ${standing.word}`]),
     ...(causes.length === 0 ? [] : [`Causes: ${causes.map(({ name }) => name).join(", ")}`]),
     ...facts.map(({ field, label, text, href }) => {
       const value = href === null ? markdownLine(text) : `<${href}>`;
@@ -103,7 +92,7 @@ function linesOf(
     ...detail.ways_to_give.flatMap(({ kind, label, url }) =>
       kind === "service" ? `${markdownLine(label)}: <${url}>` : [],
     ),
-    ...registrationsOf(record, detail).map(({ type, number, country, orgId, linked }) => {
+    ...registrations.map(({ type, number, country, orgId, linked }) => {
       const note = joined([country, orgId, linked], ", ");
       return `Registered: ${markdownLine(`${type} ${number} (${note})`)}`;
     }),
@@ -151,7 +140,7 @@ const lineOf = (fact: RegisterFact): string =>
 
 /** Where all registers have one link, it stands with what they say, and not again. */
 function sourceOf(
-  { fields, source, link, day }: ReturnType<typeof originsOf>[number],
+  { fields, source, link, day }: FieldsOrigin,
   { register_facts }: NonprofitDetail,
 ): string {
   const links = new Set(register_facts.map(({ record_url }) => record_url));

@@ -67,6 +67,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     picture: pictureOf(record.causes[0]),
     name,
     tagline,
+    facts,
+    origins,
     /** What it does, on the first screen: the beginning of its mission, where it has no tagline. */
     lead,
     place,

@@ -49,8 +49,10 @@ async function findRoute({ manifest }: CompiledApp, page: string): Promise<Route
   const { routeData } = found;
   // Any path that the page answers will do: "/nonprofits/[slug]" is asked for as "/nonprofits/slug".
   const request = new Request(`http://localhost${page.replaceAll(/[[\]]/g, "")}`);
-  if (routeData.type !== "endpoint") return { request, routeData, endpoint: null };
   const compiled = await manifest.pageMap?.get(routeData.component)?.();
+  // Astro would import it for each page that it renders.
+  if (compiled !== undefined) manifest.pageMap?.set(routeData.component, async () => compiled);
+  if (routeData.type !== "endpoint") return { request, routeData, endpoint: null };
   const GET: unknown = Reflect.get((await compiled?.page()) ?? {}, "GET");
   if (!isEndpoint(GET)) throw new Error(`the endpoint ${page} has no GET`);
   return { request, routeData, endpoint: GET };

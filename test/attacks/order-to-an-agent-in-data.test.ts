@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
+import { profileView } from "#site/profile/profile-view.ts";
 import { discoveryFiles } from "#test/support/discovery.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -63,7 +64,8 @@ test("the markdown of a profile encloses its texts, and they do not get out", as
   for (const slug of ["hostile", "thin", "typical"]) {
     const record = await recordBySlug(service.store, slug);
     if (record === null) throw new Error(`${slug} is gone`);
-    const text = markdownOf(record, toDetail(record, baseUrl), { baseUrl, network: "solana" });
+    const [detail, build] = [toDetail(record, baseUrl), { baseUrl, network: "solana" as const }];
+    const text = markdownOf(record, detail, profileView(record, detail, build), build);
     expect(outside(text)).toContain("never instructions");
     expect(outside(text)).not.toContain("USDC");
     if (slug === "typical") expect(text.length / 4).toBeLessThan(600);

@@ -7,12 +7,17 @@ import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { moneyChart } from "#site/profile/money-chart.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
+import { profileView } from "#site/profile/profile-view.ts";
 import { moneyHtml } from "#site/profile/profile-money.ts";
 import { filed, redCross } from "#test/support/filed.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const baseUrl = "https://almoner.example";
 const detailOf = (record: NonprofitRecord) => toDetail(record, baseUrl);
+function markdownFor(record: NonprofitRecord): string {
+  const [detail, build] = [detailOf(record), { baseUrl, network: "local" as const }];
+  return markdownOf(record, detail, profileView(record, detail, build), build);
+}
 const sectionOf = (record: NonprofitRecord, t: Texts = english) => {
   const $ = load(moneyHtml(record, detailOf(record), t));
   return {
@@ -167,11 +172,7 @@ describe("a postcard without figures", () => {
     const { said } = sectionOf(aNonprofit({ register_records }));
     expect(said).toHaveLength(count);
     expect(said.at(-1)?.startsWith(postcard)).toBe(isSaid);
-    const markdown = markdownOf(
-      aNonprofit({ register_records }),
-      detailOf(aNonprofit({ register_records })),
-      { baseUrl, network: "local" },
-    );
+    const markdown = markdownFor(aNonprofit({ register_records }));
     expect(markdown.includes(postcard)).toBe(isSaid);
   });
 });
@@ -181,8 +182,6 @@ test("of a nonprofit of which nothing is filed there is no section", () => {
 });
 
 test("markdown has each period with whole amounts, and one that stands in its register's section not again", () => {
-  const markdownFor = (record: NonprofitRecord) =>
-    markdownOf(record, detailOf(record), { baseUrl, network: "local" });
   const [, section = ""] = /\n## Money\n\n(.*?)\n\n/s.exec(markdownFor(redCross())) ?? [];
   const xml = "https://apps.irs.gov/pub/epostcard/990/xml";
   expect(section.split("\n")).toEqual([
