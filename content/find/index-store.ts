@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import type { FtsMatch } from "./query.ts";
 import type { Located } from "./places.ts";
@@ -258,37 +258,5 @@ export async function mergeIndex(store: Store): Promise<void> {
       });
       return (await written()) - before >= 2;
     });
-  }
-}
-
-/** Letters and numbers gathered in memory before a segment is written; FTS5's own is 1 MB. Source: SQLite, fts5_config.c. */
-const gatheredBytes = 8 * 2 ** 20;
-
-/**
- * Puts all profiles into the index, which has none: in the order of its rows, in few segments that are merged once. For
- * bulk work without the triggers that do so for each profile.
- */
-export async function fillIndex({ raw }: WriteTransaction): Promise<void> {
-  // LIMIT: the order of a subquery counts only with it.
-  const inOrder = `
-    FROM (SELECT place, nonprofit_id FROM search_places ORDER BY place LIMIT -1) AS p
-    CROSS JOIN nonprofits AS n ON n.id = p.nonprofit_id`;
-  const filled = {
-    search_index: `INSERT INTO search_index (rowid, name, tagline, mission, description, facets)
-      SELECT place, name, tagline, mission, description, search_facets ${inOrder}`,
-    search_words: `INSERT INTO search_words (rowid, words)
-      SELECT place, concat_ws(' ', name, coalesce(tagline, ''), coalesce(mission, ''), coalesce(description, '')) ${inOrder}`,
-  };
-  for (const [index, sql] of Object.entries(filled)) {
-    const set = (option: string, value: number) =>
-      raw.execute(`INSERT INTO ${index} (${index}, rank) VALUES ('${option}', ${value})`);
-    await set("hashsize", gatheredBytes);
-    await set("automerge", 0);
-    await set("crisismerge", 1_000);
-    await raw.execute(sql);
-    await raw.execute(`INSERT INTO ${index} (${index}) VALUES ('optimize')`);
-    await set("hashsize", 2 ** 20);
-    await set("automerge", 4);
-    await set("crisismerge", 16);
   }
 }

@@ -1,8 +1,8 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import { countLists } from "#content/nonprofit/list-store.ts";
-import { withIndexesAtEnd } from "#content/store/fill.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
+import { inBulk } from "#content/store/fill.ts";
+import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import {
   applyRows,
@@ -45,8 +45,6 @@ export type ImportWorld = {
   signal: AbortSignal;
   staging: Staging;
   pace: Pace;
-  /** Puts all profiles into the search index, which has none. */
-  fillIndex: (tx: WriteTransaction) => Promise<void>;
   /** Merges the segments of the search index: it is then faster to search. */
   mergeIndex: () => Promise<void>;
   /** Bytes that the disk under the store and the staging still takes. */
@@ -219,19 +217,18 @@ async function fillEmpty(
   planner: Planner,
   next: (limit: number) => Staged[],
 ): Promise<number[] | "interrupted" | null> {
-  const { store, signal, fillIndex } = run;
+  const { store, signal } = run;
   if (await hasProfiles(store)) return null;
   const pace: Pace = { size: () => organisationsAtOnce, run: (work) => work() };
-  const filling = store.writeAlone(async (tx) => {
-    const inside: ApplyStore = { ...tx, write: (work) => work(tx) };
-    return withIndexesAtEnd(tx, ["nonprofits", "listings"], async () => {
-      const ids = await applyRows({ ...run, store: inside, pace }, planner, next);
+  const filling = store.writeAlone((tx) =>
+    inBulk(tx, async () => {
+      const inside: ApplyStore = { ...tx, write: (work) => work(tx) };
+      const saved = await applyRows({ ...run, store: inside, pace }, planner, next);
       signal.throwIfAborted();
       await countLists(tx);
-      await fillIndex(tx);
-      return ids;
-    });
-  });
+      return saved;
+    }),
+  );
   return filling.catch((error: unknown) => {
     if (signal.aborted) return "interrupted";
     throw error;

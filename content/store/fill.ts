@@ -10,19 +10,13 @@ const othersMayEndMs = 1_000;
  * and changes nothing, where another process has the file open.
  */
 export async function takeFile(writer: Client): Promise<boolean> {
+  // SQLite ends the log only for the one connection that uses the store. Sorting may take more than memory has.
   const take = () =>
-    // SQLite ends the log only for the one connection that uses the store. Sorting may take more than memory has.
-    writer.executeMultiple(`
-      PRAGMA journal_mode = DELETE;
-      PRAGMA locking_mode = EXCLUSIVE;
-      PRAGMA temp_store = FILE;
-      BEGIN EXCLUSIVE;
-      COMMIT;
-    `);
-  // What this process has closed itself is let go when its statements are collected.
-  const collect = async () => Bun.gc(true);
+    writer.executeMultiple(
+      "PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = FILE; BEGIN EXCLUSIVE; COMMIT",
+    );
   try {
-    await retryWhileBusy(take, othersMayEndMs, collect);
+    await retryWhileBusy(take, othersMayEndMs);
     return true;
   } catch (error) {
     if (error instanceof StoreBusy) return false;
@@ -30,21 +24,14 @@ export async function takeFile(writer: Client): Promise<boolean> {
   }
 }
 
-/** Gives the file back to all. Its log begins again with the next pragmas of its writer. */
-export const giveFileBack = (writer: Client): Promise<void> =>
-  writer.executeMultiple(`
-    PRAGMA locking_mode = NORMAL;
-    PRAGMA temp_store = DEFAULT;
-    SELECT 1 FROM sqlite_schema LIMIT 1;
-  `);
+const bulkTables = ["nonprofits", "listings"];
 
 /**
- * Does work that adds very many rows to these tables without what slows each of them down: indexes that are not unique are
- * made afterwards, each in one go, and triggers do not fire. `work` does itself what they would do.
+ * Does work that fills these tables, which are empty, without what slows each row down: their indexes that are not unique are
+ * made afterwards, each in one go, and so are the full-text indexes, which their triggers keep otherwise.
  */
-export async function withIndexesAtEnd<Value>(
+export async function inBulk<Value>(
   { raw }: { readonly raw: Transaction },
-  tables: readonly string[],
   work: () => Promise<Value>,
 ): Promise<Value> {
   const { rows } = await raw.execute({
@@ -54,10 +41,44 @@ export async function withIndexesAtEnd<Value>(
       WHERE tbl_name IN (SELECT value FROM json_each(?))
         AND (type = 'trigger' OR (type = 'index' AND sql LIKE 'CREATE INDEX%'))
       ORDER BY rowid`,
-    args: [JSON.stringify(tables)],
+    args: [JSON.stringify(bulkTables)],
   });
   for (const { type, name } of rows) await raw.execute(`DROP ${String(type)} ${String(name)}`);
   const value = await work();
+  for (const [index, columns] of Object.entries(fullText)) await fill(raw, index, columns);
   for (const { sql } of rows) await raw.execute(String(sql));
   return value;
+}
+
+/** Columns of the full-text indexes, and what the triggers put there. */
+const fullText = {
+  search_index: [
+    "name, tagline, mission, description, facets",
+    "name, tagline, mission, description, search_facets",
+  ],
+  search_words: [
+    "words",
+    "concat_ws(' ', name, coalesce(tagline, ''), coalesce(mission, ''), coalesce(description, ''))",
+  ],
+} as const;
+
+/** FTS5 takes rows in their order into few segments, which it merges once. Its own settings come first again: SQLite, fts5_config.c. */
+async function fill(raw: Transaction, index: string, [columns, values]: readonly [string, string]) {
+  const set = (hashsize: number, automerge: number, crisismerge: number) =>
+    raw.executeMultiple(
+      Object.entries({ hashsize, automerge, crisismerge })
+        .map(
+          ([name, value]) => `INSERT INTO ${index} (${index}, rank) VALUES ('${name}', ${value});`,
+        )
+        .join("\n"),
+    );
+  await set(2 ** 23, 0, 1_000);
+  // LIMIT: the order of a subquery counts only with it.
+  await raw.execute(`
+    INSERT INTO ${index} (rowid, ${columns})
+    SELECT place, ${values}
+    FROM (SELECT place, nonprofit_id FROM search_places ORDER BY place LIMIT -1) AS p
+    CROSS JOIN nonprofits AS n ON n.id = p.nonprofit_id`);
+  await raw.execute(`INSERT INTO ${index} (${index}) VALUES ('optimize')`);
+  await set(2 ** 20, 4, 16);
 }

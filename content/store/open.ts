@@ -16,7 +16,7 @@ import { fetchWithin, retryWhileBusy, StoreBusy } from "./busy.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
 import { forgetDamage, isDamageNoted, noteDamage, storeFiles } from "./store-files.ts";
 import { checkpointApart, checkStore } from "./file-work.ts";
-import { giveFileBack, takeFile } from "./fill.ts";
+import { takeFile } from "./fill.ts";
 import { migrateAmongOthers, migrationsAlone, refuseDowngrade } from "./upgrade.ts";
 
 type Db = LibSQLDatabase;
@@ -213,14 +213,11 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
   const alone = async <Value>(work: (tx: WriteTransaction) => Promise<Value>) => {
     assertInPlace();
     if (!(await takeFile(writer))) return null;
-    try {
-      return await runWrite(writer, work);
-    } finally {
-      await giveFileBack(writer);
+    return runWrite(writer, work).finally(async () => {
       await prepareWriter();
       await openLog();
       files = storeFiles(address);
-    }
+    });
   };
   return {
     db: drizzle(reader),
@@ -284,7 +281,8 @@ function makePrivate(path: string): void {
 }
 
 function writerPragmas({ synchronous, writeCacheMb, checkpointsApart }: OpenOptions): string[] {
-  const pragmas = ["journal_mode = WAL", `synchronous = ${synchronous ?? "FULL"}`];
+  const pragmas = ["locking_mode = NORMAL", "journal_mode = WAL"];
+  pragmas.push(`synchronous = ${synchronous ?? "FULL"}`);
   // A log that grew in a busy minute is cut when it begins again: its room is free for other files.
   pragmas.push(`journal_size_limit = ${keptLogBytes}`);
   if (writeCacheMb !== undefined) pragmas.push(`cache_size = -${writeCacheMb * 1_000}`);

@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { fillIndex, mergeIndex } from "#content/find/index-store.ts";
+import { mergeIndex } from "#content/find/index-store.ts";
 import type { Pace } from "#content/register/apply-rows.ts";
 import {
   causeMapping,
@@ -66,7 +66,6 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     const world: ImportWorld = {
       ...{ store, clock, signal, staging, onProgress, onCovered },
       pace: startPace(),
-      fillIndex,
       mergeIndex: () => mergeIndex(store),
       freeBytes: () => {
         const { bavail, bsize } = statfsSync(dataDir);

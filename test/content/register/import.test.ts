@@ -98,7 +98,6 @@ const run = (source: ImportSource, options: Options = {}) =>
       signal: new AbortController().signal,
       staging: fakeStaging(),
       pace: { size: () => 100, run: (work) => work() },
-      fillIndex: async () => {},
       mergeIndex: async () => {},
       freeBytes: () => needed,
       onProgress: () => {},
