@@ -16,7 +16,7 @@ import {
   registersOf,
 } from "./import/published.ts";
 import { BadInput, fileDay } from "./import/read-file.ts";
-import { Interrupted, registerFormats, formatNames, runImport } from "./import/run-import.ts";
+import { Interrupted, isDiskFull, registerFormats, formatNames, runImport } from "./import/run-import.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
 import { coveredInWords, reportInWords } from "./import/report.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
@@ -182,18 +182,11 @@ const expected = [BadInput, FetchFailed, Interrupted];
 function explain(error: unknown): number {
   if (error instanceof Error && expected.some((kind) => error instanceof kind))
     console.error(error.message);
-  else if (isDiskFull(error)) {
+  else if (isDiskFull(error))
     console.error("The disk is full. Free some space and run the same command again to finish.");
-  } else throw error;
+  else throw error;
   return error instanceof Interrupted ? 130 : 1;
 }
-
-const isDiskFull = (error: unknown): boolean =>
-  error instanceof Error &&
-  (/SQLITE_FULL|ENOSPC|disk is full/i.test(
-    `${"code" in error ? String(error.code) : ""} ${error.message}`,
-  ) ||
-    isDiskFull(error.cause));
 
 /** Shows the first malformed rows; the others are only counted. */
 function firstOnes(): (problem: string) => void {

@@ -145,10 +145,14 @@ function stage(run: Run): Promise<Result<null, StageFailure>> {
     : stageRows(source.register, source.read(), run);
 }
 
-function diskShortage({ store, staging, freeBytes }: Run) {
+/** Free bytes that an import of what is staged may need. */
+export const bytesNeeded = (staging: Staging): number => {
   const { bytes } = staging.size();
-  const needed = bytes * growth + Math.min(bytes * logGrowth, logBytesMax);
-  const free = freeBytes();
+  return bytes * growth + Math.min(bytes * logGrowth, logBytesMax);
+};
+
+function diskShortage({ store, staging, freeBytes }: Run) {
+  const [needed, free] = [bytesNeeded(staging), freeBytes()];
   return store.embedded && free < needed ? { needed, free } : null;
 }
 

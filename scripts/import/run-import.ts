@@ -9,6 +9,7 @@ import {
   type MappingTables,
 } from "#content/register/cause-mapping.ts";
 import {
+  bytesNeeded,
   type ImportFailure,
   type ImportInput,
   importRegister,
@@ -61,16 +62,18 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const startedMs = performance.now();
   const { store, clock, signal, dataDir, onProgress, onCovered, onSkipped } = request;
   const { files, marks } = await unreadOf(request);
-  const staging = openStaging(dataDir);
+  let staging: ReturnType<typeof openStaging> | null = null;
+  const freeBytes = () => {
+    const { bavail, bsize } = statfsSync(dataDir);
+    return bavail * bsize;
+  };
   try {
+    staging = openStaging(dataDir);
     const world: ImportWorld = {
       ...{ store, clock, signal, staging, onProgress, onCovered },
       pace: startPace(),
       mergeIndex: () => mergeIndex(store),
-      freeBytes: () => {
-        const { bavail, bsize } = statfsSync(dataDir);
-        return bavail * bsize;
-      },
+      freeBytes,
       onSkipped: ({ file, line, problem }) => onSkipped(new BadInput(file, line, problem).message),
     };
     const source = sourceOf({ ...request, files });
@@ -80,8 +83,11 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     imported.value.known = request.files.length - files.length;
     imported.value.seconds = (performance.now() - startedMs) / 1_000;
     return imported.value;
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    throw new BadInput(dataDir, null, shortOf(staging === null ? 0 : bytesNeeded(staging), freeBytes()));
   } finally {
-    staging.close();
+    staging?.close();
   }
 }
 
@@ -151,7 +157,18 @@ async function* rowsOf(
 }
 
 const n = (count: number): string => count.toLocaleString("en");
-const mega = (size: number): string => `${n(Math.ceil(size / 2 ** 20))} MB`;
+const giga = (size: number): string => `${(Math.ceil(size / 1e7) / 100).toFixed(2)} GB`;
+
+/** How much disk an import lacks: something is always missing where it got full. */
+const shortOf = (needed: number, free: number): string =>
+  `the disk is too full: about ${giga(Math.max(needed - free, 1e7))} are missing (${giga(free)} of ${giga(needed)} are free). Free that much and run the same command again`;
+
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (/SQLITE_FULL|ENOSPC|disk is full/i.test(
+    `${"code" in error ? String(error.code) : ""} ${error.message}`,
+  ) ||
+    isDiskFull(error.cause));
 
 /** What went wrong, in words for an operator. */
 function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Error {
@@ -178,8 +195,7 @@ function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Err
     return refused(failure.file, problem);
   }
   if (failure.kind === "disk_too_small") {
-    const problem = `${mega(failure.needed)} of free disk space are needed, ${mega(failure.free)} are there`;
-    return refused(dataDir, problem);
+    return refused(dataDir, shortOf(failure.needed, failure.free));
   }
   if (failure.kind === "unknown_parts") {
     const [unknown, known] = [failure.unknown, failure.known].map((parts) => parts.join(", "));

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
+import { registerFile } from "#test/support/importing.ts";
 import { freePort, runScript, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -136,6 +137,23 @@ test.skipIf(!hasDisk)(
     expect(lines.length).toBeLessThan(8);
     truncateSync(filler);
     await untilReadyIs(200);
+  },
+  240_000,
+);
+
+test.skipIf(!hasDisk)(
+  "an import on a full disk says how much is missing, and goes in once there is room",
+  async () => {
+    const words = ["irs-bmf", "--as-of", "2026-05-12", registerFile("eo_aa.csv")];
+    const importing = () => runScript("import", words, { ALMONER_DATA_DIR: folder });
+    fill(0);
+    const refused = await importing();
+    expect(refused.out + refused.err).toMatch(
+      /the disk is too full: about \d+\.\d\d GB are missing/,
+    );
+    truncateSync(filler);
+    const taken = await importing();
+    expect(taken.out).toMatch(/added +7/);
   },
   240_000,
 );
