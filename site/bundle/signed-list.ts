@@ -25,7 +25,7 @@ type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 const filesPerShardMax = 1_000;
 
 /** How many digits of its path's SHA-256 tell in which shard a file is listed: 2 to 4, more where there are more files. */
-const shardDigits = (files: number, perShard: number): number =>
+const shardDigits = (files: number, perShard = filesPerShardMax): number =>
   [2, 3].find((digits) => files <= 16 ** digits * perShard) ?? 4;
 
 /** The names of the lists below one, in its order: 256 in the root, named "", and 16 in each that has lists. */
@@ -46,6 +46,7 @@ type Asked = {
   own: readonly NewFile[];
   gone?: readonly string[];
   perShard?: number;
+  digits?: number;
 };
 
 /**
@@ -59,7 +60,7 @@ export function draftManifest(
   asked: Asked,
 ): { files: NewFile[]; removed: string[]; root: UnissuedList; release: number } {
   const { manifest, blobs } = parts;
-  const { full, perShard = filesPerShardMax } = asked;
+  const { full, perShard } = asked;
   const known = full ? [] : knownShards(parts);
   const { current_release, listed_release } = manifest.state();
   // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
@@ -68,22 +69,20 @@ export function draftManifest(
   const { current_release: release } = manifest.state();
   const overlay = [...overlaySince(manifest, since, asked)];
   const changed = overlay.map(([path, file]) => ({ path, file, hash: digestOf(path) }));
-  const digits = shardDigits(spool?.count(changed) ?? totalsOf(known).files, perShard);
+  const counted = spool?.count() ?? totalsOf(known).files;
+  const { digits = shardDigits(counted, perShard) } = asked;
   const writer = shardWriter(blobs, digits, spool?.read);
   const shards = writer.listsBelow("", known, changed);
   spool?.close();
   const root = { ...totalsOf(shards), shards };
+  const right = shardDigits(root.files, perShard);
+  if (writer.isLost() || right !== digits) {
+    return draftManifest(parts, { ...asked, full: true, digits: right });
+  }
   const { files } = writer;
-  if (spool !== null) return { files, removed: otherShards(manifest, files), root, release };
-  return writer.isLost() || shardDigits(root.files, perShard) !== digits
-    ? draftManifest(parts, { ...asked, full: true })
-    : { files, removed: [], root, release };
-}
-
-function otherShards(manifest: Manifest, files: readonly NewFile[]): string[] {
   const written = new Set(files.map(({ path }) => path));
-  const held = manifest.under(shardsFolder).map(({ path }) => path);
-  return held.filter((path) => !written.has(path));
+  const held = spool === null ? [] : manifest.under(shardsFolder).map(({ path }) => path);
+  return { files, removed: held.filter((path) => !written.has(path)), root, release };
 }
 
 /** Writes the shards that changes are in. `readAll`: where entries come from when nothing older counts. */
@@ -212,17 +211,9 @@ function spoolShards({ manifest }: ManifestParts) {
   const reading = spool.query<ManifestEntry, [string, string]>(
     "SELECT path, sha256, size FROM files WHERE hash >= ? AND hash < ?",
   );
-  const finding = spool.query<{ n: number }, [string, string]>(
-    "SELECT count(*) AS n FROM files WHERE hash = ? AND path = ?",
-  );
+  const counting = spool.query<{ n: number }, []>("SELECT count(*) AS n FROM files");
   return {
-    /** How many there are once these changed. */
-    count: (changed: readonly Changed[]): number => {
-      const all = spool.query<{ n: number }, []>("SELECT count(*) AS n FROM files").get()?.n ?? 0;
-      const less = changed.map((one) => finding.get(one.hash, one.path)?.n ?? 0);
-      const more = changed.filter(({ file }) => file !== null).length;
-      return all + more - less.reduce((sum, n) => sum + n, 0);
-    },
+    count: (): number => counting.get()?.n ?? 0,
     read: (shard: string): ManifestEntry[] => reading.all(shard, `${shard}g`),
     close: () => {
       spool.close();
