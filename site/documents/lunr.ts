@@ -39,7 +39,7 @@ export const lunr = oneByOne<Pick<Source, "store">>(
  * With more nonprofits there are no indexes of words, but names by their beginnings (standing.ts): Pagefind is made for tens of
  * thousands of pages (pagefind.app), and makes one index of all; a cause in lunr would be a hundred files.
  */
-export const indexedMax = 50_000;
+const indexedMax = 50_000;
 export const hasManyProfiles = async (store: Queryable): Promise<boolean> =>
   (await countInList(store, "all")) > indexedMax;
 
