@@ -37,7 +37,7 @@ import {
 } from "./submission-store.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { keptAnswerBytes } from "#content/operation/stored-bytes.ts";
-import { type Plan, planned, statementsOf } from "#content/operation/plan.ts";
+import { type Plan, planned } from "#content/operation/plan.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { Statement } from "#content/store/statement.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -143,7 +143,7 @@ export async function decideEnrichment(
   const outcome: Result<Done, StoringFailure> = "failure" in plan ? plan : plan.outcome;
   if (!outcome.ok) return { statements: [], answer: () => outcome };
   const { value } = outcome;
-  const writes = statementsOf(plan);
+  const writes = "failure" in plan ? [] : plan.writes.filter((write) => "sql" in write);
   // Looked up, and not kept with the outcome: they may be a hundred times as long as what was sent.
   const looking = value.items.map(({ field, any_rejected = true }) =>
     any_rejected ? priorRejections({ ...value, field }) : null,
@@ -227,10 +227,7 @@ async function planItems(
 /** Which statements give an outcome its numbers as they insert: ids of items, and the newest change; null: it is known. */
 type Numbers = { ids: { item: number; at: number }[]; changedAt: number | null };
 
-const givenBy = (result: ResultSet | undefined): number => {
-  assert(typeof result?.lastInsertRowid === "bigint", "what is inserted gets a number");
-  return Number(result.lastInsertRowid);
-};
+const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowid);
 
 /** An outcome with the numbers that its statements were given. */
 function numbered(done: Done, { ids, changedAt }: Numbers, results: readonly ResultSet[]): Done {

@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import type { SQL } from "drizzle-orm";
 import type { Result } from "#content/contract/base/result.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
@@ -27,13 +26,6 @@ export const planned = <Value = never, Failure = never>(
   outcome: Result<Value, Failure>,
   ...writes: readonly Write[]
 ): Plan<Value, Failure> => ({ outcome, writes });
-
-/** The writes of a plan of statements alone. */
-export const statementsOf = (plan: Plan<unknown, unknown>): Statement[] =>
-  ("failure" in plan ? [] : plan.writes).map((write) => {
-    assert("sql" in write, "the audit log is sealed in a transaction");
-    return write;
-  });
 
 /** The same plan with one write more, unless it refuses. */
 export const withWrite = <Value, Failure>(

@@ -21,7 +21,7 @@ type Waiting = {
   decide: Decide<unknown>;
   settle: (outcome: Outcome) => void;
 };
-type Outcome = { value: unknown } | { error: unknown } | typeof overtaken;
+type Outcome = { answer: () => unknown } | { error: unknown } | typeof overtaken;
 /** Others wrote, since it was read, what a decision had read. */
 const overtaken = { overtaken: true } as const;
 
@@ -32,6 +32,7 @@ const turnsBeforeBatch = 2;
 const tries = { triesMax: 20, firstMs: 2, waitMaxMs: 100 } as const;
 
 type Batcher = (one: Omit<Waiting, "settle">) => Promise<Outcome>;
+type CarryOut = (store: Store, batch: readonly Waiting[]) => Promise<Outcome[]>;
 const batchers = new WeakMap<Store, Batcher>();
 
 /**
@@ -55,7 +56,7 @@ export async function batchedWrite<Value>(
   if ("overtaken" in outcome) outcome = await retry(once, (one) => "overtaken" in one, tries);
   if ("overtaken" in outcome) throw new StoreBusy("others write the same again and again");
   if ("error" in outcome) throw outcome.error;
-  return outcome.value as Value;
+  return outcome.answer() as Value;
 }
 
 /** The same for statements that need nothing read. */
@@ -95,13 +96,13 @@ function openBatcher(store: Store): Batcher {
   const nextBatch = (): Waiting[] => {
     if (store.embedded) return waiting.splice(0, batchSizeMax);
     const taken = new Set<string>();
-    const [batch, others]: [Waiting[], Waiting[]] = [[], []];
-    for (const one of waiting) {
-      const fits = batch.length < batchSizeMax && !one.subjects.some((each) => taken.has(each));
-      (fits ? batch : others).push(one);
-      for (const each of one.subjects) taken.add(each);
-    }
-    waiting = others;
+    const fits = waiting.map(({ subjects }) => {
+      const isFree = !subjects.some((each) => taken.has(each));
+      for (const each of subjects) taken.add(each);
+      return isFree;
+    });
+    const batch = waiting.filter((_, at) => fits[at]).slice(0, batchSizeMax);
+    waiting = waiting.filter((one) => !batch.includes(one));
     return batch;
   };
 
@@ -124,48 +125,31 @@ function openBatcher(store: Store): Batcher {
 }
 
 /** In a transaction, one after another. */
-const carryOutInside = (store: Store, batch: readonly Waiting[]): Promise<Outcome[]> =>
+const carryOutInside: CarryOut = (store, batch) =>
   store.write(async (tx) => {
     const outcomes: Outcome[] = [];
-    for (const { decide } of batch) outcomes.push({ value: await carriedOut(tx, decide) });
+    for (const { decide } of batch) {
+      const value = await carriedOut(tx, decide);
+      outcomes.push({ answer: () => value });
+    }
     return outcomes;
   });
 
-/**
- * All read at once, then all written at once, unless something that any of them read was changed between: then all are
- * overtaken.
- */
-async function carryOutAcross(store: Store, batch: readonly Waiting[]): Promise<Outcome[]> {
+/** All read at once, then all written at once; all are overtaken when something that any of them read was changed between. */
+const carryOutAcross: CarryOut = async (store, batch) => {
   const { store: reader, guards } = gatherReads(store);
   const decisions = await Promise.all(batch.map(({ decide }) => decide(reader)));
   const statements = decisions.flatMap((one) => one.statements);
-  const results = statements.length === 0 ? [] : await guarded(store, guards, statements);
-  if (results === null) return batch.map(() => overtaken);
-  return decisions.map((one) => {
-    const own = results.splice(0, one.statements.length);
-    return answered(() => one.answer(own));
-  });
-}
-
-/** Does statements in a batch with guards; null, and nothing is done, where a guard failed. */
-async function guarded(
-  store: Store,
-  guards: readonly Statement[],
-  statements: readonly Statement[],
-): Promise<ResultSet[] | null> {
   try {
-    return (await store.batch([...guards, ...statements])).slice(guards.length);
+    const all = statements.length === 0 ? [] : await store.batch([...guards, ...statements]);
+    const results = all.slice(guards.length);
+    return decisions.map((one) => {
+      const own = results.splice(0, one.statements.length);
+      return { answer: () => one.answer(own) };
+    });
   } catch (error) {
-    if (error instanceof LibsqlBatchError && error.statementIndex < guards.length) return null;
+    const isGuard = error instanceof LibsqlBatchError && error.statementIndex < guards.length;
+    if (isGuard) return batch.map(() => overtaken);
     throw error;
   }
-}
-
-/** It is stored: what fails now is this one's alone. */
-function answered(answer: () => unknown): Outcome {
-  try {
-    return { value: answer() };
-  } catch (error) {
-    return { error };
-  }
-}
+};

@@ -105,7 +105,6 @@ function openStream(path: string) {
     if (type === "batch") return ok({ result: batch(asked.batch?.steps ?? []) });
     if (type === "store_sql") texts.set(asked.sql_id ?? -1, asked.sql ?? "");
     if (type === "sequence") database.exec(textOf(asked));
-    if (type === "get_autocommit") return ok({ is_autocommit: !database.inTransaction });
     if (type === "close") {
       closed = true;
       database.close();

@@ -445,13 +445,11 @@ describe("batched writes", () => {
 
   test("that arrive together share a transaction, a failing one fails alone", async () => {
     const run = (at: number) =>
-      batchedWrite(service.store, [], async () => ({
-        statements: [{ sql: insertSql, args: [`batch-${at}`] }],
-        answer: () => {
-          if (at === 7) throw new Error("a bug");
-          return at * 2;
-        },
-      }));
+      batchedWrite(service.store, [], async () => {
+        if (at === 7) throw new Error("a bug");
+        const statements = [{ sql: insertSql, args: [`batch-${at}`] }];
+        return { statements, answer: () => at * 2 };
+      });
     const settled = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => run(at)));
     expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(1);
     expect(settled[7]).toMatchObject({ status: "rejected" });
