@@ -69,7 +69,7 @@ const command = wordedCommand("start", {
     const localChain = await starting;
     const config = { ...given, solanaRpcUrls: nodesOf(given, localChain) };
     const secrets = await openSecrets(config, store, systemClock(), log);
-    if (args.publisher) publisher = startPublisher((message) => log.warn(message));
+    publisher = startPublisher(args.publisher, (message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle, () =>
       publisher?.send("damaged"),
     );
@@ -98,10 +98,10 @@ const command = wordedCommand("start", {
       example: await firstSlug(store),
       localChain: localChain?.url ?? null,
     });
-    void publisher?.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
+    void publisher.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
     leave();
-    await Promise.all([listening.stop({ drainMs: config.drainMs }), publisher?.stop()]);
+    await Promise.all([listening.stop({ drainMs: config.drainMs }), publisher.stop()]);
     await service.close();
     await localChain?.stop();
     reader.close();
@@ -114,21 +114,25 @@ const command = wordedCommand("start", {
 const nodesOf = ({ localChainPort, solanaRpcUrls }: Config, localChain: RunningChain | null) =>
   localChain === null ? (localChainPort === null ? solanaRpcUrls : []) : [localChain.url];
 
+const noPublisher = { send: () => {}, ready: new Promise(() => {}), stop: async () => {} };
+
 /**
- * Keeps the publisher running beside the service. One that dies is started again and catches up by itself. Ready once
- * the first release is there to be served.
+ * Keeps the publisher running beside the service, unless another process publishes. One that dies is started again and
+ * catches up by itself. Ready once the first release is there to be served.
  */
-const startPublisher = (onTrouble: (message: string) => void) =>
-  superviseChild<{ release: number }>({
-    script: join(import.meta.dirname, "publish.ts"),
-    args: () => ["--watch"],
-    // The commit of a million files takes tens of seconds, in which it says nothing.
-    silentMaxMs: 120_000,
-    onEnd: ({ cause, againInMs }) =>
-      onTrouble(
-        `The publisher ended (${cause}) and is started again in ${againInMs / 1_000} s. What is published goes on being served.`,
-      ),
-  });
+const startPublisher = (isOurs: boolean, onTrouble: (message: string) => void) =>
+  isOurs
+    ? superviseChild<{ release: number }>({
+        script: join(import.meta.dirname, "publish.ts"),
+        args: () => ["--watch"],
+        // The commit of a million files takes tens of seconds, in which it says nothing.
+        silentMaxMs: 120_000,
+        onEnd: ({ cause, againInMs }) =>
+          onTrouble(
+            `The publisher ended (${cause}) and is started again in ${againInMs / 1_000} s. What is published goes on being served.`,
+          ),
+      })
+    : noPublisher;
 
 /** Prints the addresses worth opening, and once the directory is whole, says so. */
 function showAddresses(

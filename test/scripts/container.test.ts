@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -10,7 +9,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -109,23 +108,26 @@ test.skipIf(caddy === null)("Caddy takes its file, and asks the service at its p
   expect(out).toContain(`"upstreams":[{"dial":"service:${stepsOf("EXPOSE")[0]}"}]`);
 });
 
-test("the image holds what service and publisher need", async () => {
-  for (const { instruction, rest } of steps) {
-    if (instruction === "COPY") {
-      const [from, to] = [rest.split(" ").slice(0, -1), rest.split(" ").at(-1) ?? ""];
-      for (const source of from) {
-        const place = to === "./" ? join(fresh, source) : join(fresh, to);
-        mkdirSync(dirname(place), { recursive: true });
-        cpSync(join(root, source), place, { recursive: true });
-      }
-    } else if (rest.startsWith("npm ci"))
-      symlinkSync(join(root, "node_modules"), join(fresh, "node_modules"));
-    else if (instruction === "RUN") {
-      // The image has its user "node"; here the folder is ours.
-      const words = rest.replace("-o node -g node ", "").replaceAll("/var/lib", `${fresh}/var`);
-      expect(await runProgram(["sh", "-c", words])).toMatchObject({ code: 0, err: "" });
+async function doStep(instruction: string, rest: string): Promise<void> {
+  if (instruction === "COPY") {
+    const [sources, to] = [rest.split(" ").slice(0, -1), rest.split(" ").at(-1) ?? ""];
+    for (const source of sources) {
+      const place = to === "./" ? join(fresh, source) : join(fresh, to);
+      cpSync(join(root, source), place, { recursive: true });
     }
   }
+  if (instruction !== "RUN") return;
+  if (rest.startsWith("npm ci"))
+    symlinkSync(join(root, "node_modules"), join(fresh, "node_modules"));
+  else {
+    // The image has its user "node"; here the folder is ours.
+    const words = rest.replace("-o node -g node ", "").replaceAll("/var/lib", `${fresh}/var`);
+    expect(await runProgram(["sh", "-c", words])).toMatchObject({ code: 0, err: "" });
+  }
+}
+
+test("the image holds what service and publisher need", async () => {
+  for (const { instruction, rest } of steps) await doStep(instruction, rest);
   const dataDir = join(fresh, "var/almoner");
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
   await putCompiledSite(dataDir);
