@@ -8,10 +8,14 @@ import { freePort, runScript, startService, untilAnswers } from "#test/support/p
 import { aNonprofit } from "#test/support/records.ts";
 
 let folder: string;
+const children: Bun.Subprocess[] = [];
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "almoner-standby-"));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const envOf = (machine: string, port = 0) => ({
   ALMONER_DATA_DIR: join(folder, machine),
@@ -41,6 +45,7 @@ test("a standby serves what the writer that was killed had acknowledged before i
   await store.write((tx) => saveNonprofits(tx, [saved], { origin: "test", now: new Date() }));
   store.close();
   const writer = startService(envOf("writer", writerPort));
+  children.push(writer);
   await untilAnswers(`http://127.0.0.1:${writerPort}/healthz`, writer);
   expect(await submit(writerPort, "agent-one")).toMatchObject(submissions("pending"));
   expect((await runScript("backup", [], envOf("writer"))).code).toBe(0);
@@ -52,6 +57,7 @@ test("a standby serves what the writer that was killed had acknowledged before i
   const restored = await runScript("restore", ["--from", from, "--no-publish"], envOf("standby"));
   expect(restored.err + restored.out).toContain("is restored");
   const standby = startService(envOf("standby", standbyPort));
+  children.push(standby);
   await untilAnswers(`http://127.0.0.1:${standbyPort}/healthz`, standby);
   const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
   process.stdout.write(`the standby answered after ${seconds} s\n`);
