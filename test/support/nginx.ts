@@ -19,7 +19,8 @@ export type TestNginx = {
 /** Debian's nginx with site/delivery/edge/nginx.conf, over a folder and in front of a service. */
 export async function startNginx(options: {
   root: string;
-  servicePort: number;
+  /** Of the service, or of several. */
+  servicePort: number | readonly number[];
   /** Listens with a certificate of its own making, as the example does. */
   tls?: boolean;
 }): Promise<TestNginx> {
@@ -34,7 +35,13 @@ export async function startNginx(options: {
     ["pid /run/nginx.pid;", `pid ${folder}/nginx.pid;`],
     ["error_log /var/log/nginx/error.log warn;", `error_log ${folder}/error.log warn;`],
     ["access_log /var/log/nginx/almoner.log combined;", "access_log off;"],
-    ["server 127.0.0.1:8080;", `server 127.0.0.1:${options.servicePort};`],
+    [
+      "server 127.0.0.1:8080;",
+      [options.servicePort]
+        .flat()
+        .map((one) => `server 127.0.0.1:${one};`)
+        .join(" "),
+    ],
     ["listen 80 default_server;", `listen 127.0.0.1:${plainPort};`],
     ["listen 443 ssl default_server;", `listen 127.0.0.1:${port}${tls ? " ssl" : ""};`],
     ["/etc/ssl/almoner/fullchain.pem", `${folder}/cert.pem`],

@@ -56,17 +56,17 @@ export async function aService(
     ALMONER_CHAIN_PORT: "0",
     ...options.env,
   });
-  const store =
-    options.context?.store ?? (await openStore({ url: config.databaseUrl, synchronous: "OFF" }));
-  const clock = options.context?.clock ?? (() => testNow);
+  const given = options.context ?? {};
+  const store = given.store ?? (await openStore({ url: config.databaseUrl, synchronous: "OFF" }));
+  const clock = given.clock ?? (() => testNow);
   const secrets = loadSecrets(config);
-  const log = options.context?.log ?? {
+  const log = given.log ?? {
     info: () => {},
     warn: () => {},
     error: () => {},
     debug: () => {},
   };
-  const watch = options.context?.watch ?? watchChanges(store);
+  const watch = given.watch ?? watchChanges(store);
   const context: Context = {
     store,
     clock,
@@ -82,12 +82,12 @@ export async function aService(
       threads: 0,
     }),
     curated: openCurated(store, watch, config.recommendationPhase),
-    chain: options.context?.chain ?? (await openDonationChain(config, { secrets, log, clock })),
+    chain: given.chain ?? (await openDonationChain(config, { secrets, log, clock })),
     recommendationLog: logRecommendations(store, () => {}, {
       keptDays: config.recommendationLogDays,
     }),
     activity: countActivity(store, clock),
-    ...options.context,
+    ...given,
   };
   const add = (...records: NonprofitRecord[]) =>
     store.write((tx) =>
