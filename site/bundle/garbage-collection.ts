@@ -98,9 +98,15 @@ export function openCompaction(context: CompactionContext): () => boolean {
   };
 }
 
-/** Removes old segments and files of which nothing is named; answers which of the others are to be copied. */
-function removeDead({ manifest: { db }, blobs, clock }: CompactionContext): number[] {
-  const oldBeforeMs = clock().getTime() - youngMs;
+/**
+ * Removes segments and files of which nothing is named, once they are so old; answers which of the others are to be copied.
+ * With 0 what a build that failed has left goes at once, and what another job has made and not published is made again.
+ */
+export function removeDead(
+  { manifest: { db }, blobs, clock }: CompactionContext,
+  olderThanMs = youngMs,
+): number[] {
+  const oldBeforeMs = clock().getTime() - olderThanMs;
   const living = db.query<{ live: number }, [number]>("SELECT live FROM packs WHERE pack = ?");
   const naming = db.query<{ pack: number }, [Uint8Array]>(
     "SELECT pack FROM blobs WHERE digest = ?",

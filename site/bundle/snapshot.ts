@@ -47,5 +47,6 @@ export async function joinSnapshot(blobs: Blobs, parts: readonly NewFile[]): Pro
 /** Reads what the bundle's files of /data are; null before they are made first. */
 export const dataPackageIn = (manifest: Manifest, blobs: Blobs) => (): DataPackage | null => {
   const file = manifest.find(feedPaths.dataPackage);
-  return file && blobs.has(file.digest) ? JSON.parse(blobs.read(file.digest).toString()) : null;
+  const content = file && blobs.find(file.digest);
+  return content && JSON.parse(content.toString());
 };

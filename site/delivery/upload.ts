@@ -1,5 +1,4 @@
 import { eachAtMost } from "#content/runtime/concurrency.ts";
-import { codeOf } from "#content/store/busy.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
@@ -11,7 +10,7 @@ import type { ObjectStore, UploadFailure, UploadTarget } from "./upload-target.t
 
 export type UploadOptions = {
   manifest: Manifest;
-  blobs: Pick<Blobs, "read">;
+  blobs: Pick<Blobs, "find">;
   target: UploadTarget;
   /** Files on their way at once. */
   concurrency?: number;
@@ -124,7 +123,7 @@ async function bring(
   return null;
 }
 
-/** Publishing may have replaced the planned content, and its blob may be gone: then the newer content serves. */
+/** Publishing may have replaced the planned content, which may be gone: then the newer content serves. */
 function contentOf(
   { blobs, manifest }: UploadOptions,
   path: string,
@@ -132,13 +131,10 @@ function contentOf(
 ): { digest: string; body: Uint8Array<ArrayBuffer> } | null {
   for (const digest of [planned, manifest.find(path)?.digest]) {
     if (digest === undefined) return null;
-    try {
-      return { digest, body: new Uint8Array(blobs.read(digest)) };
-    } catch (error) {
-      if (digest !== planned || codeOf(error) !== "ENOENT") throw error;
-    }
+    const body = blobs.find(digest);
+    if (body !== null) return { digest, body };
   }
-  return null;
+  throw new Error(`the content of ${path} is gone or damaged`);
 }
 
 /** Our digests are SHA-256, so the store can check what it received against the signature. */

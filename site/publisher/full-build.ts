@@ -1,11 +1,12 @@
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
+import { removeDead } from "#site/bundle/garbage-collection.ts";
 import { exportInSlices } from "#site/bundle/export-release.ts";
 import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
 import { renderInWorkers } from "./background-worker.ts";
-import type { PublisherContext } from "./context.ts";
+import type { PublisherContext, RenderedBatch } from "./context.ts";
 import type { FeedJob } from "./feed-job.ts";
 import { publishChanges } from "./list-job.ts";
 
@@ -92,13 +93,20 @@ async function buildDocuments(
   async function* batches() {
     for (const kind of kinds) yield* kind.all(source);
   }
-  await renderInWorkers({ settings: context.workers, processes, signal }, batches(), (batch) => {
+  const onResult = (batch: RenderedBatch) => {
     next.add(batch.files);
     failed.push(...batch.failed);
     repaired.push(...batch.repaired);
     documents += batch.keys;
     onProgress?.(documents);
-  });
+  };
+  try {
+    await renderInWorkers({ settings: context.workers, processes, signal }, batches(), onResult);
+  } catch (error) {
+    // On a full disk the next attempt, and all else, needs the room.
+    removeDead(context, 0);
+    throw error;
+  }
   // What came meanwhile is rendered in some files: published by itself it is newer than the build, and no difference.
   const waiting = first ? 0 : await catchUp(context);
   const files = next.count();

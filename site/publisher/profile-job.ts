@@ -67,7 +67,8 @@ async function staleKeys(
 /** Who stands in the published list of profiles that want help; null when there is none. */
 function needsSlugs({ manifest, blobs }: PublisherContext): ReadonlySet<string> | null {
   const file = manifest.find(needsPath);
-  if (file === null || !blobs.has(file.digest)) return null;
-  const { nonprofits } = JSON.parse(blobs.read(file.digest).toString()) as Needs;
+  const content = file && blobs.find(file.digest);
+  if (content === null) return null;
+  const { nonprofits } = JSON.parse(content.toString()) as Needs;
   return new Set(nonprofits.map(({ slug }) => slug));
 }

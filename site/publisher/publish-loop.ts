@@ -1,4 +1,5 @@
 import { isDamaged } from "#content/runtime/files.ts";
+import { statfsSync } from "node:fs";
 import { codeOf } from "#content/store/busy.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
@@ -173,13 +174,12 @@ export async function runPublishLoop(
 }
 
 /** Logs why publishing fails: the same reason once a minute, however often it is tried again. */
-function failureTeller({ log }: PublisherContext): (error: unknown) => void {
+function failureTeller({ log, manifest }: PublisherContext): (error: unknown) => void {
   let last = { reason: "", atMs: 0 };
   return (error) => {
-    const full = codeOf(error) === "ENOSPC" || codeOf(error) === "SQLITE_FULL";
-    const event = full
-      ? "the disk is full: the release before goes on serving, publishing is tried again"
-      : "publishing failed and is tried again";
+    // A worker's error has come as text.
+    const full = /ENOSPC|SQLITE_FULL/.test(`${codeOf(error)} ${String(error)}`);
+    const event = full ? fullDisk(manifest) : "publishing failed and is tried again";
     const reason = `${event} ${error instanceof Error ? error.message : String(error)}`;
     const nowMs = performance.now();
     if (reason === last.reason && nowMs - last.atMs < sameFailureEveryMs) return;
@@ -187,6 +187,19 @@ function failureTeller({ log }: PublisherContext): (error: unknown) => void {
     log(event, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   };
 }
+
+/** A full build may write as much again as the bundle has, and the manifest with it. */
+function fullDisk({ db, folder }: PublisherContext["manifest"]): string {
+  const { bavail, bsize } = statfsSync(folder);
+  const { live } = db
+    .query<{ live: number }, []>("SELECT total(live) AS live FROM packs")
+    .get() ?? { live: 0 };
+  const gb = Math.max(live * 2 - bavail * bsize, leastMissingBytes) / 1e9;
+  return `the disk is full: free about ${gb.toFixed(1)} GB. The release before goes on serving, publishing is tried again`;
+}
+
+/** Below this a service says that it is not ready. */
+const leastMissingBytes = 100_000_000;
 
 /** Tells releases apart, and a release that other web servers show already from one that they do not. */
 function shownBy({ manifest }: PublisherContext): string {
