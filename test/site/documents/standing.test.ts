@@ -221,18 +221,22 @@ describe("with too many profiles for indexes of words", () => {
     ...Array.from({ length: 700 }, (_, at) => `Friends of the Library ${at + 2}`),
     ...Array.from({ length: 40 }, (_, at) => `Well ${at}`),
   ];
-  /** A store that counts as a large one. */
-  const aLargeStore = async () => {
-    store = await openStore({ url: ":memory:" });
-    const saves = names.map((name) => ({
+  const saveAll = async (added: readonly string[]) => {
+    const saves = added.map((name) => ({
       before: null,
       after: aNonprofit({ name, slug: slugOf(name), city: "Oslo", country_code: "NO" }),
     }));
     const context = { origin: "test", now: new Date(0) };
-    await store.write((tx) => saveNonprofits(tx, saves, context));
-    await store.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
+    await store?.write((tx) => saveNonprofits(tx, saves, context));
+    await store?.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
+  };
+  /** A store that counts as a large one. */
+  const aLargeStore = async () => {
+    store = await openStore({ url: ":memory:" });
+    await saveAll(names);
     return store;
   };
+
   test("each name is found by its beginning, in two small files", async () => {
     const files = await filesOf(await aLargeStore());
     const fetched = spyOn(globalThis, "fetch").mockImplementation(((path: string) => {
@@ -262,32 +266,31 @@ describe("with too many profiles for indexes of words", () => {
 
   test("a change renews one file, and those that come and go are as made anew", async () => {
     const large = await aLargeStore();
-    const before = await filesOf(large);
-    const stale = await staleStanding(large, [changed("well-7")], [...before.keys()]);
-    expect(stale).toEqual(["standing NAME-w"]);
-    const gone = ["friends-of-the-library-5", "friends-of-the-library-99"];
-    await large.raw.execute(
-      "UPDATE nonprofits SET status = 'withdrawn', slug = slug || '-x' WHERE id BETWEEN 2 AND 300",
-    );
-    await large.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
-    const after = new Map(before);
-    const touched = gone.map((slug) => changed(slug));
-    for (const key of await staleStanding(large, touched, [...before.keys()])) {
-      for (const { path, body } of await standing.render([key], { store: large })) {
-        if (body === null) after.delete(path);
-        else after.set(path, String(body));
+    const held = new Map(await filesOf(large));
+    const follow = async (changes: Change[]) => {
+      const keys = await staleStanding(large, changes, [...held.keys()]);
+      for (const { path, body } of await standing.render(keys, { store: large })) {
+        if (body === null) held.delete(path);
+        else held.set(path, String(body));
       }
-    }
-    expect(Object.fromEntries(after)).toEqual(Object.fromEntries(await filesOf(large)));
+      expect(Object.fromEntries(held)).toEqual(Object.fromEntries(await filesOf(large)));
+      return keys;
+    };
+    await large.raw.execute("UPDATE nonprofits SET status = 'withdrawn' WHERE slug = 'well-7'");
+    expect(await follow([changed("well-7", "withdrawn")])).toEqual(["standing NAME-w"]);
+    expect(held.get("standing/NAME/w.json")).not.toContain("well-7");
+    // So many wells that their file is split.
+    const added = Array.from({ length: 600 }, (_, at) => `Well ${at + 100}`);
+    await saveAll(added);
+    await follow(
+      added.map((name, at) => ({ ...changed(slugOf(name), "added"), nonprofit_id: at })),
+    );
+    expect(held.has("standing/NAME/w.json")).toBe(false);
+    expect(held.has("standing/NAME/well-1.json")).toBe(true);
     // With fewer profiles there are indexes of words again.
     await large.raw.execute("UPDATE list_totals SET members = 400 WHERE list = 'all'");
-    for (const key of await staleStanding(large, [changed("well-7")], [...after.keys()])) {
-      for (const { path, body } of await standing.render([key], { store: large })) {
-        if (body === null) after.delete(path);
-        else after.set(path, String(body));
-      }
-    }
-    expect([...after.keys()]).toEqual(["standing/index.json"]);
+    await follow([changed("well-8")]);
+    expect([...held.keys()]).toEqual(["standing/index.json"]);
   });
 });
 
