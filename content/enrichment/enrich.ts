@@ -131,7 +131,7 @@ export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
 /** What may be read and written by two requests: a profile, and an agent's Idempotency-Key. */
 export const subjectsOf = ({ slug, idempotencyKey, request }: EnrichJob): string[] => [
   slug,
-  ...(idempotencyKey === null ? [] : [`${request.agent_id} ${idempotencyKey}`]),
+  `${request.agent_id} ${idempotencyKey ?? slug}`,
 ];
 
 /** What stores all submissions of a request, or none of it. */
@@ -233,11 +233,8 @@ const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowi
 function numbered(done: Done, { ids, changedAt }: Numbers, results: readonly ResultSet[]): Done {
   const given = new Map(ids.map(({ item, at }) => [item, givenBy(results[at])]));
   const items = done.items.map((one, item) => ({ ...one, id: given.get(item) ?? one.id }));
-  return {
-    ...done,
-    items,
-    sequence: changedAt === null ? done.sequence : givenBy(results[changedAt]),
-  };
+  const sequence = changedAt === null ? done.sequence : givenBy(results[changedAt]);
+  return { ...done, items, sequence };
 }
 
 /** The same in SQL, right after the statements: what they inserted last has the highest numbers. */

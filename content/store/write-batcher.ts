@@ -31,9 +31,8 @@ const turnsBeforeBatch = 2;
 /** Someone else's decision was carried out at each of these tries. */
 const tries = { triesMax: 20, firstMs: 2, waitMaxMs: 100 } as const;
 
-type Batcher = (one: Omit<Waiting, "settle">) => Promise<Outcome>;
 type CarryOut = (store: Store, batch: readonly Waiting[]) => Promise<Outcome[]>;
-const batchers = new WeakMap<Store, Batcher>();
+const batchers = new WeakMap<Store, ReturnType<typeof openBatcher>>();
 
 /**
  * Has something decided of what the store holds and carries it out, all or nothing, and answers once that is on disk. What is
@@ -74,7 +73,7 @@ export async function carriedOut<Value>(
   return answer(results);
 }
 
-function openBatcher(store: Store): Batcher {
+function openBatcher(store: Store) {
   let waiting: Waiting[] = [];
   let draining = false;
   const carryOutAll = store.embedded ? carryOutInside : carryOutAcross;
@@ -96,12 +95,12 @@ function openBatcher(store: Store): Batcher {
   const nextBatch = (): Waiting[] => {
     if (store.embedded) return waiting.splice(0, batchSizeMax);
     const taken = new Set<string>();
-    const fits = waiting.map(({ subjects }) => {
+    const free = waiting.filter(({ subjects }) => {
       const isFree = !subjects.some((each) => taken.has(each));
       for (const each of subjects) taken.add(each);
       return isFree;
     });
-    const batch = waiting.filter((_, at) => fits[at]).slice(0, batchSizeMax);
+    const batch = free.slice(0, batchSizeMax);
     waiting = waiting.filter((one) => !batch.includes(one));
     return batch;
   };
@@ -117,8 +116,8 @@ function openBatcher(store: Store): Batcher {
     draining = false;
   };
 
-  return (one) =>
-    new Promise((settle) => {
+  return (one: Omit<Waiting, "settle">) =>
+    new Promise<Outcome>((settle) => {
       waiting.push({ ...one, settle });
       if (!draining) void drain();
     });
