@@ -1,8 +1,9 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
-import { openStore } from "#content/store/open.ts";
+import { openStore, type Store } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { openManifest } from "#site/bundle/manifest.ts";
 import { startNginx } from "#test/support/nginx.ts";
 import { freePort } from "#test/support/processes.ts";
 import { figure, quantile, runBench } from "./support/harness.ts";
@@ -51,6 +52,26 @@ async function until(what: string, met: () => Promise<boolean>, waitMs = 120_000
   }
 }
 
+/** Where a value can go live, with one. */
+async function emptyFields(
+  store: Store,
+): Promise<{ slug: string; field: string; value: string }[]> {
+  const empty = [];
+  for (const [field, value] of Object.entries(fields)) {
+    const sql = `SELECT slug FROM nonprofits WHERE ${field} IS NULL ORDER BY id`;
+    for (const slug of await column(store, sql)) empty.push({ slug, field, value });
+  }
+  return empty;
+}
+
+/** How many submissions of each agent of this bench, which sends one, are stored. */
+async function storedByAgent(store: Store): Promise<Map<string, number>> {
+  const stored = new Map<string, number>();
+  const sql = "SELECT agent_id FROM submissions WHERE agent_id LIKE 'cluster-%'";
+  for (const agent of await column(store, sql)) stored.set(agent, (stored.get(agent) ?? 0) + 1);
+  return stored;
+}
+
 await runBench({
   name: "cluster",
   description:
@@ -73,11 +94,7 @@ await runBench({
     await seedDirectory(store, { profiles, seedNumber: 1 });
     const slugs = await column(store, "SELECT slug FROM nonprofits ORDER BY id");
 
-    const empty: { slug: string; field: string; value: string }[] = [];
-    for (const [field, value] of Object.entries(fields)) {
-      const sql = `SELECT slug FROM nonprofits WHERE ${field} IS NULL ORDER BY id`;
-      for (const slug of await column(store, sql)) empty.push({ slug, field, value });
-    }
+    const empty = await emptyFields(store);
 
     const ports: number[] = [];
     const settings = (at: number): Record<string, string> => ({
@@ -108,8 +125,8 @@ await runBench({
       await until(service.name, isUp(ports[at] ?? 0));
     }
     publisher.start();
-    const file = Bun.file(join(folder, "public", "nonprofits", `${slugs[0]}.html`));
-    await until("the first release", () => file.exists());
+    const manifest = openManifest(join(folder, "data-0", "bundle"));
+    await until("the first release", async () => manifest.state().current_release > 0);
     const nginx = await startNginx({ root: join(folder, "public"), servicePort: ports });
 
     const seen = {
@@ -121,6 +138,7 @@ await runBench({
       shown: 0,
       stale: 0,
       last: "",
+      lastRead: "",
     };
     const acknowledged: string[] = [];
     const waitsMs: number[] = [];
@@ -179,7 +197,10 @@ await runBench({
         const path = at % 2 === 0 ? `/nonprofits/${slug}` : `/api/nonprofits/${slug}`;
         const answer = await fetch(nginx.origin + path, { headers: newClient() }).catch(() => null);
         seen.reads += 1;
-        if (answer?.status !== 200) seen.failedReads += 1;
+        if (answer?.status !== 200) {
+          seen.failedReads += 1;
+          seen.lastRead = `${path}: ${answer?.status ?? "no answer"}`;
+        }
         await answer?.arrayBuffer();
         await Bun.sleep(20);
       }
@@ -196,7 +217,7 @@ await runBench({
       victim.start();
       await until(`a write after ${victim.name}`, async () => seen.writes > before);
       console.error(
-        `kill ${kill + 1}: ${victim.name}, written again after ${Math.round(performance.now() - killedMs)} ms; ${seen.writes} writes, ${seen.retries} sent again, ${seen.failedReads} of ${seen.reads} reads failed`,
+        `kill ${kill + 1}: ${victim.name}, written again after ${Math.round(performance.now() - killedMs)} ms; ${seen.writes} writes, ${seen.retries} sent again, ${seen.failedReads} of ${seen.reads} reads failed ${seen.lastRead}`,
       );
     }
     await Bun.sleep(seconds * 1_000);
@@ -204,13 +225,7 @@ await runBench({
     await Promise.all(running);
     if (seen.odd > 0) console.error(`the last odd refusal: ${seen.last}`);
 
-    const stored = new Map<string, number>();
-    for (const agent of await column(
-      store,
-      "SELECT agent_id FROM submissions WHERE agent_id LIKE 'cluster-%'",
-    )) {
-      stored.set(agent, (stored.get(agent) ?? 0) + 1);
-    }
+    const stored = await storedByAgent(store);
     const doubled = [...stored].filter(([, count]) => count > 1).map(([agent]) => agent);
     const newest = Number((await column(store, "SELECT max(sequence) FROM changes"))[0]);
     const [changed = ""] = await column(
@@ -226,6 +241,7 @@ await runBench({
     await nginx.close();
     for (const one of [publisher, ...services]) await one.stop();
     store.close();
+    manifest.close();
     await database.stop();
     return {
       title: `${kills} kills of ${parts.length} processes, ${newest} changes`,
