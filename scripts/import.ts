@@ -72,7 +72,7 @@ const command = wordedCommand("import", {
       synchronous: "NORMAL",
       oneConnection: true,
       // Returns go to few pages, one after the other.
-      writeCacheMb: asked.format === irs990Xml.name ? 16 : 48,
+      writeCacheMb: asked.format === irs990Xml.name ? 16 : 32,
     });
     if (asked["into-sample"] !== true) await refuseMixing(store, config.dataDir, files);
     const progress = followProgress();

@@ -210,7 +210,7 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
 }
 
 /** Large enough to cost little each, small enough for memory. */
-const organisationsAtOnce = 500;
+const organisationsAtOnce = 250;
 
 /**
  * Applies all rows to a store without profiles that no one else uses, in one transaction: the store has all of them then, or

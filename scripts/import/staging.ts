@@ -24,7 +24,7 @@ function openNameless(dataDir: string): Database {
 }
 
 /** Letters of rows that are taken before memory is collected: by itself it would grow by a hundred megabytes. */
-const takenMax = 2 ** 22;
+const takenMax = 2 ** 20;
 
 /** Rows that were read and checked: memory stays small, and the store untouched until all is well. */
 export function openStaging(dataDir: string): Staging & { close(): void } {
