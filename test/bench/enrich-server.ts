@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
@@ -47,6 +47,9 @@ await runBench({
       for (const [at, origin] of origins.entries()) {
         const data = join(folder, `service-${at}`);
         mkdirSync(data);
+        // They are one directory, with one signing key.
+        const secrets = join(folder, "service-0", "secrets");
+        if (at > 0) cpSync(secrets, join(data, "secrets"), { recursive: true });
         const env = {
           ALMONER_DATA_DIR: data,
           ALMONER_DATABASE_URL: url,
