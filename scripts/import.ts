@@ -16,7 +16,13 @@ import {
   registersOf,
 } from "./import/published.ts";
 import { BadInput, fileDay } from "./import/read-file.ts";
-import { Interrupted, isDiskFull, registerFormats, formatNames, runImport } from "./import/run-import.ts";
+import {
+  Interrupted,
+  isDiskFull,
+  registerFormats,
+  formatNames,
+  runImport,
+} from "./import/run-import.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
 import { coveredInWords, reportInWords } from "./import/report.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";

@@ -213,11 +213,13 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
   const alone = async <Value>(work: (tx: WriteTransaction) => Promise<Value>) => {
     assertInPlace();
     if (!(await takeFile(writer))) return null;
-    return runWrite(writer, work).finally(async () => {
+    try {
+      return await runWrite(writer, work);
+    } finally {
       await prepareWriter();
       await openLog();
       files = storeFiles(address);
-    });
+    }
   };
   return {
     db: drizzle(reader),

@@ -85,7 +85,11 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     return imported.value;
   } catch (error) {
     if (!isDiskFull(error)) throw error;
-    throw new BadInput(dataDir, null, shortOf(staging === null ? 0 : bytesNeeded(staging), freeBytes()));
+    throw new BadInput(
+      dataDir,
+      null,
+      shortOf(staging === null ? 0 : bytesNeeded(staging), freeBytes()),
+    );
   } finally {
     staging?.close();
   }

@@ -91,18 +91,24 @@ export async function adoptUploads(
   const adopting = db.query(
     "INSERT INTO uploads (target, path, digest, rules, uploaded_at) VALUES (?, ?, ?, ?, 0)",
   );
-  const { shards } = JSON.parse(Buffer.from(list.value).toString()) as BundleManifest;
   const rules = own?.rules ?? currentRules;
+  for await (const files of listedAt(target, list.value)) {
+    db.transaction(() => {
+      for (const { path, sha256 } of files) adopting.run(name, path, sha256, rules);
+    })();
+  }
+}
+
+/** What a signed list says is in a bucket, shard by shard; one of a newer list, which never came, vouches for nothing. */
+async function* listedAt(target: Pick<ObjectStore, "get">, list: Uint8Array) {
+  const { shards } = JSON.parse(Buffer.from(list).toString()) as BundleManifest;
   for (let next = shards.pop(); next !== undefined; next = shards.pop()) {
     const shard = await target.get(next.path);
-    // One of a newer list, which never came, vouches for nothing: its files are uploaded again.
     if (!shard.ok || digestOf(shard.value) !== next.sha256) continue;
     const text = Buffer.from(shard.value).toString();
     const { files = [], parts = [] } = JSON.parse(text) as ManifestShard;
     shards.push(...parts);
-    db.transaction(() => {
-      for (const { path, sha256 } of [...files, next]) adopting.run(name, path, sha256, rules);
-    })();
+    yield [...files, next];
   }
 }
 
