@@ -62,11 +62,16 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
   let writing: { pack: number; file: number; end: number } | null = null;
   const packs = () =>
     readdirSync(folder).flatMap((name) => Number(/^(\d{6,})\.pack$/.exec(name)?.[1] ?? []));
+  const sync = () => {
+    if (writing !== null) fdatasyncSync(writing.file);
+  };
   const stop = () => {
     if (writing !== null) closeSync(writing.file);
     writing = null;
   };
   const begin = () => {
+    // Nobody can bring the full one onto the disk afterwards.
+    sync();
     stop();
     for (let pack = Math.max(newest(), ...packs()) + 1; ; pack++) {
       try {
@@ -98,9 +103,7 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
       return { pack: into.pack, start, length: record.length };
     },
     /** Brings what this process has written onto the disk. */
-    sync: (): void => {
-      if (writing !== null) fdatasyncSync(writing.file);
-    },
+    sync,
     /** At most so many bytes of a segment; null when it is gone. */
     read: ({ pack, start, length }: Location): Buffer<ArrayBuffer> | null => {
       try {

@@ -39,6 +39,7 @@ const outside: readonly [begins: RegExp, reason: string][] = [
     /^(?:wget|mv|rm -r|sed|xargs|rclone) /,
     "fetches a copy of another directory and swaps it in: test/scripts/verify.test.ts runs wget",
   ],
+  [/^litestream /, "a program that neither npm nor Debian has"],
   [/^(useradd|install|systemctl|systemd-run|apt-get|cp|cd|varnishd) /, "sets up a server, as root"],
 ];
 
