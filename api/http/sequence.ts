@@ -37,13 +37,13 @@ type Waiting = {
   waitForPublication?: (sequence: number) => Promise<unknown>;
 };
 
-/** Names the newest change in an answer that does not name its own; what was changed here just now is looked for first. */
+/** Names the newest change in a 200 that does not name its own; what was changed here just now is looked for first. */
 export async function nameSequence(
   watch: Watch,
   response: Response,
   { changed }: { changed: boolean },
 ) {
-  if (!response.ok || response.headers.has(sequenceHeader)) return;
+  if (response.status !== 200 || response.headers.has(sequenceHeader)) return;
   if (changed || watch.sequence() < 0) await watch.refresh().catch(() => undefined);
   response.headers.set(sequenceHeader, String(Math.max(0, watch.sequence())));
 }

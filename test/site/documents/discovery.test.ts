@@ -323,7 +323,7 @@ describe("a profile as markdown", () => {
   test("is linked from its page", async () => {
     const { $ } = await site.page(profileKey(1));
     expect($('link[rel="alternate"][type="text/markdown"]').attr("href")).toBe(
-      `${siteBaseUrl}/nonprofits/rich.md`,
+      "/nonprofits/rich.md",
     );
   });
 
