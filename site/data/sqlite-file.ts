@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { Database } from "bun:sqlite";
 import about from "#content/editorial/data-package.json";
 import { detailFields, type Field, flatValue, type Row, schemaOf } from "./detail-fields.ts";
-import { detailsIn, pack } from "./table-files.ts";
+import { type Line, pack } from "./table-files.ts";
 
 /** Goes up when a query of today would fail. */
 const version = 1;
@@ -13,10 +13,10 @@ type Table = { name: string; keys: Field[]; fields: Field[]; rows: number };
 type AddRow = (key: readonly (number | string)[], row: Row) => void;
 
 /**
- * Writes the details of a packed file as a packed SQLite file: items stand in tables of their own, other lists and objects
+ * Writes details as a packed SQLite file: items stand in tables of their own, other lists and objects
  * are JSON. Leaves `${to}-plain` behind. Equal details give equal bytes from one version of SQLite. Answers the schemas.
  */
-export async function writeSqlite(from: string, to: string) {
+export async function writeSqlite(from: AsyncIterable<Line>, to: string) {
   const tables = await fillDatabase(from, `${to}-plain`);
   await pack(createReadStream(`${to}-plain`), to);
   return {
@@ -27,7 +27,7 @@ export async function writeSqlite(from: string, to: string) {
   };
 }
 
-async function fillDatabase(from: string, file: string): Promise<Table[]> {
+async function fillDatabase(from: AsyncIterable<Line>, file: string): Promise<Table[]> {
   using db = new Database(file, { create: true, strict: true });
   // Half of a file is thrown away: nothing is kept to go back to. Bun's SQLite refuses OFF.
   db.run(
@@ -37,7 +37,7 @@ async function fillDatabase(from: string, file: string): Promise<Table[]> {
   const tables: Table[] = [];
   const fields = detailFields.filter(({ name }) => name !== "id");
   const add = openTable(db, tables, { name: "nonprofits", keys: [keyOf("id")], fields });
-  for await (const detail of detailsIn(from)) add([Number(detail["id"])], detail);
+  for await (const { detail } of from) add([Number(detail["id"])], detail);
   for (const index of about.indexes) db.run(`CREATE ${index}`);
   db.run("COMMIT");
   return tables;

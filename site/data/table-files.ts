@@ -28,31 +28,33 @@ export async function* linesIn(file: string): AsyncGenerator<string> {
   }
 }
 
-/** The details of such a file, as who reads their JSON has them. */
-export async function* detailsIn<Detail = Row>(file: string): AsyncGenerator<Detail> {
-  for await (const line of linesIn(file)) yield JSON.parse(line) as Detail;
+/** A detail, as who reads its JSON has it, and that JSON. */
+export type Line<Detail = Row> = { line: string; detail: Detail };
+
+export async function* detailsIn<Detail = Row>(file: string): AsyncGenerator<Line<Detail>> {
+  for await (const line of linesIn(file)) yield { line, detail: JSON.parse(line) as Detail };
 }
 
 /** Packs what is read. Node's gzip header holds no time: equal content gives equal bytes. */
 export const pack = (from: AsyncIterable<string | Uint8Array>, to: string): Promise<void> =>
   pipeline(from, createGzip({ level: 6 }), createWriteStream(to));
 
-/** Writes the details of a file as CSV, one line each; both are packed. Answers the schema. */
-export async function writeCsv(from: string, to: string) {
+/** Writes details as packed CSV, one line each. Answers the schema. */
+export async function writeCsv(from: AsyncIterable<Line>, to: string) {
   async function* text() {
     yield csvLine(csvFields.map(({ name }) => name));
-    for await (const detail of detailsIn(from)) yield csvRow(detail);
+    for await (const { detail } of from) yield csvRow(detail);
   }
   await pack(text(), to);
   return schemaOf(csvFields);
 }
 
 /** Rows and characters of JSON in a row group at most: these are in memory. */
-const groupMax = { rows: 5_000, characters: 16_000_000 };
+const groupMax = { rows: 5_000, characters: 6_000_000 };
 const { text: asText, ...types } = about.types.parquet;
 
-/** Writes the details of a packed file as Parquet. Answers the schema. */
-export async function writeParquet(from: string, to: string) {
+/** Writes details as Parquet. Answers the schema. */
+export async function writeParquet(from: AsyncIterable<Line>, to: string) {
   const columns = detailFields.map(({ name, kind }) => ({
     name,
     repetition_type: "OPTIONAL",
@@ -73,8 +75,8 @@ export async function writeParquet(from: string, to: string) {
     await parquet.write({ columnData, rowGroupSize: groupMax.rows });
     [rows, characters] = [[], 0];
   };
-  for await (const line of linesIn(from)) {
-    rows.push(JSON.parse(line) as Row);
+  for await (const { line, detail } of from) {
+    rows.push(detail);
     characters += line.length;
     if (rows.length >= groupMax.rows || characters >= groupMax.characters) await flush();
   }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
-import { makeData } from "#site/data/make-data.ts";
+import { type DataFile, makeData } from "#site/data/make-data.ts";
 import { type IndexTask, makeIndexes } from "#site/search/make-indexes.ts";
 import type {
   BackgroundWork,
@@ -31,7 +31,7 @@ const script = join(import.meta.dirname, "background-worker-entry.ts");
  */
 function openWorker(
   settings: WorkerSettings,
-  options: Pick<ChildOptions<WorkerMessage>, "runtimeOptions" | "nice"> = {},
+  options: Pick<ChildOptions<WorkerMessage>, "runtimeOptions" | "nice" | "env"> = {},
 ): Worker {
   let child: Child | null = null;
   let ready = Promise.withResolvers<void>();
@@ -95,7 +95,8 @@ function openWorker(
     makeLists: (job) => run("makeLists", job),
     draftFeed: (job) => run("draftFeed", job),
     makeIndexes: (job) => run("makeIndexes", job),
-    makeData: (splitAbove) => run("makeData", splitAbove),
+    makeData: () => run("makeData", undefined),
+    writeDataFile: (task) => run("writeDataFile", task),
     renderBatch: (keys) => run("renderBatch", keys),
     close,
   };
@@ -111,7 +112,7 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
   const data = openWorker(settings, { ...behind, nice: 19 });
   return {
     ...shared,
-    makeData: (splitAbove) => data.makeData(splitAbove),
+    makeData: () => data.makeData(),
     close: () => [shared, data].forEach(({ close }) => close()),
     makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
       // Pagefind leaves much memory behind. Readers wait for lists and feed, and no one waits for indexes.
@@ -132,38 +133,69 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
 /** Background work where no one waits for another thing: in a command or a test. */
 export const workHere = (
   context: Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">,
+  workers: WorkerSettings,
 ): BackgroundWork => ({
   makeLists: (job) => makeLists(context, job),
   draftFeed: (job) => draftFeed(context, job),
   makeIndexes: (job) => makeIndexes({ ...context, store: context.source.store }, job),
-  makeData: (splitAbove) => makeData({ ...context, baseUrl: context.source.baseUrl }, splitAbove),
+  makeData: () =>
+    makeData(
+      { ...context, baseUrl: workers.baseUrl },
+      {
+        writeLarge: async (tasks) => {
+          const files: DataFile[] = [];
+          await inWorkers({ settings: workers }, tasks.entries(), async (worker, [at, task]) => {
+            files[at] = await worker.writeDataFile(task);
+          });
+          return files;
+        },
+      },
+    ),
   close: () => {},
 });
+
+/** The engine lets garbage lie by the memory that a machine has: as on one of 1 GB it holds a third less, as fast. */
+const frugal = { ...process.env, BUN_JSC_forceRAMSize: String(2 ** 30) };
 
 /** A process has its next batch at hand while it renders one. */
 const batchesAhead = 2;
 
-/** Renders all batches in several processes; throws when one of them dies or fails, and starts no further batch then. */
-export async function renderInWorkers(
-  {
-    settings,
-    processes,
-    signal,
-  }: { settings: WorkerSettings; processes: number; signal?: AbortSignal | undefined },
+/** Renders all batches in several processes. */
+export const renderInWorkers = (
+  pool: Omit<Pool, "ahead">,
   batches: AsyncGenerator<DocumentKey[]>,
   onResult: (result: RenderedBatch) => void,
+): Promise<void> =>
+  inWorkers({ ...pool, ahead: batchesAhead }, batches, async (worker, keys) =>
+    onResult(await worker.renderBatch(keys)),
+  );
+
+type Pool = {
+  settings: WorkerSettings;
+  /** How many; default 2. */
+  processes?: number | undefined;
+  /** How much each is given at once; default 1. */
+  ahead?: number;
+  signal?: AbortSignal | undefined;
+};
+
+/** Does work on each item in one of several processes; throws when one of them dies or fails, and starts no further work then. */
+async function inWorkers<Item>(
+  { settings, processes = 2, ahead = 1, signal }: Pool,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (worker: Worker, item: Item) => Promise<void>,
 ): Promise<void> {
-  const workers = Array.from({ length: processes }, () => openWorker(settings));
+  const workers = Array.from({ length: processes }, () => openWorker(settings, { env: frugal }));
   const closeAll = () => {
     for (const worker of workers) worker.close();
   };
   signal?.addEventListener("abort", closeAll);
   try {
-    const free = Array.from({ length: batchesAhead }, () => workers).flat();
-    await eachAtMost(free.length, batches, async (keys) => {
+    const free = Array.from({ length: ahead }, () => workers).flat();
+    await eachAtMost(free.length, items, async (item) => {
       const worker = free.pop();
-      if (worker === undefined) throw new Error("more batches than workers");
-      onResult(await worker.renderBatch(keys));
+      if (worker === undefined) throw new Error("more work than workers");
+      await work(worker, item);
       free.push(worker);
     });
   } finally {

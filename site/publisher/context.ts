@@ -3,7 +3,7 @@ import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
-import type { MadeData } from "#site/data/make-data.ts";
+import type { DataFile, DataTask, MadeData } from "#site/data/make-data.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
 import type { IndexTask, MadeIndexes } from "#site/search/make-indexes.ts";
 
@@ -36,7 +36,8 @@ export type SlowTasks = {
   makeLists(job: ListsTask): Promise<MadeLists>;
   draftFeed(job: FeedTask): Promise<FeedDraft>;
   makeIndexes(job: IndexTask): Promise<MadeIndexes>;
-  makeData(splitAbove?: number): Promise<MadeData>;
+  makeData(): Promise<MadeData>;
+  writeDataFile(task: DataTask): Promise<DataFile>;
   renderBatch(keys: DocumentKey[]): Promise<RenderedBatch>;
 };
 

@@ -75,7 +75,7 @@ export async function buildBundle(
  */
 async function buildDocuments(
   context: PublisherContext,
-  { processes = 2, onProgress, signal }: BuildOptions,
+  { processes, onProgress, signal }: BuildOptions,
 ): Promise<FullBuildOutcome> {
   const { manifest, source, kinds, clock, inputsDigest } = context;
   const startedAt = clock().getTime();

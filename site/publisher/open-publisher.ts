@@ -123,7 +123,7 @@ export async function openPublisher(settings: PublisherSettings) {
   const context: PublisherContext = {
     ...made,
     workers,
-    background: apart ? workApart(workers) : workHere(made),
+    background: apart ? workApart(workers) : workHere(made, workers),
     exported: publicDir === null ? null : openWebExport(publicDir, { precompress }),
     clock: systemClock,
     inputsDigest: digestOf(`${renderer.digest}\0${JSON.stringify(inputs)}`),

@@ -1,19 +1,22 @@
 /** Numbers, and what holds no beginning of a formula. */
 const isPlain = /^(?:[+-]?\d[\d.,]*|[^=+\-@＝＋－＠]*)$/;
-/** Where a cell begins, or may begin, and what would make it a formula. Each run is read once, however long it is. */
-const beginnings = /([\s",;]+|^)([=+\-@＝＋－＠]?)/gu;
+/** What makes a formula of a cell, or of a part of it, that begins with it. */
+const marks = /(?<=^|[\s",;])[=+\-@＝＋－＠]/gu;
+const isSeparator = /[\s",;]/;
 
 /**
  * A cell in which an apostrophe stands before what a spreadsheet would take for the beginning of a formula, be it the cell's
  * own or, where another delimiter is read, that of a part of it. Numbers stay as they are.
  */
 function csvCell(text: string, delimiter: string): string {
-  const splits = (run: string) => /[,;\t\r\n]/.test(run.replaceAll(delimiter, ""));
+  const begins = (at: number) => {
+    let start = at;
+    while (isSeparator.test(text[start - 1] ?? "")) start--;
+    return start === 0 || /[,;\t\r\n]/.test(text.slice(start, at).replaceAll(delimiter, ""));
+  };
   const safe = isPlain.test(text)
     ? text
-    : text.replace(beginnings, (whole, run: string, mark: string, at: number) =>
-        mark !== "" && (at === 0 || splits(run)) ? `${run}'${mark}` : whole,
-      );
+    : text.replace(marks, (mark, at: number) => (begins(at) ? `'${mark}` : mark));
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -325,7 +325,7 @@ describe("SQLite", () => {
 });
 
 test("a larger directory has files by country and register, too, with the profiles of each", async () => {
-  const split = await makeData({ ...bundle, baseUrl }, 500);
+  const split = await makeData({ ...bundle, baseUrl }, { splitAbove: 500 });
   const sliced = split.dataPackage.resources.slice(4);
   expect(sliced.map(({ path, title }) => [path, title])).toEqual([
     ["countries/us.csv.gz", "United States"],
