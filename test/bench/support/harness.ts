@@ -111,10 +111,24 @@ export async function cpuMs(pid: number): Promise<number> {
 }
 
 /** The most memory that a process held at once, in MB. */
-export async function peakMemoryMb(pid: number): Promise<number> {
+export async function peakMemoryMb(pid: number | string): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`).text();
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
+
+/** The same of those processes that this one started, and these, which held most. */
+async function peakOfChildren(pid: number | string): Promise<number> {
+  const children = await Bun.file(`/proc/${pid}/task/${pid}/children`).text();
+  const peaks = children
+    .split(" ")
+    .filter(Boolean)
+    .flatMap((child) => [peakMemoryMb(child), peakOfChildren(child)]);
+  const known = await Promise.all(peaks.map((peak) => peak.catch(() => 0)));
+  return Math.max(0, ...known.filter((mb) => mb > 0));
+}
+
+/** How often it is looked at what processes hold: of one that ends between two looks, what it held in the end is not known. */
+const lookEveryMs = 50;
 
 /** MB that a process has written to the disk so far, with those of its children that have ended. */
 export async function writtenMb(pid: number | string): Promise<number> {
@@ -135,15 +149,23 @@ export async function timed(words: string[], env: Record<string, string> = {}) {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  // What the kernel tells of an ended process counts what its parent held when it started it.
+  let peakMb = 0;
+  const note = (mb: number) => (peakMb = Math.max(peakMb, mb));
+  const look = setInterval(() => {
+    peakOfChildren(child.pid).then(note, () => {});
+  }, lookEveryMs);
   const read = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
   const [out = "", said = ""] = await Promise.all(read);
-  if ((await child.exited) !== 0) throw new Error(`${words.join(" ")} failed: ${said.slice(-500)}`);
+  const code = await child.exited;
+  clearInterval(look);
+  if (code !== 0) throw new Error(`${words.join(" ")} failed: ${said.slice(-500)}`);
   const used = child.resourceUsage();
   return {
     out,
     seconds: (performance.now() - startedMs) / 1_000,
     cpuSeconds: Number(used?.cpuTime.total) / 1e6,
-    peakMb: Number(used?.maxRSS) / 2 ** 20,
+    peakMb,
     writtenMb: writtenIn(said),
   };
 }
