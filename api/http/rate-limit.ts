@@ -70,40 +70,14 @@ const hit = (windows: readonly Window[], clients: Counter["clients"], count = 1)
   count,
 });
 
-export type Limits = {
-  /** Counts a request of the client, unless its room to store is used up; null when nothing limits it. */
-  request(limit: LimitName, request: Request): Promise<Allowance | null>;
-  /**
-   * Gives back what a request with a payment was counted; one that is not `taken` counts toward asking instead. Null for
-   * a request without one, and where nothing limits it.
-   */
-  paid(request: Request, taken: boolean): Promise<Allowance | null>;
-  /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
-  agent(sender: string, submissions?: number): Promise<Allowance>;
-  /** Counts bytes that were stored, in the day of the client's network and in that of everyone. */
-  stored(room: Room, request: Request, bytes: number): void;
-  /**
-   * Counts a failed attempt to be an operator, for the client, under the name given and for all, unless one of them is full:
-   * then it is not allowed. 0 only looks. Answers the tightest; none remaining means: locked out.
-   */
-  adminFailures(request: Request, name: string, count: 0 | 1): Promise<Allowance>;
-  /** Counts a failed attempt for the audit log: how many an entry tells of now, those that this process left out with it; 0 for none. */
-  auditsFailures(): Promise<number>;
-  /** Whether this operator was let in from the client's network in the last 30 days; 1 remembers it. */
-  knowsOperator(request: Request, name: string, count: 0 | 1): Promise<boolean>;
-  /** Whether this process counts for itself, because what it shares the windows in cannot be reached. */
-  alone(): boolean;
-  /** Counts what was let through and is not counted yet. */
-  flush(): Promise<void>;
-  close(): void;
-};
+export type Limits = ReturnType<typeof openLimits>;
 
 /** The limits of a directory: in a file beside an embedded store, else in the store on its server. */
 export function openLimits(
   place: string | Store,
   { config, secrets, log }: { config: Config; secrets: Secrets; log: Log },
   clockMs?: () => number,
-): Limits {
+) {
   const windows = openLimitPlace(place, log, clockMs);
   const { now } = windows;
   const isFile = typeof place === "string";
@@ -157,7 +131,8 @@ export function openLimits(
     return window.limit === 0 ? null : hits > 0 ? take(counted) : ask({ ...counted, always: true });
   };
   return {
-    request: async (policy, request) => {
+    /** Counts a request of the client, unless its room to store is used up; null when nothing limits it. */
+    request: async (policy: LimitName, request: Request): Promise<Allowance | null> => {
       if (policy === "none") return null;
       const client = clientOf(request);
       if (policy === "read") {
@@ -176,16 +151,26 @@ export function openLimits(
       if (policy !== "bind") return take(hit([window], namesOf(client)));
       return take(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
-    paid: async (request, taken) => {
+    /**
+     * Gives back what a request with a payment was counted; one that is not `taken` counts toward asking instead. Null for
+     * a request without one, and where nothing limits it.
+     */
+    paid: async (request: Request, taken: boolean): Promise<Allowance | null> => {
       if (!bringsPayment(request)) return null;
       const client = clientOf(request);
       return taken ? countGiving("pay", client, -1) : countGiving("donate", client);
     },
-    agent: (sender, submissions = 1) => take(hit(agentWindows, [sender], submissions)),
-    stored: (room, request, bytes) => {
+    /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
+    agent: (sender: string, submissions = 1) => take(hit(agentWindows, [sender], submissions)),
+    /** Counts bytes that were stored, in the day of the client's network and in that of everyone. */
+    stored: (room: Room, request: Request, bytes: number): void => {
       if (config.storedPerDay > 0 && bytes > 0) storage.stored(room, storerOf(request), bytes);
     },
-    adminFailures: (request, name, count) => {
+    /**
+     * Counts a failed attempt to be an operator, for the client, under the name given and for all, unless one of them is full:
+     * then it is not allowed. 0 only looks. Answers the tightest; none remaining means: locked out.
+     */
+    adminFailures: (request: Request, name: string, count: 0 | 1): Promise<Allowance> => {
       const counters = [
         { window: failures.client, clients: namesOf(clientOf(request)) },
         { window: failures.all, clients: ["all"] },
@@ -193,21 +178,25 @@ export function openLimits(
       ];
       return ask({ counters, count });
     },
-    auditsFailures: async () => {
+    /** Counts a failed attempt for the audit log: how many an entry tells of now, those that this process left out with it; 0 for none. */
+    auditsFailures: async (): Promise<number> => {
       unaudited += 1;
       if (!(await ask(hit([auditedWindow], ["all"]))).allowed) return 0;
       const told = unaudited;
       unaudited = 0;
       return told;
     },
-    knowsOperator: async (request, name, count) => {
+    /** Whether this operator was let in from the client's network in the last 30 days; 1 remembers it. */
+    knowsOperator: async (request: Request, name: string, count: 0 | 1): Promise<boolean> => {
       const client = keyedHash(secrets.deskKey, `known ${name} ${clientOf(request)}`);
       const { remaining } = await ask(hit([knownWindow], [client], count));
       return remaining < knownWindow.limit;
     },
+    /** Whether this process counts for itself, because what it shares the windows in cannot be reached. */
     alone: windows.isAlone,
+    /** Counts what was let through and is not counted yet. */
     flush,
-    close: () => {
+    close: (): void => {
       // In a file it is counted at once.
       void flush();
       windows.close();

@@ -44,14 +44,7 @@ export const discoveryHits: ReadonlyMap<string, ActivityKind> = new Map([
   ["/.well-known/ai-plugin.json", "hit:ai_plugin"],
 ]);
 
-export type Activity = {
-  /** Counts one, or as many as given; kept in memory until the next flush. */
-  count(kind: ActivityKind, by?: number): void;
-  /** Writes what has been counted to the store. A failure keeps the counts for the next time, and throws. */
-  flush(): Promise<void>;
-  /** The counters as of now, with what is not flushed yet. The same object as long as nothing changed. */
-  counters(): Promise<Counters>;
-};
+export type Activity = ReturnType<typeof countActivity>;
 
 /** Counts of other processes are seen this late at most. */
 const reloadAfterMs = 1_000;
@@ -66,7 +59,7 @@ type Stored = {
 };
 
 /** Counters by hour without any personal data. The caller flushes, about every second and at shutdown. */
-export function countActivity(store: Store, clock: () => Date): Activity {
+export function countActivity(store: Store, clock: () => Date) {
   const pending = new Map<string, HourHits>();
   let stored: Stored | null = null;
   // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
@@ -92,13 +85,15 @@ export function countActivity(store: Store, clock: () => Date): Activity {
     return (stored = { counted, donations: given, committed, atMs, counters: null });
   };
   return {
-    count: (kind, by = 1) => {
+    /** Counts one, or as many as given; kept in memory until the next flush. */
+    count: (kind: ActivityKind, by = 1): void => {
       const hour = Math.floor(clock().getTime() / hourMs) * hourMs;
       const key = `${kind} ${hour}`;
       pending.set(key, { kind, hour, count: (pending.get(key)?.count ?? 0) + by });
       if (stored !== null) stored.counters = null;
     },
-    flush: () =>
+    /** Writes what has been counted to the store. A failure keeps the counts for the next time, and throws. */
+    flush: (): Promise<void> =>
       inTurn(async () => {
         if (pending.size === 0) return;
         const written = new Map(pending);
@@ -111,7 +106,8 @@ export function countActivity(store: Store, clock: () => Date): Activity {
         }
         stored = null;
       }),
-    counters: async () => {
+    /** The counters as of now, with what is not flushed yet. The same object as long as nothing changed. */
+    counters: async (): Promise<Counters> => {
       // A flush may have begun since, but it is not done: its counts are pending still.
       const known = current() ?? (await inTurn(reload));
       const waiting = [...pending.values()].map(({ kind, count }): Counted => ({

@@ -4,29 +4,20 @@ import type { Clock } from "#content/contract/base/time.ts";
 import type { Store } from "#content/store/open.ts";
 import { leases } from "#content/store/tables/operations.ts";
 
-/** Work that one process at a time does. */
-export type Lease = {
-  /** Takes the work, or keeps it: true as long as no one else holds it. Call it often: it asks the store when needed. */
-  hold(): Promise<boolean>;
-  /** Whether this process may go on, as far as it knows. */
-  isHeld(): boolean;
-  /** Gives the work back, so that another process need not wait. */
-  leave(): Promise<void>;
-};
-
-/** A holder that died loses the work `ms` after it renewed its lease, which it does after a third of that. */
-export function openLease(
-  store: Store,
-  clock: Clock,
-  { name, ms }: { name: string; ms: number },
-): Lease {
+/**
+ * Work that one process at a time does. A holder that died loses it `ms` after it renewed its lease, which it does after a
+ * third of that.
+ */
+export function openLease(store: Store, clock: Clock, { name, ms }: { name: string; ms: number }) {
   const holder = randomUUID();
   let heldUntilMs = 0;
   let renewAtMs = 0;
   const isHeld = () => clock().getTime() < heldUntilMs;
   return {
+    /** Whether this process may go on, as far as it knows. */
     isHeld,
-    hold: async () => {
+    /** Takes the work, or keeps it: true as long as no one else holds it. Call it often: it asks the store when needed. */
+    hold: async (): Promise<boolean> => {
       const nowMs = clock().getTime();
       if (nowMs < renewAtMs) return isHeld();
       const held = await take(store, { name, holder, nowMs, untilMs: nowMs + ms });
@@ -34,7 +25,8 @@ export function openLease(
       renewAtMs = held ? nowMs + ms / 3 : 0;
       return held;
     },
-    leave: async () => {
+    /** Gives the work back, so that another process need not wait. */
+    leave: async (): Promise<void> => {
       if (!isHeld()) return;
       heldUntilMs = 0;
       const mine = and(eq(leases.name, name), eq(leases.holder, holder));

@@ -2,20 +2,11 @@ import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import Database from "libsql";
 import { isStoreDamage, StoreDamaged, StoreLost } from "./busy.ts";
 
-/** The files that an embedded store is, by their inodes: its path may come to name others while it is in use. */
-export type StoreFiles = {
-  /** Throws StoreLost once the file or its log is not the one that was opened. Takes microseconds. */
-  checkPlace(): void;
-  /** Throws StoreDamaged once a process has noted damage. Takes microseconds. */
-  checkDamage(): void;
-  /** Whether the log alone is gone: what it held can still be brought into the file. */
-  lacksLog(): boolean;
-  /** Brings the log into the file and empties it, unless another process uses the store: then its last one does. */
-  leave(): void;
-};
-
-/** Remembers the files of a store whose log is open. One in memory has none. */
-export function storeFiles(path: string): StoreFiles {
+/**
+ * Remembers the files that an embedded store is, by their inodes, while its log is open: its path may come to name others
+ * while it is in use. One in memory has none.
+ */
+export function storeFiles(path: string) {
   if (path === ":memory:") {
     const nothing = () => {};
     return { checkPlace: nothing, checkDamage: nothing, lacksLog: () => false, leave: nothing };
@@ -25,19 +16,23 @@ export function storeFiles(path: string): StoreFiles {
   const [own, ownLog] = [inode(path), inode(log)];
   const isThere = () => inode(path) === own && inode(log) === ownLog;
   return {
+    /** Throws StoreLost once the file or its log is not the one that was opened. Takes microseconds. */
     checkPlace: () => {
       if (isThere()) return;
       throw new StoreLost(
         `${path} or its log was removed or replaced while it was in use: nothing is written from now on. Stop everything that uses this data folder, see to it that the right file is there (docs/operating.md, "The store was replaced"), and start again.`,
       );
     },
+    /** Throws StoreDamaged once a process has noted damage. Takes microseconds. */
     checkDamage: () => {
       if (!isDamageNoted(path)) return;
       throw new StoreDamaged(
         `${path} is damaged: nothing is written from now on. Stop everything that uses this data folder, move the folder away, and restore a backup with bun run restore (docs/operating.md, "When the store is damaged").`,
       );
     },
+    /** Whether the log alone is gone: what it held can still be brought into the file. */
     lacksLog: () => inode(path) === own && !existsSync(log),
+    /** Brings the log into the file and empties it, unless another process uses the store: then its last one does. */
     leave: () => {
       if (isThere()) emptyLog(path);
     },

@@ -92,13 +92,7 @@ export const form = ({ name, action, token, hidden = {}, fields, ...given }: For
 };
 
 /** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
-export type Form = {
-  /** A field, trimmed; "" when it is absent. */
-  readonly text: (name: string) => string;
-  readonly has: (name: string) => boolean;
-  /** What is ticked of the boxes `<name>.<what>`. */
-  readonly ticked: (name: string) => string[];
-};
+export type Form = Awaited<ReturnType<typeof formOf>>;
 
 export const typedText = (typed: Form | null, name: string, stored: string): string =>
   typed?.has(name) === true ? typed.text(name) : stored;
@@ -108,16 +102,18 @@ export const linesOf = (text: string): string[] =>
   text.split("\n").flatMap((line) => line.trim() || []);
 
 /** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
-export async function formOf(request: Request): Promise<Form> {
+export async function formOf(request: Request) {
   if (!isForm(request.headers.get("content-type"))) {
     const detail = "The desk takes forms as browsers send them.";
     throw new Refused({ status: 415, code: "no_form", detail });
   }
   const fields = await formFields(request);
   return {
-    text: (name) => fields.get(name) ?? "",
-    has: (name) => fields.has(name),
-    ticked: (name) =>
+    /** A field, trimmed; "" when it is absent. */
+    text: (name: string): string => fields.get(name) ?? "",
+    has: (name: string): boolean => fields.has(name),
+    /** What is ticked of the boxes `<name>.<what>`. */
+    ticked: (name: string): string[] =>
       [...fields.keys()].flatMap((one) =>
         one.startsWith(`${name}.`) ? one.slice(name.length + 1) : [],
       ),
