@@ -54,7 +54,7 @@ export type App = {
 };
 
 /** Every route. A new one is a route file of its capability and one line here. */
-const routesOf = (context: Context, askFor: AskFor, probes: Probes) =>
+const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof probeRoutes>[1]) =>
   new Elysia()
     .onParse({ as: "global" }, ({ request, contentType, path }) => {
       // The desk reads its forms itself; whatever is answered here keeps Elysia from reading them.
@@ -211,8 +211,6 @@ export function createApp(context: Context): App {
     },
   };
 }
-
-type Probes = Parameters<typeof probeRoutes>[1];
 
 /** The route that answered a request, as it is named in a table of routes: paths of clients would be labels without end. */
 const routeTaken = new WeakMap<Request, string>();

@@ -81,12 +81,9 @@ async function tryOnCopy({ databaseUrl }: Config, store: Store) {
   }
 }
 
-type Outcome = Plan & {
-  trial: Awaited<ReturnType<typeof tryOnCopy>> | null;
-  took_s: number | null;
-};
-
-function linesOf(outcome: Outcome): string[] {
+function linesOf(
+  outcome: Plan & { trial: Awaited<ReturnType<typeof tryOnCopy>> | null; took_s: number | null },
+): string[] {
   const { store, from, to, pending, room, trial, took_s } = outcome;
   const head = `${store}: tables of ${from === null ? "an earlier version" : `Almoner ${from}`}; this is ${to}.`;
   if (pending.length === 0) return [head, "Nothing is to be done: the tables are up to date."];

@@ -13,8 +13,6 @@ import { summariesById } from "#content/nonprofit/record-store.ts";
 
 /** Rows that are read and written at a time, and after how many what was left behind is collected. */
 const [rowsPerChunk, rowsPerCollection] = [500, 2_000];
-
-type Needed = Pick<Context, "store" | "limits" | "config">;
 type Asked = {
   format?: string | undefined;
   fields?: readonly string[] | undefined;
@@ -27,7 +25,7 @@ type Found = Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>;
  * `limit` behind the offset, unless the client has them. Throws Refused when the client may not read so much now.
  */
 export async function listFile(
-  { store, limits, config }: Needed,
+  { store, limits, config }: Pick<Context, "store" | "limits" | "config">,
   request: Request,
   { format = files.fileAccepted(request.headers.get("accept")) ?? "json", fields, offset }: Asked,
   item: z.ZodObject,

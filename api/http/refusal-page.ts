@@ -19,11 +19,9 @@ function asksForPage(request: Request): boolean {
   return sentByForm.test(headers.get("content-type") ?? "") && !ofOperators.test(path);
 }
 
-type Refusing = Drawing & { onTrouble: (error: unknown) => void };
-
 /** Every refusal passes here once, whatever refused: for a person it becomes a page. */
 export async function refusalForPeople(
-  { draw, onTrouble }: Refusing,
+  { draw, onTrouble }: Drawing & { onTrouble: (error: unknown) => void },
   response: Response,
   request: Request,
 ): Promise<Response> {

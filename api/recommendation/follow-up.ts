@@ -3,8 +3,6 @@ import { detached } from "#content/contract/operations/query.ts";
 import type { Context } from "#api/context.ts";
 import { recentHashes } from "#api/http/client.ts";
 
-type Needed = Pick<Context, "clock" | "secrets" | "recommendationLog">;
-
 /** A profile that was opened, or a donation for which payment requirements were asked. */
 export type Step = Pick<FollowUp, "action" | "slug"> &
   Partial<Pick<FollowUp, "form" | "intent_id">>;
@@ -15,7 +13,7 @@ export type Step = Pick<FollowUp, "action" | "slug"> &
  * another process than the one that recommended may be asked; a donation always is. Source: spec, "Events".
  */
 export function noteFollowUp(
-  { clock, secrets, recommendationLog }: Needed,
+  { clock, secrets, recommendationLog }: Pick<Context, "clock" | "secrets" | "recommendationLog">,
   request: Request,
   step: Step,
   { elsewhere = step.action === "donate" }: { elsewhere?: boolean } = {},

@@ -30,8 +30,6 @@ const shapes = {
   metrics: z.array(ImpactMetric).max(rowsMax),
 } satisfies Readonly<Record<FieldType, z.ZodType>>;
 
-type Shapes = { [Name in FieldName]: (typeof shapes)[(typeof fields)[Name]["type"]] };
-
 /** What an operator may set. Null empties a field; what is left out stays. A wallet comes from its organisation alone. */
 const ProfileFields = z.strictObject(
   Object.fromEntries(
@@ -39,7 +37,7 @@ const ProfileFields = z.strictObject(
       name,
       about === undefined ? shapes[type] : shapes[type].describe(about),
     ]),
-  ) as Shapes,
+  ) as { [Name in FieldName]: (typeof shapes)[(typeof fields)[Name]["type"]] },
 );
 /** The body of withdraw and restore. */
 export const ProfileReason = named("ProfileReason", { reason });

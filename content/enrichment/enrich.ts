@@ -70,8 +70,6 @@ export type EnrichWorld = ProposalWorld & {
   publication?: (() => { held: boolean }) | undefined;
 };
 
-export type EnrichCall = ProposalCall & { slug: string; body: EnrichmentBody };
-
 export type EnrichFailure =
   | ProposalRefusal
   | StoringFailure
@@ -84,7 +82,7 @@ export type EnrichFailure =
  */
 export async function enrich(
   world: EnrichWorld,
-  call: EnrichCall,
+  call: ProposalCall & { slug: string; body: EnrichmentBody },
 ): Promise<Result<EnrichmentAnswer, EnrichFailure>> {
   const read = readEnrichment(call.body, { thisYear: world.clock().getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_enrichment", errors: read.failure });

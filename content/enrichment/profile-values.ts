@@ -12,8 +12,6 @@ import { checkLine, checkValue, isLinkShortener, shortenedLink } from "./value.t
 type Read = Result<unknown, { message: string }>;
 type Reader = (value: never, thisYear: number) => Read;
 
-type FieldReader = (field: FieldName) => Reader;
-
 const likeAgents =
   (field: FieldName) =>
   (value: string, thisYear: number): Read => {
@@ -40,7 +38,7 @@ const rows =
 const asItIs = () => (value: unknown) => ok(value);
 
 /** Values of operators are held to what agents' are, so that no page has to expect anything else. */
-const readers: Readonly<Record<FieldType, FieldReader>> = {
+const readers: Readonly<Record<FieldType, (field: FieldName) => Reader>> = {
   name: () => (value: string) => {
     const wrong = checkLine("name", value);
     return wrong === null

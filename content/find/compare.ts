@@ -11,13 +11,11 @@ export type Compared = Pick<Comparison, "not_found"> & {
   records: NonprofitRecord[];
 };
 
-type World = { store: Queryable; search: { page: Search } };
-
 const mergesMax = 5;
 
 /** Finds what to compare; of a merged profile the one that it went into. What no profile is called comes with the nearest names. */
 export async function compare(
-  { store, search }: World,
+  { store, search }: { store: Queryable; search: { page: Search } },
   asked: readonly string[],
 ): Promise<Compared> {
   const records = new Map<number, NonprofitRecord>();

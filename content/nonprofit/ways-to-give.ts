@@ -15,8 +15,6 @@ export type GivingPlace = { baseUrl: string; givingLinks?: readonly GivingLink[]
 
 type OwnField = "donation_url" | "website";
 type Addresses = Pick<NonprofitRecord, OwnField | "provenance" | "register_records">;
-type Giving = Addresses &
-  Pick<NonprofitRecord, "slug" | "status" | "usdc_wallet" | "registrations">;
 
 const own = words.own as readonly (Omit<WayToGive, "url"> & { field: OwnField })[];
 
@@ -25,7 +23,7 @@ const own = words.own as readonly (Omit<WayToGive, "url"> & { field: OwnField })
  * among them only where the organisation, a register, a recent filing or the operator gave the address.
  */
 export function waysToGive(
-  nonprofit: Giving,
+  nonprofit: Addresses & Pick<NonprofitRecord, "slug" | "status" | "usdc_wallet" | "registrations">,
   { baseUrl, givingLinks = [] }: GivingPlace,
 ): WayToGive[] {
   const { slug, status, usdc_wallet, registrations } = nonprofit;

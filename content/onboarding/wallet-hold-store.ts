@@ -83,12 +83,10 @@ async function planDue(store: Queryable, hold: WalletHold, now: Date): Promise<W
 /** Who is named in the audit log for what time alone brings about. */
 export const clockName = "the clock";
 
-type WalletSet = Pick<WalletHold, "wallet" | "wallet_challenge" | "wallet_signature">;
-
 /** The record with another wallet, set by the organisation, and the proof that belongs to it, if any. */
 export const withWallet = (
   before: NonprofitRecord,
-  set: WalletSet,
+  set: Pick<WalletHold, "wallet" | "wallet_challenge" | "wallet_signature">,
   at: number,
 ): NonprofitRecord => ({
   ...before,

@@ -46,13 +46,11 @@ export function trustSignals(
   return found;
 }
 
-type Links = { apiUrl: string; donateUrl: string };
-
 /** What an agent can do next with a profile, for its intent. */
 export function bestNextAction(
   ways: readonly WayToGive[],
   intent: Intent,
-  { apiUrl, donateUrl }: Links,
+  { apiUrl, donateUrl }: { apiUrl: string; donateUrl: string },
 ): string {
   const way = ways.find(({ kind }) => kind === "usdc") ?? ways[0];
   const url = way?.kind === "usdc" ? donateUrl : (way?.url ?? "");

@@ -237,8 +237,6 @@ const unsureMax = 500;
 /** Another process writes its calls within a second or two. */
 const looksMax = 3;
 
-type Waiting = { followUp: FollowUp; looks: number };
-
 const clientsMax = 20_000;
 
 /** What clients did after recommendations, waiting in memory to be stored with the log. */
@@ -247,7 +245,7 @@ function gatherFollowUps(store: Store) {
   const calledAt = new LRUCache<string, number>({ max: clientsMax });
   let newestMs = -Infinity;
   const within = (calledAtMs: number, atMs: number) => atMs - calledAtMs <= followThroughWindowMs;
-  let waiting: Waiting[] = [];
+  let waiting: { followUp: FollowUp; looks: number }[] = [];
   let noted = new Set<string>();
   let unsure = 0;
   return {

@@ -124,10 +124,8 @@ async function untilDone(manifest: Manifest, request: string, newest: number): P
   progress.end();
 }
 
-type State = ReturnType<Manifest["state"]>;
-
 /** Whether the request was taken, and unless a rollback holds, all that had changed is published. */
-function isTaken(state: State, request: string, newest: number): boolean {
+function isTaken(state: ReturnType<Manifest["state"]>, request: string, newest: number): boolean {
   if (request !== "" && state.request === request) return false;
   if (state.held_at > 0) return true;
   const reached = Math.min(state.fast_sequence, state.slow_sequence);

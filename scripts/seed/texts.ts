@@ -12,10 +12,6 @@ type Figures = Pick<
   NonprofitRecord,
   "founded_year" | "team_size" | "beneficiaries_per_year" | "annual_budget_usd"
 >;
-type Texts = Pick<
-  NonprofitRecord,
-  "tagline" | "mission" | "description" | "programs" | "impact_metrics"
->;
 type TextPart = "tagline" | "mission" | "description" | "programs" | "metrics";
 
 const countryNames = new Map(countries.map(({ code, name }) => [code, name]));
@@ -25,7 +21,7 @@ export function sampleTexts(
   outline: Outline,
   has: (part: TextPart) => boolean,
   figures: Figures,
-): Texts {
+): Pick<NonprofitRecord, "tagline" | "mission" | "description" | "programs" | "impact_metrics"> {
   const values = slotsOf(outline, figures);
   return {
     tagline: has("tagline") ? oneSentence(outline.random, "taglines", values) : null,

@@ -1,11 +1,9 @@
 import { sayingOf } from "./texts.ts";
 
-type Attributes = Readonly<Record<string, string | boolean>>;
-
 /** An element with attributes and children; texts stay texts, so nothing that a stranger wrote becomes markup. */
 export function el<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  attributes: Attributes = {},
+  attributes: Readonly<Record<string, string | boolean>> = {},
   children: readonly (Node | string)[] = [],
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag);

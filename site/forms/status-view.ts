@@ -210,9 +210,7 @@ export function correctionStatusView(
 }
 
 export type StatusView = ReturnType<typeof onboardingStatusView | typeof correctionStatusView>;
-
-type Words = { title: string; text: string };
-const byKind: Readonly<Record<string, Words>> = refusals;
+const byKind: Readonly<Record<string, { title: string; text: string }>> = refusals;
 
 /** What a person reads whose request was refused; the words of the API are shown where only they say what is wrong. */
 export function refusalView(

@@ -24,8 +24,6 @@ export type Fact = {
   /** A link that `safeLink` let through; null for a value that is none. */
   href: string | null;
 };
-
-type Field = Exclude<keyof NonprofitDetail, "provenance" | "register_facts">;
 type Words = { text: string; href?: string };
 
 const plain = (value: unknown): Words => ({ text: String(value) });
@@ -37,7 +35,7 @@ const link = (address: string): Words | null => {
 /** What is published must at least look like an address. */
 const wallet = (address: string): Words | null => (isWallet(address) ? { text: address } : null);
 
-const shown = <Name extends Field>(
+const shown = <Name extends Exclude<keyof NonprofitDetail, "provenance" | "register_facts">>(
   field: Name,
   words: (value: NonNullable<NonprofitDetail[Name]>, t: Texts) => Words | null = plain,
 ) => ({

@@ -76,7 +76,7 @@ export function openFeedJob(
  */
 async function publishFeed(
   context: PublisherContext,
-  { signer, full, validMs }: Publishing,
+  { signer, full, validMs }: { signer: Signer; full: boolean; validMs: number },
 ): Promise<{ committed: Committed; issuedAtMs: number }> {
   deletePending(context);
   const keySet = keySetOf(signer, await signingKeys(context.source.store));
@@ -109,8 +109,6 @@ async function publishFeed(
   });
   return { committed, issuedAtMs: issue.issued_at };
 }
-
-type Publishing = { signer: Signer; full: boolean; validMs: number };
 
 /** The list of all files, with what tells a mirror that it is the newest one. */
 function issuedRoot(

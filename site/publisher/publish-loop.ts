@@ -26,8 +26,6 @@ export type LoopOptions = {
   onRelease?: () => void;
 };
 
-type LoopJobs = Pick<Publisher, "context" | "feedJob" | "searchJob">;
-
 const afterFailureMs = 1_000;
 const afterFailedBuildMs = 10_000;
 const sameFailureEveryMs = 60_000;
@@ -41,7 +39,7 @@ const afterFailedFollowingMs = 300_000;
  * the manifest is damaged.
  */
 export async function runPublishLoop(
-  { context, feedJob, searchJob }: LoopJobs,
+  { context, feedJob, searchJob }: Pick<Publisher, "context" | "feedJob" | "searchJob">,
   { signal, work, listDelayMs, releasesKept, buildAll, onRelease }: LoopOptions,
 ): Promise<void> {
   const { manifest, log } = context;

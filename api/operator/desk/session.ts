@@ -115,18 +115,16 @@ function cookieOf(context: Needed, request: Request, name: string): string | nul
   return new Bun.CookieMap(header).get(cookieName(context, name));
 }
 
-type SignInView = {
-  status?: number;
-  message?: string;
-  next?: string;
-  headers?: Record<string, string>;
-};
-
 /** The form to sign in, with the page that was asked for in mind. */
 export async function signInPage(
   context: Context,
   request: Request,
-  { status, message, next = placeAsked(request), headers = {} }: SignInView = {},
+  {
+    status,
+    message,
+    next = placeAsked(request),
+    headers = {},
+  }: { status?: number; message?: string; next?: string; headers?: Record<string, string> } = {},
 ): Promise<Page> {
   const id = signInFormId(context, request) ?? newId();
   const cookie = cookieHeader(context, formCookie, { value: id, maxAgeMs: formCookieMs });
