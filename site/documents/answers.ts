@@ -1,3 +1,4 @@
+import { answerBytes } from "#content/contract/base/json.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
@@ -8,8 +9,7 @@ import { directoryFact, storedCounters } from "#content/operation/directory-fact
 import { chartIds, chartsOf, csvOf } from "#content/statistics/charts.ts";
 import { directoryStats, storedCharts } from "#content/statistics/charts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { type DocumentKind, kindOfOne, single, type Source, type StaleAfter } from "./document.ts";
-import type { PageLocals } from "./page-locals.ts";
+import { type DocumentKind, kindOfOne, type Source, type StaleAfter, written } from "./document.ts";
 import { changesNumbers, movesLists, needsFields, touches } from "./staleness.ts";
 
 /** The day of a directory that was never published on a schedule: the day's rotation has to begin somewhere. */
@@ -23,30 +23,32 @@ export const publicationDay = async (store: Queryable): Promise<string> =>
 export const statsOf = async ({ store }: Source) =>
   directoryStats(store, await storedCounters(store));
 
-const withNumbers = { staleAfter: changesNumbers };
-
 /** An answer of a kind of its own, made again with the numbers of the directory unless said. */
-const answering = <Page extends keyof PageLocals>(
+const answering = (
   kind: string,
-  page: Page,
-  load: Parameters<typeof single<Page>>[1],
-  when: { staleAfter: StaleAfter } = withNumbers,
-) => kindOfOne(kind, single(page, load, when));
+  path: string,
+  load: (source: Source) => Promise<object>,
+  staleAfter: StaleAfter = changesNumbers,
+) =>
+  kindOfOne(
+    kind,
+    written([path], async (source) => answerBytes(await load(source)), staleAfter),
+  );
 
 /** Each head is signed and stored as its day begins, so that the file is a function of the store. */
-const auditHeads = kindOfOne("audit-heads", {
-  paths: [feedPaths.audit],
-  ...withNumbers,
-  render: async ({ store }) => {
-    const heads = await directoryFact(store, auditHeadsFact);
-    return [{ path: feedPaths.audit, body: `${heads ?? '{"heads":[]}'}\n` }];
-  },
-});
+const auditHeads = kindOfOne(
+  "audit-heads",
+  written(
+    [feedPaths.audit],
+    async ({ store }) => `${(await directoryFact(store, auditHeadsFact)) ?? '{"heads":[]}'}\n`,
+    changesNumbers,
+  ),
+);
 
 /** The numbers of each chart, for those who draw their own. */
 const chartFiles = kindOfOne("chart-files", {
   paths: chartIds.map((id) => `statistics/${id}.csv`),
-  ...withNumbers,
+  staleAfter: changesNumbers,
   render: async ({ store }) =>
     chartsOf(await storedCharts(store)).map((chart) => ({
       path: `statistics/${chart.id}.csv`,
@@ -72,11 +74,11 @@ const mayMoveInNeeds = (change: Change): boolean =>
  * the totals are facts of the store; second opinions are left to the service, which knows them to the second.
  */
 const needs: DocumentKind = {
-  ...answering(needsKey, "/api/needs-enrichment.json", async ({ store, baseUrl }) => {
+  ...answering(needsKey, "api/needs-enrichment.json", async ({ store, baseUrl }) => {
     const query = needsDefault(await publicationDay(store));
     const totals = await storedNeedsTotals(store);
     const shown = { baseUrl, totals, secondOpinions: null };
-    return { answer: await needsAnswer(store, query, shown) };
+    return needsAnswer(store, query, shown);
   }),
   staleAtOnce: (change, { needs: listed }) => {
     const isListed = listed?.has(change.slug ?? "") ?? true;
@@ -86,21 +88,17 @@ const needs: DocumentKind = {
 
 const kept =
   <Name extends Parameters<typeof keptAnswer>[1]>(name: Name) =>
-  async ({ store }: Source) => ({ answer: await keptAnswer(store, name) });
+  ({ store }: Source) =>
+    keptAnswer(store, name);
 
 /** Answers of the API that are the same for all who ask, each a kind of its own. */
 export const answers: readonly DocumentKind[] = [
-  answering(
-    "causes-json",
-    "/api/causes.json",
-    async ({ store }) => ({ answer: await causeList(store) }),
-    { staleAfter: movesLists },
-  ),
-  answering("stats-json", "/api/stats.json", async (source) => ({ answer: await statsOf(source) })),
+  answering("causes-json", "api/causes.json", ({ store }) => causeList(store), movesLists),
+  answering("stats-json", "api/stats.json", statsOf),
   chartFiles,
-  answering("leaderboard-json", "/api/agents/leaderboard.json", kept("leaderboard")),
-  answering("exemplars-json", "/api/agents/exemplars.json", kept("exemplars")),
-  answering("enrichment-stats-json", "/api/enrichments/stats.json", kept("enrichment_stats")),
+  answering("leaderboard-json", "api/agents/leaderboard.json", kept("leaderboard")),
+  answering("exemplars-json", "api/agents/exemplars.json", kept("exemplars")),
+  answering("enrichment-stats-json", "api/enrichments/stats.json", kept("enrichment_stats")),
   auditHeads,
   needs,
 ];

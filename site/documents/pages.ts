@@ -12,17 +12,22 @@ import { compareView } from "#site/profile/compare-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { statsOf } from "./answers.ts";
-import { type DocumentKey, type SingleDocument, single, singles, type Source } from "./document.ts";
+import {
+  type DocumentKey,
+  type SingleDocument,
+  single,
+  singles,
+  type Source,
+  written,
+} from "./document.ts";
 import { emptyForms } from "./form-page.ts";
 import type { PublicSettings } from "./page-locals.ts";
 import { changesNumbers, changesRecommended } from "./staleness.ts";
 
 const nothing = () => ({});
 const none = { asked: [], records: [], not_found: [] };
-const withNumbers = { staleAfter: changesNumbers };
-const withNumbersAndPicks = {
-  staleAfter: (change: Change) => changesNumbers(change) || changesRecommended(change),
-};
+const changesNumbersOrPicks = (change: Change) =>
+  changesNumbers(change) || changesRecommended(change);
 
 /** Settings that pages name, as the publisher found them: a fact of the store, so that a change renders pages again. */
 export const publicSettingsFact = "public_settings";
@@ -63,6 +68,19 @@ const saidBy = {
   consensus: null,
 } as const;
 
+/** Everything is open to crawlers, models included, but for what only operators and callers use. */
+const robotsText = ({ baseUrl }: Source): string =>
+  [
+    "User-agent: *",
+    "Content-Signal: search=yes, ai-input=yes, ai-train=yes",
+    "Disallow: /api/admin/",
+    "Disallow: /desk",
+    "Allow: /",
+    "",
+    `Sitemap: ${baseUrl}/sitemap.xml`,
+    "",
+  ].join("\n");
+
 /** Pages of which there is one: each reads what it shows, and nothing else. */
 export const pages = {
   home: single(
@@ -73,20 +91,20 @@ export const pages = {
       countries: await countryList(source.store),
       picks: (await recommended(source, recommendedOnHome)).map((pick) => ({ ...pick, by: null })),
     }),
-    withNumbersAndPicks,
+    changesNumbersOrPicks,
   ),
   recommendations: single(
     "/recommendations",
     async (source) => ({
       picks: (await recommended(source, recommendedMax)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     }),
-    withNumbersAndPicks,
+    changesNumbersOrPicks,
   ),
-  causes: single("/causes", ({ store }) => causeList(store), withNumbers),
+  causes: single("/causes", ({ store }) => causeList(store), changesNumbers),
   countries: single(
     "/countries",
     async ({ store }) => ({ countries: await countryList(store) }),
-    withNumbers,
+    changesNumbers,
   ),
   statistics: single(
     "/statistics",
@@ -100,13 +118,13 @@ export const pages = {
         publicationDay: await directoryFact(source.store, "publication_day"),
       };
     },
-    withNumbers,
+    changesNumbers,
   ),
   methodology: single("/methodology", nothing),
   agents: single(
     "/agents",
     async ({ store }) => ({ leaderboard: await keptAnswer(store, "leaderboard") }),
-    withNumbers,
+    changesNumbers,
   ),
   match: single("/match", nothing),
   onboard: single("/onboard", emptyForms.onboard),
@@ -117,14 +135,14 @@ export const pages = {
   widget: single("/widget", nothing),
   search: single("/search", ({ t }) => ({ view: searchView({}, null, t), answered: false })),
   compare: single("/compare", (source) => ({ view: compareView(none, source) })),
-  about: single("/about", publicSettings, withNumbers),
-  privacy: single("/privacy", publicSettings, withNumbers),
+  about: single("/about", publicSettings, changesNumbers),
+  privacy: single("/privacy", publicSettings, changesNumbers),
   data: single("/data", ({ dataPackage }) => ({ resources: dataPackage?.()?.resources ?? [] })),
   developers: single("/developers", ({ baseUrl }) => ({
     rooms: referenceView(openApiDocument(baseUrl)),
   })),
   "not-found": single("/404", nothing),
-  robots: single("/robots.txt", nothing),
+  robots: written(["robots.txt"], robotsText),
 } as const satisfies Readonly<Record<string, SingleDocument>>;
 
 export const pageKey = (name: keyof typeof pages): DocumentKey => `page ${name}`;
