@@ -1,6 +1,5 @@
 import details from "#content/editorial/problem-details.json";
 import { fillDetail } from "#content/contract/base/fill.ts";
-import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import {
   chosenProfile,
@@ -16,7 +15,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { isSentByForm, valuesIn } from "#api/http/form.ts";
 import { type FailureTable, problem, Refused, unusableBody } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
-import { helpFor, pathOf } from "#api/http/route.ts";
+import { helpFor, route, serve } from "#api/http/route.ts";
 import { addresses } from "#content/contract/addresses.ts";
 import { CorrectionBody } from "#content/contract/correction.ts";
 import { type FormPageOf, unknownStatus } from "#content/contract/form-pages.ts";
@@ -69,9 +68,8 @@ export const correctionRoutes = (context: Context) => {
       return { ...unknownStatusPage, status, name, secret: token };
     },
   });
-  return new Elysia()
-    .use(pages)
-    .post(pathOf(operations.correctNonprofit), async ({ params: { slug }, body, request }) => {
+  return serve(
+    route(operations.correctNonprofit, async ({ params: { slug }, body, request }) => {
       const values = isSentByForm(request) ? valuesIn(body) : {};
       const { source_url = "" } = values;
       const outcome = await correct(verb, {
@@ -83,12 +81,13 @@ export const correctionRoutes = (context: Context) => {
         countStored: (bytes) => limits.stored("readers", request, bytes),
       });
       return answer(outcome, answersTo(baseUrl, slug), { request, values, slug });
-    })
-    .get(pathOf(operations.getCorrectionStatus), async ({ request }) => {
+    }),
+    route(operations.getCorrectionStatus, async ({ request }) => {
       // Of the secret in a header, not in the address: proxies write addresses into their logs.
       const status = await correctionStatus(verb, bearerOf(request) ?? "");
       return status === null ? problem(says.correction_not_found) : encodedJson(status, "no-store");
-    });
+    }),
+  ).use(pages);
 };
 
 type CorrectionPage = FormPageOf<"/corrections">;

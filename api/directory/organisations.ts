@@ -1,10 +1,9 @@
-import { Elysia } from "elysia";
 import { addresses } from "#content/contract/addresses.ts";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#content/runtime/concurrency.ts";
 import { formOf, type PageForm, readCacheControl } from "#api/http/headers.ts";
 import { noPages, refusalOf, refuse } from "#api/http/problem.ts";
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { pathOf, route, serve } from "#api/http/route.ts";
 import {
   directoryOperations as operations,
   organisationProblems,
@@ -37,27 +36,16 @@ type Ask = (orgId: string) => Promise<RegisteredNumber>;
 export function organisationRoutes(context: OrganisationContext) {
   // Those who ask at the same moment share a query.
   const { ask } = batcher((orgIds: readonly string[]) => knownByOrgId(context.store, orgIds));
-  const routes = new Elysia()
-    .get(
-      pathOf(operations.getOrganisation),
-      async ({ params, query }) => {
-        const number = readOrgId(params.org_id, codeOf(query.country));
-        if (!number.ok) return refuse(organisationProblems, number.failure);
-        // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
-        return answerTo(context, number.value, ask);
-      },
-      schemaOf(operations.getOrganisation),
-    )
-    .get(
-      pathOf(operations.findOrganisations),
-      ({ query }) => foundByName(context, query),
-      schemaOf(operations.findOrganisations),
-    )
-    .post(
-      pathOf(operations.checkOrganisations),
-      ({ body }) => checked(context, body, ask),
-      schemaOf(operations.checkOrganisations),
-    );
+  const routes = serve(
+    route(operations.getOrganisation, async ({ params, query }) => {
+      const number = readOrgId(params.org_id, codeOf(query.country));
+      if (!number.ok) return refuse(organisationProblems, number.failure);
+      // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
+      return answerTo(context, number.value, ask);
+    }),
+    route(operations.findOrganisations, ({ query }) => foundByName(context, query)),
+    route(operations.checkOrganisations, ({ body }) => checked(context, body, ask)),
+  );
   for (const language of languageCodes) {
     routes.get(pathIn(language, pathOf(addresses.organisation)), ({ params, request }) => {
       const { org_id = "" } = params as { org_id?: string };

@@ -4,7 +4,7 @@ import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { formOf, freshCacheControl, type PageForm } from "#api/http/headers.ts";
 import { noPages, problem } from "#api/http/problem.ts";
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { pathOf, route, schemaOf, serve } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { listFile } from "./list-file.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
@@ -51,60 +51,46 @@ type DirectoryContext = Pick<
 /** Reads of the directory: profiles, the list, causes, history and numbers. */
 export const directoryRoutes = (context: DirectoryContext) => {
   const { store } = context;
-  return new Elysia()
-    .get(
-      pathOf(directory.listNonprofits),
-      async ({ query, request, set }) => {
-        set.headers["vary"] = "Accept";
-        const asked = browseQuery(query);
-        const file = await listFile(context, request, query, NonprofitSummary, (limit) =>
-          context.search.browse({ ...asked, limit }),
-        );
-        return file ?? page(context, asked);
-      },
-      schemaOf(directory.listNonprofits),
-    )
-    .get(
-      pathOf(directory.browseNonprofits),
-      ({ query, request }) => listForPeople(context, query, formOf(request)),
-      schemaOf(directory.browseNonprofits),
-    )
-    .get(
-      pathOf(directory.getNonprofit),
-      async ({ params: { slug }, query: { fields }, request }) => {
-        const answer = await profile(context, slug);
-        if (answer === null) return unknownSlug();
-        const step = { action: "profile", slug, form: "json" } as const;
-        noteFollowUp(context, request, step, { elsewhere: true });
-        if (fields === undefined) return answer;
-        const [shown] = withFields([JSON.parse(decoder.decode(answer.body)) as object], fields);
-        return shown;
-      },
-      schemaOf(directory.getNonprofit),
-    )
-    .get(pathOf(directory.getNonprofitHistory), async ({ params }) => {
+  return serve(
+    route(directory.listNonprofits, async ({ query, request, set }) => {
+      set.headers["vary"] = "Accept";
+      const asked = browseQuery(query);
+      const file = await listFile(context, request, query, NonprofitSummary, (limit) =>
+        context.search.browse({ ...asked, limit }),
+      );
+      return file ?? page(context, asked);
+    }),
+    route(directory.browseNonprofits, ({ query, request }) =>
+      listForPeople(context, query, formOf(request)),
+    ),
+    route(directory.getNonprofit, async ({ params: { slug }, query: { fields }, request }) => {
+      const answer = await profile(context, slug);
+      if (answer === null) return unknownSlug();
+      const step = { action: "profile", slug, form: "json" } as const;
+      noteFollowUp(context, request, step, { elsewhere: true });
+      if (fields === undefined) return answer;
+      const [shown] = withFields([JSON.parse(decoder.decode(answer.body)) as object], fields);
+      return shown;
+    }),
+    route(directory.getNonprofitHistory, async ({ params }) => {
       // The same bytes as the bundle's file, but as of now.
       const answer = await historyAnswer(store, params.slug);
       return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
-    })
-    .get(pathOf(directory.historyForPeople), ({ params: { slug }, request }) =>
+    }),
+    route(directory.historyForPeople, ({ params: { slug }, request }) =>
       historyForPeople(context, slug, formOf(request)),
-    )
-    .get("/nonprofits/:slug", ({ params: { slug } }) => {
-      // Elysia takes a whole part of the path for the name.
-      if (!slug.endsWith(".atom")) return unknownSlug();
-      return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
-    })
-    .get(pathOf(service.listAddresses), () => ({
+    ),
+    route(service.listAddresses, () => ({
       openapi: `${context.config.baseUrl}/openapi.json`,
       endpoints,
-    }))
-    .get(pathOf(directory.listCauses), () => causes(context))
-    .get(
-      pathOf(directory.getStats),
-      ({ query }) => numbers(context, query.include),
-      schemaOf(directory.getStats),
-    );
+    })),
+    route(directory.listCauses, () => causes(context)),
+    route(directory.getStats, ({ query }) => numbers(context, query.include)),
+  ).get("/nonprofits/:slug", ({ params: { slug } }) => {
+    // Elysia takes a whole part of the path for the name.
+    if (!slug.endsWith(".atom")) return unknownSlug();
+    return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
+  });
 };
 
 const decoder = new TextDecoder();

@@ -1,13 +1,12 @@
 import details from "#content/editorial/problem-details.json";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
-import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { networkHash } from "#api/http/client.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
 import { sequenceHeader } from "#api/http/sequence.ts";
-import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
+import { helpFor, route, serve } from "#api/http/route.ts";
 import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import type { Result } from "#content/contract/base/result.ts";
@@ -41,9 +40,8 @@ import {
 export const enrichRoutes = (context: Context) => {
   const { config, activity, waitForPublication, publication } = context;
   const verb = { ...proposalWorld(context), publication };
-  return new Elysia().post(
-    pathOf(operations.submitEnrichment),
-    async ({ params: { slug }, body, request, set }) => {
+  return serve(
+    route(operations.submitEnrichment, async ({ params: { slug }, body, request, set }) => {
       const wait = async (sequence: number) => {
         set.headers[sequenceHeader] = String(sequence);
         return (await waitForPublication?.(sequence)) ?? null;
@@ -57,8 +55,7 @@ export const enrichRoutes = (context: Context) => {
       activity.count("enrich:submitted", submissions.length);
       if (live > 0) activity.count("enrich:applied", live);
       return outcome.value;
-    },
-    schemaOf(operations.submitEnrichment),
+    }),
   );
 };
 
@@ -108,49 +105,40 @@ export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" 
         ? outcome.value
         : refuse(keyAnswers, secretFailure(request, outcome.failure));
     };
-  return new Elysia()
-    .post(pathOf(operations.bindAgent), keyed(bindAgent), schemaOf(operations.bindAgent))
-    .post(
-      pathOf(operations.rotateAgentSecret),
-      keyed(rotateSecret),
-      schemaOf(operations.rotateAgentSecret),
-    )
-    .post(
-      pathOf(operations.revokeAgentSecret),
-      keyed(revokeSecret),
-      schemaOf(operations.revokeAgentSecret),
-    )
-    .get(pathOf(operations.getAgentLeaderboard), async () =>
+  return serve(
+    route(operations.bindAgent, keyed(bindAgent)),
+    route(operations.rotateAgentSecret, keyed(rotateSecret)),
+    route(operations.revokeAgentSecret, keyed(revokeSecret)),
+    route(operations.getAgentLeaderboard, async () =>
       encodedJson(await leaderboard(store), freshCacheControl),
-    )
-    .get(
-      pathOf(operations.getAgentExemplars),
-      async ({ query: { field = null, limit } }) =>
-        encodedJson(await exemplars(store, { field, limit }), freshCacheControl),
-      schemaOf(operations.getAgentExemplars),
-    );
+    ),
+    route(operations.getAgentExemplars, async ({ query: { field = null, limit } }) =>
+      encodedJson(await exemplars(store, { field, limit }), freshCacheControl),
+    ),
+  );
 };
 
 /** GET /api/enrichments/stats. */
 export const enrichmentStatsRoutes = ({ store }: Pick<Context, "store">) =>
-  new Elysia().get(pathOf(operations.getEnrichmentStats), async () =>
-    encodedJson(await enrichmentStats(store), freshCacheControl),
+  serve(
+    route(operations.getEnrichmentStats, async () =>
+      encodedJson(await enrichmentStats(store), freshCacheControl),
+    ),
   );
 
 /** POST /api/gaps, and GET /api/gaps. */
 export const gapRoutes = (context: Context) => {
   const { store, clock, config, limits } = context;
   const verb = { store, clock, baseUrl: config.baseUrl };
-  return new Elysia()
-    .post(pathOf(operations.reportGap), async ({ body, request }) => {
+  return serve(
+    route(operations.reportGap, async ({ body, request }) => {
       const network = networkHash(request, context) ?? "";
       const countStored = (bytes: number) => limits.stored("readers", request, bytes);
       const outcome = await reportGap(verb, { body, network, countStored });
       return outcome.ok ? outcome.value : refuse(gapAnswers, outcome.failure);
-    })
-    .get(pathOf(operations.countGaps), async () =>
-      encodedJson(await gapCounts(store), freshCacheControl),
-    );
+    }),
+    route(operations.countGaps, async () => encodedJson(await gapCounts(store), freshCacheControl)),
+  );
 };
 
 const gapAnswers = {
@@ -161,9 +149,8 @@ const gapAnswers = {
 
 /** GET /api/needs-enrichment. */
 export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
-  new Elysia().get(
-    pathOf(operations.findThinProfiles),
-    async ({ query }) => {
+  serve(
+    route(operations.findThinProfiles, async ({ query }) => {
       const asked = {
         day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
         limit: query.limit,
@@ -180,6 +167,5 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
       });
       const nonprofits = withFields(answer.nonprofits, query.fields);
       return encodedJson({ ...answer, nonprofits }, freshCacheControl);
-    },
-    schemaOf(operations.findThinProfiles),
+    }),
   );

@@ -1,7 +1,6 @@
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { route, serve } from "#api/http/route.ts";
 import { donationOperations as operations } from "#content/contract/operations/donation.ts";
 import { donateProblems, donationStatusProblems } from "#content/contract/donation-problems.ts";
-import { Elysia } from "elysia";
 import { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
@@ -67,37 +66,24 @@ export const donateRoutes = (context: Context) => {
     noteFollowUp(context, request, { action: "donate", slug, intent_id: memo });
     return asked(outcome.value.demand);
   };
-  return new Elysia()
-    .get(
-      pathOf(operations.initiateDonation),
-      ({ request, params, query }) =>
-        answer(request, params.slug, query, readProof(request.headers, undefined)),
-      schemaOf(operations.initiateDonation),
-    )
-    .get(
-      pathOf(operations.quoteDonation),
-      async ({ request, params, query }) => {
-        return answer(request, params.slug, query, ok(null), quoted);
-      },
-      schemaOf(operations.quoteDonation),
-    )
-    .post(
-      pathOf(operations.settleDonation),
-      ({ request, params, query, body }) =>
-        answer(request, params.slug, query, readProof(request.headers, body)),
-      schemaOf(operations.settleDonation),
-    )
-    .get(
-      pathOf(operations.getDonationStatus),
-      async ({ request, params, query, set }) => {
-        const call = { slug: params.slug, memo: query.memo, network: networkHash(request) };
-        const outcome = await donationStatus(giving, call);
-        if (!outcome.ok) return refuse(donationStatusProblems, outcome.failure);
-        set.headers["cache-control"] = "no-store";
-        return outcome.value;
-      },
-      schemaOf(operations.getDonationStatus),
-    );
+  return serve(
+    route(operations.initiateDonation, ({ request, params, query }) =>
+      answer(request, params.slug, query, readProof(request.headers, undefined)),
+    ),
+    route(operations.quoteDonation, async ({ request, params, query }) => {
+      return answer(request, params.slug, query, ok(null), quoted);
+    }),
+    route(operations.settleDonation, ({ request, params, query, body }) =>
+      answer(request, params.slug, query, readProof(request.headers, body)),
+    ),
+    route(operations.getDonationStatus, async ({ request, params, query, set }) => {
+      const call = { slug: params.slug, memo: query.memo, network: networkHash(request) };
+      const outcome = await donationStatus(giving, call);
+      if (!outcome.ok) return refuse(donationStatusProblems, outcome.failure);
+      set.headers["cache-control"] = "no-store";
+      return outcome.value;
+    }),
+  );
 };
 
 const json = (status: number, body: unknown, headers: Record<string, string>): Response =>

@@ -1,9 +1,8 @@
-import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { refuse } from "#api/http/problem.ts";
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { route, serve } from "#api/http/route.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { isSolanaAddress } from "#content/contract/wallet.ts";
 import { donationOperations as operations } from "#content/contract/operations/donation.ts";
@@ -42,29 +41,25 @@ export const signedRoutes = ({ store, clock, chain, secrets, config: { baseUrl }
     const sign = (owner: object) => signCompact(JSON.stringify({ ...statement, ...owner }), signer);
     return Promise.all(owners.map(async (owner) => ({ ...owner, jws: await sign(owner) })));
   };
-  return new Elysia()
-    .get(pathOf(operations.getWallet), async ({ params: { address }, set }) => {
+  return serve(
+    route(operations.getWallet, async ({ params: { address }, set }) => {
       if (!isSolanaAddress(address)) return refuse(walletProblems, { kind: "wallet_malformed" });
       set.headers["cache-control"] = "no-store";
       return (await answersTo([address]))[0];
-    })
-    .post(
-      pathOf(operations.checkWallets),
-      async ({ body: { addresses } }) => ({
-        count: addresses.length,
-        wallets: await answersTo(addresses),
-      }),
-      schemaOf(operations.checkWallets),
-    )
-    .get(pathOf(operations.getDonationHistory), async ({ params: { slug } }) => {
+    }),
+    route(operations.checkWallets, async ({ body: { addresses } }) => ({
+      count: addresses.length,
+      wallets: await answersTo(addresses),
+    })),
+    route(operations.getDonationHistory, async ({ params: { slug } }) => {
       const target = await donateTarget(store, slug, clock());
       if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
       const totals = await donationTotals(store, target.id);
       const recent = await recentDonations(store, target.id, recentDonationsMax);
       const place = { cluster: chain.cluster, baseUrl };
       return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
-    })
-    .get(pathOf(operations.getDonationReceipt), async ({ params: { slug, donation_id } }) => {
+    }),
+    route(operations.getDonationReceipt, async ({ params: { slug, donation_id } }) => {
       const record = await recordBySlug(store, slug);
       if (record === null) return refuse(receiptProblems, { kind: "nonprofit_not_found" });
       const donation = await donationById(store, record.id, donation_id);
@@ -80,5 +75,6 @@ export const signedRoutes = ({ store, clock, chain, secrets, config: { baseUrl }
           ? null
           : { correction, signature: await signReceipt(correction, signer) };
       return encodedJson(signedAnswer(receipt, signature, corrected), freshCacheControl);
-    });
+    }),
+  );
 };

@@ -1,6 +1,7 @@
+import { Elysia } from "elysia";
 import type { z } from "zod";
 import { addressOf } from "#content/contract/base/request-address.ts";
-import type { Operation } from "#content/contract/operations/operation.ts";
+import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { fitted } from "#content/contract/problem.ts";
 import { Refused, unusableBody } from "./problem.ts";
@@ -52,6 +53,39 @@ const refusing = (
   },
 });
 
+/** What a route is given of a request: its parts as the contract reads them; of a body that only a verb checks, as it came. */
+type Asked<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> = {
+  request: Request;
+  params: ParamsOf<Path>;
+  query: z.output<Query>;
+  body: z.output<Body>;
+  set: { headers: Record<string, string | number> };
+};
+
+/** What answers an operation. */
+export const route = <
+  const Path extends string,
+  Query extends z.ZodObject,
+  Body extends z.ZodObject,
+>(
+  operation: Operation<Path, Query, Body>,
+  answer: (asked: Asked<Path, Query, Body>) => unknown,
+) => ({ operation, answer: answer as (asked: never) => unknown });
+
+/** Routes at the methods and paths of their operations, which take what these take. */
+export function serve(...answered: readonly ReturnType<typeof route>[]) {
+  const routes = new Elysia();
+  for (const { operation, answer } of answered) {
+    routes.route(
+      operation.method.toUpperCase(),
+      pathOf(operation),
+      answer as () => unknown,
+      schemaOf(operation),
+    );
+  }
+  return routes;
+}
+
 /** What to send to an operation, for anyone who sent what it cannot take: as it stands, but for a slug that they did not send. */
 export const helpFor = (
   { method, path, body }: Pick<Operation, "method" | "path" | "body">,
@@ -81,7 +115,7 @@ type Route = { method: string; path: string };
 
 /** The routes whose path fits a path, those without placeholders first, as the router takes them. */
 export function routesByPath<One extends Route>(routes: readonly One[]): (path: string) => One[] {
-  const known = [...Map.groupBy(routes, (route) => route.path)].map(([path, same]) => ({
+  const known = [...Map.groupBy(routes, ({ path }) => path)].map(([path, same]) => ({
     fits: patternOf(path),
     same,
   }));

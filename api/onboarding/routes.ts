@@ -1,6 +1,5 @@
 import details from "#content/editorial/problem-details.json";
 import { fillDetail } from "#content/contract/base/fill.ts";
-import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import {
   chosenProfile,
@@ -25,7 +24,7 @@ import {
 } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
-import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
+import { helpFor, route, serve } from "#api/http/route.ts";
 import { addresses } from "#content/contract/addresses.ts";
 import { type FormPageOf, type Statement, unknownStatus } from "#content/contract/form-pages.ts";
 import { HostProofBody } from "#content/contract/onboarding.ts";
@@ -75,9 +74,8 @@ export const onboardRoutes = (context: Context) => {
       return { ...unknownStatusPage, status, secret: token, code: code || mailed, said, mails };
     },
   });
-  return new Elysia()
-    .use(pages)
-    .post(pathOf(operations.claimOrRegisterNonprofit), async ({ body, request }) => {
+  return serve(
+    route(operations.claimOrRegisterNonprofit, async ({ body, request }) => {
       const values = isSentByForm(request) ? valuesIn(body) : {};
       const outcome = await onboard(verb, {
         body,
@@ -86,22 +84,18 @@ export const onboardRoutes = (context: Context) => {
         countStored: (bytes) => limits.stored("organisations", request, bytes),
       });
       return answer(outcome, answers, { request, values, slug: values["claim_slug"] ?? "" });
-    })
-    .get(
-      pathOf(operations.getWalletChallenge),
-      ({ query }) => {
-        const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, query.wallet);
-        return outcome.ok
-          ? encodedJson(outcome.value, "no-store")
-          : problem(walletNotUsable(outcome.failure));
-      },
-      schemaOf(operations.getWalletChallenge),
-    )
-    .get(pathOf(operations.getOnboardingStatus), async ({ request }) => {
+    }),
+    route(operations.getWalletChallenge, ({ query }) => {
+      const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, query.wallet);
+      return outcome.ok
+        ? encodedJson(outcome.value, "no-store")
+        : problem(walletNotUsable(outcome.failure));
+    }),
+    route(operations.getOnboardingStatus, async ({ request }) => {
       const status = await onboardingStatus(verb, digestIn(request));
       return status === null ? problem(says.submission_not_found) : encodedJson(status, "no-store");
-    })
-    .post(pathOf(operations.proveHostControl), async ({ body, request }) => {
+    }),
+    route(operations.proveHostControl, async ({ body, request }) => {
       const read = fitted(HostProofBody, body ?? {});
       if (!read.ok) return problem({ ...unusableBody(read.failure), code: "invalid_host_proof" });
       const submission = await onboardingByToken(store, digestIn(request));
@@ -110,14 +104,15 @@ export const onboardRoutes = (context: Context) => {
       return outcome.ok
         ? encodedJson(outcome.value, "no-store")
         : refuse(hostProofAnswers, outcome.failure);
-    })
-    .post(pathOf(operations.withdrawOnboarding), async ({ request }) => {
+    }),
+    route(operations.withdrawOnboarding, async ({ request }) => {
       const status = await withdrawOnboarding(verb, digestIn(request));
       if (status === null) return problem(says.submission_not_found);
       return status.reason === withdrawn
         ? encodedJson(status, "no-store")
         : refuse(hostProofAnswers, { kind: "submission_decided" });
-    });
+    }),
+  ).use(pages);
 };
 
 /** The step of the form that an address asks for. */

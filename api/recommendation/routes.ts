@@ -16,7 +16,7 @@ import {
 import { withFields } from "#content/contract/operations/weight.ts";
 import { minuteMs } from "#content/contract/base/time.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
-import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
+import { helpFor, pathOf, route, schemaOf, serve } from "#api/http/route.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
 import { networkHash, userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
@@ -46,9 +46,8 @@ export const recommendRoutes = (context: Context) => {
   );
   // Another object as soon as a recommended profile changed.
   let cachedOf: Curation | null = null;
-  return new Elysia().get(
-    pathOf(operations.recommendNonprofits),
-    async ({ request, query }) => {
+  return serve(
+    route(operations.recommendNonprofits, async ({ request, query }) => {
       const { q = null, intent, limit, fields, ...filters } = query;
       if (q === null && givenFilters(filters).length === 0) return problem(nothingAsked);
       const asked = { ...filtersOf(filters), q, intent, limit };
@@ -75,8 +74,7 @@ export const recommendRoutes = (context: Context) => {
         networkHash(request, context),
       );
       return known.answer;
-    },
-    schemaOf(operations.recommendNonprofits),
+    }),
   );
 };
 

@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import type { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { parsedJson } from "#api/http/body.ts";
@@ -6,7 +5,7 @@ import { freshCacheControl } from "#api/http/headers.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { problem, Refused } from "#api/http/problem.ts";
 import { countMoreReads } from "#api/http/rate-limit.ts";
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { route, serve } from "#api/http/route.ts";
 import properties from "#content/editorial/reconciliation-properties.json";
 import { reconciliationOperations as operations } from "#content/contract/operations/reconciliation.ts";
 import { english } from "#content/language/texts.ts";
@@ -56,86 +55,55 @@ export const reconciliationRoutes = (context: Needed) => {
     // Entries, not members that are set: a key may be __proto__.
     return Object.fromEntries(batch.map(([key], at) => [key, { result: found[at] ?? [] }]));
   };
-  return new Elysia()
-    .get(
-      pathOf(operations.getReconciliation),
-      async ({ request, query: { callback, ...form } }) => {
-        if (callback !== undefined) throw new Refused(noCallback);
-        if (form.queries === undefined && form.extend === undefined) return own;
-        return encodedJson(await answerForm(request, form), freshCacheControl);
-      },
-      schemaOf(operations.getReconciliation),
-    )
-    .post(
-      pathOf(operations.reconcileNames),
-      ({ request, body }) => answerForm(request, body),
-      schemaOf(operations.reconcileNames),
-    )
-    .get(pathOf(operations.getReconciliationDraft), () => ofDraft)
-    .post(
-      pathOf(operations.matchNames),
-      async ({ request, body: { queries } }) => {
-        const found = await answerBatch(request, queries.map(lookupOfDraft));
-        return { results: found.map((candidates) => ({ candidates })) };
-      },
-      schemaOf(operations.matchNames),
-    )
-    .get(
-      pathOf(operations.suggestForReconciliation),
-      async ({ params: { kind }, query }) => {
-        if (kind === "entity") return { result: await suggested(context, query) };
-        const all = kind === "property" ? properties : kind === "type" ? [type] : null;
-        if (all === null) return problem(noKind);
-        const wanted = fold(query.prefix ?? "");
-        const result = all.filter(({ id, name }) => fold(`${id} ${name}`).includes(wanted));
-        return { result: result.slice(query.cursor, query.cursor + query.limit) };
-      },
-      schemaOf(operations.suggestForReconciliation),
-    )
-    .get(
-      pathOf(operations.previewForReconciliation),
-      async ({ query: { id = "" } }) => {
-        const record = await recordBySlug(store, id);
-        return record === null
-          ? problem({ ...nonprofitNotFound, code: "nonprofit_not_found" })
-          : previewPage(toDetail(record, baseUrl), baseUrl);
-      },
-      schemaOf(operations.previewForReconciliation),
-    )
-    .get(
-      pathOf(operations.proposeProperties),
-      ({ query }) => ({
-        type: query.type ?? type.id,
-        limit: query.limit,
-        properties: properties.slice(0, query.limit),
-      }),
-      schemaOf(operations.proposeProperties),
-    )
-    .post(
-      pathOf(operations.extendNonprofits),
-      ({ body }) => extended(context, body),
-      schemaOf(operations.extendNonprofits),
-    )
-    .post(
-      pathOf(operations.matchTable),
-      async ({ request, body }) => {
-        const read = readTable(body.table, tableRowsMax);
-        if (!read.ok) {
-          const detail = english.text(`table.${read.failure}`, { most: tableRowsMax });
-          return problem({ status: 400, code: "invalid_table", detail });
-        }
-        const lookups = read.value.queries.map((query) => lookupOf(Query.parse(query)));
-        await count(request, lookups);
-        const best = (await reconcileMany(context, lookups)).map(([first]) => first);
-        const orgIds = await orgIdsBySlug(
-          context,
-          best.flatMap((one) => one?.id ?? []),
-        );
-        const found = best.map((one) => ({ best: one, orgIds: orgIds.get(one?.id ?? "") ?? [] }));
-        return new Response(writtenTable(read.value, found), { headers: tableHeaders });
-      },
-      schemaOf(operations.matchTable),
-    );
+  return serve(
+    route(operations.getReconciliation, async ({ request, query: { callback, ...form } }) => {
+      if (callback !== undefined) throw new Refused(noCallback);
+      if (form.queries === undefined && form.extend === undefined) return own;
+      return encodedJson(await answerForm(request, form), freshCacheControl);
+    }),
+    route(operations.reconcileNames, ({ request, body }) => answerForm(request, body)),
+    route(operations.getReconciliationDraft, () => ofDraft),
+    route(operations.matchNames, async ({ request, body: { queries } }) => {
+      const found = await answerBatch(request, queries.map(lookupOfDraft));
+      return { results: found.map((candidates) => ({ candidates })) };
+    }),
+    route(operations.suggestForReconciliation, async ({ params: { kind }, query }) => {
+      if (kind === "entity") return { result: await suggested(context, query) };
+      const all = kind === "property" ? properties : kind === "type" ? [type] : null;
+      if (all === null) return problem(noKind);
+      const wanted = fold(query.prefix ?? "");
+      const result = all.filter(({ id, name }) => fold(`${id} ${name}`).includes(wanted));
+      return { result: result.slice(query.cursor, query.cursor + query.limit) };
+    }),
+    route(operations.previewForReconciliation, async ({ query: { id = "" } }) => {
+      const record = await recordBySlug(store, id);
+      return record === null
+        ? problem({ ...nonprofitNotFound, code: "nonprofit_not_found" })
+        : previewPage(toDetail(record, baseUrl), baseUrl);
+    }),
+    route(operations.proposeProperties, ({ query }) => ({
+      type: query.type ?? type.id,
+      limit: query.limit,
+      properties: properties.slice(0, query.limit),
+    })),
+    route(operations.extendNonprofits, ({ body }) => extended(context, body)),
+    route(operations.matchTable, async ({ request, body }) => {
+      const read = readTable(body.table, tableRowsMax);
+      if (!read.ok) {
+        const detail = english.text(`table.${read.failure}`, { most: tableRowsMax });
+        return problem({ status: 400, code: "invalid_table", detail });
+      }
+      const lookups = read.value.queries.map((query) => lookupOf(Query.parse(query)));
+      await count(request, lookups);
+      const best = (await reconcileMany(context, lookups)).map(([first]) => first);
+      const orgIds = await orgIdsBySlug(
+        context,
+        best.flatMap((one) => one?.id ?? []),
+      );
+      const found = best.map((one) => ({ best: one, orgIds: orgIds.get(one?.id ?? "") ?? [] }));
+      return new Response(writtenTable(read.value, found), { headers: tableHeaders });
+    }),
+  );
 };
 
 type Form = { queries?: string | undefined; extend?: string | undefined };

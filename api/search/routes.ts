@@ -6,7 +6,7 @@ import type { PageForm } from "#api/http/headers.ts";
 import { formOf, freshCacheControl } from "#api/http/headers.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { noPages } from "#api/http/problem.ts";
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { pathOf, route, schemaOf, serve } from "#api/http/route.ts";
 import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { compare } from "#content/find/compare.ts";
@@ -62,15 +62,13 @@ function searchPages({ search, activity, draw }: Needed) {
 /** GET /api/compare, and the same as a page under the address of each language. */
 export function compareRoutes(context: Pick<Context, "store" | "search" | "config" | "draw">) {
   const { config, draw } = context;
-  const routes = new Elysia().get(
-    pathOf(operations.compareNonprofits),
-    async ({ query }) => {
+  const routes = serve(
+    route(operations.compareNonprofits, async ({ query }) => {
       const { records, not_found } = await compare(context, slugsIn(query.orgs));
       const nonprofits = records.map((one) => toDetail(one, config.baseUrl, config.givingLinks));
       const shown = { nonprofits: withFields(nonprofits, query.fields), not_found };
       return encodedJson(shown, freshCacheControl);
-    },
-    schemaOf(operations.compareNonprofits),
+    }),
   );
   for (const language of languageCodes) {
     routes.get(
@@ -87,9 +85,9 @@ export function compareRoutes(context: Pick<Context, "store" | "search" | "confi
 /** GET /api/search, and the same as a page for people. */
 export const searchRoutes = (context: Needed) => {
   const { search, activity, log } = context;
-  return new Elysia()
-    .get(
-      pathOf(operations.searchNonprofits),
+  return serve(
+    route(
+      operations.searchNonprofits,
       async ({ request, set, query: { limit, offset, fields, shape, ...asked } }) => {
         activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
         const query = { ...wordsAndFilters(asked), limit, offset, fields, shape };
@@ -100,9 +98,8 @@ export const searchRoutes = (context: Needed) => {
         const file = await listFile(context, request, list, FoundNonprofit, find);
         return file ?? search.find(query);
       },
-      schemaOf(operations.searchNonprofits),
-    )
-    .use(searchPages(context));
+    ),
+  ).use(searchPages(context));
 };
 
 const wordsAndFilters = ({
