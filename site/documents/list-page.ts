@@ -161,9 +161,8 @@ async function shownPage(
     facets,
     items: ids.flatMap((id) => summaries.get(id) ?? []),
   });
-  const page = list === "all" ? "/browse" : kind === "cause" ? "/causes/[id]" : "/countries/[code]";
   const path = list === "all" ? "browse.html" : pathOf(place);
-  const html = await fileOf(source, page, { view }, path);
+  const html = await fileOf(source, "/browse", { view }, path);
   const markdown = { path: markdownPathOf(path) ?? "", body: listMarkdown(view, source.baseUrl) };
   if (list !== "all") return [html, markdown];
   // The address that people guess.

@@ -36,14 +36,12 @@ export type PageLocals = {
   };
   "/recommendations": { picks: Recommended[] };
   "/causes": { causes: Cause[] };
-  "/causes/[id]": { view: ListPageView };
   "/browse": { view: ListPageView };
   "/history/[slug]": { view: HistoryView };
   "/organisations/[id]": { view: ReturnType<typeof organisationView> };
   "/search": { view: SearchView; answered: boolean };
   "/compare": { view: ReturnType<typeof compareView> };
   "/countries": { countries: CountryCount[] };
-  "/countries/[code]": { view: ListPageView };
   "/nonprofits/[slug]": { view: ProfileView };
   "/donate/[slug]": { view: DonateView };
   "/statistics": {

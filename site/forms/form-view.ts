@@ -9,23 +9,7 @@ import { factsOf, labelOf, metricsOf, originOf, programsOf } from "#site/profile
 
 export type Option = { value: string; text: string; selected: boolean };
 
-export type FormLine = {
-  id: string;
-  name: string;
-  label: string;
-  hint: string | null;
-  /** What the profile says now; null where that is nothing, or not known. */
-  now: string | null;
-  kind: "text" | "email" | "url" | "number" | "long" | "country";
-  autocomplete: string;
-  lengthMax: number;
-  optional: boolean;
-  value: string;
-  /** What is wrong with the value, and what to enter instead. */
-  wrong: string | null;
-  /** Of a list to choose from; empty for others. */
-  options: Option[];
-};
+export type FormLine = ReturnType<typeof lineOf>;
 
 /** What content/editorial/forms.json says of a question, in English; by these words other languages have theirs. */
 type Question = Partial<
@@ -54,7 +38,7 @@ export function formLines(
   );
 }
 
-function lineOf(name: string, question: Question, context: FormContext): FormLine {
+function lineOf(name: string, question: Question, context: FormContext) {
   const { t, lengthMax, now: present, required, sent } = context;
   const { label = name, hint, autocomplete = "off", kind = "text" } = question;
   const value = sent?.values[name] ?? "";
@@ -66,19 +50,22 @@ function lineOf(name: string, question: Question, context: FormContext): FormLin
     autocomplete,
     optional,
     value,
+    /** What the profile says now; null where that is nothing, or not known. */
     now,
     label: t.word(label),
     hint: hint === undefined ? null : t.word(hint),
-    kind: kind as FormLine["kind"],
+    kind: kind as "text" | "email" | "url" | "number" | "long" | "country",
     lengthMax: lengthMax[name] ?? 200,
+    /** What is wrong with the value, and what to enter instead. */
     wrong: faultIn(sent?.wrongs ?? [], { name, value, optional }, { question, t }),
+    /** Of a list to choose from; empty for others. */
     options: kind === "country" ? countryOptions(value, now, t) : [],
   };
 }
 
 function faultIn(
   wrongs: SentForm["wrongs"],
-  { name, value, optional }: Pick<FormLine, "name" | "value" | "optional">,
+  { name, value, optional }: { name: string; value: string; optional: boolean },
   { question, t }: { question: Question; t: Texts },
 ): string | null {
   const { missing, wrong, label = "" } = question;
