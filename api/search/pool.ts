@@ -1,8 +1,7 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/contract/search.ts";
-import type { BrowseQuery } from "#content/contract/browse.ts";
+import type { BrowseQuery, FacetCounts } from "#content/contract/browse.ts";
 import type { Browse, BrowsePage } from "#content/find/browse-store.ts";
-import type { FacetCounts } from "#content/contract/browse.ts";
 import type { CountSearch, Search, SearchPage } from "#content/find/search.ts";
 import { Refused } from "#api/http/problem.ts";
 

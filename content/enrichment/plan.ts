@@ -11,7 +11,6 @@ import {
   isQueueFull,
   rejectionReasons,
 } from "./consensus.ts";
-import { testCause, type TestCause } from "./value.ts";
 import { type Admitted, isOfAnotherNetwork } from "./proposal.ts";
 import type {
   FieldState,
@@ -20,7 +19,7 @@ import type {
   SubmissionRejection,
   ValueConfidence,
 } from "./submission-store.ts";
-import { agreedValue, comparedLive, comparedValue } from "./value.ts";
+import { agreedValue, comparedLive, comparedValue, testCause, type TestCause } from "./value.ts";
 
 /** One submission of a job, with what is known of its field. */
 export type SubmissionCase = {

@@ -5,8 +5,14 @@ import { type Browse, openBrowse } from "./browse-store.ts";
 import { SearchIndex } from "./index-store.ts";
 import { distancesOf, type Nearby, nearNote, openNear } from "./near.ts";
 import { numberedPage } from "./number-store.ts";
-import { allOf, filterMatches, phrase, typedWords } from "./query.ts";
-import type { FtsMatch, SearchWord } from "./query.ts";
+import {
+  allOf,
+  filterMatches,
+  type FtsMatch,
+  phrase,
+  type SearchWord,
+  typedWords,
+} from "./query.ts";
 import {
   type RankingQuery,
   type CandidateSet,

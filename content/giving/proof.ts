@@ -190,19 +190,16 @@ async function recordGift(
   { target, landed, gift }: { target: DonateTarget; landed: Landed; gift: Gift },
 ): Promise<Donation> {
   const now = clock().getTime();
-  const { credit, memo } = gift;
+  const { memo } = gift;
+  const { owner: recipient, ...credit } = gift.credit;
   const newDonation: NewDonation = {
+    ...credit,
     nonprofit_id: target.id,
-    amount_micro_usdc: credit.amount_micro_usdc,
     network: seal.network,
     tx_signature: landed.tx_signature,
     slot: landed.slot,
     commitment: landed.commitment === "finalized" ? "finalized" : "confirmed",
-    recipient: credit.owner,
-    source: credit.source,
-    destination: credit.destination,
-    mint: credit.mint,
-    donor: credit.donor,
+    recipient,
     memo,
     settled_at: landed.block_time === null ? now : landed.block_time * 1_000,
     recorded_at: now,

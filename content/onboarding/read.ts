@@ -60,24 +60,16 @@ export function readOnboarding(
     if (!read.ok) wrongs.push({ path: field, message: read.failure.message });
     return read.ok ? read.value : null;
   };
-  const request = {
-    claim_slug: take("claim_slug"),
-    name: take("name"),
-    contact_email: take("contact_email") ?? "",
-    contact_name: take("contact_name"),
-    usdc_wallet: take("usdc_wallet"),
-    mission: take("mission"),
-    website: take("website"),
-    country_code: take("country"),
-    city: take("city"),
-    tagline: take("tagline"),
-    donation_url: take("donation_url"),
-    logo_url: take("logo_url"),
-    programs: take("programs"),
-    registration_number: take("registration_number"),
+  const { country, contact_email, ...taken } = Object.fromEntries(
+    fields.map((field) => [field, take(field)]),
+  );
+  const request = OnboardingRequest.parse({
+    ...taken,
+    contact_email: contact_email ?? "",
+    country_code: country,
     // A form sends the names of all fields, filled or not.
     corrects: correctable.filter((field) => sent.corrects.includes(field) && sent[field] !== null),
-  };
+  });
   const proof = proofIn(sent);
   if (!proof.ok) wrongs.push({ path: "wallet_signature", message: proof.failure.message });
   if (wrongs.length > 0 || !proof.ok) return fail(wrongs.slice(0, wrongsMax));
@@ -198,6 +190,7 @@ const readers = {
 } satisfies Record<string, Reader>;
 
 type Field = keyof typeof readers;
+const fields = Object.keys(readers) as Field[];
 
 /** One field of a request as it is stored, or what is wrong with it: a country becomes its code. */
 export const readField = (field: Field, text: string, thisYear: number) =>
