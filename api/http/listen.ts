@@ -5,16 +5,7 @@ import { addHeaders } from "./headers.ts";
 import { completed } from "./ignored.ts";
 import { internal, problem } from "./problem.ts";
 
-export type Listening = {
-  /** Where it listens, without a trailing slash: the port may have been chosen by the machine. */
-  readonly url: string;
-  readonly port: number;
-  /**
-   * For `drainMs` answers all that comes and has clients close their connections. Then takes no new one, lets requests
-   * under way finish for at most `graceMs`, which with the time before is 4 s when it is left out, and cuts them off.
-   */
-  stop(wait?: { drainMs?: number; graceMs?: number }): Promise<void>;
-};
+export type Listening = ReturnType<typeof listen>;
 
 /** Answers requests; `address` is the socket's. */
 export type Handles = {
@@ -45,7 +36,7 @@ export function listen(
   app: Handles,
   { host, port, baseUrl }: Pick<Config, "host" | "port" | "baseUrl">,
   { before, reusePort = false, onError = unexpected }: ListenOptions = {},
-): Listening {
+) {
   allowLongAddresses();
   const { origin: base } = new URL(baseUrl);
   const origin = base.length < pathStartMin ? "http://localhost" : base;
@@ -81,9 +72,17 @@ export function listen(
   });
   const shown = host.includes(":") ? `[${host}]` : host;
   return {
+    /** Where it listens, without a trailing slash: the port may have been chosen by the machine. */
     url: `http://${shown}:${server.port}`,
     port: server.port ?? port,
-    stop: async ({ drainMs = 0, graceMs = stopMsMax - drainMs } = {}) => {
+    /**
+     * For `drainMs` answers all that comes and has clients close their connections. Then takes no new one, lets requests
+     * under way finish for at most `graceMs`, which with the time before is 4 s when it is left out, and cuts them off.
+     */
+    stop: async ({
+      drainMs = 0,
+      graceMs = stopMsMax - drainMs,
+    }: { drainMs?: number; graceMs?: number } = {}): Promise<void> => {
       stopping = true;
       if (drainMs > 0) await Bun.sleep(drainMs);
       const deadlineMs = performance.now() + graceMs;

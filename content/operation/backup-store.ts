@@ -7,16 +7,11 @@ const failureMark = "last-backup-failed";
 /** The disk was full, say. */
 const notNoted = "it could not be noted why";
 
-/** When the last backup was made, and why a later one failed. */
-export type LastBackup = {
-  /** Milliseconds since 1970; null when none is known. */
-  at: number | null;
-  /** Null: none failed since. */
-  problem: string | null;
-};
-
-/** What is known of a data folder's backups: for the health page, metrics and the schedule. */
-export function lastBackup(dataDir: string): LastBackup {
+/**
+ * What is known of a data folder's backups, for the health page, metrics and the schedule: when the last one was made, in
+ * milliseconds since 1970, null when none is known; and why a later one failed, null when none did.
+ */
+export function lastBackup(dataDir: string) {
   const made = statSync(join(dataDir, backupMark), { throwIfNoEntry: false })?.mtimeMs ?? null;
   const failed = statSync(join(dataDir, failureMark), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const isNewer = failed > (made ?? 0);

@@ -129,21 +129,7 @@ const matching = `
     ON call.id = coalesce((${callOf("step.today")}), (${callOf("step.before")}))`;
 
 /** How many calls of recommend led how far. Each step counts calls, not clicks. */
-export type FunnelStep = {
-  calls: number;
-  /** Calls that were answered with at least one recommendation. */
-  answered: number;
-  /** Calls after which the same user agent opened a profile within 60 s. */
-  profile: number;
-  /** Calls after which it asked for payment requirements within 60 s. */
-  donate: number;
-  /** Calls of which such a payment arrived, whenever that was. */
-  donation: number;
-  /** What arrived, in micro-USDC. */
-  given_micro_usdc: bigint;
-};
-
-export type FunnelRow = FunnelStep & { phase: number; intent: string; cause: string };
+export type FunnelRow = Awaited<ReturnType<typeof recommendationFunnel>>[number];
 
 /** Calls that name no cause of the directory, or none at all. */
 export const otherCause = "(another)";
@@ -153,10 +139,7 @@ export const noCause = "(none)";
  * What followed the calls since an instant (milliseconds since 1970), by phase, intent and cause. Every call counts; what
  * followed is known of those that are stored each, at most 20 steps. Reads the whole log.
  */
-export async function recommendationFunnel(
-  store: Queryable,
-  sinceMs: number,
-): Promise<FunnelRow[]> {
+export async function recommendationFunnel(store: Queryable, sinceMs: number) {
   // SQL, because the funnel is one statement of two named subqueries over JSON; only the operator asks for it.
   const { rows } = await store.raw.execute({
     sql: `WITH followed AS (
@@ -188,9 +171,13 @@ export async function recommendationFunnel(
     intent: String(row["intent"]),
     cause: String(row["cause_id"]),
     calls: Number(row["calls"]),
+    /** Calls that were answered with at least one recommendation. */
     answered: Number(row["answered"]),
+    /** Calls after which the same user agent opened a profile within 60 s. */
     profile: Number(row["profile"]),
+    /** Calls after which it asked for payment requirements within 60 s. */
     donate: Number(row["donate"]),
+    /** Calls of which such a payment arrived, whenever that was. */
     donation: Number(row["donation"]),
     given_micro_usdc: BigInt(Math.round(Number(row["given"]))),
   }));

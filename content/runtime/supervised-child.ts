@@ -62,16 +62,6 @@ export function startChild<Message>(options: ChildOptions<Message>): Child {
   };
 }
 
-/** A process that is started again whenever it ends. */
-export type SupervisedChild<Message> = {
-  /** Fulfilled with its first message. */
-  readonly ready: Promise<Message>;
-  /** Of the process that runs now. */
-  pid(): number;
-  send(message: unknown): void;
-  stop(): Promise<void>;
-};
-
 export type SupervisedOptions<Message> = Omit<
   ChildOptions<Message>,
   "args" | "onExit" | "onMessage"
@@ -103,7 +93,7 @@ export function superviseChild<Message>({
   onEnd,
   silentMaxMs = Infinity,
   ...options
-}: SupervisedOptions<Message>): SupervisedChild<Message> {
+}: SupervisedOptions<Message>) {
   const { promise: ready, resolve } = Promise.withResolvers<Message>();
   let stopping = false;
   let restarts = 0;
@@ -140,10 +130,12 @@ export function superviseChild<Message>({
   };
   const looking = silentMaxMs === Infinity ? null : setInterval(look, silentMaxMs / looksMax);
   return {
+    /** Fulfilled with its first message. */
     ready,
+    /** Of the process that runs now. */
     pid: () => running.pid,
-    send: (message) => running.send(message),
-    stop: () => {
+    send: (message: unknown): void => running.send(message),
+    stop: (): Promise<void> => {
       stopping = true;
       clearInterval(looking ?? undefined);
       return running.stop();

@@ -33,38 +33,7 @@ export type Queryable = {
 export type WriteTransaction = { readonly raw: Transaction; readonly db: Db };
 
 /** An open store: `db` for reads in drizzle's words, `raw` for reads in SQL, `write` for all that changes something. */
-export type Store = {
-  readonly db: Queryable["db"];
-  readonly raw: Client;
-  /** True for an embedded file, false for a libSQL server. */
-  readonly embedded: boolean;
-  /**
-   * Runs `work` in one write transaction and commits it; when `work` throws, nothing is written. Writers of this
-   * process queue; another process's lock is awaited without blocking the event loop, at most `busyWaitMs`, then
-   * StoreBusy is thrown. StoreLost: its files are others now, and what was written is not stored; StoreDamaged: SQLite
-   * met damage in them. `work` may run more than once, so it must have no effects but on the transaction.
-   */
-  write<Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value>;
-  /**
-   * Like `write`, for so much that others would wait for minutes: with an embedded file that nothing else has open, which is
-   * closed to all then until the work is done. Answers null, and does nothing, where that cannot be.
-   */
-  writeAlone<Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value | null>;
-  /**
-   * Does statements in one transaction, all or none, in one round trip to a server, and answers what each answered. Queues as
-   * `write` does and throws what it throws; of a statement that fails, LibsqlBatchError says which.
-   */
-  batch(statements: readonly InStatement[]): Promise<ResultSet[]>;
-  /** How many writes this handle has committed: a cheap sign that there may be something new to read. */
-  committed(): number;
-  /** Throws StoreLost once the files of an embedded store were removed, replaced or found damaged: `write` does so too. */
-  assertInPlace(): void;
-  /** Has SQLite read an embedded store through, on a thread of its own; throws StoreDamaged where it finds damage. */
-  checkPages(): Promise<void>;
-  /** Closes the store. Its log is brought into the file when no one else uses it: a copy of the file alone is whole then. */
-  close(): void;
-  [Symbol.dispose](): void;
-};
+export type Store = Awaited<ReturnType<typeof opened>>;
 
 export type OpenOptions = {
   /** `file:`, `http(s):` or `libsql:` URL. */
@@ -126,7 +95,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
 export const storeAddress = (url: string): string =>
   url.startsWith("file:") ? filePathOf(url) : url.replace(/[?#].*$/, "");
 
-async function opened(options: OpenOptions, address: string): Promise<Store> {
+async function opened(options: OpenOptions, address: string) {
   const { migrated = false, create = !migrated } = options;
   const embedded = options.url.startsWith("file:");
   if (embedded) await prepareFile(address, { migrated, create });
@@ -222,21 +191,44 @@ async function opened(options: OpenOptions, address: string): Promise<Store> {
     }
   };
   return {
-    db: drizzle(reader),
+    db: drizzle(reader) as Queryable["db"],
     raw: reader,
+    /** True for an embedded file, false for a libSQL server. */
     embedded,
-    write: (work) => inTurn(() => runWrite(writer, work)),
-    batch: (statements) => inTurn(() => writer.batch([...statements], "write")),
-    writeAlone: async (work) => (embedded && reader === writer ? alone(work) : null),
-    committed: () => committed,
+    /**
+     * Runs `work` in one write transaction and commits it; when `work` throws, nothing is written. Writers of this
+     * process queue; another process's lock is awaited without blocking the event loop, at most `busyWaitMs`, then
+     * StoreBusy is thrown. StoreLost: its files are others now, and what was written is not stored; StoreDamaged: SQLite
+     * met damage in them. `work` may run more than once, so it must have no effects but on the transaction.
+     */
+    write: <Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value> =>
+      inTurn(() => runWrite(writer, work)),
+    /**
+     * Does statements in one transaction, all or none, in one round trip to a server, and answers what each answered. Queues as
+     * `write` does and throws what it throws; of a statement that fails, LibsqlBatchError says which.
+     */
+    batch: (statements: readonly InStatement[]): Promise<ResultSet[]> =>
+      inTurn(() => writer.batch([...statements], "write")),
+    /**
+     * Like `write`, for so much that others would wait for minutes: with an embedded file that nothing else has open, which is
+     * closed to all then until the work is done. Answers null, and does nothing, where that cannot be.
+     */
+    writeAlone: async <Value>(
+      work: (tx: WriteTransaction) => Promise<Value>,
+    ): Promise<Value | null> => (embedded && reader === writer ? alone(work) : null),
+    /** How many writes this handle has committed: a cheap sign that there may be something new to read. */
+    committed: (): number => committed,
+    /** Throws StoreLost once the files of an embedded store were removed, replaced or found damaged: `write` does so too. */
     assertInPlace,
-    checkPages: async () => {
+    /** Has SQLite read an embedded store through, on a thread of its own; throws StoreDamaged where it finds damage. */
+    checkPages: async (): Promise<void> => {
       if (!embedded || address === ":memory:") return;
       files.checkPlace();
       const fault = await checkStore(address);
       if (fault !== null) noteDamage(address, fault);
       files.checkDamage();
     },
+    /** Closes the store. Its log is brought into the file when no one else uses it: a copy of the file alone is whole then. */
     close,
     [Symbol.dispose]: close,
   };

@@ -62,13 +62,7 @@ export function openLocalChain(options: LocalChainOptions = {}) {
 
 const isMethod = (name: string): name is keyof typeof methods => Object.hasOwn(methods, name);
 
-export type Served = {
-  url: string;
-  port: number;
-  /** Whether clients that look for sockets at the next port find them there. */
-  nextPort: boolean;
-  stop(): Promise<void>;
-};
+export type Served = ReturnType<typeof serveLocalChain>;
 
 /** Pages of any origin may use it, as they may a public node: its money is worth nothing. */
 const cors = {
@@ -86,7 +80,7 @@ const triesMax = 20;
  * Serves a local chain on 127.0.0.1, and at the next port too, where @solana/web3.js looks for sockets, unless another
  * program has that. Port 0 takes two free ones. Throws when the port is taken.
  */
-export function serveLocalChain(chain: LocalChain, port: number): Served {
+export function serveLocalChain(chain: LocalChain, port: number) {
   const websocket = signatureSubscriptions(chain.ledger);
   for (let tries = 1; ; tries++) {
     const server = listen(chain, port, websocket);
@@ -99,8 +93,9 @@ export function serveLocalChain(chain: LocalChain, port: number): Served {
     return {
       url: `http://127.0.0.1:${ownPort}`,
       port: ownPort,
+      /** Whether clients that look for sockets at the next port find them there. */
       nextPort: next !== null,
-      stop: async () => {
+      stop: async (): Promise<void> => {
         await Promise.all([server.stop(true), next?.stop(true)]);
       },
     };

@@ -10,22 +10,7 @@ export const causeIds = Object.keys(causes) as SampleCauseId[];
 type Tier = "thin" | "medium" | "rich" | "verified";
 
 /** Who and where an organisation of the sample is, before its slug is settled and its fields are written. */
-export type Outline = {
-  index: number;
-  tier: Tier;
-  name: string;
-  short: string;
-  country_code: string;
-  /** Of its seat, for the texts; thin profiles may leave them out of the record. */
-  region: string;
-  city: string;
-  /** The first is what its texts are about; a thin profile may leave them out of the record. */
-  causes: [SampleCauseId, ...SampleCauseId[]];
-  /** Whom it serves, what it does (first things first) and what for: the same in all its texts. */
-  work: { who: string; others: string[]; acts: string[]; aim: string };
-  /** Goes on where the outline stopped. */
-  random: Random;
-};
+export type Outline = ReturnType<typeof outlineAt>;
 
 const countryCodes = Object.keys(places) as (keyof typeof places)[];
 
@@ -40,7 +25,7 @@ const groupsMax = 4;
 const actsMax = 6;
 
 /** The organisation with this index (from 0) of the sample with this seed: a pure function of both. */
-export function outlineAt(seedNumber: number, index: number): Outline {
+export function outlineAt(seedNumber: number, index: number) {
   const random = randomOf(seedNumber, index);
   const tier = tierAt(index);
   // Claimed profiles take causes and countries in turn: each has some, and the starter set can cover all.
@@ -67,15 +52,19 @@ export function outlineAt(seedNumber: number, index: number): Outline {
     name,
     short,
     country_code,
+    /** Of its seat, for the texts; thin profiles may leave them out of the record. */
     region,
     city,
     work,
+    /** Goes on where the outline stopped. */
     random,
-    causes: [cause, ...random.some(near, more)],
+    /** The first is what its texts are about; a thin profile may leave them out of the record. */
+    causes: [cause, ...random.some(near, more)] as [SampleCauseId, ...SampleCauseId[]],
   };
 }
 
-function workOf(random: Random, cause: SampleCauseId, country: string): Outline["work"] {
+/** Whom it serves, what it does (first things first) and what for: the same in all its texts. */
+function workOf(random: Random, cause: SampleCauseId, country: string) {
   const { who: groups, acts: activities } = wordsOf(cause, country);
   const [who = "", ...others] = random.some(groups, groupsMax);
   const acts = random.some(activities, actsMax);

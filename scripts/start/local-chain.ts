@@ -5,14 +5,7 @@ import { superviseChild } from "#content/runtime/supervised-child.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 /** The local chain beside the service. */
-export type RunningChain = {
-  url: string;
-  /** Of the process that runs now; null for one that somebody else started. */
-  pid: () => number | null;
-  /** Lets every wallet that is asked about receive: on this chain no one else would make its token account. */
-  withAccounts(chain: OpenChain): OpenChain;
-  stop: () => Promise<void>;
-};
+export type RunningChain = NonNullable<Awaited<ReturnType<typeof startLocalChain>>>;
 
 const readyWithinMs = 5_000;
 
@@ -21,13 +14,11 @@ const readyWithinMs = 5_000;
  * slow, or ends, is waited for as long as the service lives. Null when the settings name other RPC nodes, or when this
  * installation has no local chain: the directory goes on without donations then.
  */
-export async function startLocalChain(
-  config: Config,
-  onTrouble: (message: string) => void,
-): Promise<RunningChain | null> {
+export async function startLocalChain(config: Config, onTrouble: (message: string) => void) {
   const { localChainPort } = config;
   if (localChainPort === null) return null;
   const running = await runningAlready(config);
+  // Of one that somebody else started nothing more is known.
   if (running !== null) return { ...chainAt(running), pid: () => null, stop: async () => {} };
   const missing = whyNoChain();
   if (missing !== null) {
@@ -88,11 +79,12 @@ async function answers(url: string): Promise<boolean> {
 
 const ensureWithinMs = 1_000;
 
-function chainAt(url: string): Pick<RunningChain, "url" | "withAccounts"> {
+function chainAt(url: string) {
   const made = new Set<string>();
   return {
     url,
-    withAccounts: (chain) => ({
+    /** Lets every wallet that is asked about receive: on this chain no one else would make its token account. */
+    withAccounts: (chain: OpenChain): OpenChain => ({
       ...chain,
       canReceive: async (wallet) => {
         if (!made.has(wallet) && (await ensure(url, wallet))) made.add(wallet);
