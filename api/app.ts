@@ -44,14 +44,7 @@ import { enrichmentOperations } from "#content/contract/operations/enrichment.ts
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
 
 /** The whole service without a socket. */
-export type App = {
-  /** Answers a request. `address` is the socket's; without one the client counts as unknown. Never throws. */
-  handle(request: Request, address?: string): Promise<Response>;
-  /** Counts and logs an answer. Without a route it was a file, given before the service was asked. */
-  observe(request: Request, status: number, startedMs: number, route?: string): void;
-  /** Every method and path that is known, paths as routes name them ("/api/nonprofits/:slug"). */
-  readonly routes: readonly { method: string; path: string }[];
-};
+export type App = ReturnType<typeof createApp>;
 
 /** Every route. A new one is a route file of its capability and one line here. */
 const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof probeRoutes>[1]) =>
@@ -102,11 +95,12 @@ const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof pr
     .use(mcpRoutes(context, askFor));
 
 /** Makes the service: `createApp(context).handle(new Request("http://localhost/healthz"))`. */
-export function createApp(context: Context): App {
+export function createApp(context: Context) {
   const readiness = openReadiness(context);
   const metrics = openMetrics(context, readiness);
   const routes = routesOf(context, (call, client) => askFor(call, client), { readiness, metrics });
-  const observe: App["observe"] = (request, status, startedMs, route = "file") => {
+  /** Counts and logs an answer. Without a route it was a file, given before the service was asked. */
+  const observe = (request: Request, status: number, startedMs: number, route = "file"): void => {
     const { method } = request;
     const durationMs = performance.now() - startedMs;
     metrics.request(knownMethods.has(method) ? method : "other", route, status, durationMs);
@@ -184,9 +178,11 @@ export function createApp(context: Context): App {
     return completed(crossSiteWrite(limit, client) ?? (await routed(request)), client);
   };
   return {
-    routes: routes.routes,
+    /** Every method and path that is known, paths as routes name them ("/api/nonprofits/:slug"). */
+    routes: routes.routes as readonly { method: string; path: string }[],
     observe,
-    handle: async (request, address = "unknown") => {
+    /** Answers a request. `address` is the socket's; without one the client counts as unknown. Never throws. */
+    handle: async (request: Request, address = "unknown"): Promise<Response> => {
       const startedMs = performance.now();
       const head = request.method === "HEAD";
       const asked = head ? new Request(request, { method: "GET" }) : request;

@@ -9,7 +9,7 @@ import { StoreLost } from "#content/store/busy.ts";
 import { openStore, servingStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
-import { type App, createApp } from "./app.ts";
+import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { forgetGaps } from "#content/enrichment/gap-store.ts";
 import { openCurated } from "#content/recommendation/curation.ts";
@@ -29,12 +29,7 @@ import { openMail } from "./onboarding/host-proof.ts";
 import { expireWaiting } from "#content/operator/review-queues.ts";
 import { startSweep, openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 
-export type Service = {
-  app: App;
-  context: Context;
-  /** Writes what is still in memory and closes everything. */
-  close(): Promise<void>;
-};
+export type Service = Awaited<ReturnType<typeof openService>>;
 
 /** What the caller brings when it has it already. */
 export type ServiceOverrides = Partial<
@@ -65,7 +60,7 @@ const checkAfterMs = 2_000;
  * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds some of it, for
  * example the wait for publication when a publisher runs in the same process.
  */
-export async function openService(config: Config, given: ServiceOverrides = {}): Promise<Service> {
+export async function openService(config: Config, given: ServiceOverrides = {}) {
   const log = given.log ?? openLog(config);
   const { databaseUrl: url, databaseToken: authToken } = config;
   const store =
@@ -133,7 +128,8 @@ export async function openService(config: Config, given: ServiceOverrides = {}):
   return {
     app: createApp(context),
     context,
-    close: async () => {
+    /** Writes what is still in memory and closes everything. */
+    close: async (): Promise<void> => {
       await Promise.all(working.map((one) => one.stop()));
       await context.activity.flush().catch(notStored("counters"));
       await context.recommendationLog.flush().catch(notStored("recommendations"));

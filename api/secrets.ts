@@ -26,23 +26,7 @@ import { BadSetting, type Config } from "./config.ts";
 import type { Log } from "./log.ts";
 
 /** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
-export type Secrets = {
-  adminTokens: { name: string; token: string }[];
-  /** A token made by this call, to be shown to the operator once; null when tokens were there already. */
-  newAdminToken: string | null;
-  /** Ed25519 private key of snapshots and receipts: PKCS#8, PEM. */
-  signingKey: string;
-  /** Key of challenges, links to status pages and proofs of control. */
-  onboardingKey: Uint8Array;
-  /** Key of the hashes that stand for client addresses. */
-  dailyHashKey: Uint8Array;
-  /** Key of the desk's sessions and forms. */
-  deskKey: Uint8Array;
-  /** Key that seals the memos of donations. */
-  donationMemoKey: Uint8Array;
-  /** Secret key of the account that pays network fees for donors: base58 or JSON array, null for none. */
-  sponsorKey: string | null;
-};
+export type Secrets = ReturnType<typeof loadSecrets>;
 
 /** Reads or makes the secrets of a directory, and warns of those that were made before and are gone. Throws CannotStart when the signing key is not the one it signed with before. */
 export async function openSecrets(
@@ -165,21 +149,27 @@ export function replaceSigningKey(config: Pick<Config, "dataDir" | "signingKey">
 }
 
 /** Reads or makes the secrets. Processes that start at once agree: the first file wins. Throws BadSetting. */
-export function loadSecrets(config: Config): Secrets {
+export function loadSecrets(config: Config) {
   const { adminTokens } = config;
   const signingKey = signingKeyOf(config);
   const made = adminTokens.length > 0 ? null : kept(config, adminTokenFile, token);
+  const keyIn = (file: string, make = token): Uint8Array =>
+    Buffer.from(kept(config, file, make).text, "base64url");
   return {
     adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
+    /** A token made by this call, to be shown to the operator once; null when tokens were there already. */
     newAdminToken: made?.fresh === true ? made.text : null,
+    /** Ed25519 private key of snapshots and receipts: PKCS#8, PEM. */
     signingKey,
-    onboardingKey: Buffer.from(
-      kept(config, "onboarding-key", () => firstOnboardingKey(signingKey)).text,
-      "base64url",
-    ),
+    /** Key of challenges, links to status pages and proofs of control. */
+    onboardingKey: keyIn("onboarding-key", () => firstOnboardingKey(signingKey)),
+    /** Key of the hashes that stand for client addresses. */
     dailyHashKey: dailyHashKeyOf(config),
-    deskKey: Buffer.from(kept(config, "desk-key", token).text, "base64url"),
-    donationMemoKey: Buffer.from(kept(config, "donation-memo-key", token).text, "base64url"),
+    /** Key of the desk's sessions and forms. */
+    deskKey: keyIn("desk-key"),
+    /** Key that seals the memos of donations. */
+    donationMemoKey: keyIn("donation-memo-key"),
+    /** Secret key of the account that pays network fees for donors: base58 or JSON array, null for none. */
     sponsorKey: sponsorKeyOf(config),
   };
 }

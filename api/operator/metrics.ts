@@ -3,24 +3,15 @@ import { LRUCache } from "lru-cache";
 import { Counter, Gauge, Registry } from "prom-client";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import helps from "#content/editorial/metrics.json";
-import type { OperatorHealth } from "#content/contract/operator.ts";
 import { type Counted, countDurations, durationBuckets } from "#content/runtime/durations.ts";
 import { operatorHealth } from "./health.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";
-import type { Readiness, Unready } from "./probes.ts";
+import type { Readiness } from "./probes.ts";
 import { reviewQueues } from "#content/operator/review-queues.ts";
 
 /** What is known when metrics are read. What could not be asked is null, and its metrics are left out. */
-type Facts = {
-  health: OperatorHealth | null;
-  queues: readonly { kind: string; waiting: number }[];
-  unready: readonly Unready[];
-  silentMs: number | null;
-  publisherBytes: number | null;
-  walBytes: number | null;
-  residentBytes: number;
-};
+type Facts = Awaited<ReturnType<typeof readFacts>>;
 
 /** One number, or one for each value of a label; null or undefined: not known, and left out. */
 type Value = number | boolean | null | undefined | Readonly<Record<string, number>>;
@@ -179,7 +170,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
   };
 }
 
-async function readFacts(context: OperatorContext, readiness: Readiness): Promise<Facts> {
+async function readFacts(context: OperatorContext, readiness: Readiness) {
   const [unready, health, queues] = await Promise.all([
     readiness(),
     operatorHealth(context).catch(() => null),

@@ -70,15 +70,6 @@ export const spelledWords = (name: string): string[] =>
 const pairAt = (text: string, at: number): number =>
   text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
 
-type NameForm = {
-  /** All words without spaces: names with the same letters are the same. */
-  letters: string;
-  /** The telling words without spaces. */
-  core: string;
-  /** Numbers, compass points and the like, sorted: they tell sister organisations apart. */
-  marks: string;
-};
-
 const silent = new Set(words.silent);
 /** Whether a word says so little that names have it or leave it out: articles, and all legal forms. */
 export const isSilent = (word: string): boolean => silent.has(word);
@@ -86,7 +77,11 @@ const telling = new Set(words.telling);
 const articles = new Set(words.articles);
 const spelled = new Map(Object.entries(words.spelled));
 
-function nameForm(name: string): NameForm {
+/**
+ * `letters`: all words without spaces, names with the same letters are the same; `core`: the telling words without spaces;
+ * `marks`: numbers, compass points and the like, sorted: they tell sister organisations apart.
+ */
+function nameForm(name: string) {
   let letters = "";
   let core = "";
   const marks: string[] = [];

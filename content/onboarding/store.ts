@@ -81,15 +81,14 @@ export async function onboardingQueue(
   return rows.map(fromRow);
 }
 
-/** A request that waits for a profile. Instants in milliseconds since 1970. */
-export type WaitingRequest = {
-  id: string;
-  /** The /24 or /48 of its sender, hashed; null for an unknown one. */
-  network: string | null;
-  proven_host: string | null;
-  first_approved_by: string | null;
-  created_at: number;
-};
+/**
+ * A request that waits for a profile. Instants in milliseconds since 1970; `network`: the /24 or /48 of its sender, hashed,
+ * null for an unknown one.
+ */
+export type WaitingRequest = Pick<
+  Row,
+  "id" | "network" | "proven_host" | "first_approved_by" | "created_at"
+>;
 
 /** What waits for a profile. Index: onboarding_waiting_for_nonprofit. */
 export const waitingForProfile = (

@@ -115,23 +115,12 @@ export async function logOperator(
 type NewEntry = typeof auditLog.$inferInsert;
 
 /** An entry of the log as it is hashed: `detail` is the text that is stored. */
-type HashedEntry = {
-  id: number;
-  operator: string;
-  action: string;
-  subject: string;
+type HashedEntry = Omit<AuditEntry, "detail" | "happened_at"> & {
   detail: string;
   happened_at: number;
 };
 
-const hashedColumns = {
-  id: auditLog.id,
-  operator: auditLog.operator,
-  action: auditLog.action,
-  subject: auditLog.subject,
-  detail: sql<string>`${auditLog.detail}`,
-  happened_at: auditLog.happened_at,
-};
+const hashedColumns = { ...entryColumns, detail: sql<string>`${auditLog.detail}` };
 
 /**
  * SHA-256, in hexadecimal, of the JSON array of these members in this order: one text for one entry. `previous` is the

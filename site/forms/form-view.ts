@@ -150,16 +150,8 @@ export const aboutOf = (profile: NonprofitDetail, t: Texts) => ({
   place: placeOf(profile, t),
 });
 
-/** A value of a profile as a form shows it, and where it comes from. */
-type PresentValue = {
-  field: CorrectionField;
-  label: string;
-  text: string;
-  source: string | null;
-};
-
-/** What a profile says now, in the order of the contract; fields without a value are left out. */
-export function valuesOf(detail: NonprofitDetail, t: Texts): PresentValue[] {
+/** What a profile says now and where it comes from, in the order of the contract; fields without a value are left out. */
+export function valuesOf(detail: NonprofitDetail, t: Texts) {
   const facts = new Map(factsOf(detail, t).map(({ field, text }) => [field, text]));
   const lists: Partial<Record<CorrectionField, readonly string[]>> = {
     causes: detail.causes.map(({ name }) => t.word(name)),

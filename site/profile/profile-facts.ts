@@ -199,15 +199,9 @@ export const labelOf = (field: string, t: Texts = english): string => {
 export const sourceName = (source: string, t: Texts = english): string => t.named("source", source);
 
 /** Where a value comes from, in words. */
-export type Origin = {
-  source: string;
-  /** A link that `safeLink` let through. */
-  link: { href: string; host: string } | null;
-  /** YYYY-MM-DD. */
-  day: string;
-};
+export type Origin = ReturnType<typeof originOf>;
 
-export function originOf(from: FieldProvenance, t: Texts = english): Origin {
+export function originOf(from: FieldProvenance, t: Texts = english) {
   const { source, source_url, rule, agents, corroborations: count = 0, applied_at } = from;
   const isDerived = rule !== undefined && source.startsWith("derived:");
   const filed = isDerived || rule === undefined ? "" : `: ${rule}`;
@@ -220,7 +214,9 @@ export function originOf(from: FieldProvenance, t: Texts = english): Origin {
   const href = safeLink(source_url);
   return {
     source: count === 0 ? origin : t.text("origin.others", { origin, count }),
+    /** A link that `safeLink` let through. */
     link: href === null ? null : { href, host: linkHost(href) },
+    /** YYYY-MM-DD. */
     day: applied_at.slice(0, 10),
   };
 }
