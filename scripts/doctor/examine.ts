@@ -46,7 +46,7 @@ export async function examine(
   try {
     const pending = opened === null ? [] : await pendingMigrations(opened.raw).catch(() => []);
     const on = { config, opened, store: pending.length === 0 ? opened : null, now };
-    for (const check of checks) findings.push(...(await examineOne(check, on, repair)));
+    for (const name of names) findings.push(...(await examineOne(name, on, repair)));
     return findings;
   } finally {
     opened?.close();
@@ -58,9 +58,8 @@ const findingOf = (check: string, { message }: CannotStart): Finding => {
   return { check, found, remedy, repaired: false };
 };
 
-async function examineOne(check: Check, on: Examined, repair: boolean): Promise<Finding[]> {
-  const { name } = check;
-  const remedy = remedies[name];
+async function examineOne(name: Name, on: Examined, repair: boolean): Promise<Finding[]> {
+  const [check, remedy] = [checks[name], remedies[name]];
   const found = await check
     .look(on)
     .catch((error: unknown) => (error instanceof CannotStart ? error : [String(error)]));
@@ -83,7 +82,6 @@ type Examined = { config: Config; opened: Store | null; store: Store | null; now
 
 /** One thing to look at. */
 type Check = {
-  name: keyof typeof remedies;
   /** What is wrong, in the words of an operator; nothing when all is well. */
   look(on: Examined): Promise<string[]>;
   /** Does what is safe while nothing else uses the data folder. */
@@ -92,18 +90,15 @@ type Check = {
 
 /** What to do about each. */
 const remedies = { ...written, "signing key": lostKey, secrets: secretRemedy };
+type Name = keyof typeof remedies;
 
 const mb = 1_000_000;
 const clockToleranceMs = 60_000;
 
 /** In this order: what comes first may explain what comes later. */
-const checks: readonly Check[] = [
-  {
-    name: "service",
-    look: async ({ config }) => serviceFaults(config),
-  },
-  {
-    name: "owner",
+const checks: Record<Name, Check> = {
+  service: { look: async ({ config }) => serviceFaults(config) },
+  owner: {
     look: async ({ config }) => {
       const closed = privatePaths(config).filter((path) => !isOurs(path));
       if (closed.length > 0) {
@@ -117,8 +112,7 @@ const checks: readonly Check[] = [
         : [`${first}${more} belongs to another user than ${dataDir}.`];
     },
   },
-  {
-    name: "rights",
+  rights: {
     look: async ({ config }) =>
       privatePaths(config)
         .filter((path) => (statSync(path).mode & 0o077) !== 0)
@@ -130,8 +124,7 @@ const checks: readonly Check[] = [
       if (left.length > 0) throw new Error(`${left.join(", ")} cannot be closed by this user`);
     },
   },
-  {
-    name: "disk",
+  disk: {
     look: async ({ config }) => {
       const free = await freeBytes(config.dataDir);
       return free !== null && free < freeBytesMin
@@ -139,13 +132,11 @@ const checks: readonly Check[] = [
         : [];
     },
   },
-  {
-    name: "store",
+  store: {
     look: async ({ opened, config }) =>
       opened === null ? [] : storeFaults(opened, storeAddress(config.databaseUrl)),
   },
-  {
-    name: "upgrade",
+  upgrade: {
     look: async ({ opened }) => {
       const pending = opened === null ? [] : await pendingMigrations(opened.raw);
       return pending.length === 0
@@ -153,8 +144,7 @@ const checks: readonly Check[] = [
         : [`${pending.length} migrations wait: ${pending.join(", ")}.`];
     },
   },
-  {
-    name: "schema",
+  schema: {
     look: async ({ store }) =>
       (store === null ? [] : await missingInSchema(store.raw)).map(
         ({ type, name }) => `The ${type} ${name} is missing.`,
@@ -169,26 +159,20 @@ const checks: readonly Check[] = [
         throw new Error(`${others.join(", ")} held more than can be made again`);
     },
   },
-  {
-    name: "audit log",
-    look: async ({ store }) => (store === null ? [] : auditFaults(store)),
-  },
-  {
-    name: "signing key",
+  "audit log": { look: async ({ store }) => (store === null ? [] : auditFaults(store)) },
+  "signing key": {
     look: async ({ store, config }) => {
       const trouble = store === null ? null : await signingKeyTrouble(config, store);
       return trouble === null ? [] : [trouble];
     },
   },
-  {
-    name: "secrets",
+  secrets: {
     look: async ({ store, config }) =>
       (store === null ? [] : await changedSecrets(config, store)).map(
         (path) => `${path} is gone, or not as it was made.`,
       ),
   },
-  {
-    name: "manifest",
+  manifest: {
     look: async ({ config }) => {
       const { bundle } = publisherFolders(config.dataDir);
       return bundleExists(bundle) && isManifestDamaged(bundle)
@@ -197,45 +181,34 @@ const checks: readonly Check[] = [
     },
     repair: ({ config }) => setAside(manifestPath(publisherFolders(config.dataDir).bundle)),
   },
-  {
-    name: "small files",
+  "small files": {
     look: async ({ config }) =>
       smallFiles(config)
         .filter(isFileDamaged)
         .map((path) => `${path} is damaged.`),
     repair: ({ config }) => smallFiles(config).filter(isFileDamaged).forEach(setAside),
   },
-  {
-    name: "local chain",
+  "local chain": {
     look: async ({ config }) => {
       const { journal } = chainFiles(config);
       return isFileDamaged(journal) ? [`${journal} is damaged.`] : [];
     },
   },
-  {
-    name: "compiled site",
+  "compiled site": {
     look: async ({ config }) =>
       (await damagedSites(config)).map((folder) => `${folder} is not as it was compiled.`),
     repair: async ({ config }) => {
       for (const folder of await damagedSites(config)) rmSync(folder, { recursive: true });
     },
   },
-  {
-    name: "published files",
+  "published files": {
     look: async ({ config }) =>
       damagedFiles(config).map((path) => `${path} is damaged or missing.`),
     repair: ({ config }) => void damagedFiles(config, true),
   },
-  {
-    name: "backups",
-    look: async ({ config }) => backupFaults(config),
-  },
-  {
-    name: "chain",
-    look: async ({ config }) => chainFaults(config),
-  },
-  {
-    name: "clock",
+  backups: { look: async ({ config }) => backupFaults(config) },
+  chain: { look: async ({ config }) => chainFaults(config) },
+  clock: {
     look: async ({ store, now }) => {
       const newest =
         store === null ? null : await firstChangeAfter(store, (await newestSequence(store)) - 1);
@@ -247,4 +220,5 @@ const checks: readonly Check[] = [
         : [];
     },
   },
-];
+};
+const names = Object.keys(checks) as Name[];
