@@ -128,12 +128,12 @@ type ChildTable = SQLiteTable & { nonprofit_id: SQLiteColumn };
 function child<Table extends ChildTable, Parent = NonprofitRecord>(
   table: Table,
   key: string,
-  rows: (record: NonprofitRecord) => Omit<Table["$inferSelect"], "nonprofit_id">[],
+  rows: (record: NonprofitRecord) => Omit<Table["$inferInsert"], "nonprofit_id">[],
   put: (record: Parent, row: Table["$inferSelect"]) => void,
   orElse = "",
-  unread = "",
+  unread: readonly string[] = [],
 ) {
-  const own = columnNames(table).filter((column) => column !== unread);
+  const own = columnNames(table).filter((column) => !unread.includes(column));
   const name = getTableName(table);
   return {
     table: table as ChildTable,
@@ -160,14 +160,14 @@ const causes = child(
   (record: { causes: string[] }, { cause_id }) => record.causes.push(cause_id),
 );
 
-/** An organisation's row goes to the nonprofit that has its number now. */
+/** An organisation's row goes to the nonprofit that has its number now, and has lost its digest. */
 export const registerRecordUpsert = `ON CONFLICT (org_id, register) DO UPDATE SET ${columnNames(
   registerRecords,
 )
   .map((column) => `${column} = excluded.${column}`)
   .join(", ")}`;
 
-const registers = (unread = "") =>
+const registers = (...unread: string[]) =>
   child(
     registerRecords,
     "org_id, register",
@@ -177,7 +177,7 @@ const registers = (unread = "") =>
       record.register_records.push(Object.assign({ finances: [] }, said));
     },
     registerRecordUpsert,
-    unread,
+    ["row_digest", ...unread],
   );
 
 /** No summary tells of the money of many years, which is most of what a search would read. */

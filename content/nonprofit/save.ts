@@ -114,7 +114,11 @@ function wasOf(before: NonprofitRecord, fields: readonly string[]): Change["was"
 }
 
 /** The columns that make a RegisterRecord. */
-export const { nonprofit_id: _, ...recordColumns } = getTableColumns(registerRecords);
+export const {
+  nonprofit_id: _,
+  row_digest: _digest,
+  ...recordColumns
+} = getTableColumns(registerRecords);
 
 /**
  * The nonprofits, in order, with what registers said of them before they had a profile: those rows move to the profile.

@@ -3,7 +3,7 @@ import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { isPublicChange, planSaves, type Save } from "#content/nonprofit/save.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll, type Statement } from "#content/store/statement.ts";
 import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
 import { idsByOrgId, recordsWithoutProfile, saveRecordsWithoutProfile } from "./import-store.ts";
 import {
@@ -16,6 +16,7 @@ import {
   type RegisterDraft,
   type RegisterTerms,
 } from "./merge.ts";
+import { noteDigests } from "./row-digest-store.ts";
 import { giveSlugs, type SlugGiver } from "./slug-store.ts";
 import type { Register, Staged } from "./stage-rows.ts";
 import { scopesRead } from "./standing-store.ts";
@@ -55,6 +56,8 @@ export type Planner = {
   keepTimes?: boolean;
   /** The outcome of each row, in their order. Writes nothing. */
   plan: (store: Queryable, rows: Staged[], now: Date) => Promise<Outcome[]>;
+  /** What is noted of rows once they are taken in, so that they need not be looked at again. */
+  note?: (rows: readonly Staged[]) => Statement;
 };
 
 /**
@@ -66,16 +69,17 @@ export async function applyRows(
   planner: Planner,
   next: (limit: number) => Staged[],
 ): Promise<number[]> {
-  const { plan } = planner;
+  const { plan, note } = planner;
   const slugsFor = giveSlugs();
   const changed: number[] = [];
   let changing = false;
   for (let rows = next(pace.size()); rows.length > 0 && !signal.aborted; rows = next(pace.size())) {
     const now = clock();
     // What does not change is found without the write lock; what may change is looked at again inside. Where most of the
-    // rows before changed, as in a first import, most of these will.
-    const looked = changing ? [] : await plan(store, rows, now);
-    const open = changing ? rows : rows.filter((_, at) => typeof looked[at] === "object");
+    // rows before changed, as in a first import, most of these will; and of each whose digest is noted, that is written.
+    const isWritten = changing || note !== undefined;
+    const looked = isWritten ? [] : await plan(store, rows, now);
+    const open = isWritten ? rows : rows.filter((_, at) => typeof looked[at] === "object");
     for (const outcome of looked) if (typeof outcome === "string") count(report, outcome);
     if (open.length === 0) continue;
     const { outcomes, ids } = await pace.run(() =>
@@ -99,7 +103,7 @@ export async function applyRows(
 /** What these rows do to the store. Of a register that lists, an organisation has one row: what one adds is of no account to another. */
 async function planRows(
   store: Queryable,
-  { origin, keepTimes = false, plan }: Planner,
+  { origin, keepTimes = false, plan, note }: Planner,
   { rows, slugsFor, now }: { rows: Staged[]; slugsFor: SlugGiver; now: Date },
 ) {
   const planned = await plan(store, rows, now);
@@ -112,7 +116,11 @@ async function planRows(
   return {
     outcomes: [...planned.filter((outcome) => !isSave(outcome)), ...saves],
     ids: saved.records.map(({ id }) => id),
-    statements: [...saveRecordsWithoutProfile(records), ...saved.statements],
+    statements: [
+      ...saveRecordsWithoutProfile(records),
+      ...saved.statements,
+      ...(note === undefined ? [] : [note(rows)]),
+    ],
   };
 }
 
@@ -149,8 +157,9 @@ function countSave(report: ImportReport, save: Save): void {
 }
 
 /** What the rows of a register change in the directory and add to it. */
-export const registerPlanner = ({ name: register, lists }: Register): Planner => ({
+export const registerPlanner = ({ name: register, lists, parts }: Register): Planner => ({
   origin: `import:${register}`,
+  ...(parts?.onceEach === true && { note: (rows) => noteDigests(register, rows) }),
   plan: async (store, rows, now) => {
     const drafts = rows.map(({ payload }): RegisterDraft => JSON.parse(payload));
     const orgIds = drafts.map(({ org_id }) => org_id);

@@ -27,11 +27,13 @@ import {
   startImport,
 } from "./import-store.ts";
 import { linkRegisters } from "./link-registers.ts";
+import { knownRows } from "./row-digest-store.ts";
 import { type RecordFile, recordPlanner, stageRecords } from "./own-records.ts";
 import {
   type BadRow,
   type Register,
   type RegisterFile,
+  type StageContext,
   type Staged,
   type StageFailure,
   stageRows,
@@ -107,7 +109,8 @@ export async function importRegister(
 ): Promise<Result<ImportReport, ImportFailure>> {
   const { format, source, allowManyWithdrawals } = input;
   const report = emptyReport(format, input.files);
-  const run = { ...input, ...world, report };
+  const has = await knownRows(world.store, format, source.register);
+  const run = { ...input, ...world, report, known: { has, unchanged: 0, recorded: 0 } };
   const staged = await stage(run);
   if (!staged.ok) return staged;
   if (world.signal.aborted) return fail({ kind: "interrupted", stored: null });
@@ -136,7 +139,7 @@ export async function importRegister(
   return input.checkOnly ? ok(report) : apply(run);
 }
 
-type Run = ImportWorld & ImportInput & { report: ImportReport };
+type Run = ImportWorld & ImportInput & Pick<StageContext, "known" | "report">;
 
 function stage(run: Run): Promise<Result<null, StageFailure>> {
   const { source } = run;
@@ -178,6 +181,8 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
   const started = { format, files: [...report.files, ...marks], fetched, now: clock() };
   const id = await store.write((tx) => startImport(tx, started));
   const { count: total } = staging.size();
+  report.unchanged += run.known.unchanged;
+  report.recorded += run.known.recorded;
   let key = "";
   let done = 0;
   const nextStaged = (limit: number) => {

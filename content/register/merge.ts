@@ -19,6 +19,9 @@ import {
 } from "#content/nonprofit/register-facts.ts";
 import { confirmedAt, type ScopesRead } from "./standing.ts";
 
+/** Raise it with a change by which rows that were taken in before would be taken in otherwise: they are looked at again then. */
+export const mergeRules = 1;
+
 /**
  * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
  * the empty ones and those that it set itself: what agents agreed on, an operator, the organisation or another register

@@ -85,6 +85,8 @@ export type StageContext = {
   signal: AbortSignal;
   /** Count and leave out malformed rows; else the first one ends the import. */
   skipBad: boolean;
+  /** Whether a row is known to change nothing, and how many of these there were. */
+  known: { has: (row: Staged) => boolean; unchanged: number; recorded: number };
   /** Called with each malformed row that is left out. */
   onSkipped: (row: BadRow) => void;
 };
@@ -172,8 +174,9 @@ export function skipOrRefuse(
 function stageRow(
   row: RegisterRow | UnreadableRow,
   { file, day, once }: { file: string; day: string; once: boolean },
-  { staging, report }: Pick<StageContext, "staging" | "report">,
+  context: StageContext,
 ): string | null {
+  const { staging, report } = context;
   if ("problem" in row) return row.problem;
   const { line, part: scope, outcome } = row;
   report.rows += 1;
@@ -185,16 +188,27 @@ function stageRow(
   }
   const as_of = report.as_of[scope] ?? "";
   if (day > as_of) report.as_of[scope] = day;
-  const { draft, rank, period, mapped } = draftOf(outcome);
+  const first = draftOf(outcome);
+  const { draft, rank, period } = first;
   const key = period === undefined ? draft.org_id : `${draft.org_id} ${period}`;
-  const earlier = staging.put(
-    { key, rank, scope, as_of: day, payload: JSON.stringify(draft) },
-    { readAt: `line ${line} of ${file}`, once },
-  );
+  const staged = { key, rank, scope, as_of: day, payload: JSON.stringify(draft) };
+  const isKnown = context.known.has(staged);
+  if (isKnown) staged.payload = "";
+  const earlier = staging.put(staged, { readAt: `line ${line} of ${file}`, once });
   if (earlier !== null && once) return `${draft.org_id} stands on ${earlier} already`;
-  if (earlier !== null) countSkip(report, "duplicate");
-  else if (mapped !== undefined) report.causes_by[mapped] += 1;
+  if (earlier === null) countFirst(first, isKnown, context);
+  else countSkip(report, "duplicate");
   return null;
+}
+
+/** Counts the first row of an organisation. */
+function countFirst(
+  { draft, mapped }: DraftOutcome,
+  isKnown: boolean,
+  { report, known }: StageContext,
+) {
+  if (mapped !== undefined) report.causes_by[mapped] += 1;
+  if (isKnown) known[draft.fields === null ? "recorded" : "unchanged"] += 1;
 }
 
 type DraftOutcome = Extract<RowOutcome, { kind: "draft" }>;

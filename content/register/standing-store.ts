@@ -10,7 +10,7 @@ import {
 } from "#content/store/tables/nonprofits.ts";
 import type { RegisteredNumber, ScopesRead } from "./standing.ts";
 
-const recordColumns = columnNames(registerRecords);
+const recordColumns = columnNames(registerRecords).filter((name) => name !== "row_digest");
 
 /** What the store knows of these numbers, in their order. */
 export async function knownByOrgId(

@@ -41,7 +41,7 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
     "SELECT key, scope, as_of, payload FROM staged WHERE key > ? AND payload <> '' ORDER BY key LIMIT ?",
   );
   const size = db.query<{ count: number; bytes: number }, []>(
-    "SELECT (SELECT count(*) FROM staged) AS count, page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
+    "SELECT (SELECT count(*) FROM staged WHERE payload <> '') AS count, page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
   );
   let taken = 0;
   return {

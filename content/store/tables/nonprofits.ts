@@ -152,6 +152,7 @@ export const registerRecords = sqliteTable(
     state: text().notNull().$type<RegisterState>(),
     facts: text({ mode: "json" }).notNull().$type<Record<string, string | number>>(),
     finances: text({ mode: "json" }).notNull().default([]).$type<StoredPeriod[]>(), // Newest first.
+    row_digest: integer(), // Of the row that was taken in last, until its profile changes; content/register/row-digests.ts.
   },
   (r) => [
     primaryKey({ columns: [r.org_id, r.register] }),

@@ -1,0 +1,176 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import type { ImportReport } from "#content/register/import-report.ts";
+import { exportTables } from "#content/store/move.ts";
+import { anImporting, registerFile, type TestImporting } from "#test/support/importing.ts";
+
+type Step = (importing: TestImporting) => Promise<ImportReport | void>;
+
+const setDigests = ({ store }: TestImporting, to: string) =>
+  store.raw.execute(`UPDATE register_records SET row_digest = ${to}`);
+const forget = (importing: TestImporting) => setDigests(importing, "NULL");
+
+const imports =
+  (format: string, files: string[], more: Parameters<TestImporting["run"]>[2] = {}): Step =>
+  (importing) =>
+    importing.run(format, files, more);
+const aa = imports("irs-bmf", ["eo_aa.csv"]);
+const pub78 = imports("irs-pub78", ["data-download-pub78.txt"]);
+const revocations = imports("irs-revocations", ["data-download-revocation.txt"]);
+
+/** An import of the file with some rows changed, or left out. */
+const edited =
+  (edit: (line: string) => string | null, skipBad: boolean): Step =>
+  (importing) => {
+    const [header, ...lines] = readFileSync(registerFile("eo_aa.csv"), "utf8").trim().split("\n");
+    const text = [header, ...lines.flatMap((line) => edit(line) ?? [])].join("\n");
+    return importing.run("irs-bmf", [importing.file("edited.csv", `${text}\n`)], { skipBad });
+  };
+const row = (ein: string, edit: (line: string) => string | null, skipBad = false) =>
+  edited((line) => (line.startsWith(ein) ? edit(line) : line), skipBad);
+
+/** A save of a profile, by whomever. */
+const saved =
+  (slug: string, change: (before: NonprofitRecord) => Partial<NonprofitRecord>): Step =>
+  async (importing) => {
+    const before = await importing.record(slug);
+    if (before === null) throw new Error(slug);
+    const saves = [{ before, after: { ...before, ...change(before) } }];
+    const context = { origin: "review", now: new Date(2) };
+    await importing.store.write((tx) => saveNonprofits(tx, saves, context));
+  };
+const bank = "mcalder-food-bank-inc";
+const by = (set_by: "consensus" | "operator", value: Partial<NonprofitRecord>) =>
+  saved(bank, ({ provenance }) => {
+    const names = Object.keys(value);
+    const from = Object.fromEntries(names.map((name) => [name, sourceFrom(set_by, 1)]));
+    return { ...value, provenance: { ...provenance, ...from } };
+  });
+const linked = saved(bank, ({ registrations }) => {
+  const number = { country_code: "US", type: "EIN", registration_number: "00-0000201" };
+  const other = { ...number, org_id: "US-EIN-000000201", linked_by: "operator" as const };
+  return { registrations: [...registrations, other] };
+});
+
+const textOf = async ({ store }: TestImporting) => {
+  let text = "";
+  for await (const lines of exportTables(store)) text += lines;
+  return text;
+};
+
+// Each story is told to two directories, one of which forgets its digests before each step.
+test.each<[story: string, ...steps: Step[]]>([
+  ["the same again", aa],
+  ["a changed row, and back", row("000000101", (line) => line.replace("K31", "P20")), aa],
+  ["a value that agents agreed on", by("consensus", { city: "Truehaven" }), aa],
+  ["a value that was cleared", saved(bank, () => ({ city: null, provenance: {} })), aa],
+  ["an operator's edit", by("operator", { name: "True Bank" }), aa],
+  ["an operator's withdrawal", by("operator", { status: "withdrawn" }), aa],
+  ["a withdrawal that no one holds", saved(bank, () => ({ status: "withdrawn" })), aa, aa],
+  ["a row that is gone, and comes back", row("000000101", () => null), aa, aa],
+  ["one without a profile that goes, and comes back", row("000000108", () => null), aa],
+  ["one that loses its profile", row("000000101", (l) => l.replace(",15,", ",04,")), aa, aa],
+  ["one that gets a profile", row("000000107", (l) => l.replace(",04,", ",15,")), aa, aa],
+  ["another part", row("000000101", (line) => line.replace(",NV,", ",UT,")), aa, aa],
+  ["a row that is there twice", row("000000101", (line) => `${line}\n${line}`, true), aa],
+  ["lists beside it", pub78, aa, imports("irs-990", ["missions_990.csv"]), aa, pub78],
+  [
+    "a revocation, and a later file",
+    revocations,
+    aa,
+    imports("irs-bmf", ["eo_aa.csv"], { asOf: "2026-08-15" }),
+    imports("irs-bmf", ["eo_aa.csv"], { asOf: "2026-09-15" }),
+  ],
+  [
+    "two rows of one profile",
+    linked,
+    imports("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]),
+    imports("irs-bmf", ["eo_bb.csv", "eo_aa.csv"]),
+    imports("irs-bmf", ["eo_bb.csv"]),
+  ],
+  ["a check", imports("irs-bmf", ["eo_aa.csv"], { checkOnly: true })],
+])("%s: digests make no difference", async (_, ...steps) => {
+  for (const first of [pub78, revocations, null]) {
+    const [one, other] = [await anImporting(), await anImporting()];
+    try {
+      for (const step of [...(first === null ? [] : [first]), aa, ...steps]) {
+        await forget(other);
+        const [told, wanted] = [await step(one), await step(other)];
+        expect(withoutTime(told)).toEqual(withoutTime(wanted));
+      }
+      for (const each of [one, other]) await forget(each);
+      expect(await textOf(one)).toBe(await textOf(other));
+    } finally {
+      one.close();
+      other.close();
+    }
+  }
+});
+
+const withoutTime = (report: ImportReport | void) => ({ ...report, seconds: 0 });
+
+/** The digests that are known, by the end of the org-id. */
+const digestsIn = async ({ store }: TestImporting) => {
+  const { rows } = await store.raw.execute(
+    "SELECT org_id, row_digest FROM register_records WHERE row_digest IS NOT NULL",
+  );
+  return new Map(rows.map((one) => [String(one["org_id"]).slice(-3), Number(one["row_digest"])]));
+};
+const numbers = ["101", "102", "103", "104", "105", "106", "107", "108", "109"];
+
+/** How many rows a re-import looks at. */
+async function lookedAt(importing: TestImporting): Promise<number> {
+  let most = -1;
+  const onProgress = (step: string, _: number, total: number) => {
+    if (step === "applying") most = total;
+  };
+  const report = await importing.run("irs-bmf", ["eo_aa.csv"], { onProgress });
+  expect(report).toMatchObject({ unchanged: 7, recorded: 2, added: 0, changed: 0 });
+  return most;
+}
+
+test.each([true, false])("the first import notes digests, filled alone: %p", async (alone) => {
+  const importing = await anImporting({ alone });
+  try {
+    await aa(importing);
+    expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers);
+    const changes = await importing.changes();
+    expect(await lookedAt(importing)).toBe(0);
+    expect(await importing.changes()).toEqual(changes);
+  } finally {
+    importing.close();
+  }
+});
+
+test("what changes a profile ends its digests, and a re-import notes them again without a trace", async () => {
+  const importing = await anImporting();
+  try {
+    await aa(importing);
+    const first = await digestsIn(importing);
+    await by("consensus", { mission: "Food for all." })(importing);
+    expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers.slice(1));
+    const [changes, before] = [await importing.changes(), await importing.record(bank)];
+    expect(await lookedAt(importing)).toBe(1);
+    expect(await digestsIn(importing)).toEqual(first);
+    expect(await importing.changes()).toEqual(changes);
+    expect(await importing.record(bank)).toEqual(before);
+    // Those of another version are none.
+    await setDigests(importing, "row_digest - 1");
+    expect(await lookedAt(importing)).toBe(9);
+    expect(await digestsIn(importing)).toEqual(first);
+  } finally {
+    importing.close();
+  }
+});
+
+test("a revocation and a profile with two registrations have none", async () => {
+  const importing = await anImporting();
+  try {
+    for (const step of [aa, revocations, linked, aa]) await step(importing);
+    expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers.slice(2));
+  } finally {
+    importing.close();
+  }
+});
