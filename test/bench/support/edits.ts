@@ -1,42 +1,66 @@
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Store } from "#content/store/open.ts";
+import { newClient, post } from "./load.ts";
 import { column } from "./serve.ts";
 
-type Edit = (before: NonprofitRecord) => Partial<NonprofitRecord>;
-type Served = { store: Store; url: string };
-type Directory = Served & { profiles: number };
+/** The service must trust one hop of proxies. */
+type Directory = { store: Store; url: string; profiles: number };
 
+const field = "founded_year";
+const year = 1_998;
 const backgroundWriteEveryMs = 40;
 const readersAtOnce = 4;
 
-export const anyId = ({ profiles }: Directory): number => 1 + Math.floor(Math.random() * profiles);
+const anyId = ({ profiles }: Directory): number => 1 + Math.floor(Math.random() * profiles);
 
-let number = 0;
-/** A text that no profile has had. */
-const newText = (what: string): string => `${what} ${number++}`;
+/** Takes this from all profiles of a sample, so that there is enough to say. */
+export const withoutYears = async ({ raw }: Store): Promise<void> => {
+  await raw.execute(`UPDATE nonprofits SET ${field} = NULL`);
+  await raw.execute(`DELETE FROM provenance WHERE field = '${field}'`);
+};
 
-/** Changes profiles in one transaction; answers them as they are now. */
-const edited = ({ store }: Pick<Served, "store">, ids: readonly number[], edit: Edit) =>
-  store.write(async (tx) => {
-    const records = await recordsById(tx, ids);
-    const saves = records.map((before) => ({ before, after: { ...before, ...edit(before) } }));
-    return saveNonprofits(tx, saves, { origin: "bench", now: new Date() });
+/** A profile for which no one has said this yet. */
+async function anyWithout({ store, ...directory }: Directory): Promise<string> {
+  const [slug] = await column(
+    store,
+    `SELECT slug FROM nonprofits WHERE id >= ? AND ${field} IS NULL AND status <> 'withdrawn' ORDER BY id LIMIT 1`,
+    [anyId({ store, ...directory })],
+  );
+  return slug ?? anyWithout({ store, ...directory });
+}
+
+let agents = 0;
+
+async function submit({ url }: Directory, slug: string) {
+  const { path, headers, ...request } = post(`/api/enrich/${slug}`, {
+    field,
+    value: String(year),
+    agent_id: `bench-${agents++}`,
   });
+  const answer = await fetch(url + path, {
+    ...request,
+    headers: { ...headers, ...newClient() },
+  });
+  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+  await answer.arrayBuffer();
+}
 
-/** Changes profiles in one transaction; answers after how many ms readers, who ask for all at once, have got them. */
-export async function changeOf(served: Served, ids: readonly number[]): Promise<number> {
-  const mark = newText("Bench line");
-  const records = await edited(served, ids, () => ({ tagline: mark }));
+/**
+ * Has two agents agree on a value of each of some profiles. Answers how many ms after the second ones said so readers, who
+ * ask for all at once, have got them.
+ */
+export async function changeOf(bench: Directory, profiles = 1): Promise<number> {
+  const slugs = new Set<string>();
+  while (slugs.size < profiles) slugs.add(await anyWithout(bench));
+  const said = () => Promise.all([...slugs].map((slug) => submit(bench, slug)));
+  await said();
   const startedMs = performance.now();
-  const reads = records.map(async ({ slug }) => {
-    const url = `${served.url}/api/nonprofits/${slug}`;
-    while (!(await (await fetch(url)).text()).includes(mark)) {
+  const reads = [...slugs].map(async (slug) => {
+    const url = `${bench.url}/api/nonprofits/${slug}`;
+    while (!(await (await fetch(url)).text()).includes(`"${field}":${year}`)) {
       if (performance.now() - startedMs > 30_000) throw new Error(`${url} did not show the change`);
     }
   });
-  await Promise.all(reads);
+  await Promise.all([said(), ...reads]);
   return performance.now() - startedMs;
 }
 
@@ -55,7 +79,7 @@ export function disturb(bench: Directory) {
   };
   const write = async () => {
     for (; isGoing; writes++) {
-      await edited(bench, [anyId(bench)], () => ({ description: newText("Background") }));
+      await changeOf(bench);
       await Bun.sleep(backgroundWriteEveryMs);
     }
   };
