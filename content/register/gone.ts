@@ -1,7 +1,13 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Store } from "#content/store/open.ts";
 import type { ImportReport } from "./import-report.ts";
-import { type ListedProfile, listedInScopes, recordsInScopes, scopesOf } from "./import-store.ts";
+import {
+  type ListedProfile,
+  listedInScopes,
+  storedRecord,
+  recordsInScopes,
+  scopesOf,
+} from "./import-store.ts";
 import { goneDraft, type RegisterDraft } from "./merge.ts";
 import type { Register, Staging } from "./stage-rows.ts";
 
@@ -65,9 +71,9 @@ export async function stageGone(
   }
   const had = [...covered.keys()];
   const records = paged("", (id) => recordsInScopes(store, name, had, id, pageSize), orgIdOf);
-  for await (const record of records) {
-    if (isGone(coveredPart(record.scope).records, staging, [record.org_id]))
-      putGone(goneDraft(record), record.scope);
+  for await (const { org_id, scope: part } of records) {
+    if (isGone(coveredPart(part).records, staging, [org_id]))
+      putGone(goneDraft({ org_id, ...(await storedRecord(store, name, org_id)) }), part);
   }
   // Of those that an earlier version imported no record is kept.
   for (const { org_id, part } of absent.filter((one) => !staging.has([one.org_id])))

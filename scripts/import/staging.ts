@@ -36,6 +36,9 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
   const known = db.query<{ rank: string; read_at: string }, [string]>(
     "SELECT rank, read_at FROM staged WHERE key = ?",
   );
+  const insertFirst = db.query(
+    "INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
   const insert = db.query("INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?, ?)");
   const next = db.query<Staged, [string, number]>(
     "SELECT key, scope, as_of, payload FROM staged WHERE key > ? AND payload <> '' ORDER BY key LIMIT ?",
@@ -47,9 +50,10 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
   return {
     scopes: new Set(),
     put: ({ key, rank, scope, as_of, payload }, { readAt = "", once = false } = {}) => {
+      const values = [key, rank, scope, as_of, payload, readAt] as const;
+      if (insertFirst.run(...values).changes > 0) return null;
       const before = known.get(key);
-      const counts = before === null || (!once && rank >= before.rank);
-      if (counts) insert.run(key, rank, scope, as_of, payload, readAt);
+      if (!once && rank >= (before?.rank ?? "")) insert.run(...values);
       return before?.read_at ?? null;
     },
     after: (key, limit) => {
