@@ -1,6 +1,7 @@
 import { readFileSync, statfsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "csv-parse/sync";
+import { findService } from "#api/operator/running-service.ts";
 import { mergeIndex } from "#content/find/index-store.ts";
 import type { Pace } from "#content/register/apply-rows.ts";
 import {
@@ -69,9 +70,10 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
   };
   try {
     staging = openStaging(dataDir);
+    const isBeside = !store.embedded || (await findService(dataDir)) !== null;
     const world: ImportWorld = {
       ...{ store, clock, signal, staging, onProgress, onCovered },
-      pace: startPace(),
+      pace: startPace(isBeside ? transactionBesideMs : transactionMs),
       mergeIndex: () => mergeIndex(store),
       freeBytes,
       onSkipped: ({ file, line, problem }) => onSkipped(new BadInput(file, line, problem).message),
@@ -215,13 +217,15 @@ function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Err
 
 /** How long one transaction of an import should hold the store's write lock, in milliseconds: each costs 10 ms of its own. */
 const transactionMs = 140;
+/** Beside a service: what it is sent meanwhile is to be stored within 100 ms. */
+const transactionBesideMs = 40;
 const sizeMin = 10;
 const sizeMax = 1_500;
 /** As long as others wait between two looks for the lock, on the whole: a shorter pause they would meet by luck alone. */
 const pauseMs = 30;
 
-/** Finds the number of organisations that fit into one short transaction, and leaves room between two. */
-function startPace(): Pace {
+/** Finds the number of organisations that fit into one transaction of this length, and leaves room between two. */
+function startPace(lengthMs: number): Pace {
   let size = 100;
   return {
     size: (): number => size,
@@ -230,7 +234,7 @@ function startPace(): Pace {
       const value = await work();
       const tookMs = Math.max(performance.now() - startedMs, 1);
       // Half the way toward the size that would have taken the time wanted: one slow commit is no trend.
-      size = Math.round((size + size * Math.min(transactionMs / tookMs, 2)) / 2);
+      size = Math.round((size + size * Math.min(lengthMs / tookMs, 2)) / 2);
       size = Math.min(Math.max(size, sizeMin), sizeMax);
       await Bun.sleep(pauseMs);
       return value;

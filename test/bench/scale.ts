@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { changeOf, disturb } from "./support/edits.ts";
@@ -13,11 +13,11 @@ import {
   timed,
   writtenMb,
 } from "./support/harness.ts";
-import { send } from "./support/load.ts";
+import { newClient, post, send } from "./support/load.ts";
 import { mixedQueries } from "./support/queries.ts";
 import { writeRegisterRows } from "./support/register-rows.ts";
 import { runImport } from "./support/registers.ts";
-import { serve, serveWhole } from "./support/serve.ts";
+import { column, serve, type Served, serveWhole } from "./support/serve.ts";
 
 /** What one step took at one size, by name with its unit: "import: time, s". */
 type Measured = Record<string, number>;
@@ -29,6 +29,7 @@ const publishScript = join(import.meta.dirname, "../../scripts/publish.ts");
 const steps: Readonly<Record<string, (size: Size) => Promise<Measured>>> = {
   import: importRows,
   again: importRows,
+  beside,
   build,
   change,
   search,
@@ -45,13 +46,80 @@ const costOf = ({ seconds, cpuSeconds, peakMb, writtenMb: written }: Run): Measu
 
 async function importRows({ folder, rows, profiles }: Size): Promise<Measured> {
   const run = await runImport(["irs-bmf", "--json", "--as-of", "2026-05-12", rows], folder);
-  const { added, unchanged } = Report.parse(JSON.parse(run.out));
-  if (added + unchanged !== profiles) throw new Error(`${added} profiles came of ${profiles}`);
+  const { added, changed, unchanged } = Report.parse(JSON.parse(run.out));
+  const all = added + changed + unchanged;
+  if (all !== profiles) throw new Error(`${all} profiles came of ${profiles}`);
   const kept = statSync(join(folder, "store.db")).size / 2 ** 20;
   return { ...costOf(run), "kept, MB": kept };
 }
 
-const Report = z.object({ added: z.int(), unchanged: z.int() });
+const Report = z.object({ added: z.int(), changed: z.int(), unchanged: z.int() });
+
+/** Submissions that arrive one after another: with nothing beside them, while the same rows are imported again, and other ones. */
+async function beside(size: Size): Promise<Measured> {
+  const { folder, port, rows } = size;
+  const env = { ALMONER_TRUSTED_HOPS: "1" };
+  await using served = await serve({ folder, profiles: 0, port, env });
+  const slugs = await column(served.store, "SELECT slug FROM nonprofits ORDER BY id LIMIT 10000");
+  const measured: Measured = {};
+  const during = async (what: string, work: () => Promise<unknown>) => {
+    const timesMs = await submissionsDuring(served, { slugs, what }, work());
+    measured[`${what}, p50, ms`] = median(timesMs);
+    measured[`${what}, p99, ms`] = quantile(timesMs, 0.99);
+    measured[`${what}, most, ms`] = Math.max(...timesMs);
+    measured[`${what}, submissions`] = timesMs.length;
+  };
+  await during("warm", () => Bun.sleep(aloneMs));
+  await during("alone", () => Bun.sleep(aloneMs));
+  await during("unchanged", () => importRows(size));
+  const lines = readFileSync(rows, "utf8").split("\n");
+  const renamed = (line: string, at: number) =>
+    at % renamedEvery === 1 ? line.replace(",", ",NEW ") : line;
+  writeFileSync(rows, lines.map(renamed).join("\n"));
+  await during("changed", () => importRows(size));
+  return measured;
+}
+
+const aloneMs = 5_000;
+/** Of so many rows one has another name: what costs most of all that a row may change. */
+const renamedEvery = 30;
+const submittedEveryMs = 10;
+
+/** How long each submission took, in ms, that one client sent one after another until the work ended. */
+async function submissionsDuring(
+  { url }: Served,
+  { slugs, what }: { slugs: readonly string[]; what: string },
+  work: Promise<unknown>,
+): Promise<number[]> {
+  const timesMs: number[] = [];
+  let isGoing = true;
+  const ended = work.finally(() => (isGoing = false));
+  for (let at = 0; isGoing; at++) {
+    const body = {
+      field: "contact_email",
+      value: `${what}${at}@bench.example`,
+      agent_id: `${what}-${at}`,
+    };
+    const {
+      path,
+      method,
+      headers,
+      body: text,
+    } = post(`/api/enrich/${slugs[at % slugs.length]}`, body);
+    const startedMs = performance.now();
+    const init = {
+      method: method ?? "POST",
+      headers: { ...headers, ...newClient() },
+      body: text ?? "",
+    };
+    const answer = await fetch(`${url}${path}`, init);
+    if (!(await answer.text()).includes('"status":"pending"')) throw new Error(`${answer.status}`);
+    timesMs.push(performance.now() - startedMs);
+    await Bun.sleep(submittedEveryMs);
+  }
+  await ended;
+  return timesMs;
+}
 
 /** Addresses in pages have the port: another one would have the service build everything again. */
 const settingsOf = ({ port }: Size) => ({
@@ -160,7 +228,7 @@ function figuresOf(measured: ReadonlyMap<string, ReadonlyMap<number, number>>): 
 await runBench({
   name: "scale",
   description:
-    "Imports multiplied rows of the IRS master file (those of ALMONER_REGISTER_DATA, else made-up ones), builds, changes and searches at several sizes; prints what each step took, and by which power of the size it grows",
+    "Imports multiplied rows of the IRS master file (those of ALMONER_REGISTER_DATA, else made-up ones), submits beside imports, builds, changes and searches at several sizes; prints what each step took, and by which power of the size it grows",
   options: {
     profiles: ["2000,4000", "Sizes, rising"],
     step: [Object.keys(steps).join(","), "Which steps; each needs those before it"],
@@ -176,7 +244,8 @@ await runBench({
       const own = join(keep || folder, String(profiles));
       mkdirSync(own, { recursive: true });
       const size = { profiles, port, changes, folder: own, rows: join(folder, "rows.csv") };
-      if (step.includes("import")) writeRegisterRows(size.rows, { profiles, folder: source });
+      if (/import|again|beside/.test(step))
+        writeRegisterRows(size.rows, { profiles, folder: source });
       for (const name of step.split(",")) {
         const found = await steps[name]?.(size);
         for (const [what, value] of Object.entries(found ?? {})) {
