@@ -182,8 +182,8 @@ function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Err
   if (failure.kind === "interrupted") {
     const { stored } = failure;
     const what = stored === null ? "nothing was written" : `${n(stored)} nonprofits are stored`;
-    const then = stored === null ? "" : ". Run the same command again to finish";
-    return new Interrupted(`interrupted; ${what}${then}`);
+    const then = stored === null ? "begin from the start" : "finish";
+    return new Interrupted(`interrupted; ${what}. Run the same command again to ${then}`);
   }
   if (failure.kind === "bad_row") {
     return new BadInput(failure.file, failure.line, failure.problem);

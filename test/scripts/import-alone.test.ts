@@ -60,7 +60,9 @@ test("an import alone that is stopped leaves the store as it was, and others use
     signal: stop.signal,
     onProgress: (step) => step === "applying" && stop.abort(),
   });
-  expect(await outcome(stopped)).toBe("Interrupted: interrupted; nothing was written");
+  expect(await outcome(stopped)).toBe(
+    "Interrupted: interrupted; nothing was written. Run the same command again to begin from the start",
+  );
   expect(await importing.store.db.$count(nonprofits)).toBe(0);
   expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ added: 7 });
   using other = await openStore({ url: `file:${join(importing.dataDir, "store.db")}` });

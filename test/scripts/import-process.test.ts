@@ -110,6 +110,31 @@ describe("the import command", () => {
     store.close();
   }, 240_000);
 
+  test("killed amid a re-import of other rows, it goes on, and knows all of them afterwards", async () => {
+    const file = manyOrganisations(3_000);
+    await ended(start("import", "irs-bmf", file));
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll("HOUSE", "HOME"));
+    using store = await openData();
+    const count = async (where: string) => {
+      const { rows } = await store.raw.execute(
+        `SELECT count(*) AS count FROM register_records WHERE ${where}`,
+      );
+      return Number(rows[0]?.["count"]);
+    };
+    const renamed = () => count("name LIKE 'Home %' AND row_digest IS NOT NULL");
+    const child = start("import", "irs-bmf", file);
+    while (child.exitCode === null && (await renamed()) === 0) await Bun.sleep(5);
+    child.kill("SIGKILL");
+    await child.exited;
+    const before = await renamed();
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(3_000);
+    expect(await count("row_digest IS NULL")).toBe(0);
+    const again = await ended(start("import", "irs-bmf", file, "--json"));
+    expect(JSON.parse(again.out)).toMatchObject({ changed: 3_000 - before, unchanged: before });
+    expect(await renamed()).toBe(3_000);
+  }, 240_000);
+
   test("killed while it fills an empty store alone, it leaves that empty", async () => {
     const file = manyOrganisations(4_000);
     const journal = join(folder, "data/store.db-journal");
