@@ -241,6 +241,8 @@ const wordsSql = `
   FROM (SELECT term FROM search_vocabulary WHERE term >= ? AND term < ? LIMIT ${wordsMax})`;
 
 const pagesPerMerge = 500;
+/** Who waits for the lock looks for it every 50 ms at most. */
+const mergePauseMs = 30;
 
 /**
  * Merges the many parts that bulk writing leaves in the index into one, some pages at a time, so that other writers get
@@ -258,5 +260,6 @@ export async function mergeIndex(store: Store): Promise<void> {
       });
       return (await written()) - before >= 2;
     });
+    if (merged) await Bun.sleep(mergePauseMs);
   }
 }
