@@ -3,7 +3,7 @@ import type { Store } from "#content/store/open.ts";
 import type { ImportReport } from "./import-report.ts";
 import {
   type ListedProfile,
-  listedInScopes,
+  listedInScope,
   storedRecord,
   recordsInScopes,
   scopesOf,
@@ -62,8 +62,10 @@ export async function stageGone(
   const scopes = stored.filter((one) => wanted.has(one) || !isPart(one));
   const partOf = (one: ListedProfile) =>
     (isPart(one.scope) ? one.scope : parts.ofProfile(one)) ?? "unknown";
-  const listed = paged(0, (id) => listedInScopes(store, name, scopes, id, pageSize), idOf);
-  for await (const one of listed) {
+  const listed = scopes.map((one) =>
+    paged(0, (id) => listedInScope(store, name, one, id, pageSize), idOf),
+  );
+  for await (const one of inTurn(listed)) {
     const part = partOf(one);
     if (scope !== "all" && !wanted.has(part)) continue;
     if (isGone(coveredPart(part).nonprofits, staging, one.org_ids))
@@ -111,6 +113,10 @@ function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: 
 }
 
 const pageSize = 1_000;
+
+async function* inTurn<Row>(all: readonly AsyncGenerator<Row>[]): AsyncGenerator<Row> {
+  for (const rows of all) yield* rows;
+}
 
 /** All rows, each page asked for by the key of the last row before it. */
 async function* paged<Row, Key>(
