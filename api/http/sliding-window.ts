@@ -68,14 +68,11 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
     return hits.map((one) => take(one, atMs));
   };
   const takingAll = db.transaction(takeAll);
-  const taking = db.transaction((hits: Hits) => take(hits, now()));
   return {
-    take: (windows: readonly Window[], clients: readonly string[], count = 1): Allowance =>
-      taking.immediate({ counters: windows.map((window) => ({ window, clients })), count }),
     takeAll: (hits: readonly Hits[]): Allowance[] => takingAll.immediate(hits),
     now,
     close: (): void => db.close(),
-  } satisfies Windows & { take: unknown };
+  } satisfies Windows;
 }
 
 const untilOf = ({ windowMs, grainMs }: Window, atMs: number): number =>

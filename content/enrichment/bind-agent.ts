@@ -13,7 +13,6 @@ import {
 import { agentKey, hasSubmitted, rejectWaitingOf, saveAgentKey } from "./agent-key-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
-import type { Statement } from "#content/store/statement.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 
 type KeyWorld = { store: Store; clock: Clock };
@@ -29,10 +28,7 @@ export type KeyFailure =
 const secretBytes = 32;
 
 /** A new secret for an id, and what saves it, as its digest alone. `by`: "agent", or an operator. */
-export function newSecret({ agent_id, by, now }: { agent_id: string; by: string; now: Date }): {
-  answer: AgentSecret;
-  save: Statement;
-} {
+export function newSecret({ agent_id, by, now }: { agent_id: string; by: string; now: Date }) {
   const agent_secret = agentSecretStart + randomBytes(secretBytes).toString("base64url");
   const secret_digest = secretDigest(agent_secret);
   const bound_at = now.getTime();
@@ -41,10 +37,8 @@ export function newSecret({ agent_id, by, now }: { agent_id: string; by: string;
   const change = by === "agent" ? key : { ...key, approved_name: null };
   const message =
     "Keep agent_secret: it is not shown again. Send it as Authorization: Bearer with every enrichment and draft of this agent_id, also through MCP; without it the id takes nothing.";
-  return {
-    answer: { agent_id, bound: true, agent_secret, message },
-    save: saveAgentKey(change),
-  };
+  const answer: AgentSecret = { agent_id, bound: true, agent_secret, message };
+  return { answer, save: saveAgentKey(change) };
 }
 
 function planSecret({ clock }: KeyWorld, agent_id: string): Plan<AgentSecret, KeyFailure> {

@@ -186,15 +186,7 @@ export async function expireSubmissions(tx: WriteTransaction, { before, at, limi
 }
 
 /** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */
-export const applyProse = ({
-  id,
-  edited,
-  at,
-}: {
-  id: number;
-  edited: string | null;
-  at: number;
-}): Statement =>
+export const applyProse = (id: number, edited: string | null, at: number): Statement =>
   decideWaiting(
     submissions,
     eq(submissions.id, id),

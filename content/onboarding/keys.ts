@@ -2,19 +2,8 @@ import { createHash, createHmac } from "node:crypto";
 import type { Issuer } from "./wallet-challenge.ts";
 
 /** Secrets of a request, each of them always the same for the same id and no use for another. */
-export type ProofKeys = {
-  statusToken: (submissionId: string) => string;
-  /** What stands in a file or in DNS to prove control of a host. No secret once it is there. */
-  hostToken: (submissionId: string) => string;
-  /** What stands for a mail address in the outbox. */
-  addressSeal: (address: string) => string;
-  /** Seals the link that proves control of a mailbox at this host. */
-  linkSeal: (submissionId: string, host: string, issued: string) => string;
-};
-
-export type OnboardingKeys = ProofKeys & {
-  issuer: Issuer;
-};
+export type OnboardingKeys = ReturnType<typeof onboardingKeys>;
+export type ProofKeys = Omit<OnboardingKeys, "issuer">;
 
 /**
  * What makes challenges, links to status pages and proofs: keyed with a key of its own, so that links outlive a change
@@ -26,18 +15,23 @@ export function onboardingKeys({
 }: {
   config: { baseUrl: string };
   secrets: { onboardingKey: Uint8Array };
-}): OnboardingKeys {
+}) {
   const code = (text: string) =>
     createHmac("sha256", secrets.onboardingKey).update(text).digest("base64url");
+  const issuer: Issuer = {
+    host: new URL(config.baseUrl).host,
+    seal: (text) => code(`challenge\n${text}`).slice(0, 22),
+  };
   return {
-    issuer: {
-      host: new URL(config.baseUrl).host,
-      seal: (text) => code(`challenge\n${text}`).slice(0, 22),
-    },
-    statusToken: (submissionId) => code(`status\n${submissionId}`),
-    hostToken: (submissionId) => `almoner-claim=${code(`host\n${submissionId}`)}`,
-    addressSeal: (address) => code(`address\n${address.toLowerCase()}`),
-    linkSeal: (submissionId, host, issued) => code(`link\n${submissionId}\n${host}\n${issued}`),
+    issuer,
+    statusToken: (submissionId: string) => code(`status\n${submissionId}`),
+    /** What stands in a file or in DNS to prove control of a host. No secret once it is there. */
+    hostToken: (submissionId: string) => `almoner-claim=${code(`host\n${submissionId}`)}`,
+    /** What stands for a mail address in the outbox. */
+    addressSeal: (address: string) => code(`address\n${address.toLowerCase()}`),
+    /** Seals the link that proves control of a mailbox at this host. */
+    linkSeal: (submissionId: string, host: string, issued: string) =>
+      code(`link\n${submissionId}\n${host}\n${issued}`),
   };
 }
 

@@ -178,9 +178,8 @@ async function proven(
   host: string,
   by: "file" | "dns" | "email",
 ): Outcome {
-  const at = now.getTime();
-  await world.store.write((tx) => doAll(tx, [noteHostProof({ id: submission.id, host, by, at })]));
-  const proof = { proven_host: host, proven_by: by, proven_at: at };
+  const proof = { proven_host: host, proven_by: by, proven_at: now.getTime() };
+  await world.store.write((tx) => doAll(tx, [noteHostProof(submission.id, proof)]));
   return ok(describeHostProof(world, { submission: { ...submission, ...proof }, profile, now }));
 }
 

@@ -1,6 +1,5 @@
 import { and, asc, eq, gt, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "#content/contract/base/time.ts";
-import type { ProvenBy } from "#content/contract/onboarding.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
@@ -173,17 +172,10 @@ export const closeOnboarding = ({ id, ...decision }: Decision): Statement =>
   changeWaiting(id, { ...decision, network: null });
 
 /** Notes that the sender of a request that waits has proven control of a host. */
-export const noteHostProof = ({
-  id,
-  host,
-  by,
-  at,
-}: {
-  id: string;
-  host: string;
-  by: ProvenBy;
-  at: number;
-}): Statement => changeWaiting(id, { proven_host: host, proven_by: by, proven_at: at });
+export const noteHostProof = (
+  id: string,
+  proof: Pick<Row, "proven_host" | "proven_by" | "proven_at">,
+): Statement => changeWaiting(id, proof);
 
 /** Notes the first of two approvals, in the place of another one. */
 export const noteFirstApproval = (
@@ -220,10 +212,7 @@ export async function planMail(
 }
 
 /** Keeps what was found when duplicates were looked for again. */
-export const keepDuplicates = ({
-  id,
-  duplicates,
-}: Pick<Onboarding, "id" | "duplicates">): Statement =>
+export const keepDuplicates = (id: string, duplicates: Row["duplicates"]): Statement =>
   statement(builder.update(onboarding).set({ duplicates }).where(eq(onboarding.id, id)));
 
 /** Says literally what the partial index one_verification_per_nonprofit says. */

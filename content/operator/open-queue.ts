@@ -217,6 +217,9 @@ export const notWaiting = (kind: ReviewKind, key: string) =>
 export const unusable = (message: string) =>
   fail({ kind: "review_value_not_usable", message } as const);
 
+/** What waits cannot be decided like this, as the sentence says. */
+export const conflict = (message: string) => fail({ kind: "review_conflict", message } as const);
+
 /** What an operator should know of a value that an agent sent: whether it may go live, what it claims, where it is from. */
 export function checksOf(
   field: EnrichableField,

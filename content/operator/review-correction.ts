@@ -1,5 +1,5 @@
 import type { CorrectionField } from "#content/contract/correction.ts";
-import { fail, ok } from "#content/contract/base/result.ts";
+import { ok } from "#content/contract/base/result.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { correctedValue, isSettable } from "#content/correction/read.ts";
 import {
@@ -17,6 +17,7 @@ import { planned, type Write } from "#content/operation/plan.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { planFields } from "./change-profile.ts";
 import {
+  conflict,
   type Deciding,
   hexKey,
   instantAt,
@@ -62,8 +63,7 @@ export const correctionReviews = openQueue<Correction>({
   approve: async (store, waiting, deciding) => {
     const { field, suggested_value } = waiting.row;
     if (!isListed(waiting)) {
-      const message = "The profile is withdrawn. Reject this with that reason.";
-      return fail({ kind: "review_conflict", message });
+      return conflict("The profile is withdrawn. Reject this with that reason.");
     }
     const closing = closeWrite(waiting.row, "approved", deciding);
     if (!isSettable(field)) {

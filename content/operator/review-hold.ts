@@ -1,4 +1,4 @@
-import { fail, ok } from "#content/contract/base/result.ts";
+import { ok } from "#content/contract/base/result.ts";
 import { noted, passed } from "#content/contract/review.ts";
 import { hourMs, isoTime } from "#content/contract/base/time.ts";
 import {
@@ -9,7 +9,7 @@ import {
   type WalletHold,
 } from "#content/onboarding/wallet-hold-store.ts";
 import { planned } from "#content/operation/plan.ts";
-import { hexKey, instantAt, openQueue } from "./open-queue.ts";
+import { conflict, hexKey, instantAt, openQueue } from "./open-queue.ts";
 
 /**
  * Approved wallets that wait before they take effect: rejecting one stops it, time alone lets it pass. A hold
@@ -50,10 +50,9 @@ export const holdReviews = openQueue<WalletHold>({
   }),
 
   approve: (_, { row }) =>
-    fail({
-      kind: "review_conflict",
-      message: `A hold cannot be shortened: this wallet takes effect at ${isoTime(row.effective_at)} by itself. Rejecting stops it.`,
-    }),
+    conflict(
+      `A hold cannot be shortened: this wallet takes effect at ${isoTime(row.effective_at)} by itself. Rejecting stops it.`,
+    ),
 
   reject: (_, { row: hold, record: { slug } }, { reason, operator: by, now }) => {
     const closing = { status: "stopped", reason, slug, by, at: now.getTime() } as const;

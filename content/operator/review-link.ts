@@ -1,12 +1,12 @@
 import { linkWords } from "#content/contract/nonprofit.ts";
-import { fail, ok } from "#content/contract/base/result.ts";
+import { ok } from "#content/contract/base/result.ts";
 import { noted } from "#content/contract/review.ts";
 import { whyNotMerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
 import { closeLink, type Link, planLink, waitingLinks } from "#content/register/links-store.ts";
 import { planned } from "#content/operation/plan.ts";
-import { numberAt, numericKey, openQueue } from "./open-queue.ts";
+import { conflict, notWaiting, numberAt, numericKey, openQueue } from "./open-queue.ts";
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
 
@@ -34,9 +34,9 @@ export const linkReviews = openQueue<Waiting>({
 
   approve: async (store, { row, record: into }, { operator, reason, now }) => {
     const gone = await recordBySlug(store, row.gone ?? "");
-    if (gone === null) return fail({ kind: "review_not_found", id: `link-${row.id}` });
+    if (gone === null) return notWaiting("link", String(row.id));
     const why = whyNotMerged(gone, into);
-    if (why !== null) return fail({ kind: "review_conflict", message: why });
+    if (why !== null) return conflict(why);
     const set = { source: row.source, set_by: operator, reason: reason || null, now };
     const { saves, statements } = await planLink(store, { gone, into }, set);
     const message = `Linked: ${gone.slug} leads here, with its registrations.`;

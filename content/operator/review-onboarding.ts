@@ -1,6 +1,6 @@
 import messages from "#content/editorial/request-messages.json";
 import { slugFor, soughtFor } from "#content/onboarding/onboard.ts";
-import { fail, ok } from "#content/contract/base/result.ts";
+import { ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -36,6 +36,7 @@ import { changeWallet, heldOf, stoppedFrom } from "#content/onboarding/wallet-ho
 import type { Queryable } from "#content/store/open.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
+  conflict,
   type Deciding,
   hexKey,
   instantAt,
@@ -96,8 +97,6 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
   },
 });
 
-const conflict = (message: string) => fail({ kind: "review_conflict", message } as const);
-
 /** What makes approval impossible since the request came, as a sentence for the operator; null for nothing. */
 async function obstacleOf(store: Queryable, submission: Onboarding, record: Request["record"]) {
   if (submission.type === "registration") return null;
@@ -145,7 +144,7 @@ async function unseenDuplicate(
   const unseen = duplicates.find(({ slug }) => !seen.has(slug));
   if (unseen === undefined) return null;
   const message = `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
-  return planned(conflict(message), keepDuplicates({ id: submission.id, duplicates }));
+  return planned(conflict(message), keepDuplicates(submission.id, duplicates));
 }
 
 /** What is known when a request is approved now with these edits. */

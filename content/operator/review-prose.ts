@@ -61,7 +61,7 @@ export const proseReviews = openQueue<StoredSubmission>({
     const at = now.getTime();
     const save = { before: record, after };
     const { statements } = await planSaves(store, [save], { origin: "review", now });
-    const applied = applyProse({ id, edited: text === submission.value ? null : text, at });
+    const applied = applyProse(id, text === submission.value ? null : text, at);
     const reason = rejectionReasons.superseded;
     const others = { nonprofit_id, field, winning_value: text, reason, at };
     return planned(

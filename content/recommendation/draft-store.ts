@@ -84,20 +84,12 @@ export async function operatorRefused(
   return removed.length > 0;
 }
 
-export type RefusedDraft = Pick<
-  StoredDraft,
-  "agent_id" | "agent_name" | "recommended_for" | "reason"
-> & {
-  decided_at: number;
-};
+export type RefusedDraft = Awaited<ReturnType<typeof refusedDrafts>>[number];
 
 const refusedMax = 5;
 
 /** What operators refused of one nonprofit, or took back, the newest first, at most 5. Index: drafts_by_nonprofit. */
-export async function refusedDrafts(
-  store: Queryable,
-  nonprofit_id: number,
-): Promise<RefusedDraft[]> {
+export async function refusedDrafts(store: Queryable, nonprofit_id: number) {
   const { agent_id, agent_name, recommended_for, reason, decided_at } = drafts;
   const found = await store.db
     .select({ agent_id, agent_name, recommended_for, reason, decided_at })

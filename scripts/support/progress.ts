@@ -20,20 +20,17 @@ export function startProgress(
 }
 
 /** Progress of work in steps, one after another. */
-export function followProgress(tell?: (line: string) => void): {
-  at: (step: string, done: number, total: number) => void;
-  end: () => void;
-} {
+export function followProgress(tell?: (line: string) => void) {
   let shown: { step: string; progress: Progress } | null = null;
   return {
-    at: (step, done, total) => {
+    at: (step: string, done: number, total: number): void => {
       if (shown?.step !== step) {
         shown?.progress.end();
         shown = { step, progress: startProgress(step, total, tell) };
       }
       shown.progress.at(done);
     },
-    end: () => shown?.progress.end(),
+    end: (): void => shown?.progress.end(),
   };
 }
 

@@ -50,9 +50,7 @@ const silentMs = 15_000;
  * Notes in the manifest, whatever else the process is busy with, that a publisher works here for as long as it lives. Stopping it says that
  * it does not.
  */
-export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">): {
-  stop(): Promise<void>;
-} {
+export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">) {
   const beat = async () => {
     // The service that started this process ends it when it hears none.
     process.send?.(heartbeat);
@@ -62,7 +60,7 @@ export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">)
   const onFailure = () => {};
   const beating = every(beat, { everyMs, onFailure });
   return {
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await beating.stop();
       try {
         manifest.setState({ heartbeat_at: "" });

@@ -62,7 +62,7 @@ test("limits and the address of the service are for their owner alone, also when
     if (round === "left open") for (const end of ["", "-wal", "-shm"]) chmodSync(path + end, 0o644);
     const windows = openWindows(path);
     const minute = { policy: "x", limit: 1, windowMs: 60_000, grainMs: 1 };
-    windows.take([minute], ["someone"]);
+    windows.takeAll([{ counters: [{ window: minute, clients: ["someone"] }], count: 1 }]);
     for (const end of ["", "-wal", "-shm"]) expect([end, modeOf(path + end)]).toEqual([end, "600"]);
     // A second one keeps the log there.
     if (round === "new") openWindows(path);

@@ -438,8 +438,8 @@ async function takeOn(
     expect(done).toBe(promised.approve(picked, by, one.edit, nowMs, slug));
   } else if (one.kind === "prove") {
     const host = new URL(siteOf(slug, one.host)).hostname;
-    const proof = { id: picked.id, by: "file" as const, at: nowMs, host };
-    await service.store.write((tx) => doAll(tx, [noteHostProof(proof)]));
+    const proof = { proven_host: host, proven_by: "file", proven_at: nowMs } as const;
+    await service.store.write((tx) => doAll(tx, [noteHostProof(picked.id, proof)]));
     if (picked.status === "pending") picked.proof = { host: one.host, at: nowMs };
   } else if (one.kind === "reject") {
     expect(await decide("onboarding", "rejected", "ada")).toBe(promised.reject(picked));

@@ -74,7 +74,10 @@ export async function anOnboardingService(
     decide: (id, decision, body = {}, operator = "ada") =>
       service.post(`/api/admin/reviews/${id}/${decision}`, body, bearer(operator)),
     prove: (id, host) =>
-      service.store.write((tx) => doAll(tx, [noteHostProof({ id, host, by: "dns", at: nowMs })])),
+      service.store.write((tx) => {
+        const proof = { proven_host: host, proven_by: "dns", proven_at: nowMs } as const;
+        return doAll(tx, [noteHostProof(id, proof)]);
+      }),
     live: async (slug) => {
       const record = await recordBySlug(service.store, slug);
       if (record === null) throw new Error(`no ${slug}`);

@@ -158,14 +158,17 @@ const enrichWindow: Window = {
 /** The service's own limits, on the simulation's clock. */
 export function simulateLimits(nowMs: () => number) {
   const windows = openWindows(":memory:", nowMs);
+  /** How long to wait before so many of this client fit into all of these windows; 0 for not at all. */
+  const waitMs = (all: readonly Window[], client: string, count: number): number => {
+    const counters = all.map((window) => ({ window, clients: [client] }));
+    const [taken] = windows.takeAll([{ counters, count }]);
+    return taken === undefined || taken.allowed ? 0 : Math.max(1, taken.resetMs);
+  };
   return {
     /** Counts a request with this many submissions; 0 when it may pass, else how long to wait. */
-    take: (address: string, agentId: string, submissions: number): number => {
-      const request = windows.take([enrichWindow], [address]);
-      if (!request.allowed) return Math.max(1, request.resetMs);
-      const agent = windows.take(agentWindows, [`${agentId} ${address}`], submissions);
-      return agent.allowed ? 0 : Math.max(1, agent.resetMs);
-    },
+    take: (address: string, agentId: string, submissions: number): number =>
+      waitMs([enrichWindow], address, 1) ||
+      waitMs(agentWindows, `${agentId} ${address}`, submissions),
     close: () => windows.close(),
   };
 }
