@@ -168,7 +168,7 @@ describe("a list of the United States", () => {
       { text: "Hawaii", count: 9, chosen: false, href: "/browse?country=US&region=Hawaii" },
     ];
     expect(view.states).toEqual(states);
-    const html = textOf(await drawn(site, "/countries/[code]", { view }));
+    const html = textOf(await drawn(site, "/browse", { view }));
     const $ = load(html);
     const ofHawaii = $('.map a[href="/browse?country=US&region=Hawaii"]');
     expect(ofHawaii.attr("aria-label")).toBe("Hawaii: 9 nonprofits");
