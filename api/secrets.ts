@@ -20,7 +20,7 @@ import { closeToOthers, privateFolder } from "#content/runtime/files.ts";
 import { hasSigned, noteSigningKeys, signingKeys } from "#content/feed/store.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { type Store, storeAddress } from "#content/store/open.ts";
-import { directoryFact, noteFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact, noteFact } from "#content/store/facts.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { BadSetting, type Config } from "./config.ts";
 import type { Log } from "./log.ts";

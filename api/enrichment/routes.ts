@@ -18,7 +18,7 @@ import { placeDays, waitingMax, waitingOfNetworkMax } from "#content/enrichment/
 import { gapCounts } from "#content/enrichment/gap-store.ts";
 import { type GapFailure, reportGap } from "#content/enrichment/report-gap.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import {
   bindAgent,
   type KeyCall,

@@ -10,7 +10,7 @@ import {
 import { wireTime } from "#content/contract/base/time.ts";
 import { publicName, shownName, shownSource } from "#content/nonprofit/public-name.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import {
   agentKeys,

@@ -23,7 +23,7 @@ import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { inValues, query } from "#content/store/query.ts";
 import { pendingFields } from "#content/store/tables/enrichment.ts";

@@ -6,7 +6,8 @@ import { z } from "zod";
 import { asc, between, desc, eq, gt, lte } from "drizzle-orm";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { KeySet, type PublicKey, publicKeysMax } from "./signing-keys.ts";
-import { changes, directoryFacts, feedFiles } from "#content/store/tables/publishing.ts";
+import { directoryFact, noteFact } from "#content/store/facts.ts";
+import { changes, feedFiles } from "#content/store/tables/publishing.ts";
 
 /** Which changes a numbered file of the feed holds. */
 export type FeedFileRange = { number: number; first_sequence: number; last_sequence: number };
@@ -50,10 +51,9 @@ async function isOpen(store: Queryable, upTo: number): Promise<boolean> {
 }
 
 async function closeFiles(tx: WriteTransaction, { upTo, now }: FeedClosing): Promise<void> {
-  await tx.db
-    .insert(directoryFacts)
-    .values({ name: epochFact, value: crypto.randomUUID(), updated_at: now.getTime() })
-    .onConflictDoNothing();
+  if ((await findEpoch(tx)) === null) {
+    await noteFact(tx, { name: epochFact, value: crypto.randomUUID(), now });
+  }
   let last = await newestFeedFile(tx);
   while ((last?.last_sequence ?? 0) < upTo) {
     const after = last?.last_sequence ?? 0;
@@ -75,18 +75,16 @@ export async function beginEpoch(
   store: Store,
   { published, now }: { published: number; now: Date },
 ): Promise<string> {
-  const row = { value: crypto.randomUUID(), updated_at: now.getTime() };
-  const { name } = directoryFacts;
+  const value = crypto.randomUUID();
   await store.write(async (tx) => {
-    const fact = tx.db.insert(directoryFacts).values({ name: epochFact, ...row });
-    await fact.onConflictDoUpdate({ target: name, set: row });
+    await noteFact(tx, { name: epochFact, value, now });
     const own = (await newestFeedFile(tx))?.number ?? 0;
     await tx.db.delete(feedFiles);
     const number = Math.max(published, own) + 1;
     const empty = { number, first_sequence: 1, last_sequence: 0 };
     await tx.db.insert(feedFiles).values({ ...empty, closed_at: now.getTime() });
   });
-  return row.value;
+  return value;
 }
 
 const issueFact = "signed_list";
@@ -111,10 +109,7 @@ export async function issueList(
     const ageMs = atMs - (last?.issued_at ?? 0);
     if (last?.digest === digest && ageMs >= 0 && ageMs < renewListAfterMs) return last;
     const issue = { digest, sequence: Math.max((last?.sequence ?? 0) + 1, atMs), issued_at: atMs };
-    const row = { value: JSON.stringify(issue), updated_at: atMs };
-    const { name } = directoryFacts;
-    const fact = { name: issueFact, ...row };
-    await tx.db.insert(directoryFacts).values(fact).onConflictDoUpdate({ target: name, set: row });
+    await noteFact(tx, { name: issueFact, value: JSON.stringify(issue), now });
     return issue;
   });
 }
@@ -123,11 +118,8 @@ const keysFact = "signing_keys";
 
 /** The public keys of the directory, that in use first; none before it signs for the first time. */
 export async function signingKeys(store: Queryable): Promise<PublicKey[]> {
-  const [fact] = await store.db
-    .select({ value: directoryFacts.value })
-    .from(directoryFacts)
-    .where(eq(directoryFacts.name, keysFact));
-  return fact === undefined ? [] : KeySet.parse(JSON.parse(fact.value)).keys;
+  const value = await directoryFact(store, keysFact);
+  return value === null ? [] : KeySet.parse(JSON.parse(value)).keys;
 }
 
 /** Notes the keys of the directory, that in use first; the oldest of more than 16 are forgotten. */
@@ -136,15 +128,8 @@ export async function noteSigningKeys(
   keys: readonly PublicKey[],
   now: Date,
 ): Promise<void> {
-  const row = {
-    value: JSON.stringify({ keys: keys.slice(0, publicKeysMax) } satisfies KeySet),
-    updated_at: now.getTime(),
-  };
-  const { name } = directoryFacts;
-  await tx.db
-    .insert(directoryFacts)
-    .values({ name: keysFact, ...row })
-    .onConflictDoUpdate({ target: name, set: row });
+  const kept: KeySet = { keys: keys.slice(0, publicKeysMax) };
+  await noteFact(tx, { name: keysFact, value: JSON.stringify(kept), now });
 }
 
 /** Whether the directory has ever published a signed list, also before its keys were noted. */
@@ -152,21 +137,13 @@ export const hasSigned = async (store: Queryable): Promise<boolean> =>
   (await findIssue(store)) !== null;
 
 async function findIssue(store: Queryable): Promise<StoredIssue | null> {
-  const [fact] = await store.db
-    .select({ value: directoryFacts.value })
-    .from(directoryFacts)
-    .where(eq(directoryFacts.name, issueFact));
-  return fact === undefined ? null : StoredIssue.parse(JSON.parse(fact.value));
+  const value = await directoryFact(store, issueFact);
+  return value === null ? null : StoredIssue.parse(JSON.parse(value));
 }
 
 /** The feed's epoch, null before the first `closeFeedFiles`, which makes it. */
-export async function findEpoch(store: Queryable): Promise<string | null> {
-  const [epoch] = await store.db
-    .select({ value: directoryFacts.value })
-    .from(directoryFacts)
-    .where(eq(directoryFacts.name, epochFact));
-  return epoch?.value ?? null;
-}
+export const findEpoch = (store: Queryable): Promise<string | null> =>
+  directoryFact(store, epochFact);
 
 /** The feed's epoch. Throws before the first `closeFeedFiles`, which makes it. */
 export async function feedEpoch(store: Queryable): Promise<string> {

@@ -15,11 +15,10 @@ import {
   type Counted,
   countedKinds,
   countersOf,
-  directoryFact,
   donationCount,
   liveCounters,
-  noteFact,
 } from "./directory-facts-store.ts";
+import { directoryFact, noteFact } from "#content/store/facts.ts";
 
 /** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
 export type ActivityKind =

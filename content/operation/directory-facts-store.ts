@@ -1,14 +1,15 @@
-import { and, asc, eq, gt, like, lt, sql } from "drizzle-orm";
+import { and, asc, gt, like, lt, sql } from "drizzle-orm";
 import { hourMs } from "#content/contract/base/time.ts";
 import { causeIds } from "#content/contract/cause.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
 import { countsHere } from "#content/giving/store.ts";
-import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { listTotals } from "#content/store/tables/nonprofits.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
+import { directoryFact } from "#content/store/facts.ts";
 
 const weekMs = 7 * 24 * hourMs;
 
@@ -34,27 +35,6 @@ export async function storedCounters(store: Queryable): Promise<Counters> {
   const value = await directoryFact(store, "counters");
   const parsed = value === null ? null : Counters.safeParse(JSON.parse(value));
   return parsed?.success === true ? parsed.data : countersOf([], 0);
-}
-
-/** A fact of the directory as a whole, for example publication_day; null when it is not set. */
-export async function directoryFact(store: Queryable, name: string): Promise<string | null> {
-  const [fact] = await store.db
-    .select({ value: directoryFacts.value })
-    .from(directoryFacts)
-    .where(eq(directoryFacts.name, name));
-  return fact?.value ?? null;
-}
-
-/** Notes a fact that nothing published shows; one of a page is for `saveDirectoryFact`. */
-export async function noteFact(
-  tx: WriteTransaction,
-  { name, value, now }: { name: string; value: string; now: Date },
-): Promise<void> {
-  const row = { value, updated_at: now.getTime() };
-  await tx.db
-    .insert(directoryFacts)
-    .values({ name, ...row })
-    .onConflictDoUpdate({ target: directoryFacts.name, set: row });
 }
 
 /** How often something was counted: altogether, and in the last seven days. */

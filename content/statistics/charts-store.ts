@@ -4,7 +4,8 @@ import { Charts, type Counters, type Stats, valueSources } from "#content/contra
 import { countsHere } from "#content/giving/store.ts";
 import { countryList } from "#content/nonprofit/list-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { directoryFact, directoryNumbers } from "#content/operation/directory-facts-store.ts";
+import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 import { donations } from "#content/store/tables/giving.ts";

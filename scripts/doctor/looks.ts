@@ -21,7 +21,7 @@ import {
   isChained,
   verifyAudit,
 } from "#content/operation/audit-store.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
 import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "#api/config.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import { syncAll } from "#site/bundle/durable.ts";

@@ -12,7 +12,7 @@ import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { auditHeadsFact, headsWithDay } from "#content/operation/audit-store.ts";
 import type { Signer } from "#content/feed/signing-keys.ts";
 import { checkpointCounters } from "#content/operation/activity-store.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import { openLease } from "#content/operation/lease-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { stopSignal } from "#scripts/support/config.ts";

@@ -21,7 +21,7 @@ import {
   uncovered,
   verifyAudit,
 } from "#content/operation/audit-store.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import type { Store } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { bundleExists, openManifest } from "#site/bundle/manifest.ts";

@@ -7,6 +7,7 @@ import { type CuratedPick, saveCuratedPicks } from "#content/recommendation/pick
 import { describeFaults, wordingFaults } from "#content/recommendation/pick-text.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { noteFact } from "#content/store/facts.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { arrivalMs, type Calendar, calendarOf, claimMs, defaultDay, storied } from "./calendar.ts";
 import causes from "./causes.json";
@@ -124,11 +125,8 @@ async function writeBatch(
   }
   const state: SampleState = { seed_number: seedNumber, profiles, done: to, as_of };
   // No page shows how far a sample has come, so it is no change of public data.
-  const fact = { value: JSON.stringify(state), updated_at: calendar.nowMs };
-  await tx.db
-    .insert(directoryFacts)
-    .values({ name: `sample:${seedNumber}`, ...fact })
-    .onConflictDoUpdate({ target: directoryFacts.name, set: fact });
+  const [name, now] = [`sample:${seedNumber}`, new Date(calendar.nowMs)];
+  await noteFact(tx, { name, value: JSON.stringify(state), now });
 }
 
 /** A profile as its register lists it; `claim` is what it becomes once its organisation speaks for it. */

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import register from "#content/editorial/packed-register/register.json";
 import { systemClock } from "#content/contract/base/time.ts";
-import { directoryFact, holdsSample, noteFact } from "#content/operation/directory-facts-store.ts";
+import { holdsSample } from "#content/operation/directory-facts-store.ts";
+import { directoryFact, noteFact } from "#content/store/facts.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import type { Store } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";

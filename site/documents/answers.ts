@@ -5,7 +5,8 @@ import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichmen
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { causeList } from "#content/nonprofit/list-store.ts";
 import { auditHeadsFact } from "#content/operation/audit-store.ts";
-import { directoryFact, storedCounters } from "#content/operation/directory-facts-store.ts";
+import { storedCounters } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import { chartIds, chartsOf, csvOf } from "#content/statistics/charts.ts";
 import { directoryStats, storedCharts } from "#content/statistics/charts-store.ts";
 import type { Queryable } from "#content/store/open.ts";

@@ -12,7 +12,8 @@ import { thinFields } from "#content/nonprofit/listing.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
 import { listedAt } from "#content/openapi/mcp-tools.ts";
-import { directoryFact, directoryNumbers } from "#content/operation/directory-facts-store.ts";
+import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import { markdownLine } from "#site/parts/markdown.ts";
 import { publicationDay } from "./answers.ts";
 import {

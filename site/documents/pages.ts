@@ -3,7 +3,7 @@ import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
 import { chartsOf, drawn } from "#content/statistics/charts.ts";

@@ -15,7 +15,7 @@ import {
   headsWithDay,
   verifyAudit,
 } from "#content/operation/audit-store.ts";
-import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { turnDay } from "#scripts/publish/watch.ts";
 import { aSigningKey } from "#test/support/publisher.ts";

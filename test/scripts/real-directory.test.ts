@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import packed from "#content/editorial/packed-register/register.json";
-import { noteFact } from "#content/operation/directory-facts-store.ts";
+import { noteFact } from "#content/store/facts.ts";
 import { fillFromRegister } from "#scripts/start/real-directory.ts";
 import { anImporting, outcome, type TestImporting } from "#test/support/importing.ts";
 

@@ -1,0 +1,24 @@
+import { eq } from "drizzle-orm";
+import type { Queryable, WriteTransaction } from "./open.ts";
+import { directoryFacts } from "./tables/publishing.ts";
+
+/** A fact of the directory as a whole, for example publication_day; null when it is not set. */
+export async function directoryFact(store: Queryable, name: string): Promise<string | null> {
+  const [fact] = await store.db
+    .select({ value: directoryFacts.value })
+    .from(directoryFacts)
+    .where(eq(directoryFacts.name, name));
+  return fact?.value ?? null;
+}
+
+/** Notes a fact that nothing published shows; one of a page is for `saveDirectoryFact`. */
+export async function noteFact(
+  tx: WriteTransaction,
+  { name, value, now }: { name: string; value: string; now: Date },
+): Promise<void> {
+  const row = { value, updated_at: now.getTime() };
+  await tx.db
+    .insert(directoryFacts)
+    .values({ name, ...row })
+    .onConflictDoUpdate({ target: directoryFacts.name, set: row });
+}
