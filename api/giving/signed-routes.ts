@@ -12,14 +12,9 @@ import {
   walletProblems,
 } from "#content/contract/donation-problems.ts";
 import { openSigner, signCompact } from "#content/feed/signing-keys.ts";
-import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
+import { historyOf, nothingGiven, recentDonationsMax } from "#content/giving/answers.ts";
 import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
-import {
-  donateTarget,
-  donationById,
-  donationTotals,
-  recentDonations,
-} from "#content/giving/store.ts";
+import { donateTarget, donationById, donationsTo } from "#content/giving/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { registrationsOf } from "#content/nonprofit/wire.ts";
 import { ownersOf } from "#content/onboarding/wallet-owner-store.ts";
@@ -54,10 +49,9 @@ export const signedRoutes = ({ store, clock, chain, secrets, config: { baseUrl }
     route(operations.getDonationHistory, async ({ params: { slug } }) => {
       const target = await donateTarget(store, slug, clock());
       if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
-      const totals = await donationTotals(store, target.id);
-      const recent = await recentDonations(store, target.id, recentDonationsMax);
+      const [given = nothingGiven] = await donationsTo(store, [target.id], recentDonationsMax);
       const place = { cluster: chain.cluster, baseUrl };
-      return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
+      return encodedJson(historyOf(target, given, place), freshCacheControl);
     }),
     route(operations.getDonationReceipt, async ({ params: { slug, donation_id } }) => {
       const record = await recordBySlug(store, slug);

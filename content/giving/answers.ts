@@ -16,7 +16,7 @@ import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 import { referenceOf, solanaPayLink, writeMemo } from "./memo.ts";
 import { explorerUrl } from "./network.ts";
-import type { Donation, DonateTarget, DonationTotals } from "./store.ts";
+import type { Donation, DonateTarget } from "./store.ts";
 import { bazaar } from "./payable.ts";
 import type { GivingWorld } from "./world.ts";
 
@@ -269,13 +269,21 @@ export function settlementOf(
   };
 }
 
+type Given = {
+  count: number;
+  donors: number;
+  total: MicroUsdc;
+  recent: readonly PublicDonation[];
+};
+export const nothingGiven: Given = { count: 0, donors: 0, total: micro(0n), recent: [] };
+
 /** Source: the decisions of the spec, "recent_donations item". */
 export const recentDonationsMax = 50;
 
 /** GET /api/donations/{slug}. */
 export const historyOf = (
   { name, slug }: Nonprofit,
-  { count, donors, total, recent }: DonationTotals & { recent: readonly PublicDonation[] },
+  { count, donors, total, recent }: Given,
   place: Place,
 ): DonationHistory => ({
   nonprofit: name,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { InValue } from "@libsql/client";
-import { and, count, countDistinct, eq, gt, isNotNull, sql } from "drizzle-orm";
+import { and, eq, gt, isNotNull } from "drizzle-orm";
 import { z } from "zod";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { donationsField } from "#content/nonprofit/changes-store.ts";
@@ -10,7 +10,7 @@ import { columnNames, query, rowShape } from "#content/store/query.ts";
 import { doAll, type Statement } from "#content/store/statement.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
-import { directoryFacts } from "#content/store/tables/publishing.ts";
+import { directoryFact, noteFact } from "#content/store/facts.ts";
 import { micro } from "#content/contract/base/money.ts";
 
 /** A recorded donation with the evidence that the chain gave. The columns are described in the table. */
@@ -156,54 +156,40 @@ const factName = "donation_network";
  */
 export const countsHere = `voided_at IS NULL AND network = coalesce((SELECT value FROM directory_facts WHERE name = '${factName}'), network)`;
 
-export type DonationTotals = { count: number; donors: number; total: MicroUsdc };
-
-/** Number, donors and sum of a nonprofit's donations. Index: donations_by_nonprofit. */
-export async function donationTotals(
-  store: Queryable,
-  nonprofitId: number,
-): Promise<DonationTotals> {
-  const [row] = await store.db
-    .select({
-      count: count(),
-      donors: countDistinct(donations.donor),
-      total: sql<string>`CAST(coalesce(sum(amount_micro_usdc), 0) AS TEXT)`,
-    })
-    .from(donations)
-    .where(and(eq(donations.nonprofit_id, nonprofitId), sql.raw(countsHere)));
-  return {
-    count: row?.count ?? 0,
-    donors: row?.donors ?? 0,
-    total: micro(BigInt(row?.total ?? 0)),
-  };
-}
+/** What is final of the donations of these nonprofits, as `donationsTo` answers it. */
+export const finalDonations = (store: Queryable, ids: readonly number[], limit: number) =>
+  donationsTo(store, ids, limit, `commitment = 'finalized' AND ${countsHere}`);
 
 /**
- * What is final of the donations of these nonprofits, by id, with the newest `limit` of each; a nonprofit without any is
- * left out. Index: donations_by_nonprofit.
+ * Number, donors and sum of the donations of these nonprofits, by id, with the newest `limit` of each, newest first; a
+ * nonprofit without any is left out. Index: donations_by_nonprofit.
  */
-export async function finalDonations(store: Queryable, ids: readonly number[], limit: number) {
+export async function donationsTo(
+  store: Queryable,
+  ids: readonly number[],
+  limit: number,
+  counts = countsHere,
+) {
   const listed = JSON.stringify(ids);
   const totals = await query(
     store,
     `SELECT n.id, n.slug, n.name, count(*) AS count, count(DISTINCT donor) AS donors,
        CAST(sum(amount_micro_usdc) AS TEXT) AS total
      FROM donations JOIN nonprofits AS n ON n.id = nonprofit_id
-     WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND ${isFinalHere}
+     WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND ${counts}
      GROUP BY n.id`,
     [listed],
-    finalTotals,
+    totalsRow,
   );
   return Promise.all(
     totals.map(async (nonprofit) => {
-      const rest = `WHERE nonprofit_id = ? AND ${isFinalHere} ORDER BY settled_at DESC, id LIMIT ?`;
+      const rest = `WHERE nonprofit_id = ? AND ${counts} ORDER BY settled_at DESC, id LIMIT ?`;
       return { ...nonprofit, recent: await select(store, rest, [nonprofit.id, limit]) };
     }),
   );
 }
 
-const isFinalHere = `commitment = 'finalized' AND ${countsHere}`;
-const finalTotals = z.object({
+const totalsRow = z.object({
   id: z.number(),
   slug: z.string(),
   name: z.string(),
@@ -227,36 +213,14 @@ export async function givenToAfter(
   return rows.map(({ id }) => id);
 }
 
-/** The newest donations of a nonprofit, newest first. Index: donations_by_nonprofit. */
-export const recentDonations = (
-  store: Queryable,
-  nonprofitId: number,
-  limit: number,
-): Promise<Donation[]> =>
-  select(store, `WHERE nonprofit_id = ? AND ${countsHere} ORDER BY settled_at DESC, id LIMIT ?`, [
-    nonprofitId,
-    limit,
-  ]);
-
 /**
  * Says on which chain the directory settles (CAIP-2). What was given on another one, on a test network before it went
  * live for example, stays with its receipt, and counts nowhere from then on.
  */
 export async function setDonationNetwork(store: Store, network: string, now: Date): Promise<void> {
-  const [fact] = await store.db
-    .select()
-    .from(directoryFacts)
-    .where(eq(directoryFacts.name, factName));
-  if (fact?.value === network) return;
-  const changed = { value: network, updated_at: now.getTime() };
+  if ((await directoryFact(store, factName)) === network) return;
   // No page shows this fact, so it is no change of the directory.
-  await store.write((tx) =>
-    tx.db
-      .insert(directoryFacts)
-      .values({ name: factName, ...changed })
-      .onConflictDoUpdate({ target: directoryFacts.name, set: changed })
-      .execute(),
-  );
+  await store.write((tx) => noteFact(tx, { name: factName, value: network, now }));
 }
 
 const targetRow = rowShape(nonprofits, [

@@ -4,11 +4,11 @@ import { donorCounts } from "#content/recommendation/curation.ts";
 import { donationsByDay } from "#content/operation/activity-store.ts";
 import {
   donationById,
-  donationTotals,
-  recentDonations,
+  donationsTo,
   recordDonation,
   setDonationNetwork,
 } from "#content/giving/store.ts";
+import { nothingGiven } from "#content/giving/answers.ts";
 import { caip2Of, clusterOfChain, nameOf, networks } from "#content/giving/network.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
@@ -67,8 +67,7 @@ test("a transfer that was voided is recorded again, each time under another id, 
 
 /** All that says how much was given. */
 async function told() {
-  const { count, total } = await donationTotals(store, 1);
-  const recent = await recentDonations(store, 1, 50);
+  const [{ count, total, recent } = nothingGiven] = await donationsTo(store, [1], 50);
   const ranked = await donorCounts(store, [1]);
   const { total_donations } = await liveCounters(store, now);
   const daily = await donationsByDay(store, 0);
