@@ -194,19 +194,18 @@ export const planRejectedErasure = (store: Queryable, beforeMs: number): Promise
   );
 
 async function erasureOf(store: Queryable, which: SQL | undefined): Promise<Erasure> {
-  const rows = await store.db.select({ id: submissions.id }).from(submissions).where(which);
   const erased = { value: "", normalised_value: "", winning_value: null };
   return {
-    names: rows.map((row) => `submission-${row.id}`),
+    names: await namesOf(store, which),
     writes: [statement(builder.update(submissions).set(erased).where(which))],
   };
 }
 
 /** Those that still wait with this address. */
-export async function waitingContacts(store: Queryable, email: string): Promise<string[]> {
-  const rows = await store.db
-    .select({ id: submissions.id })
-    .from(submissions)
-    .where(and(isContact, eq(submissions.status, "pending"), isAddress(email)));
-  return rows.map((row) => `submission-${row.id}`);
+export const waitingContacts = (store: Queryable, email: string): Promise<string[]> =>
+  namesOf(store, and(isContact, eq(submissions.status, "pending"), isAddress(email)));
+
+async function namesOf(store: Queryable, which: SQL | undefined): Promise<string[]> {
+  const rows = await store.db.select({ id: submissions.id }).from(submissions).where(which);
+  return rows.map(({ id }) => `submission-${id}`);
 }

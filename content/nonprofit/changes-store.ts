@@ -5,9 +5,9 @@ import { Filed, type History } from "#content/contract/enrichment-answers.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { jsonOf, jsonText, query } from "#content/store/query.ts";
-import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { publicName, shownSource } from "./public-name.ts";
+import { idsBySlug } from "./record-store.ts";
 import { publicFields, publicValue, tracedFields, tracedValues } from "./wire.ts";
 
 /** One appended change of public data. `changed_at` is in milliseconds since 1970. */
@@ -239,12 +239,8 @@ export async function newestChangesIn(store: Queryable, list: string, limit: num
 
 /** GET /api/history/{slug}. Null for an unknown slug. */
 export async function historyAnswer(store: Queryable, slug: string): Promise<History | null> {
-  const [found] = await store.db
-    .select({ id: nonprofits.id })
-    .from(nonprofits)
-    .where(eq(nonprofits.slug, slug));
-  if (found === undefined) return null;
-  return (await historiesOf(store, [found.id])).get(found.id) ?? null;
+  const [id] = (await idsBySlug(store, [slug])).values();
+  return id === undefined ? null : ((await historiesOf(store, [id])).get(id) ?? null);
 }
 
 /** A submission goes live in the transaction of its change: the instant and the field tell which that is. */

@@ -1,5 +1,5 @@
 import { identifiers } from "#content/contract/operations/list-file.ts";
-import { getTableName } from "drizzle-orm";
+import { and, getTableName, ne } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
@@ -52,15 +52,17 @@ export const recordBySlug = async (
 ): Promise<NonprofitRecord | null> =>
   (await recordsById(store, [...(await idsBySlug(store, [slug])).values()]))[0] ?? null;
 
-/** The ids of nonprofits by their slugs, withdrawn ones too; unknown slugs are left out. */
+/** The ids of nonprofits by their slugs, withdrawn ones too unless told; unknown slugs are left out. */
 export async function idsBySlug(
   store: Queryable,
   slugs: readonly string[],
+  { withdrawn = true }: { withdrawn?: boolean } = {},
 ): Promise<Map<string, number>> {
+  const isMeant = withdrawn ? undefined : ne(nonprofits.status, "withdrawn");
   const found = await store.db
     .select({ slug: nonprofits.slug, id: nonprofits.id })
     .from(nonprofits)
-    .where(inValues(nonprofits.slug, slugs));
+    .where(and(inValues(nonprofits.slug, slugs), isMeant));
   return new Map(found.map(({ slug, id }) => [slug, id]));
 }
 

@@ -1,9 +1,10 @@
 import { and, asc, eq, getTableColumns, gt, ne, type SQL } from "drizzle-orm";
 import { type GovernancePhase, StarterSet } from "#content/contract/recommendation.ts";
 import operatorsFile from "#content/editorial/starter-set.json";
+import { idsBySlug } from "#content/nonprofit/record-store.ts";
 import { changeDirectory } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { insertMany, inValues } from "#content/store/query.ts";
+import { insertMany } from "#content/store/query.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { curatedPicks as picksTable } from "#content/store/tables/recommendations.ts";
@@ -100,10 +101,8 @@ export async function curatedPicks(
       and(ne(nonprofits.status, "withdrawn"), phase === 3 ? undefined : ne(origin, "consensus")),
     );
   const picks = new Map<number, CuratedPick>(stored.map((pick) => [pick.nonprofit_id, pick]));
-  const ids = await idsBySlug(
-    store,
-    picked.map(({ slug }) => slug),
-  );
+  const slugs = picked.map(({ slug }) => slug);
+  const ids = await idsBySlug(store, slugs, { withdrawn: false });
   for (const { slug, causes: only = null, ...said } of picked) {
     const nonprofit_id = ids.get(slug);
     if (nonprofit_id === undefined) continue;
@@ -152,13 +151,4 @@ function refuseClaims(
 ): void {
   const faults = [...recommended_for, why_recommended].flatMap(wordingFaults);
   if (faults.length > 0) throw new Error(`starter set, ${of}: ${describeFaults(faults)}`);
-}
-
-async function idsBySlug(store: Queryable, slugs: readonly string[]): Promise<Map<string, number>> {
-  if (slugs.length === 0) return new Map();
-  const found = await store.db
-    .select({ id: nonprofits.id, slug: nonprofits.slug })
-    .from(nonprofits)
-    .where(and(inValues(nonprofits.slug, slugs), ne(nonprofits.status, "withdrawn")));
-  return new Map(found.map(({ slug, id }) => [slug, id]));
 }
