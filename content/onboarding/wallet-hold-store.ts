@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, lte, type SQL, sql } from "drizzle-orm";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import type { OperatorEntry } from "#content/operation/audit-store.ts";
 import { type Write, writeAll } from "#content/operation/plan.ts";
@@ -9,7 +9,6 @@ import type { OnboardingOutcome } from "./outcome.ts";
 import type { Onboarding } from "./store.ts";
 import { countUpTo } from "#content/store/query.ts";
 import { builder, statement } from "#content/store/statement.ts";
-import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions, walletHolds as holds } from "#content/store/tables/onboarding.ts";
 
 /** An approved wallet, the first or another one. Held until `effective_at`; instants in milliseconds since 1970. */
@@ -215,12 +214,11 @@ export async function stoppedFrom(
 export async function holdQueue(
   store: Queryable,
   { after, limit }: { after: { at: number; id: string }; limit: number },
-): Promise<(WalletHold & { slug: string; name: string })[]> {
+): Promise<WalletHold[]> {
   const { effective_at, submission_id } = holds;
   return store.db
-    .select({ ...getTableColumns(holds), slug: nonprofits.slug, name: nonprofits.name })
+    .select()
     .from(holds)
-    .innerJoin(nonprofits, eq(nonprofits.id, holds.nonprofit_id))
     .where(and(isHeld, sql`(${effective_at}, ${submission_id}) > (${after.at}, ${after.id})`))
     .orderBy(asc(effective_at), asc(submission_id))
     .limit(limit);
