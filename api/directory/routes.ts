@@ -4,7 +4,7 @@ import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { formOf, freshCacheControl, type PageForm } from "#api/http/headers.ts";
 import { noPages, problem } from "#api/http/problem.ts";
-import { pathOf, route, schemaOf, serve } from "#api/http/route.ts";
+import { pathOf, route, serve, serveIn } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { listFile } from "./list-file.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
@@ -17,7 +17,7 @@ import {
 import { operations } from "#content/openapi/document.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { addressForms } from "#content/language/address-pattern.ts";
-import { translations } from "#content/language/languages.ts";
+import { languageCodes, translations } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { NonprofitSummary } from "#content/contract/nonprofit.ts";
@@ -51,6 +51,9 @@ type DirectoryContext = Pick<
 /** Reads of the directory: profiles, the list, causes, history and numbers. */
 export const directoryRoutes = (context: DirectoryContext) => {
   const { store } = context;
+  const browse = route(directory.browseNonprofits, ({ query, request }) =>
+    listForPeople(context, query, formOf(request)),
+  );
   return serve(
     route(directory.listNonprofits, async ({ query, request, set }) => {
       set.headers["vary"] = "Accept";
@@ -60,9 +63,6 @@ export const directoryRoutes = (context: DirectoryContext) => {
       );
       return file ?? page(context, asked);
     }),
-    route(directory.browseNonprofits, ({ query, request }) =>
-      listForPeople(context, query, formOf(request)),
-    ),
     route(directory.getNonprofit, async ({ params: { slug }, query: { fields }, request }) => {
       const answer = await profile(context, slug);
       if (answer === null) return unknownSlug();
@@ -86,11 +86,13 @@ export const directoryRoutes = (context: DirectoryContext) => {
     })),
     route(directory.listCauses, () => causes(context)),
     route(directory.getStats, ({ query }) => numbers(context, query.include)),
-  ).get("/nonprofits/:slug", ({ params: { slug } }) => {
-    // Elysia takes a whole part of the path for the name.
-    if (!slug.endsWith(".atom")) return unknownSlug();
-    return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
-  });
+  )
+    .use(serveIn(languageCodes, browse))
+    .get("/nonprofits/:slug", ({ params: { slug } }) => {
+      // Elysia takes a whole part of the path for the name.
+      if (!slug.endsWith(".atom")) return unknownSlug();
+      return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
+    });
 };
 
 const decoder = new TextDecoder();
@@ -120,11 +122,6 @@ export function translatedRoutes(context: DirectoryContext) {
     named(addresses.history, (slug, form) => historyForPeople(context, slug, form));
     named(addresses.causeList, (list, form) => listAt(context, "cause", list, form));
     named(addresses.countryList, (list, form) => listAt(context, "country", list, form));
-    routes.get(
-      pathIn(language, pathOf(directory.browseNonprofits)),
-      ({ query, request }) => listForPeople(context, query, formOf(request)),
-      schemaOf(directory.browseNonprofits),
-    );
   }
   return routes;
 }

@@ -4,6 +4,7 @@ import { addressOf } from "#content/contract/base/request-address.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { fitted } from "#content/contract/problem.ts";
+import { pathIn } from "#content/language/texts.ts";
 import { Refused, unusableBody } from "./problem.ts";
 
 /** "/api/nonprofits/{slug}" is "/api/nonprofits/:slug" where Elysia looks for it. */
@@ -73,15 +74,24 @@ export const route = <
 ) => ({ operation, answer: answer as (asked: never) => unknown });
 
 /** Routes at the methods and paths of their operations, which take what these take. */
-export function serve(...answered: readonly ReturnType<typeof route>[]) {
+export const serve = (...answered: readonly ReturnType<typeof route>[]) =>
+  serveIn(["en"], ...answered);
+
+/** The same at their addresses in each of these languages. */
+export function serveIn(
+  languages: readonly string[],
+  ...answered: readonly ReturnType<typeof route>[]
+) {
   const routes = new Elysia();
   for (const { operation, answer } of answered) {
-    routes.route(
-      operation.method.toUpperCase(),
-      pathOf(operation),
-      answer as () => unknown,
-      schemaOf(operation),
-    );
+    for (const language of languages) {
+      routes.route(
+        operation.method.toUpperCase(),
+        pathIn(language, pathOf(operation)),
+        answer as () => unknown,
+        schemaOf(operation),
+      );
+    }
   }
   return routes;
 }

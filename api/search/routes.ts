@@ -1,19 +1,16 @@
-import { Elysia } from "elysia";
 import { listFile } from "#api/directory/list-file.ts";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
-import { formOf, freshCacheControl, type PageForm } from "#api/http/headers.ts";
+import { formOf, freshCacheControl } from "#api/http/headers.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { noPages } from "#api/http/problem.ts";
-import { pathOf, route, schemaOf, serve } from "#api/http/route.ts";
+import { route, serve, serveIn } from "#api/http/route.ts";
 import { languageCodes } from "#content/language/languages.ts";
-import { pathIn } from "#content/language/texts.ts";
 import { compare } from "#content/find/compare.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { slugsIn } from "#content/contract/comparison.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import { withFields } from "#content/contract/operations/weight.ts";
-import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import {
   FoundNonprofit,
@@ -33,7 +30,7 @@ type Needed = Pick<Context, "search" | "activity" | "log" | "draw" | "store" | "
 
 /** The page of a search, under its English address and under that of each other language. */
 function searchPages({ search, activity, draw }: Needed) {
-  const page = async (asked: QueryOf<typeof operations.searchForPeople>, form: PageForm) => {
+  const page = route(operations.searchForPeople, async ({ query: asked, request }) => {
     if (draw === undefined) return noPages();
     activity.count("query:search");
     const limit = searchLimitDefault;
@@ -45,40 +42,28 @@ function searchPages({ search, activity, draw }: Needed) {
       searched({ search }, isNarrowed ? { ...query, steady: true } : query),
       search.count(query),
     ]);
-    return draw.search(asked, { ...answer, facets }, form);
-  };
-  const routes = new Elysia();
-  for (const language of languageCodes) {
-    routes.get(
-      pathIn(language, pathOf(operations.searchForPeople)),
-      ({ query, request }) => page(query, formOf(request)),
-      schemaOf(operations.searchForPeople),
-    );
-  }
-  return routes;
+    return draw.search(asked, { ...answer, facets }, formOf(request));
+  });
+  return serveIn(languageCodes, page);
 }
 
 /** GET /api/compare, and the same as a page under the address of each language. */
 export function compareRoutes(context: Pick<Context, "store" | "search" | "config" | "draw">) {
   const { config, draw } = context;
-  const routes = serve(
+  const page = route(
+    operations.compareForPeople,
+    async ({ query, request }) =>
+      draw?.compare(await compare(context, slugsIn(query.orgs ?? "")), formOf(request)) ??
+      noPages(),
+  );
+  return serve(
     route(operations.compareNonprofits, async ({ query }) => {
       const { records, not_found } = await compare(context, slugsIn(query.orgs));
       const nonprofits = records.map((one) => toDetail(one, config.baseUrl, config.givingLinks));
       const shown = { nonprofits: withFields(nonprofits, query.fields), not_found };
       return encodedJson(shown, freshCacheControl);
     }),
-  );
-  for (const language of languageCodes) {
-    routes.get(
-      pathIn(language, pathOf(operations.compareForPeople)),
-      async ({ query, request }) =>
-        draw?.compare(await compare(context, slugsIn(query.orgs ?? "")), formOf(request)) ??
-        noPages(),
-      schemaOf(operations.compareForPeople),
-    );
-  }
-  return routes;
+  ).use(serveIn(languageCodes, page));
 }
 
 /** GET /api/search, and the same as a page for people. */
