@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
-import { askFor, type Rpc } from "./rpc.ts";
+import { askFor, type Rpc, valueOf } from "./rpc.ts";
 import type { ChainUnclear } from "#content/giving/chain.ts";
 
 /** Programs whose instructions a payment is made of. Source: Solana Program Library. */
@@ -83,14 +83,11 @@ const layout = { mint: [0, 32], owner: [32, 64], state: 108 } as const;
 const usable = 1;
 
 /** The bytes of a token account; null for an account that is none, or not there. One cut short is no answer. */
-const Account = z
-  .object({
-    value: z
-      .object({ owner: z.string(), data: z.tuple([z.base64(), z.literal("base64")]) })
-      .nullable(),
-  })
-  .transform(({ value }) =>
-    value?.owner === programs.token.toBase58() ? Buffer.from(value.data[0], "base64") : null,
+const Account = valueOf(
+  z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal("base64")]) }).nullable(),
+)
+  .transform((found) =>
+    found?.owner === programs.token.toBase58() ? Buffer.from(found.data[0], "base64") : null,
   )
   .refine((data) => data === null || data.length > layout.state);
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { memoPrograms } from "./accounts.ts";
-import { askFor, type Common, type Rpc, same, TransactionError } from "./rpc.ts";
+import { askFor, type Common, type Rpc, same, TransactionError, valueOf } from "./rpc.ts";
 import type { ChainUnclear } from "#content/giving/chain.ts";
 
 /** What can be asked about signatures and blockhashes. */
@@ -17,9 +17,9 @@ export function lookups(rpc: Rpc) {
         rpc,
         "getSignatureStatuses",
         [txSignatures, { searchTransactionHistory: true }],
-        z
-          .object({ value: z.array(Status).length(txSignatures.length) })
-          .transform(({ value }) => value.map((status) => status !== null)),
+        valueOf(z.array(Status).length(txSignatures.length)).transform((all) =>
+          all.map((status) => status !== null),
+        ),
       ),
     /** Lamports of an account, 0 for one that is not there. */
     balanceOf: (address: string): Promise<Result<number, ChainUnclear>> =>
@@ -87,15 +87,13 @@ export function lookups(rpc: Rpc) {
   };
 }
 
-const Valid = z.object({ value: z.boolean() }).transform(({ value }) => value);
+const Valid = valueOf(z.boolean());
 
 const Status = z.looseObject({ err: TransactionError }).nullable();
 
-const Lamports = z.object({ value: z.int().nonnegative() }).transform(({ value }) => value);
+const Lamports = valueOf(z.int().nonnegative());
 
-const Unknown = z
-  .object({ value: z.array(Status).length(1) })
-  .transform(({ value }) => value[0] === null);
+const Unknown = valueOf(z.array(Status).length(1)).transform(([status]) => status === null);
 
 /** A blockhash lives for 150 slots, and a block is final after 32. */
 const outlivedSlots = 182;
@@ -140,9 +138,12 @@ const textOfLanded = (landed: Landed): string =>
     typeof value === "bigint" ? value.toString() : value,
   );
 
-const Supply = z
-  .object({ value: z.object({ amount: z.string().regex(/^\d{1,20}$/) }) })
-  .transform(({ value }) => BigInt(value.amount));
+const Amount = z
+  .string()
+  .regex(/^\d{1,20}$/)
+  .transform(BigInt);
+
+const Supply = valueOf(z.object({ amount: Amount }));
 
 /**
  * Whether so much of a token can exist, by two nodes. They need not agree how much there is: it changes with every slot.
@@ -153,7 +154,7 @@ export const canExist = (rpc: Rpc, mint: string, amount: bigint) =>
     rpc,
     "getTokenSupply",
     [mint],
-    Supply.transform((supply) => supply >= amount),
+    Supply.transform((supply) => supply.amount >= amount),
     same,
   );
 
@@ -162,12 +163,7 @@ const Balance = z.object({
   mint: z.string(),
   owner: z.string(),
   // `uiAmount` beside it is a float and is never read.
-  uiTokenAmount: z.object({
-    amount: z
-      .string()
-      .regex(/^\d{1,20}$/)
-      .transform(BigInt),
-  }),
+  uiTokenAmount: z.object({ amount: Amount }),
 });
 type Balance = z.infer<typeof Balance>;
 

@@ -11,6 +11,7 @@ import {
   askFor,
   openEndpoint,
   openRpc,
+  valueOf,
 } from "./rpc.ts";
 import { canExist, findLanded, lookups } from "./lookups.ts";
 import { openSponsor, readPayment, send, simulate } from "./payment.ts";
@@ -139,9 +140,7 @@ export async function openChain(settings: ChainSettings) {
 const healthKnownMs = 1_000;
 
 const Slot = z.int().nonnegative();
-const Latest = z
-  .object({ value: z.object({ blockhash: z.string() }) })
-  .transform(({ value }) => value.blockhash);
+const Latest = valueOf(z.object({ blockhash: z.string() })).transform((one) => one.blockhash);
 
 /** Why no node answered, null when one did, and how long the question took. */
 type ChainHealth = { why: string | null; took_ms: number };

@@ -347,5 +347,9 @@ async function post(
   return envelope.data;
 }
 
+/** What stands in an answer beside the slot that it is of. */
+export const valueOf = <Value>(shape: z.ZodType<Value>) =>
+  z.object({ value: shape }).transform(({ value }) => value);
+
 /** Why a transaction fails: null for one that does not. A node that leaves it out has not said that nothing failed. */
 export const TransactionError = z.union([z.null(), z.string(), z.looseObject({})]);

@@ -2,10 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerOf, keyedHash, networkOf } from "#api/http/client.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import type { Counted } from "#content/runtime/durations.ts";
 import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
-import type { Result } from "#content/contract/base/result.ts";
 
 /** Who a client is by the token it gave; a client that is locked out is not looked at. */
 export type TokenAnswer =
@@ -20,16 +18,17 @@ export type OperatorContext = Pick<
 > & {
   readonly curated: Pick<Context["curated"], "lookAgain">;
   readonly limits?: Pick<Context["limits"], "alone">;
-  readonly chain: {
-    readonly cluster: string;
-    readonly caip2: string;
-    readonly nodes: number;
-    disagreements(): number;
-    durations(): Counted[];
-    readonly sponsor: string | null;
-    balanceOf(address: string): Promise<Result<number, { why: string }>>;
-    health(): Promise<{ why: string | null; took_ms: number }>;
-  } | null;
+  readonly chain: Pick<
+    Context["chain"],
+    | "cluster"
+    | "caip2"
+    | "nodes"
+    | "disagreements"
+    | "durations"
+    | "sponsor"
+    | "balanceOf"
+    | "health"
+  > | null;
 };
 
 /** What tells an operator from others. */

@@ -49,22 +49,17 @@ export type PageLocals = {
     charts: DrawnChart[];
     publicationDay: string | null;
   };
-  "/methodology": Nothing;
   "/agents": { leaderboard: Leaderboard };
-  "/match": Nothing;
   "/onboard": { view: ReturnType<typeof onboardView> };
   "/onboard/status": { view: StatusView };
   "/corrections": { view: ReturnType<typeof correctionView> };
   "/corrections/status": { view: StatusView };
-  "/receipt": Nothing;
-  "/widget": Nothing;
   "/about": PublicSettings;
   "/privacy": PublicSettings;
   "/data": { resources: readonly DataResource[] };
   "/developers": { rooms: ReturnType<typeof referenceView> };
-  "/404": Nothing;
   "/refusal": { view: ReturnType<typeof refusalView> };
-};
+} & Record<"/methodology" | "/match" | "/receipt" | "/widget" | "/404", Nothing>;
 
 /** All that a page is handed. */
 export type LocalsOf<Page extends keyof PageLocals> = PageContext & PageLocals[Page];
