@@ -73,7 +73,7 @@ export type Staging = {
   after: (key: string, limit: number) => Staged[];
   /** Whether one of these keys is staged. */
   has: (keys: readonly string[]) => boolean;
-  /** How many rows there are, and how many bytes they take. */
+  /** How many rows have a payload, and how many bytes all take. */
   size: () => { count: number; bytes: number };
 };
 
