@@ -54,39 +54,37 @@ export const computeUnitsMax = 200_000;
 /** Beside 5,000 lamports a signature. A price is per compute unit, so the bound is on their product. */
 export const priorityFeeLamportsMax = 10_000n;
 
+/** Each holds or names the refusal. */
+type Checks<Of, Asked> = Readonly<Record<string, (of: Of, due: Asked) => boolean>>;
+
 /**
  * What is checked before anything is signed or sent for a donor. The first check that fails names the refusal; no money
  * has moved by then. Those from `other_instructions` on guard the sponsor. Source: facts on x402, "Sponsor safety".
  */
 export const paymentChecks = {
-  hidden_accounts: (paid: PaymentFacts) => !paid.uses_lookup_tables,
-  no_transfer: (paid: PaymentFacts) => paid.transfer !== null,
-  wrong_token: ({ transfer }: PaymentFacts, due: PaymentDue) =>
+  hidden_accounts: (paid) => !paid.uses_lookup_tables,
+  no_transfer: (paid) => paid.transfer !== null,
+  wrong_token: ({ transfer }, due) =>
     (transfer?.mint ?? due.mint) === due.mint &&
     (transfer?.decimals ?? usdcDecimals) === usdcDecimals,
-  wrong_recipient: ({ transfer }: PaymentFacts, due: PaymentDue) =>
-    transfer?.destination === due.destination,
-  wrong_amount: ({ transfer }: PaymentFacts, due: PaymentDue) => transfer?.amount === due.amount,
-  self_donation: ({ transfer }: PaymentFacts, due: PaymentDue) =>
-    transfer?.authority !== due.recipient,
-  wrong_fee_payer: (paid: PaymentFacts, due: PaymentDue) =>
+  wrong_recipient: ({ transfer }, due) => transfer?.destination === due.destination,
+  wrong_amount: ({ transfer }, due) => transfer?.amount === due.amount,
+  self_donation: ({ transfer }, due) => transfer?.authority !== due.recipient,
+  wrong_fee_payer: (paid, due) =>
     isSponsored(paid, due) || paid.fee_payer === paid.transfer?.authority,
-  extra_signer: ({ signers, fee_payer, transfer }: PaymentFacts) =>
+  extra_signer: ({ signers, fee_payer, transfer }) =>
     signers.length <= signersMax &&
     signers.every((signer) => signer === fee_payer || signer === transfer?.authority),
-  bad_signature: ({ badly_signed }: PaymentFacts) => badly_signed.length === 0,
-  not_signed: (paid: PaymentFacts, due: PaymentDue) =>
+  bad_signature: ({ badly_signed }) => badly_signed.length === 0,
+  not_signed: (paid, due) =>
     paid.unsigned.every((signer) => isSponsored(paid, due) && signer === due.sponsor),
-  other_instructions: (paid: PaymentFacts, due: PaymentDue) =>
-    !isSponsored(paid, due) || paid.other_programs.length === 0,
-  sponsor_spends: ({ transfer }: PaymentFacts, due: PaymentDue) =>
+  other_instructions: (paid, due) => !isSponsored(paid, due) || paid.other_programs.length === 0,
+  sponsor_spends: ({ transfer }, due) =>
     due.sponsor === null ||
     (transfer?.authority !== due.sponsor && transfer?.source !== due.sponsorTokenAccount),
-  sponsored_too_little: (paid: PaymentFacts, due: PaymentDue) =>
-    !isSponsored(paid, due) || due.amount >= due.sponsoredMin,
-  fee_too_high: (paid: PaymentFacts, due: PaymentDue) =>
-    !isSponsored(paid, due) || isFeeBounded(paid),
-} as const;
+  sponsored_too_little: (paid, due) => !isSponsored(paid, due) || due.amount >= due.sponsoredMin,
+  fee_too_high: (paid, due) => !isSponsored(paid, due) || isFeeBounded(paid),
+} as const satisfies Checks<PaymentFacts, PaymentDue>;
 
 export type PaymentRefusal = { kind: keyof typeof paymentChecks };
 
@@ -171,24 +169,23 @@ const formerWalletMs = 24 * 3_600_000;
  * that money has moved or was lost on the way, so none may lead to another demand for payment. Source: the decisions of the spec.
  */
 export const proofChecks = {
-  not_confirmed: ({ landed, credit }: Claim, due: Due) =>
+  not_confirmed: ({ landed, credit }, due) =>
     weight[landed.commitment] >= weight[isLarge(credit, due) ? "finalized" : due.commitment],
-  failed_on_chain: ({ landed }: Claim) => !landed.failed,
-  wrong_token: ({ landed, credit }: Claim, due: Due) =>
-    credit !== null || !paysOtherToken(landed, due),
-  wrong_recipient: ({ credit }: Claim) => credit !== null,
-  foreign_memo: ({ foreign }: Claim) => !foreign,
+  failed_on_chain: ({ landed }) => !landed.failed,
+  wrong_token: ({ landed, credit }, due) => credit !== null || !paysOtherToken(landed, due),
+  wrong_recipient: ({ credit }) => credit !== null,
+  foreign_memo: ({ foreign }) => !foreign,
   // A wallet that signs may also empty an account of its own that a program keeps, or sell something to a pool.
-  self_donation: ({ credit, landed }: Claim) =>
+  self_donation: ({ credit, landed }) =>
     credit === null || (credit.donor !== credit.owner && !landed.signers.includes(credit.owner)),
-  age_unknown: ({ landed, memo }: Claim) => memo !== null || landed.block_time !== null,
-  too_old: ({ landed, memo }: Claim, due: Due) =>
+  age_unknown: ({ landed, memo }) => memo !== null || landed.block_time !== null,
+  too_old: ({ landed, memo }, due) =>
     memo !== null ||
     landed.block_time === null ||
     landed.block_time * 1_000 >= due.named_at - due.windowMs,
-  underpaid: ({ credit, memo }: Claim, due: Due) =>
+  underpaid: ({ credit, memo }, due) =>
     memo !== null || credit === null || credit.amount_micro_usdc >= due.amount,
-} as const;
+} as const satisfies Checks<Claim, Due>;
 
 export type ProofRefusal = { kind: keyof typeof proofChecks };
 
