@@ -31,10 +31,7 @@ async function first(store: Queryable, which: SQL | undefined): Promise<Correcti
 }
 
 /** From which networks those came that wait for a profile. Index: corrections_waiting_for_nonprofit. */
-export const waitingForProfile = (
-  store: Queryable,
-  nonprofitId: number,
-): Promise<{ network: string | null }[]> =>
+export const waitingForProfile = async (store: Queryable, nonprofitId: number) =>
   store.db
     .select({ network: corrections.network })
     .from(corrections)

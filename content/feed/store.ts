@@ -186,23 +186,16 @@ export async function feedFile(store: Queryable, number: number): Promise<FeedFi
 
 /** The changes of a feed file as the feed tells them, oldest first. Values are never told, only names of fields. */
 export async function feedEntries(store: Queryable, range: FeedFileRange): Promise<FeedEntry[]> {
+  const { sequence, slug, kind, fields, changed_at } = changes;
   const found = await store.db
-    .select({
-      sequence: changes.sequence,
-      slug: changes.slug,
-      kind: changes.kind,
-      fields: changes.fields,
-      changed_at: changes.changed_at,
-    })
+    .select({ sequence, slug, kind, fields, changed_at })
     .from(changes)
-    .where(between(changes.sequence, range.first_sequence, range.last_sequence))
-    .orderBy(asc(changes.sequence))
+    .where(between(sequence, range.first_sequence, range.last_sequence))
+    .orderBy(asc(sequence))
     .limit(feedEntriesMax);
-  return found.map(({ sequence, slug, kind, fields, changed_at }) => ({
-    sequence,
-    slug,
-    kind,
-    fields: publicFields(fields),
-    at: isoTime(changed_at),
+  return found.map(({ changed_at: at, ...one }) => ({
+    ...one,
+    fields: publicFields(one.fields),
+    at: isoTime(at),
   }));
 }

@@ -84,16 +84,10 @@ export async function onboardingQueue(
  * A request that waits for a profile. Instants in milliseconds since 1970; `network`: the /24 or /48 of its sender, hashed,
  * null for an unknown one.
  */
-export type WaitingRequest = Pick<
-  Row,
-  "id" | "network" | "proven_host" | "first_approved_by" | "created_at"
->;
+export type WaitingRequest = Awaited<ReturnType<typeof waitingForProfile>>[number];
 
 /** What waits for a profile. Index: onboarding_waiting_for_nonprofit. */
-export const waitingForProfile = (
-  store: Queryable,
-  nonprofitId: number,
-): Promise<WaitingRequest[]> => {
+export const waitingForProfile = async (store: Queryable, nonprofitId: number) => {
   const { id, network, proven_host, first_approved_by, created_at, nonprofit_id } = onboarding;
   return store.db
     .select({ id, network, proven_host, first_approved_by, created_at })

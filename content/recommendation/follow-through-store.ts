@@ -184,10 +184,7 @@ export async function recommendationFunnel(store: Queryable, sinceMs: number) {
 }
 
 /** Profiles opened after calls since an instant, by the place at which they were recommended; null: they were not. */
-export async function openedByRank(
-  store: Queryable,
-  sinceMs: number,
-): Promise<{ rank: number | null; opened: number }[]> {
+export async function openedByRank(store: Queryable, sinceMs: number) {
   const follow = recommendationFollowThroughs;
   return store.db
     .select({ rank: follow.rank, opened: count() })

@@ -90,18 +90,16 @@ export const profile = byNonprofit({
   },
 });
 
+const viewIn = (drawing: Drawing, record: NonprofitRecord) =>
+  profileView(record, toDetail(record, drawing.baseUrl, drawing.givingLinks), drawing);
+
 /** The page of a profile, for a language in which it is in no bundle. */
-export function drawnProfile(drawing: Drawing, record: NonprofitRecord) {
-  const view = profileView(record, toDetail(record, drawing.baseUrl, drawing.givingLinks), drawing);
-  return drawn(drawing, "/nonprofits/[slug]", { view });
-}
+export const drawnProfile = (drawing: Drawing, record: NonprofitRecord) =>
+  drawn(drawing, "/nonprofits/[slug]", { view: viewIn(drawing, record) });
 
 /** The page by which a nonprofit is paid; its profile where it has no wallet. */
 export function drawnDonatePage(drawing: Drawing, record: NonprofitRecord) {
-  const view = donateView(
-    profileView(record, toDetail(record, drawing.baseUrl, drawing.givingLinks), drawing),
-    drawing.t,
-  );
+  const view = donateView(viewIn(drawing, record), drawing.t);
   return view === null ? drawnProfile(drawing, record) : drawn(drawing, "/donate/[slug]", { view });
 }
 
