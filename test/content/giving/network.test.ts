@@ -10,8 +10,10 @@ import {
 } from "#content/giving/store.ts";
 import { nothingGiven } from "#content/giving/answers.ts";
 import { caip2Of, clusterOfChain, nameOf, networks } from "#content/giving/network.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
+import { aNonprofit } from "#test/support/records.ts";
 
 const now = new Date("2026-06-01T12:00:00Z");
 const [devnet, mainnet] = ["solana:devnet", "solana:mainnet"];
@@ -20,6 +22,8 @@ let store: Store;
 let ids: string[];
 beforeAll(async () => {
   store = await openStore({ url: ":memory:" });
+  const saves = [{ before: null, after: aNonprofit() }];
+  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now }));
   ids = [await give(devnet, 5), await give(devnet, 7), await give(mainnet, 2)];
 });
 afterAll(() => store.close());
