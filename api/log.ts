@@ -25,6 +25,12 @@ export const openLog = (config: Pick<Config, "logLevel" | "logFormat">): Logger 
       : { write: (line) => writeSync(2, plainLine(line)) },
   );
 
+/** Takes events of the publisher: what went wrong must be seen at whatever level is logged. */
+export const eventsTo =
+  (log: Logger) =>
+  (event: string, detail: object = {}): void =>
+    ("error" in detail ? log.error : log.info).call(log, detail, event);
+
 /** "2026-06-01T12:00:00.000Z WARN  the store refused code=store_busy"; a stack follows in lines of its own. */
 export function plainLine(json: string): string {
   const { level, time, msg, pid: _pid, ...facts } = LogLine.parse(JSON.parse(json));

@@ -1,5 +1,5 @@
 import type { ParsedArgs } from "citty";
-import { openLog } from "#api/log.ts";
+import { eventsTo, openLog } from "#api/log.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { isDamaged } from "#content/runtime/files.ts";
@@ -94,9 +94,7 @@ async function publish(
       ...config,
       signingKey,
       apart: given.watch === true,
-      // What went wrong must be seen at whatever level is logged.
-      log: (event, detail = {}) =>
-        ("error" in detail ? log.error : log.info).call(log, detail, event),
+      log: eventsTo(log),
     }).catch((error: unknown) => {
       if (error instanceof PublisherBusy) return null;
       throw error;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ParsedArgs } from "citty";
-import { openLog } from "#api/log.ts";
+import { eventsTo, openLog } from "#api/log.ts";
 import type { Config } from "#api/config.ts";
 import { missingSecrets, signingKeyFile } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
@@ -173,13 +173,11 @@ async function publish(config: Config, name: string): Promise<number> {
     if (!(error instanceof CannotStart)) throw error;
     return stopWith(`${name} is restored, and not published.\n${error.message}`);
   });
-  const log = openLog(config);
   const progress = startProgress("Publishing documents", 0);
   const publisher = await openPublisher({
     ...config,
     signingKey,
-    log: (event, detail = {}) =>
-      ("error" in detail ? log.error : log.info).call(log, detail, event),
+    log: eventsTo(openLog(config)),
   });
   try {
     const { release } = await publisher.buildAll({ onProgress: progress.at });

@@ -119,17 +119,10 @@ async function newest(store: Queryable, limit: number, { testData }: { testData:
     .orderBy(desc(submissions.id))
     .limit(examinedMax)
     .as("some");
+  const { field, agent_id, agent_name, confidence, status, created_at } = some;
+  const named = { nonprofit_slug: nonprofits.slug, nonprofit_name: nonprofits.name };
   const rows = await store.db
-    .select({
-      nonprofit_slug: nonprofits.slug,
-      nonprofit_name: nonprofits.name,
-      field: some.field,
-      agent_id: some.agent_id,
-      agent_name: some.agent_name,
-      confidence: some.confidence,
-      status: some.status,
-      created_at: some.created_at,
-    })
+    .select({ ...named, field, agent_id, agent_name, confidence, status, created_at })
     .from(some)
     .innerJoin(nonprofits, eq(nonprofits.id, some.nonprofit_id))
     .where(and(ne(nonprofits.status, "withdrawn"), testData ? undefined : eq(some.test_data, 0)))
