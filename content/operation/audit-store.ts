@@ -4,6 +4,7 @@ import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { isoTime } from "#content/contract/base/time.ts";
+import { directoryFact } from "#content/store/facts.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
@@ -201,6 +202,11 @@ export type AuditHeads = z.infer<typeof AuditHeads>;
 
 /** The fact of the store under which the published heads are kept, as JSON of AuditHeads. */
 export const auditHeadsFact = "audit_heads";
+
+/** The published heads that the store keeps. */
+export const storedHeads = async (store: Queryable): Promise<AuditHead[]> =>
+  AuditHeads.parse(JSON.parse((await directoryFact(store, auditHeadsFact)) ?? '{"heads":[]}'))
+    .heads;
 
 /** What a head's signature is over. */
 export const signedTextOf = ({ day, entries, hash }: Omit<AuditHead, "jws">): string =>

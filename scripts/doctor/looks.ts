@@ -15,13 +15,7 @@ import type { Config } from "#api/config.ts";
 import { chainHealth } from "#api/operator/health.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import {
-  AuditHeads,
-  auditHeadsFact,
-  isChained,
-  verifyAudit,
-} from "#content/operation/audit-store.ts";
-import { directoryFact } from "#content/store/facts.ts";
+import { isChained, storedHeads, verifyAudit } from "#content/operation/audit-store.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
 import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
@@ -97,9 +91,7 @@ export async function storeFaults({ raw, embedded }: Store, path: string): Promi
 
 export async function auditFaults(store: Store): Promise<string[]> {
   if (!(await isChained(store))) return [];
-  const stored = await directoryFact(store, auditHeadsFact);
-  const { heads } = AuditHeads.parse(JSON.parse(stored ?? '{"heads":[]}'));
-  const { faults } = await verifyAudit(store, heads);
+  const { faults } = await verifyAudit(store, await storedHeads(store));
   return faults.map(({ id, problem }) => `Entry ${id} of the audit log ${problem}.`);
 }
 
@@ -178,20 +170,10 @@ const serviceWaitMs = 5_000;
 const Unreadiness = z.object({ reasons: z.array(z.object({ why: z.string() })).optional() });
 
 /** Asks each node one question. The local chain runs only while the service does, and is not asked. */
-export async function chainFaults({
-  network,
-  solanaRpcUrls,
-  localChainPort,
-  commitment,
-}: Config): Promise<string[]> {
-  if (localChainPort !== null || solanaRpcUrls.length === 0) return [];
-  const asked = {
-    network,
-    rpcUrls: solanaRpcUrls,
-    sponsorKey: null,
-    commitment,
-    clock: systemClock,
-  };
+export async function chainFaults(config: Config): Promise<string[]> {
+  const { network, solanaRpcUrls: rpcUrls, localChainPort, commitment } = config;
+  if (localChainPort !== null || rpcUrls.length === 0) return [];
+  const asked = { network, rpcUrls, sponsorKey: null, commitment, clock: systemClock };
   const opened = await openChain(asked);
   if (!opened.ok) return [opened.failure.message];
   const health = await chainHealth(opened.value);
