@@ -113,6 +113,8 @@ function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: 
 }
 
 const pageSize = 1_000;
+/** What the driver answered is let go of when it is collected: by itself that would be after hundreds of megabytes. */
+const pagesUntilCollected = 50;
 
 async function* inTurn<Row>(all: readonly AsyncGenerator<Row>[]): AsyncGenerator<Row> {
   for (const rows of all) yield* rows;
@@ -125,9 +127,11 @@ async function* paged<Row, Key>(
   keyOf: (row: Row) => Key,
 ): AsyncGenerator<Row> {
   let page = await pageAfter(first);
+  let read = 1;
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
     yield* page;
     page = await pageAfter(keyOf(last));
+    if (read++ % pagesUntilCollected === 0) Bun.gc(true);
   }
 }
 
