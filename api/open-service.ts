@@ -29,8 +29,6 @@ import { openMail } from "./onboarding/host-proof.ts";
 import { expireWaiting } from "#content/operator/review-queues.ts";
 import { startSweep, openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 
-export type Service = Awaited<ReturnType<typeof openService>>;
-
 /** What the caller brings when it has it already. */
 export type ServiceOverrides = Partial<
   Pick<
