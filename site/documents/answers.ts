@@ -1,4 +1,3 @@
-import { answerBytes } from "#content/contract/base/json.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
@@ -10,7 +9,8 @@ import { directoryFact } from "#content/store/facts.ts";
 import { chartIds, chartsOf, csvOf } from "#content/statistics/charts.ts";
 import { directoryStats, storedCharts } from "#content/statistics/charts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { type DocumentKind, kindOfOne, type Source, type StaleAfter, written } from "./document.ts";
+import { type DocumentKind, kindOfOne, single, type Source, type StaleAfter } from "./document.ts";
+import type { PageLocals } from "./page-locals.ts";
 import { changesNumbers, movesLists, needsFields, touches } from "./staleness.ts";
 
 /** The day of a directory that was never published on a schedule: the day's rotation has to begin somewhere. */
@@ -24,32 +24,30 @@ export const publicationDay = async (store: Queryable): Promise<string> =>
 export const statsOf = async ({ store }: Source) =>
   directoryStats(store, await storedCounters(store));
 
+const withNumbers = { staleAfter: changesNumbers };
+
 /** An answer of a kind of its own, made again with the numbers of the directory unless said. */
-const answering = (
+const answering = <Page extends keyof PageLocals>(
   kind: string,
-  path: string,
-  load: (source: Source) => Promise<object>,
-  staleAfter: StaleAfter = changesNumbers,
-) =>
-  kindOfOne(
-    kind,
-    written([path], async (source) => answerBytes(await load(source)), staleAfter),
-  );
+  page: Page,
+  load: Parameters<typeof single<Page>>[1],
+  when: { staleAfter: StaleAfter } = withNumbers,
+) => kindOfOne(kind, single(page, load, when));
 
 /** Each head is signed and stored as its day begins, so that the file is a function of the store. */
-const auditHeads = kindOfOne(
-  "audit-heads",
-  written(
-    [feedPaths.audit],
-    async ({ store }) => `${(await directoryFact(store, auditHeadsFact)) ?? '{"heads":[]}'}\n`,
-    changesNumbers,
-  ),
-);
+const auditHeads = kindOfOne("audit-heads", {
+  paths: [feedPaths.audit],
+  ...withNumbers,
+  render: async ({ store }) => {
+    const heads = await directoryFact(store, auditHeadsFact);
+    return [{ path: feedPaths.audit, body: `${heads ?? '{"heads":[]}'}\n` }];
+  },
+});
 
 /** The numbers of each chart, for those who draw their own. */
 const chartFiles = kindOfOne("chart-files", {
   paths: chartIds.map((id) => `statistics/${id}.csv`),
-  staleAfter: changesNumbers,
+  ...withNumbers,
   render: async ({ store }) =>
     chartsOf(await storedCharts(store)).map((chart) => ({
       path: `statistics/${chart.id}.csv`,
@@ -75,11 +73,11 @@ const mayMoveInNeeds = (change: Change): boolean =>
  * the totals are facts of the store; second opinions are left to the service, which knows them to the second.
  */
 const needs: DocumentKind = {
-  ...answering(needsKey, "api/needs-enrichment.json", async ({ store, baseUrl }) => {
+  ...answering(needsKey, "/api/needs-enrichment.json", async ({ store, baseUrl }) => {
     const query = needsDefault(await publicationDay(store));
     const totals = await storedNeedsTotals(store);
     const shown = { baseUrl, totals, secondOpinions: null };
-    return needsAnswer(store, query, shown);
+    return { answer: await needsAnswer(store, query, shown) };
   }),
   staleAtOnce: (change, { needs: listed }) => {
     const isListed = listed?.has(change.slug ?? "") ?? true;
@@ -89,17 +87,21 @@ const needs: DocumentKind = {
 
 const kept =
   <Name extends Parameters<typeof keptAnswer>[1]>(name: Name) =>
-  ({ store }: Source) =>
-    keptAnswer(store, name);
+  async ({ store }: Source) => ({ answer: await keptAnswer(store, name) });
 
 /** Answers of the API that are the same for all who ask, each a kind of its own. */
 export const answers: readonly DocumentKind[] = [
-  answering("causes-json", "api/causes.json", ({ store }) => causeList(store), movesLists),
-  answering("stats-json", "api/stats.json", statsOf),
+  answering(
+    "causes-json",
+    "/api/causes.json",
+    async ({ store }) => ({ answer: await causeList(store) }),
+    { staleAfter: movesLists },
+  ),
+  answering("stats-json", "/api/stats.json", async (source) => ({ answer: await statsOf(source) })),
   chartFiles,
-  answering("leaderboard-json", "api/agents/leaderboard.json", kept("leaderboard")),
-  answering("exemplars-json", "api/agents/exemplars.json", kept("exemplars")),
-  answering("enrichment-stats-json", "api/enrichments/stats.json", kept("enrichment_stats")),
+  answering("leaderboard-json", "/api/agents/leaderboard.json", kept("leaderboard")),
+  answering("exemplars-json", "/api/agents/exemplars.json", kept("exemplars")),
+  answering("enrichment-stats-json", "/api/enrichments/stats.json", kept("enrichment_stats")),
   auditHeads,
   needs,
 ];

@@ -1,7 +1,7 @@
 import type { DataPackage } from "#content/contract/feed.ts";
 import type { ListIndex } from "#content/find/list-index.ts";
 import { addressesWhere } from "#content/language/address-pattern.ts";
-import { languages, translations } from "#content/language/languages.ts";
+import { languages } from "#content/language/languages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
@@ -55,7 +55,7 @@ export type KnownPlaces = {
   needs: ReadonlySet<string> | null;
 };
 
-/** The file that a page of the site makes of what was loaded; it lies where the page does, unless `path` says otherwise. */
+/** The file that a page or an endpoint of the site makes of what was loaded; it lies where the page does, unless `path` says otherwise. */
 export async function fileOf<Page extends keyof PageLocals>(
   source: Source,
   page: Page,
@@ -65,13 +65,17 @@ export async function fileOf<Page extends keyof PageLocals>(
   return { path, body: await drawn(source, page, loaded) };
 }
 
+/** The languages that a page, named by its file under site/pages, is there in, English first; what is no page is English. */
+const languagesOf = (page: string): readonly Texts[] =>
+  page.includes(".") ? [english] : [...languages.values()];
+
 /** A page as HTML in the language of `t`, named by its file under site/pages; `own` is what it shows. */
 export async function drawn(
   { renderer, baseUrl, network, isSample = false, t = english }: Drawing,
   page: string,
   own: object,
 ): Promise<string | Uint8Array> {
-  const locals = { baseUrl, network, isSample, t, languages: [...languages.values()], ...own };
+  const locals = { baseUrl, network, isSample, t, languages: languagesOf(page), ...own };
   const html = await renderer.render(page, locals);
   return t === english ? html : withLinksIn(t, new TextDecoder().decode(html));
 }
@@ -99,8 +103,11 @@ const withLinksIn = (t: Texts, html: string): string => {
 /** Addresses of programs and operators. */
 const notForReaders = addressesWhere((form) => form.for !== "people" && form.from !== "file");
 
-/** "/causes" → "causes.html". */
-const pathOf = (page: string): string => `${page === "/" ? "index" : page.slice(1)}.html`;
+/** "/causes" → "causes.html", "/llms.txt" → "llms.txt". */
+function pathOf(page: string): string {
+  const path = page === "/" ? "index" : page.slice(1);
+  return path.slice(path.lastIndexOf("/") + 1).includes(".") ? path : `${path}.html`;
+}
 
 /** A document of which there is one, in one file or in several of the same content. */
 export type SingleDocument = {
@@ -112,20 +119,27 @@ export type SingleDocument = {
 
 export type StaleAfter = (change: Change) => boolean;
 
-/** The document that a page makes of what `load` reads for it: in each language, and in markdown, which is English. */
+/**
+ * The document that a page or an endpoint makes of what `load` reads for it: a page in each language, and in markdown, which
+ * is English.
+ */
 export function single<Page extends keyof PageLocals>(
   page: Page,
   load: (source: Source) => PageLocals[Page] | Promise<PageLocals[Page]>,
-  staleAfter?: StaleAfter,
+  {
+    staleAfter,
+    paths = bothFormsOf(pathOf(page)),
+  }: { staleAfter?: StaleAfter; paths?: readonly string[] } = {},
 ): SingleDocument {
-  const markdown = markdownPathOf(pathOf(page));
-  const paths = [pathOf(page), ...(markdown === null ? [] : [markdown])];
-  const translated = translations.map((t) => ({ t, path: `${t.path(page).slice(1)}.html` }));
+  const translated = languagesOf(page)
+    .slice(1)
+    .map((t) => ({ t, path: `${t.path(page).slice(1)}.html` }));
   return {
     paths: [...paths, ...translated.map(({ path }) => path)],
     staleAfter,
     render: async (source) => {
       const file = await fileOf(source, page, await load(source));
+      const markdown = markdownPathOf(file.path);
       const files = paths.map((path) => ({
         path,
         body: path === markdown ? pageMarkdown(textOf(file.body), source.baseUrl) : file.body,
@@ -139,19 +153,10 @@ export function single<Page extends keyof PageLocals>(
   };
 }
 
-/** A document that is no page: in one file, or in several of the same text. */
-export const written = (
-  paths: readonly string[],
-  write: (source: Source) => string | Promise<string>,
-  staleAfter?: StaleAfter,
-): SingleDocument => ({
-  paths,
-  staleAfter,
-  render: async (source) => {
-    const body = await write(source);
-    return paths.map((path) => ({ path, body }));
-  },
-});
+const bothFormsOf = (path: string): string[] => {
+  const markdown = markdownPathOf(path);
+  return markdown === null ? [path] : [path, markdown];
+};
 
 /** The text of a file; none for a path that must not exist. */
 export const textOf = (body: BundleFile["body"]): string =>

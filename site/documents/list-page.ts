@@ -1,13 +1,8 @@
-import { answerBytes } from "#content/contract/base/json.ts";
-import {
-  entriesPerPage,
-  type FacetCounts,
-  noFilters,
-  staticPagesMax,
-} from "#content/contract/browse.ts";
+import { entriesPerPage, noFilters, staticPagesMax } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import causes from "#content/editorial/causes.json";
+import type { FacetCounts } from "#content/contract/browse.ts";
 import { listAnswer } from "#content/nonprofit/wire.ts";
 import { countInList, idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
@@ -119,7 +114,9 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
       const markdown = markdownPathOf(path);
       const all = markdown === null ? [path] : [path, markdown];
       if (gone) return all.map((one) => ({ path: one, body: null }));
-      return json ? [jsonPage(place, summaries, source)] : shownPage(place, summaries, source);
+      return json
+        ? [await jsonPage(place, summaries, source)]
+        : shownPage(place, summaries, source);
     }),
   );
   return files.flat();
@@ -131,8 +128,9 @@ const isForPeople = ({ list, page }: Place): boolean => list !== "all" || page =
 function jsonPage(
   { page, ids, total, ...place }: Place,
   summaries: ReadonlyMap<number, NonprofitSummary>,
-  { baseUrl }: Source,
-): BundleFile {
+  source: Source,
+): Promise<BundleFile> {
+  const { baseUrl } = source;
   const limit = pageSizeOf(place.list);
   const nonprofits = ids.slice(0, limit).flatMap((id) => summaries.get(id) ?? []);
   const query = {
@@ -141,8 +139,9 @@ function jsonPage(
     limit,
     offset: limit * (page - 1),
   } as const;
-  const body = answerBytes(listAnswer({ baseUrl, query, total, nonprofits }));
-  return { path: pathOf({ page, ...place }), body };
+  const answer = listAnswer({ baseUrl, query, total, nonprofits });
+  const file = page === 1 ? "/api/nonprofits.json" : "/api/nonprofits/pages/[page].json";
+  return fileOf(source, file, { answer }, pathOf({ page, ...place }));
 }
 
 /** The page of a list for people, and for models. */

@@ -1,6 +1,14 @@
-import type { Cause } from "#content/contract/cause.ts";
-import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
+import type { Cause, CauseList } from "#content/contract/cause.ts";
+import type { DonationHistory } from "#content/contract/donation.ts";
+import type {
+  EnrichmentStats,
+  Exemplars,
+  History,
+  Leaderboard,
+  Needs,
+} from "#content/contract/enrichment-answers.ts";
 import type { DataResource } from "#content/contract/feed.ts";
+import type { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import type { Stats } from "#content/contract/stats.ts";
 import type { DrawnChart } from "#content/statistics/charts.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
@@ -18,6 +26,8 @@ import type { refusalView, StatusView } from "#site/forms/status-view.ts";
 
 type Nothing = object;
 
+type Answer<Shape> = { answer: Shape };
+
 /** What pages say of who runs the directory, and of how long it keeps what. */
 export type PublicSettings = {
   contact: string | null;
@@ -26,7 +36,7 @@ export type PublicSettings = {
   recommendationLogDays: number;
 };
 
-/** What only this page, named by its file under site/pages, is handed by its document. */
+/** What only this page or endpoint, named by its file under site/pages, is handed by its document. */
 export type PageLocals = {
   "/": {
     stats: Stats;
@@ -59,7 +69,53 @@ export type PageLocals = {
   "/data": { resources: readonly DataResource[] };
   "/developers": { rooms: ReturnType<typeof referenceView> };
   "/refusal": { view: ReturnType<typeof refusalView> };
-} & Record<"/methodology" | "/match" | "/receipt" | "/widget" | "/404", Nothing>;
 
-/** All that a page is handed. */
+  "/llms.txt": { nonprofits: number; countries: number };
+  "/agents.md": {
+    /** Some of the profiles that want help, and the fields that they lack. */
+    wanted: { slug: string; name: string; needs: string[] }[];
+    /** The first profile of all; null in an empty directory. */
+    firstSlug: string | null;
+  };
+  "/openapi.json": Answer<object>;
+  "/openapi.yaml": Answer<object>;
+  /** `day` is the day of publication, "YYYY-MM-DD". */
+  "/.well-known/security.txt": { day: string; contact: string | null };
+  "/.well-known/x402": Answer<object>;
+  "/.well-known/mcp.json": { tools: { name: string; title: string; description: string }[] };
+  /** Chunks count from 1; times are milliseconds since 1970. */
+  "/sitemap.xml": { chunks: { chunk: number; updated_at: number }[] };
+  "/sitemaps/[chunk].xml": { profiles: { slug: string; updated_at: number }[] };
+  /** Addresses of the pages of lists, without a leading slash. */
+  "/sitemaps/pages.xml": { lists: string[] };
+
+  "/api/causes.json": Answer<CauseList>;
+  "/api/stats.json": Answer<Stats>;
+  "/api/needs-enrichment.json": Answer<Needs>;
+  "/api/agents/leaderboard.json": Answer<Leaderboard>;
+  "/api/agents/exemplars.json": Answer<Exemplars>;
+  "/api/enrichments/stats.json": Answer<EnrichmentStats>;
+  "/api/nonprofits.json": Answer<NonprofitList>;
+  "/api/nonprofits/pages/[page].json": Answer<NonprofitList>;
+  "/api/nonprofits/[slug].json": Answer<NonprofitDetail>;
+  "/api/history/[slug].json": Answer<History>;
+  "/api/donations/[slug].json": Answer<DonationHistory>;
+} & Record<
+  | "/methodology"
+  | "/match"
+  | "/receipt"
+  | "/widget"
+  | "/404"
+  | "/robots.txt"
+  | "/agents.arazzo.yaml"
+  | "/verify-receipt.md"
+  | "/skill.md"
+  | "/.well-known/agent-skills/index.json"
+  | "/server.json"
+  | "/.well-known/api-catalog"
+  | "/.well-known/ai-plugin.json",
+  Nothing
+>;
+
+/** All that a page or an endpoint is handed. */
 export type LocalsOf<Page extends keyof PageLocals> = PageContext & PageLocals[Page];

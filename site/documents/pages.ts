@@ -12,22 +12,17 @@ import { compareView } from "#site/profile/compare-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { statsOf } from "./answers.ts";
-import {
-  type DocumentKey,
-  type SingleDocument,
-  single,
-  singles,
-  type Source,
-  written,
-} from "./document.ts";
+import { type DocumentKey, type SingleDocument, single, singles, type Source } from "./document.ts";
 import { emptyForms } from "./form-page.ts";
 import type { PublicSettings } from "./page-locals.ts";
 import { changesNumbers, changesRecommended } from "./staleness.ts";
 
 const nothing = () => ({});
 const none = { asked: [], records: [], not_found: [] };
-const changesNumbersOrPicks = (change: Change) =>
-  changesNumbers(change) || changesRecommended(change);
+const withNumbers = { staleAfter: changesNumbers };
+const withNumbersAndPicks = {
+  staleAfter: (change: Change) => changesNumbers(change) || changesRecommended(change),
+};
 
 /** Settings that pages name, as the publisher found them: a fact of the store, so that a change renders pages again. */
 export const publicSettingsFact = "public_settings";
@@ -68,19 +63,6 @@ const saidBy = {
   consensus: null,
 } as const;
 
-/** Everything is open to crawlers, models included, but for what only operators and callers use. */
-const robotsText = ({ baseUrl }: Source): string =>
-  [
-    "User-agent: *",
-    "Content-Signal: search=yes, ai-input=yes, ai-train=yes",
-    "Disallow: /api/admin/",
-    "Disallow: /desk",
-    "Allow: /",
-    "",
-    `Sitemap: ${baseUrl}/sitemap.xml`,
-    "",
-  ].join("\n");
-
 /** Pages of which there is one: each reads what it shows, and nothing else. */
 export const pages = {
   home: single(
@@ -91,20 +73,20 @@ export const pages = {
       countries: await countryList(source.store),
       picks: (await recommended(source, recommendedOnHome)).map((pick) => ({ ...pick, by: null })),
     }),
-    changesNumbersOrPicks,
+    withNumbersAndPicks,
   ),
   recommendations: single(
     "/recommendations",
     async (source) => ({
       picks: (await recommended(source, recommendedMax)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     }),
-    changesNumbersOrPicks,
+    withNumbersAndPicks,
   ),
-  causes: single("/causes", ({ store }) => causeList(store), changesNumbers),
+  causes: single("/causes", ({ store }) => causeList(store), withNumbers),
   countries: single(
     "/countries",
     async ({ store }) => ({ countries: await countryList(store) }),
-    changesNumbers,
+    withNumbers,
   ),
   statistics: single(
     "/statistics",
@@ -118,13 +100,13 @@ export const pages = {
         publicationDay: await directoryFact(source.store, "publication_day"),
       };
     },
-    changesNumbers,
+    withNumbers,
   ),
   methodology: single("/methodology", nothing),
   agents: single(
     "/agents",
     async ({ store }) => ({ leaderboard: await keptAnswer(store, "leaderboard") }),
-    changesNumbers,
+    withNumbers,
   ),
   match: single("/match", nothing),
   onboard: single("/onboard", emptyForms.onboard),
@@ -135,14 +117,14 @@ export const pages = {
   widget: single("/widget", nothing),
   search: single("/search", ({ t }) => ({ view: searchView({}, null, t), answered: false })),
   compare: single("/compare", (source) => ({ view: compareView(none, source) })),
-  about: single("/about", publicSettings, changesNumbers),
-  privacy: single("/privacy", publicSettings, changesNumbers),
+  about: single("/about", publicSettings, withNumbers),
+  privacy: single("/privacy", publicSettings, withNumbers),
   data: single("/data", ({ dataPackage }) => ({ resources: dataPackage?.()?.resources ?? [] })),
   developers: single("/developers", ({ baseUrl }) => ({
     rooms: referenceView(openApiDocument(baseUrl)),
   })),
   "not-found": single("/404", nothing),
-  robots: written(["robots.txt"], robotsText),
+  robots: single("/robots.txt", nothing),
 } as const satisfies Readonly<Record<string, SingleDocument>>;
 
 export const pageKey = (name: keyof typeof pages): DocumentKey => `page ${name}`;

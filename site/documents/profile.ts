@@ -1,4 +1,3 @@
-import { answerBytes } from "#content/contract/base/json.ts";
 import {
   type Change,
   changedIdsAfter,
@@ -81,9 +80,10 @@ export const profile = byNonprofit({
     const { slug } = record;
     const answer = toDetail(record, source.baseUrl, source.givingLinks);
     const view = profileView(record, answer, source);
+    const json = `api/nonprofits/${slug}.json`;
     return [
       await fileOf(source, "/nonprofits/[slug]", { view }, `nonprofits/${slug}.html`),
-      { path: `api/nonprofits/${slug}.json`, body: answerBytes(answer) },
+      await fileOf(source, "/api/nonprofits/[slug].json", { answer }, json),
       await donatePage(view, source),
       { path: `nonprofits/${slug}.md`, body: markdownOf(record, answer, view, source) },
     ];
@@ -122,9 +122,10 @@ export const profileHistory = byNonprofit({
   changedIn: profileIn,
   idsAfter: changedIdsAfter,
   rowsOf: async (store, ids) => (await historiesOf(store, ids)).values(),
-  filesOf: async (answer) => {
-    const body = isChanged(answer) ? answerBytes(answer) : null;
-    return [{ path: `api/history/${answer.slug}.json`, body }];
+  filesOf: async (answer, source) => {
+    const path = `api/history/${answer.slug}.json`;
+    if (!isChanged(answer)) return [{ path, body: null }];
+    return [await fileOf(source, "/api/history/[slug].json", { answer }, path)];
   },
 });
 
@@ -144,7 +145,8 @@ export const donations = byNonprofit({
   rowsOf: (store, ids) => finalDonations(store, ids, recentDonationsMax),
   filesOf: async (row, source) => {
     const place = { cluster: networks[source.network].cluster, baseUrl: source.baseUrl };
-    const body = answerBytes(historyOf(row, row, place));
-    return [{ path: `api/donations/${row.slug}.json`, body }];
+    const answer = historyOf(row, row, place);
+    const path = `api/donations/${row.slug}.json`;
+    return [await fileOf(source, "/api/donations/[slug].json", { answer }, path)];
   },
 });

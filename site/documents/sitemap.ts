@@ -6,14 +6,14 @@ import {
   sitemapEntries,
 } from "#content/nonprofit/list-store.ts";
 import { pageAddress, staticPages } from "#site/parts/address.ts";
-import { sitemapXml } from "#site/parts/sitemap-xml.ts";
 import {
   type DocumentKey,
   type DocumentKind,
+  fileOf,
   oneByOne,
   kindOfOne,
+  single,
   type Source,
-  written,
 } from "./document.ts";
 import { movesLists, profileIn } from "./staleness.ts";
 
@@ -26,15 +26,12 @@ export const sitemap: DocumentKind = {
     async function* ({ store }) {
       for (const { chunk } of await listedChunks(store)) yield [keyOf(chunk)];
     },
-    async ({ store, baseUrl }: Source, chunk) => {
+    async (source: Source, chunk) => {
       const last = Number(chunk) * sitemapChunkSize;
-      const profiles = await sitemapEntries(store, { after: last - sitemapChunkSize, last });
-      const items = profiles.map(({ slug, updated_at }) => ({
-        address: `${baseUrl}/nonprofits/${slug}`,
-        updated_at,
-      }));
-      const body = items.length === 0 ? null : sitemapXml("urlset", items);
-      return { path: `sitemaps/${chunk}.xml`, body };
+      const profiles = await sitemapEntries(source.store, { after: last - sitemapChunkSize, last });
+      const path = `sitemaps/${chunk}.xml`;
+      if (profiles.length === 0) return { path, body: null };
+      return fileOf(source, "/sitemaps/[chunk].xml", { profiles }, path);
     },
   ),
   staleLater: (change) => {
@@ -46,63 +43,28 @@ export const sitemap: DocumentKind = {
 /** The file that names all other sitemaps. */
 export const sitemapIndex = kindOfOne(
   "sitemap-index",
-  written(
-    ["sitemap.xml"],
-    async ({ store, baseUrl }) =>
-      sitemapXml("sitemapindex", [
-        { address: `${baseUrl}/sitemaps/pages.xml` },
-        ...(await listedChunks(store)).map(({ chunk, updated_at }) => ({
-          address: `${baseUrl}/sitemaps/${chunk}.xml`,
-          updated_at,
-        })),
-      ]),
-    (change) => profileIn(change) !== null,
-  ),
+  single("/sitemap.xml", async ({ store }) => ({ chunks: await listedChunks(store) }), {
+    staleAfter: (change) => profileIn(change) !== null,
+  }),
 );
-
-/** Source: sitemaps.org. */
-const urlsMax = 50_000;
-
-const ownPaths = [
-  "/",
-  "/recommendations",
-  "/causes",
-  "/countries",
-  "/agents",
-  "/statistics",
-  "/methodology",
-  "/about",
-  "/data",
-  "/developers",
-  "/privacy",
-  "/match",
-  "/compare",
-  "/onboard",
-  "/corrections",
-  "/widget",
-];
 
 /** The sitemap of the pages that are no profiles. */
 export const sitemapPages = kindOfOne(
   "sitemap-pages",
-  written(
-    ["sitemaps/pages.xml"],
-    async ({ store, baseUrl }) => {
+  single(
+    "/sitemaps/pages.xml",
+    async ({ store }) => {
       const counts = await listCounts(store);
       const countries = [...counts.keys()].filter((list) => list.startsWith("country:"));
       const lists = [...causes.map(({ id }) => `cause:${id}`), ...countries];
-      const pages = lists.flatMap((list) =>
-        Array.from(
-          { length: staticPages(list, counts.get(list) ?? 0) },
-          (_, at) => `/${pageAddress(list, at + 1)}`,
+      return {
+        lists: lists.flatMap((list) =>
+          Array.from({ length: staticPages(list, counts.get(list) ?? 0) }, (_, at) =>
+            pageAddress(list, at + 1),
+          ),
         ),
-      );
-      const all = [...ownPaths, ...pages].slice(0, urlsMax);
-      return sitemapXml(
-        "urlset",
-        all.map((path) => ({ address: baseUrl + path })),
-      );
+      };
     },
-    movesLists,
+    { staleAfter: movesLists },
   ),
 );

@@ -19,14 +19,18 @@ export async function openRenderer(compiledFolder: string) {
     /** Style sheets and other files that pages refer to, with paths inside the bundle. */
     assets,
     /**
-     * Renders a page, named by its file under site/pages, from what is handed to it. The page's own address
+     * Renders a page or an endpoint, named by its file under site/pages, from what is handed to it. The page's own address
      * plays no part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
      */
     render: async (page: string, locals: Record<string, unknown>) => {
       let route = routes.get(page);
       if (route === undefined) routes.set(page, (route = await findRoute(app, page)));
-      const { request, routeData } = route;
-      const response = await app.render(request, { routeData, locals });
+      const { request, routeData, endpoint } = route;
+      // Astro's way to an endpoint costs more than the endpoint, and a directory has two for each profile.
+      const response =
+        endpoint === null
+          ? await app.render(request, { routeData, locals })
+          : await endpoint({ locals });
       return response.bytes();
     },
   };
@@ -34,7 +38,10 @@ export async function openRenderer(compiledFolder: string) {
 
 type CompiledApp = Pick<App, "manifest" | "render">;
 
-type Route = { request: Request; routeData: RouteData };
+/** What an endpoint of this site takes; see site/documents/endpoint.ts. */
+type Endpoint = (context: { locals: unknown }) => Response | Promise<Response>;
+
+type Route = { request: Request; routeData: RouteData; endpoint: Endpoint | null };
 
 async function findRoute({ manifest }: CompiledApp, page: string): Promise<Route> {
   const found = manifest.routes.find(({ routeData }) => routeData.route === page);
@@ -45,5 +52,10 @@ async function findRoute({ manifest }: CompiledApp, page: string): Promise<Route
   const compiled = await manifest.pageMap?.get(routeData.component)?.();
   // Astro would import it for each page that it renders.
   if (compiled !== undefined) manifest.pageMap?.set(routeData.component, async () => compiled);
-  return { request, routeData };
+  if (routeData.type !== "endpoint") return { request, routeData, endpoint: null };
+  const GET: unknown = Reflect.get((await compiled?.page()) ?? {}, "GET");
+  if (!isEndpoint(GET)) throw new Error(`the endpoint ${page} has no GET`);
+  return { request, routeData, endpoint: GET };
 }
+
+const isEndpoint = (value: unknown): value is Endpoint => typeof value === "function";

@@ -6,7 +6,7 @@ import { caip2Of, networks } from "#content/giving/network.ts";
 import { correctionOf, receiptOf, signReceipt, signedAnswer } from "#content/giving/receipt.ts";
 import type { Receipt } from "#content/contract/donation.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
-import { fixedGuide } from "#site/documents/guides.ts";
+import { aRenderer } from "#test/support/compiled-site.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
@@ -216,8 +216,8 @@ describe("verify, given a receipt, with a network", () => {
       },
     });
     const baseUrl = server.url.origin;
-    const guide = fixedGuide("verify-receipt.md", baseUrl);
-    const [, program = ""] = /```js\n([\s\S]*?)```/.exec(guide) ?? [];
+    const guide = await (await aRenderer()).render("/verify-receipt.md", { baseUrl });
+    const [, program = ""] = /```js\n([\s\S]*?)```/.exec(new TextDecoder().decode(guide)) ?? [];
     const path = file("verify-receipt.mjs", program);
     const said = async (name: string) => {
       const { code, out, err } = await runProgram(["node", path, `${baseUrl}/${name}`]);

@@ -1,0 +1,4 @@
+import { answerBytes } from "#content/contract/base/json.ts";
+import { endpoint } from "#site/documents/endpoint.ts";
+
+export const GET = endpoint<"/api/causes.json">(({ answer }) => answerBytes(answer));

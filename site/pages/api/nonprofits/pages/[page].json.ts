@@ -1,0 +1,6 @@
+import { answerBytes } from "#content/contract/base/json.ts";
+import { endpoint } from "#site/documents/endpoint.ts";
+
+export const GET = endpoint<"/api/nonprofits/pages/[page].json">(({ answer }) =>
+  answerBytes(answer),
+);
