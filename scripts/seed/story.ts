@@ -179,7 +179,7 @@ const mistakes: Record<Looked, (truth: string, of: Pick<Scene, "outline" | "rand
     truth.replace("hello@", `${random.pick(["info", "press"])}@`),
   founded_year: (truth, { random }) => String(Number(truth) + random.between(1, 6)),
   city: (truth, { outline, random }) => {
-    const towns = places[outline.country_code as keyof typeof places].places;
+    const towns = places[outline.country_code].places;
     return random.pick(towns.filter(([town]) => town !== truth))[0] ?? truth;
   },
 };
