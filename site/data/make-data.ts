@@ -9,7 +9,7 @@ import {
 } from "#content/contract/feed.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import type { Blobs } from "#site/bundle/blobs.ts";
+import type { Blobs, StoredContent } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { snapshotParts, snapshotPieces, snapshotState } from "#site/bundle/snapshot.ts";
 import { detailFields, schemaOf } from "./detail-fields.ts";
@@ -24,34 +24,47 @@ const splitAboveDefault = 20_000;
 
 /** Each writes a file from details, and answers what the data package says of its content. */
 const writers = { csv: writeCsv, ndjson: writeLines, parquet: writeParquet, sqlite: writeSqlite };
-const formats = Object.keys(writers) as (keyof typeof writers)[];
+const allFormats = Object.keys(writers) as (keyof typeof writers)[];
 
-/** Asks for a file `to` of the details that are in a slice; `from` holds all, as packed lines of JSON. */
-export type DataTask = { from: string; slice: string; format: keyof typeof writers; to: string };
+/** The lines come first: the other files of a slice are made of them. */
+const sliceFormats = ["ndjson", "csv", "parquet"] as const;
+type Format = keyof typeof writers;
+
+/** Asks for files, beginning with `to`, of the details that are in a slice; `from` holds all, as packed lines of JSON. */
+export type DataTask = { from: string; slice: string; formats: readonly Format[]; to: string };
 /** `content` is what the data package says of it. */
-export type DataFile = DataTask & { digest: string; size: number; content: object };
+export type DataFile = StoredContent & {
+  slice: string;
+  format: Format;
+  file: string;
+  content: object;
+};
 
-/** Writes a file of /data. Some thousand details are in memory at most. */
-export async function writeDataFile(task: DataTask): Promise<DataFile> {
-  const { from, slice, format, to } = task;
-  const content = await writers[format](
-    slice === whole ? detailsIn(from) : within(slice, from),
-    to,
-  );
-  const hasher = new Bun.CryptoHasher("sha256");
-  for await (const piece of Bun.file(to).stream()) hasher.update(piece);
-  return { ...task, digest: hasher.digest("hex"), size: Bun.file(to).size, content };
+/** Writes files of /data. Some thousand details are in memory at most. */
+export async function writeDataFiles({ from, slice, formats, to }: DataTask): Promise<DataFile[]> {
+  const files: DataFile[] = [];
+  let details = () => (slice === whole ? detailsIn(from) : within(slice, from));
+  for (const format of formats) {
+    const file = `${to}.${format}`;
+    const content = await writers[format](details(), file);
+    if (format === "ndjson") details = () => detailsIn(file);
+    const hasher = new Bun.CryptoHasher("sha256");
+    for await (const piece of Bun.file(file).stream()) hasher.update(piece);
+    const digest = hasher.digest("hex");
+    files.push({ slice, format, file, content, digest, size: Bun.file(file).size });
+  }
+  return files;
 }
 
 async function writeHere(tasks: readonly DataTask[]): Promise<DataFile[]> {
-  const written: DataFile[] = [];
-  for (const task of tasks) written.push(await writeDataFile(task));
-  return written;
+  const files: DataFile[] = [];
+  for (const task of tasks) files.push(...(await writeDataFiles(task)));
+  return files;
 }
 
 type DataOptions = {
   splitAbove?: number;
-  /** Writes the files of a directory that is split, for example in other processes; answers in the order of the tasks. */
+  /** Writes the files of a directory that is split, for example in other processes. */
   writeLarge?: typeof writeHere;
 };
 
@@ -69,21 +82,17 @@ export async function makeData(
     const from = `${folder}/all`;
     await pipeline(snapshotPieces(blobs, snapshotParts(manifest)), createWriteStream(from));
     const slices = await slicesIn(from, splitAbove);
-    const tasks = slices.keys().flatMap((slice) =>
-      formats
-        .filter((format) => format !== "sqlite" || slice === whole)
-        .map((format) => ({
-          from,
-          slice,
-          format,
-          to: `${from}-${slice.replace("/", "-")}.${format}`,
-        })),
-    );
+    const tasks = [...slices.keys()].flatMap((slice): DataTask[] => {
+      const to = `${from}-${slice.replace("/", "-")}`;
+      return slice === whole
+        ? allFormats.map((format) => ({ from, slice, formats: [format], to }))
+        : [{ from, slice, formats: sliceFormats, to }];
+    });
     const write = (slices.get(whole)?.rows ?? 0) > splitAbove ? writeLarge : writeHere;
-    for (const file of await write([...tasks])) {
+    for (const file of await write(tasks)) {
       const resource = resourceOf(file, slices.get(file.slice) ?? emptySlice());
       resources.push(resource);
-      files.push({ ...blobs.adopt(file.to, file), path: feedPaths.data + resource.path });
+      files.push({ ...blobs.adopt(file.file, file), path: feedPaths.data + resource.path });
     }
   } finally {
     rmSync(folder, { recursive: true });

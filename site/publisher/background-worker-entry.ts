@@ -3,7 +3,7 @@ import { openStore } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { dataPackageIn } from "#site/bundle/snapshot.ts";
-import { makeData, writeDataFile } from "#site/data/make-data.ts";
+import { makeData, writeDataFiles } from "#site/data/make-data.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
@@ -43,7 +43,7 @@ async function openRendering() {
 async function perform(task: Task): Promise<unknown> {
   if (task.name === "makeIndexes") return makeIndexes({ store, manifest, blobs }, task.input);
   if (task.name === "makeData") return makeData({ manifest, blobs, baseUrl });
-  if (task.name === "writeDataFile") return writeDataFile(task.input);
+  if (task.name === "writeDataFiles") return writeDataFiles(task.input);
   if (task.name === "renderBatch") return renderBatch(task.input);
   if (task.name === "makeLists") return makeLists(await rendering(), task.input);
   return draftFeed(await rendering(), task.input);

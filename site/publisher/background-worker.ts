@@ -96,7 +96,7 @@ function openWorker(
     draftFeed: (job) => run("draftFeed", job),
     makeIndexes: (job) => run("makeIndexes", job),
     makeData: () => run("makeData", undefined),
-    writeDataFile: (task) => run("writeDataFile", task),
+    writeDataFiles: (task) => run("writeDataFiles", task),
     renderBatch: (keys) => run("renderBatch", keys),
     close,
   };
@@ -143,11 +143,11 @@ export const workHere = (
       { ...context, baseUrl: workers.baseUrl },
       {
         writeLarge: async (tasks) => {
-          const files: DataFile[] = [];
+          const files: DataFile[][] = [];
           await inWorkers({ settings: workers }, tasks.entries(), async (worker, [at, task]) => {
-            files[at] = await worker.writeDataFile(task);
+            files[at] = await worker.writeDataFiles(task);
           });
-          return files;
+          return files.flat();
         },
       },
     ),

@@ -37,7 +37,7 @@ export type SlowTasks = {
   draftFeed(job: FeedTask): Promise<FeedDraft>;
   makeIndexes(job: IndexTask): Promise<MadeIndexes>;
   makeData(): Promise<MadeData>;
-  writeDataFile(task: DataTask): Promise<DataFile>;
+  writeDataFiles(task: DataTask): Promise<DataFile[]>;
   renderBatch(keys: DocumentKey[]): Promise<RenderedBatch>;
 };
 

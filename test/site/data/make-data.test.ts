@@ -328,11 +328,11 @@ test("a larger directory has files by country and register, too, with the profil
   const split = await makeData({ ...bundle, baseUrl }, { splitAbove: 500 });
   const sliced = split.dataPackage.resources.slice(4);
   expect(sliced.map(({ path, title }) => [path, title])).toEqual([
-    ["countries/us.csv.gz", "United States"],
     ["countries/us.ndjson.gz", "United States"],
+    ["countries/us.csv.gz", "United States"],
     ["countries/us.parquet", "United States"],
-    ["registers/irs-bmf.csv.gz", "IRS Business Master File"],
     ["registers/irs-bmf.ndjson.gz", "IRS Business Master File"],
+    ["registers/irs-bmf.csv.gz", "IRS Business Master File"],
     ["registers/irs-bmf.parquet", "IRS Business Master File"],
   ]);
   const listed = details.filter(({ register_facts }) => register_facts.length > 0);
