@@ -98,9 +98,16 @@ export function openApiDocument(baseUrl: string): { [name: string]: Json } {
       schemas: componentSchemas(operations),
       parameters: words.parameters,
       headers: words.headers,
-      responses: Object.fromEntries(
-        refusalStatuses.map((status) => [`Refusal${status}`, refusal(status, refusals[status])]),
-      ),
+      responses: {
+        Moved: {
+          description:
+            "It has another address: the slug stood in other letters, or an id or register number in its place",
+          headers: headersOf(["Location", ...commonHeaders, ...limitHeaders]),
+        },
+        ...Object.fromEntries(
+          refusalStatuses.map((status) => [`Refusal${status}`, refusal(status, refusals[status])]),
+        ),
+      },
       securitySchemes: words.securitySchemes,
     },
   };
@@ -158,6 +165,7 @@ function responsesOf(operation: Operation): Json {
     ...(kept && {
       304: { description: "The client has it", headers: headersOf(["ETag", ...common]) },
     }),
+    ...(path.includes("{slug}") && { 308: reference("responses", "Moved") }),
     ...Object.fromEntries(also.map((one) => [one.status, answer(one)])),
     ...Object.fromEntries(
       refusalsOf(operation).map((status) => [status, reference("responses", `Refusal${status}`)]),

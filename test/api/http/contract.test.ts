@@ -205,6 +205,10 @@ describe("answers are as described", () => {
       [402, { method: "POST", path }],
       [402, { method: "POST", path, body: {} }],
     ]),
+    ...["/api/nonprofits/RICH", "/api/history/1?limit=2", "/api/donate/RICH"].map(
+      (path): [number, Sent] => [308, { path }],
+    ),
+    [308, { method: "POST", path: "/api/enrich/RICH", body: submission }],
     [404, { path: "/api/donate/nobody" }],
     [404, { path: "/api/donations/nobody" }],
     [404, { path: "/api/donations/rich/none" }],
