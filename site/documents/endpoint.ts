@@ -1,4 +1,5 @@
 import type { APIRoute } from "astro";
+import { answerBytes } from "#content/contract/base/json.ts";
 import { version } from "#content/contract/base/version.ts";
 import type { LocalsOf, PageLocals } from "./page-locals.ts";
 
@@ -7,6 +8,13 @@ export const endpoint =
   <Page extends keyof PageLocals>(text: (loaded: LocalsOf<Page>) => string): APIRoute =>
   ({ locals }) =>
     new Response(text(locals as LocalsOf<Page>));
+
+/** The GET of what the service answers, too. */
+export const answerEndpoint = endpoint<AnswerFile>(({ answer }) => answerBytes(answer));
+
+type AnswerFile = {
+  [Page in keyof PageLocals]: PageLocals[Page] extends { answer: object } ? Page : never;
+}[keyof PageLocals];
 
 /** What the directory is, in one sentence for models. */
 const purpose =

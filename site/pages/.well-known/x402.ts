@@ -1,5 +1,2 @@
-import { answerBytes } from "#content/contract/base/json.ts";
-import { endpoint } from "#site/documents/endpoint.ts";
-
 /** What scanners look for that want to know what can be paid here. */
-export const GET = endpoint<"/.well-known/x402">(({ answer }) => answerBytes(answer));
+export { answerEndpoint as GET } from "#site/documents/endpoint.ts";

@@ -1,4 +1,1 @@
-import { answerBytes } from "#content/contract/base/json.ts";
-import { endpoint } from "#site/documents/endpoint.ts";
-
-export const GET = endpoint<"/api/history/[slug].json">(({ answer }) => answerBytes(answer));
+export { answerEndpoint as GET } from "#site/documents/endpoint.ts";
