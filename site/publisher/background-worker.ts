@@ -1,16 +1,9 @@
 import { join } from "node:path";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
-import type { DocumentKey } from "#site/documents/document.ts";
 import { type DataFile, makeData } from "#site/data/make-data.ts";
 import { type IndexTask, makeIndexes } from "#site/search/make-indexes.ts";
-import type {
-  BackgroundWork,
-  PublisherContext,
-  RenderedBatch,
-  SlowTasks,
-  WorkerSettings,
-} from "./context.ts";
+import type { BackgroundWork, PublisherContext, SlowTasks, WorkerSettings } from "./context.ts";
 import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
@@ -157,30 +150,17 @@ export const workHere = (
 /** The engine lets garbage lie by the memory that a machine has: as on one of 1 GB it holds a third less, as fast. */
 const frugal = { ...process.env, BUN_JSC_forceRAMSize: String(2 ** 30) };
 
-/** A process has its next batch at hand while it renders one. */
-const batchesAhead = 2;
-
-/** Renders all batches in several processes. */
-export const renderInWorkers = (
-  pool: Omit<Pool, "ahead">,
-  batches: AsyncGenerator<DocumentKey[]>,
-  onResult: (result: RenderedBatch) => void,
-): Promise<void> =>
-  inWorkers({ ...pool, ahead: batchesAhead }, batches, async (worker, keys) =>
-    onResult(await worker.renderBatch(keys)),
-  );
-
 type Pool = {
   settings: WorkerSettings;
   /** How many; default 2. */
   processes?: number | undefined;
-  /** How much each is given at once; default 1. */
+  /** How much each has at hand; default 1. */
   ahead?: number;
   signal?: AbortSignal | undefined;
 };
 
 /** Does work on each item in one of several processes; throws when one of them dies or fails, and starts no further work then. */
-async function inWorkers<Item>(
+export async function inWorkers<Item>(
   { settings, processes = 2, ahead = 1, signal }: Pool,
   items: Iterable<Item> | AsyncIterable<Item>,
   work: (worker: Worker, item: Item) => Promise<void>,

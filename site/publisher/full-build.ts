@@ -5,7 +5,7 @@ import { exportInSlices } from "#site/bundle/export-release.ts";
 import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
-import { renderInWorkers } from "./background-worker.ts";
+import { inWorkers } from "./background-worker.ts";
 import type { PublisherContext, RenderedBatch } from "./context.ts";
 import type { FeedJob } from "./feed-job.ts";
 import { publishChanges } from "./list-job.ts";
@@ -101,7 +101,10 @@ async function buildDocuments(
     onProgress?.(documents);
   };
   try {
-    await renderInWorkers({ settings: context.workers, processes, signal }, batches(), onResult);
+    const pool = { settings: context.workers, processes, ahead: batchesAhead, signal };
+    await inWorkers(pool, batches(), async (worker, keys) =>
+      onResult(await worker.renderBatch(keys)),
+    );
   } catch (error) {
     // On a full disk the next attempt, and all else, needs the room.
     removeDead(context, 0);
@@ -135,6 +138,9 @@ async function buildDocuments(
   const differing = first ? null : [...changed.map(({ path }) => path), ...removed];
   return { release, files, differing, repaired, waiting, failed };
 }
+
+/** A process has its next batch at hand while it renders one. */
+const batchesAhead = 2;
 
 /** Documents of a kind from which it is learnt what those have in common. */
 const learntFrom = 10;
