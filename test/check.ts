@@ -82,16 +82,18 @@ type TestCounts = { passed: number; failed: number; skipped: number; failures: s
 async function runTests(): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), "almoner-tests-"));
   try {
-    // Whole flows and commands work in processes of their own, where no lines are counted, and wait for them much of the time:
-    // the others have what they leave.
-    const [apart, inside] = await Promise.all([
-      runFiles(join(folder, "apart.xml"), ["./test/bench/", "./test/flows/", "./test/scripts/"]),
-      runFiles(join(folder, "inside.xml"), [
-        ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
-        "--preload=./test/support/as-published.ts",
-        // The clients that tests speak with bring tests of their own.
-        ...["--path-ignore-patterns=test/{bench,clients,flows,scripts}/**", "./test/"],
-      ]),
+    // Whole flows and commands work in processes of their own, where no lines are counted.
+    // Two more than there are cores: they wait for processes most of the time.
+    const apart = await runFiles(
+      join(folder, "apart.xml"),
+      ["./test/bench/", "./test/flows/", "./test/scripts/"],
+      availableParallelism() + 2,
+    );
+    const inside = await runFiles(join(folder, "inside.xml"), [
+      ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
+      "--preload=./test/support/as-published.ts",
+      // The clients that tests speak with bring tests of their own.
+      ...["--path-ignore-patterns=test/{bench,clients,flows,scripts}/**", "./test/"],
     ]);
     const gaps = coverageGaps(await readFile(join(folder, "lcov.info"), "utf8").catch(() => ""));
     for (const gap of gaps) console.log(`FAILED coverage: ${gap}`);
@@ -107,8 +109,12 @@ async function runTests(): Promise<TestCounts> {
 }
 
 /** Runs test files, by default a process for each core. To load what they share again for each file takes a fifth longer. */
-async function runFiles(report: string, args: readonly string[]): Promise<TestCounts> {
-  const parallel = ["--timeout=240000", `--parallel=${availableParallelism()}`, "--no-isolate"];
+async function runFiles(
+  report: string,
+  args: readonly string[],
+  processes = availableParallelism(),
+): Promise<TestCounts> {
+  const parallel = ["--timeout=240000", `--parallel=${processes}`, "--no-isolate"];
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const words = [toolPath("bun"), "test", ...parallel, ...reporter, ...args];
   const code = await Bun.spawn(words, { stdio: ["ignore", "inherit", "inherit"], env }).exited;
