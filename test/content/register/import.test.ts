@@ -37,11 +37,8 @@ function fakeStaging(): Staging {
   };
 }
 
-const register: Register = {
-  name: "registry",
-  lists: true,
-  parts: { fits: /^NV$/, ofProfile: () => null, onceEach: true },
-};
+const parts = { fits: /^NV$/, ofProfile: () => null, onceEach: true };
+const register: Register = { name: "registry", lists: true, parts };
 
 const organisation = (number: number): RowOutcome => {
   const org_id = `US-EIN-${100_000_000 + number}`;
@@ -193,4 +190,31 @@ test.each<[source: ImportSource, lines: number[]]>([
     value: { added: 1, skipped_because: { bad: lines.length } },
   });
   expect(skipped).toEqual(lines);
+});
+
+test("a row that was taken in is known when it comes again, and not looked at", async () => {
+  const source = rows(
+    ...organisations(2).map((outcome): RowOutcome => {
+      if (outcome.kind !== "draft") return outcome;
+      const { org_id } = outcome.draft;
+      const said = { org_id, name: "Sample Trust", state: "registered", facts: {} } as const;
+      return { ...outcome, draft: { ...outcome.draft, record: said } };
+    }),
+  );
+  await run(source);
+  const staging = fakeStaging();
+  const again = await run(source, { staging });
+  expect(again).toMatchObject({ ok: true, value: { added: 0, changed: 0, unchanged: 2 } });
+  expect(staging.after("", 10)).toEqual([]);
+});
+
+test("of several rows of one organisation one counts, and the others are counted", async () => {
+  const once = { ...register, parts: { ...parts, onceEach: false } };
+  const read = (): RegisterFile[] => [
+    { name: "x.csv", day: "2026-05-12", rows: rowsOf([organisation(0), organisation(0)]) },
+  ];
+  expect(await run({ register: once, read })).toMatchObject({
+    ok: true,
+    value: { added: 1, skipped_because: { duplicate: 1 } },
+  });
 });
