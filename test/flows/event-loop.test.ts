@@ -8,9 +8,12 @@ import { isFull, measured, shown } from "#test/support/measured.ts";
 import { freePort, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-/** Promise 4 says p99 < 20 ms at 500 writes/s: ALMONER_FULL_TESTS=1 holds it to that for 20 s. */
+/**
+ * Promise 4 says p99 < 20 ms at 500 writes/s: ALMONER_FULL_TESTS=1 holds it to that for 20 s. In an ordinary run the only second
+ * is all there is, beside a dozen other tests: then a loop fails that stands still.
+ */
 const seconds = isFull ? 20 : 1;
-const lagMaxMs = isFull ? 20 : 500;
+const lagMaxMs = isFull ? 20 : 3_000;
 const perSecond = 500;
 const tickMs = 20;
 const repository = join(import.meta.dirname, "../..");
