@@ -1,4 +1,4 @@
-import { setImmediate as eventLoopTurn, setTimeout as wait } from "node:timers/promises";
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { LibsqlBatchError, type ResultSet } from "@libsql/client";
 import { retry } from "#content/runtime/retry.ts";
 import { isStoreTrouble, StoreBusy } from "./busy.ts";
@@ -28,8 +28,6 @@ const overtaken = { overtaken: true } as const;
 /** More would keep other writers, and this process's event loop, waiting. */
 const batchSizeMax = 32;
 const turnsBeforeBatch = 2;
-/** A group takes a server longer than this, however many are in it. */
-const gatherMaxMs = 5;
 /** Someone else's decision was carried out at each of these tries. */
 const tries = { triesMax: 20, firstMs: 2, waitMaxMs: 100 } as const;
 
@@ -78,8 +76,6 @@ export async function carriedOut<Value>(
 function openBatcher(store: Store) {
   let waiting: Waiting[] = [];
   let draining = false;
-  /** Whether the last batch held several. */
-  let isShared = false;
   const carryOutAll = store.embedded ? carryOutInside : carryOutAcross;
 
   const commit = async (batch: readonly Waiting[]): Promise<void> => {
@@ -109,30 +105,13 @@ function openBatcher(store: Store) {
     return batch;
   };
 
-  /** Who was answered together sends the next together: waits as long as each millisecond brings more. */
-  const gather = async () => {
-    const untilMs = performance.now() + gatherMaxMs;
-    let before = 0;
-    while (
-      before < waiting.length &&
-      waiting.length < batchSizeMax &&
-      performance.now() < untilMs
-    ) {
-      before = waiting.length;
-      await wait(1);
-    }
-  };
-
   const drain = async () => {
     draining = true;
     while (waiting.length > 0) {
       // An embedded store works synchronously: without turns of the event loop requests that wait at the socket would
       // not be read before the commit, and every batch would hold one write.
       for (let turn = 0; turn < turnsBeforeBatch; turn++) await eventLoopTurn();
-      if (isShared && !store.embedded) await gather();
-      const batch = nextBatch();
-      isShared = batch.length > 1;
-      await commit(batch);
+      await commit(nextBatch());
     }
     draining = false;
   };

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { EnrichmentBody } from "#content/contract/enrichment.ts";
 import { enrich } from "#content/enrichment/enrich.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -81,14 +80,6 @@ describe("round trips of a submission alone", () => {
     const slugs = await add(20);
     const all = () => Promise.all(slugs.map((slug) => submit(left, slug, { agent: "one" })));
     expect(await trips(all)).toEqual([slugs.map(() => "pending"), 2]);
-  });
-
-  test("are shared, after a group, by those that arrive one after another", async () => {
-    const slugs = await add(4);
-    const send = (slug = "") => submit(left, slug, { agent: "one" });
-    await Promise.all(slugs.slice(0, 2).map(send));
-    const later = () => Promise.all([send(slugs[2]), wait(0).then(() => send(slugs[3]))]);
-    expect(await trips(later)).toEqual([["pending", "pending"], 2]);
   });
 });
 
