@@ -55,7 +55,7 @@ const refusing = (
 });
 
 /** What a route is given of a request: its parts as the contract reads them; of a body that only a verb checks, as it came. */
-type Asked<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> = {
+type RouteInput<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> = {
   request: Request;
   params: ParamsOf<Path>;
   query: z.output<Query>;
@@ -70,8 +70,8 @@ export const route = <
   Body extends z.ZodObject,
 >(
   operation: Operation<Path, Query, Body>,
-  answer: (asked: Asked<Path, Query, Body>) => unknown,
-) => ({ operation, answer: answer as (asked: never) => unknown });
+  answer: (input: RouteInput<Path, Query, Body>) => unknown,
+) => ({ operation, answer: answer as (input: never) => unknown });
 
 /** Routes at the methods and paths of their operations, which take what these take. */
 export const serve = (...answered: readonly ReturnType<typeof route>[]) =>

@@ -269,13 +269,13 @@ export function settlementOf(
   };
 }
 
-type Given = {
+type DonationSummary = {
   count: number;
   donors: number;
   total: MicroUsdc;
   recent: readonly PublicDonation[];
 };
-export const nothingGiven: Given = { count: 0, donors: 0, total: micro(0n), recent: [] };
+export const nothingGiven: DonationSummary = { count: 0, donors: 0, total: micro(0n), recent: [] };
 
 /** Source: the decisions of the spec, "recent_donations item". */
 export const recentDonationsMax = 50;
@@ -283,7 +283,7 @@ export const recentDonationsMax = 50;
 /** GET /api/donations/{slug}. */
 export const historyOf = (
   { name, slug }: Nonprofit,
-  { count, donors, total, recent }: Given,
+  { count, donors, total, recent }: DonationSummary,
   place: Place,
 ): DonationHistory => ({
   nonprofit: name,

@@ -55,7 +55,7 @@ export const computeUnitsMax = 200_000;
 export const priorityFeeLamportsMax = 10_000n;
 
 /** Each holds or names the refusal. */
-type Checks<Of, Asked> = Readonly<Record<string, (of: Of, due: Asked) => boolean>>;
+type Checks<Facts, Terms> = Readonly<Record<string, (facts: Facts, terms: Terms) => boolean>>;
 
 /**
  * What is checked before anything is signed or sent for a donor. The first check that fails names the refusal; no money
