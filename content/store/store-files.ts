@@ -20,14 +20,14 @@ export function storeFiles(path: string) {
     checkPlace: () => {
       if (isThere()) return;
       throw new StoreLost(
-        `${path} or its log was removed or replaced while it was in use: nothing is written from now on. Stop everything that uses this data folder, see to it that the right file is there (docs/operating.md, "The store was replaced"), and start again.`,
+        `${path} or its log was removed or replaced while it was in use: nothing is written from now on. Stop everything that uses this data folder, see to it that the right file is there (docs/backup.md, "The store was replaced"), and start again.`,
       );
     },
     /** Throws StoreDamaged once a process has noted damage. Takes microseconds. */
     checkDamage: () => {
       if (!isDamageNoted(path)) return;
       throw new StoreDamaged(
-        `${path} is damaged: nothing is written from now on. Stop everything that uses this data folder, move the folder away, and restore a backup with bun run restore (docs/operating.md, "When the store is damaged").`,
+        `${path} is damaged: nothing is written from now on. Stop everything that uses this data folder, move the folder away, and restore a backup with bun run restore (docs/backup.md, "When the store is damaged").`,
       );
     },
     /** Whether the log alone is gone: what it held can still be brought into the file. */

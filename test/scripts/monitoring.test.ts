@@ -73,8 +73,8 @@ describe("alerts and dashboard", () => {
     expect(severity).toMatchObject({ AlmonerDown: "page", AlmonerInstanceMissing: "ticket" });
   });
 
-  test("each alert is in docs/operating.md, with what to do", () => {
-    const page = read("docs/operating.md");
+  test("each alert is in docs/watching.md, with what to do", () => {
+    const page = read("docs/watching.md");
     expect(rules.length).toBeGreaterThan(10);
     const rows = (alert: string) =>
       page.split("\n").filter((line) => line.startsWith(`| \`${alert}\``));
