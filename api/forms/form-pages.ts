@@ -28,7 +28,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 
-// Forms of the site as browsers without a script send them. Source: docs/decisions/0064.
+// Forms of the site as browsers without a script send them. Source: docs/decisions/32.
 
 type StatusPage = FormPageOf<"/onboard/status" | "/corrections/status">;
 

@@ -84,7 +84,7 @@ export function browseParams(asked: Omit<BrowseQuery, "limit" | "offset">) {
 
 /** Entries of a page of a list for people. */
 export const entriesPerPage = 100;
-/** Pages of a list that are files; the service has the others. Source: docs/decisions/0045. */
+/** Pages of a list that are files; the service has the others. Source: docs/decisions/21. */
 export const staticPagesMax = 10;
 /** A greater number of a page counts as this one. */
 export const pagesMax = 1_000_000;

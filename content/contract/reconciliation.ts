@@ -2,7 +2,7 @@ import { z } from "zod";
 import { named } from "./base/shape.ts";
 import { otherType } from "./problem.ts";
 
-/** Names in one batch, and organisations in one request for their data. Source: docs/decisions/0168. */
+/** Names in one batch, and organisations in one request for their data. Source: docs/decisions/22. */
 export const batchMax = 50;
 /** Rows of a table that is sent whole. */
 export const tableRowsMax = 500;
@@ -122,7 +122,7 @@ const Candidate = named("ReconciliationCandidate", {
   score: z.number().describe("0 to 100"),
   match: z
     .boolean()
-    .describe("Whether it is taken for the one; docs/decisions/0167 has the precision"),
+    .describe("Whether it is taken for the one; docs/decisions/22 has the precision"),
   features: z.array(z.object({ id: z.string(), name: z.string(), value: z.number() })),
 });
 export type Candidate = z.infer<typeof Candidate>;

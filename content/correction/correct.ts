@@ -58,7 +58,7 @@ export type CorrectCall = {
 /**
  * Takes a word of anyone that a value is wrong. It is stored for an operator, and nothing of it is public before one
  * decides. The same correction again is answered with the one that waits, with its link only under the first one's
- * Idempotency-Key. Source: docs/decisions/0069.
+ * Idempotency-Key. Source: docs/decisions/33.
  */
 export async function correct(
   world: CorrectWorld,

@@ -36,7 +36,7 @@ type DemandInput = {
 /** A demand for payment in the words of every client. */
 export type Demand = Awaited<ReturnType<typeof demandPayment>>;
 
-/** Asks for a payment: nothing is stored, the memo carries all that recording the gift needs. Source: decision 0051. */
+/** Asks for a payment: nothing is stored, the memo carries all that recording the gift needs. Source: decision 24. */
 export async function demandPayment(
   world: GivingWorld,
   input: DemandInput,

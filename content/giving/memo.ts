@@ -28,7 +28,7 @@ const memoForm = /^[A-Za-z0-9_-]{32}$/;
 /**
  * The memo that a donor's transfer carries: 32 characters of base64url. It holds the whole intent, so that nothing is
  * stored before someone pays. Layout in bytes: nonprofit 4, amount 5, seconds 4, nonce 3, seal 4, seal of the wallet 4.
- * See docs/decisions/0051.
+ * See docs/decisions/24.
  */
 export function writeMemo(memo: DonationMemo, recipient: string, seal: MemoSeal): string {
   const head = Buffer.alloc(headBytes);

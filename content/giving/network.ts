@@ -32,7 +32,7 @@ export const caip2Of = ({ genesis }: Pick<Network, "genesis">): string =>
 
 /**
  * The CAIP-2 id that clients and receipts read for a chain. x402 clients know only Solana's own networks, so the local
- * chain borrows devnet's. See decision 0053.
+ * chain borrows devnet's. See decision 23.
  */
 export const offeredCaip2Of = (cluster: Cluster, caip2: string): string =>
   cluster === "local" ? caip2Of(networks["solana-devnet"]) : caip2;

@@ -19,7 +19,7 @@ type Listed = Pick<
 /**
  * The lists a nonprofit stands in: `all`, its causes, its country, and `thin` while a wanted field is empty.
  * A withdrawn one stands in none. Verified first, then impact: source: spec, GET /api/nonprofits. Equals stand by
- * completeness, size and name: docs/decisions/0045.
+ * completeness, size and name: docs/decisions/21.
  */
 export function listingsOf(nonprofit: Listed): Listing[] {
   if (nonprofit.status === "withdrawn") return [];

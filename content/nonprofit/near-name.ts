@@ -3,7 +3,7 @@ import { fold, plainLetters } from "./text.ts";
 
 /**
  * Names in one place that are at least so similar are shown to the reviewer as perhaps the same organisation. Chosen on
- * one half of test/content/nonprofit/name-pairs.tsv and held to its figures on the other: docs/decisions/0063.
+ * one half of test/content/nonprofit/name-pairs.tsv and held to its figures on the other: docs/decisions/31.
  */
 export const nearNameFrom = 0.86;
 

@@ -49,7 +49,7 @@ function inLatin(text: string): string {
 
 /**
  * A text as a part of an address: a-z, 0-9 and single hyphens, at most 80 characters; "" when nothing is left. Letters of
- * every script are spelled in Latin ones. Source: any-ascii; docs/decisions/0026.
+ * every script are spelled in Latin ones. Source: any-ascii; docs/decisions/18.
  */
 export function slugOf(text: string): string {
   const slug = replaced(inLatin(text).toLowerCase(), signs)

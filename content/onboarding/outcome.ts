@@ -56,7 +56,7 @@ export type Approving = {
 /**
  * The profile as it is after approval. A claim fills what is empty and replaces what it says is wrong; a change of a
  * claimed profile replaces what stands; a registration makes a profile. Source: the decisions of the spec, "Onboarding";
- * docs/decisions/0063, 0070.
+ * docs/decisions/30.
  */
 export function onboardingOutcome(
   before: NonprofitRecord | null,

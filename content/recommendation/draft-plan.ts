@@ -51,7 +51,7 @@ type PlanFailure =
   | { kind: "pending_from_another_network"; path: string }
   | { kind: "draft_queue_full" };
 
-/** What one draft does to the store; nothing of it is written before all is judged. Source: docs/decisions/0061. */
+/** What one draft does to the store; nothing of it is written before all is judged. Source: docs/decisions/29. */
 export function planDraft(draft: DraftCase): Result<DraftPlan, PlanFailure> {
   const { job, own, waiting, otherAgents } = draft;
   const { request, network } = job;

@@ -56,7 +56,7 @@ export type DraftRefusal =
 
 /**
  * Takes an agent's proposal to recommend a nonprofit. In phase 2 it waits for the operator; in phase 3 two agents that
- * agree make it a recommendation. Nothing is ever fetched. Source: spec, "Versioning" 3; docs/decisions/0061.
+ * agree make it a recommendation. Nothing is ever fetched. Source: spec, "Versioning" 3; docs/decisions/29.
  */
 export async function draftRecommendation(
   world: DraftWorld,

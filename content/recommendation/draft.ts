@@ -100,7 +100,7 @@ type Deciding = {
  * What becomes of a new draft. In phase 3 two distinct agents with the same normalised donor intents promote a profile
  * that is not recommended yet and that no operator refused; what claims impact or effectiveness takes no part,
  * nor does obvious test data.
- * Source: spec, "Versioning" 3; docs/decisions/0061.
+ * Source: spec, "Versioning" 3; docs/decisions/29.
  */
 export function decideDraft(deciding: Deciding): DraftDecision {
   const { mine, sensitive, test_data, waiting, live, mode } = deciding;

@@ -50,7 +50,7 @@ const sweptMin = 200;
 
 /**
  * Logs recommendations and what follows them in batches, so that no answer waits for a write. Of a busy minute the log has
- * counts, see decision 0081. The caller flushes at shutdown. Rows older than `keptDays` are deleted.
+ * counts, see decision 29. The caller flushes at shutdown. Rows older than `keptDays` are deleted.
  */
 export function logRecommendations(
   store: Store,

@@ -73,7 +73,7 @@ const frame =
 /**
  * The form in which a donor-intent phrase is compared: letter case, accents on Latin letters, punctuation, hyphens and
  * the words around the topic ("recommended for donors interested in") do not matter. "" for a phrase without letters and
- * digits. Source: docs/decisions/0061.
+ * digits. Source: docs/decisions/29.
  */
 export function normaliseIntent(phrase: string): string {
   const plain = phrase

@@ -22,7 +22,7 @@ export const editorialSunset = new Date("2027-01-01T00:00:00Z");
 
 /**
  * What editorial curation is worth, by the share of candidates that agents' agreement promoted: the last row whose share
- * is reached counts. Source: spec, "Versioning" 3; docs/decisions/0061.
+ * is reached counts. Source: spec, "Versioning" 3; docs/decisions/29.
  */
 export const editorialSteps = [
   { consensus_share_from: 0, points: 50 },

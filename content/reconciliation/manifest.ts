@@ -12,7 +12,7 @@ const common = (baseUrl: string) => ({
   logo: `${baseUrl}/favicon.svg`,
   defaultTypes: [type],
   batchSize: batchMax,
-  // Beyond the specification: when a candidate has match true. Source: docs/decisions/0167.
+  // Beyond the specification: when a candidate has match true. Source: docs/decisions/22.
   match: { score_from: matchFrom, ahead_of_next: matchAhead },
 });
 

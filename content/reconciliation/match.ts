@@ -31,7 +31,7 @@ export type Features = Partial<Record<keyof typeof featureNames, number>>;
 /** How well a nonprofit fits, 0 to 100. */
 export type Match<One> = { found: One; score: number; features: Features; match: boolean };
 
-/** From this score on, and so far ahead of the next, the first is taken for the one. Source: docs/decisions/0167. */
+/** From this score on, and so far ahead of the next, the first is taken for the one. Source: docs/decisions/22. */
 export const matchFrom = 80;
 export const matchAhead = 4;
 

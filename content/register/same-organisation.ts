@@ -24,7 +24,7 @@ const atOneHostMax = 2;
 
 /**
  * Which of the others are the same organisation in another register, and what says so; empty where that is not sure. `others`
- * are all that have its host or a number of its own or of its quotes. Symmetric. Source: docs/decisions/0025.
+ * are all that have its host or a number of its own or of its quotes. Symmetric. Source: docs/decisions/17.
  */
 export function sameOrganisations<Other extends Registered>(
   one: Registered,

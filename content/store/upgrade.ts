@@ -16,7 +16,7 @@ const asNumber = (text: string): number =>
 
 /**
  * The newest migration beside which no older version can go on. Those after it only add, so that services which share a
- * store are restarted one after the other: decision 0135.
+ * store are restarted one after the other: decision 10.
  */
 export const newestBeforeSharing = "0023_registers_and_search";
 

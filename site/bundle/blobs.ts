@@ -51,7 +51,7 @@ export const digestOf = (body: Uint8Array | string): string =>
 export const inSegmentBytesMax = 4 * 1024 * 1024;
 /** What is compressed already. */
 const packedAlready = /\.(?:gz|png|woff2|parquet|sqlite|pagefind|pf_[a-z]+)$/;
-/** With a dictionary level 3 gains a tenth for half as much time again (decision 0198). */
+/** With a dictionary level 3 gains a tenth for half as much time again (decision 01). */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const freshMax = 10_000;
 

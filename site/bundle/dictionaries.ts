@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 /** What documents of one kind have in common. */
 type Dictionary = { id: number; body: Uint8Array };
 
-/** Twice as much makes documents a fifth smaller and takes a third longer (decision 0198). */
+/** Twice as much makes documents a fifth smaller and takes a third longer (decision 01). */
 const dictionaryBytes = 16_384;
 /** Fewer documents of a kind are not worth one. */
 const samplesLeast = 8;

@@ -5,7 +5,7 @@ import { cacheControls, pageParameters } from "./http-headers.ts";
 /** The lines of a server's configuration that follow from the table of addresses, by the name of their part. */
 export type EdgeParts = Readonly<Record<string, readonly string[]>>;
 
-/** A language is two letters, or two and a part after a hyphen: docs/decisions/0189. */
+/** A language is two letters, or two and a part after a hyphen: docs/decisions/39. */
 const anyLanguage = "[a-z]{2}(?:-[a-z]{2,4})?";
 
 type IsMeant = (form: AddressForm) => boolean;

@@ -131,7 +131,7 @@ export const redirectOf = (urlPath: string): string | null => {
 /**
  * The profile that stands in for a page /donate/{slug} that is not there, because the nonprofit has no wallet: it names
  * other ways to give; `page` is the file that may come to stand here. Null for any other path. A CDN whose function made
- * a key of the address asks with the key. See docs/decisions/0052.
+ * a key of the address asks with the key. See docs/decisions/25.
  */
 export function givingProfileOf(
   urlPath: string,

@@ -103,7 +103,7 @@ export function drawnDonatePage(drawing: Drawing, record: NonprofitRecord) {
   return view === null ? drawnProfile(drawing, record) : drawn(drawing, "/donate/[slug]", { view });
 }
 
-/** None without a wallet: /donate/{slug} then leads to the profile. See docs/decisions/0052. */
+/** None without a wallet: /donate/{slug} then leads to the profile. See docs/decisions/25. */
 async function donatePage(shown: ProfileView, source: Source): Promise<BundleFile> {
   const view = donateView(shown);
   const path = `donate/${shown.slug}.html`;
@@ -114,7 +114,7 @@ export const historyKey = (id: number): DocumentKey => `profile-history ${id}`;
 
 /**
  * What was changed in a profile, by whom and when, as GET /api/history/{slug}. A profile that is as it was
- * added has no such file: the service says so. It follows a change in the list job. See docs/decisions/0067.
+ * added has no such file: the service says so. It follows a change in the list job. See docs/decisions/03.
  */
 export const profileHistory = byNonprofit({
   kind: "profile-history",
@@ -133,7 +133,7 @@ export const donationsKey = (id: number): DocumentKey => `donations ${id}`;
 
 /**
  * What was given to a nonprofit and is final, as GET /api/donations/{slug}; the service answers with what is not final yet,
- * too. None where nothing was given. It follows in the list job. See docs/decisions/0163.
+ * too. None where nothing was given. It follows in the list job. See docs/decisions/38.
  */
 export const donations = byNonprofit({
   kind: "donations",

@@ -23,7 +23,7 @@ export const pageSizeOf = (list: string): number =>
 export const staticPages = (list: string, count: number): number =>
   Math.min(staticPagesMax, Math.max(1, Math.ceil(count / pageSizeOf(list))));
 
-/** Where a page of a list lies, without a leading slash: "causes/health", "causes/health-2". See docs/decisions/0192. */
+/** Where a page of a list lies, without a leading slash: "causes/health", "causes/health-2". See docs/decisions/03. */
 export function pageAddress(list: string, page: number): string {
   const { kind, value } = listParts(list);
   const first = kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;

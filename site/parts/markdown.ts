@@ -2,7 +2,7 @@ import { withoutUnsafe } from "#content/nonprofit/text.ts";
 
 /**
  * The file that says in markdown what a page says, null for a file that is no page. That of a page for donations is the
- * profile's; agents.md is the guide for agents, so that /agents has another name. See docs/decisions/0162.
+ * profile's; agents.md is the guide for agents, so that /agents has another name. See docs/decisions/38.
  */
 export function markdownPathOf(path: string): string | null {
   // These are in no bundle.

@@ -8,7 +8,7 @@ export const sitePicture = `${picturesFolder}/home.png`;
 
 /**
  * Where the picture lies that other sites show of a page, without a leading slash: that of its cause, else the site's. See
- * docs/decisions/0197.
+ * docs/decisions/40.
  */
 export const pictureOf = (cause: string | null | undefined): string =>
   causeIds.some((id) => id === cause) ? `${picturesFolder}/causes/${cause}.png` : sitePicture;

@@ -11,7 +11,7 @@ import { answersBeside, type Fact, factsBeside, type FieldsOrigin } from "./prof
  */
 export type Marks = ReturnType<typeof marksHtml>;
 
-/** Each origin is in the page once, however many values it gave. See docs/decisions/0172. */
+/** Each origin is in the page once, however many values it gave. See docs/decisions/37. */
 export function marksHtml(origins: readonly FieldsOrigin[]) {
   const byField = new Map(
     origins.flatMap(({ names, mark }, at) =>

@@ -7,7 +7,7 @@ import { scriptJson } from "#site/parts/page-head.ts";
 
 /**
  * The schema.org view of a profile: what schema.org has a property for, and where this directory alone records more, its
- * record. Where each value comes from, and what registers say, stands on the page and in the JSON. See docs/decisions/0199.
+ * record. Where each value comes from, and what registers say, stands on the page and in the JSON. See docs/decisions/37.
  */
 export function nonprofitJsonLd(
   detail: NonprofitDetail,

@@ -54,7 +54,7 @@ export const donations = sqliteTable(
 
 /**
  * Payments and proofs that came and are not settled yet. What was merely asked for stands in memos, not here. A row is
- * written before its payment is broadcast, so that no crash can lose it. See docs/decisions/0051.
+ * written before its payment is broadcast, so that no crash can lose it. See docs/decisions/24.
  */
 export const donationIntents = sqliteTable(
   "donation_intents",

@@ -163,7 +163,7 @@ test("every page that a page links to exists", async () => {
 
 const madeByOthers = ["/llms.txt", "/agents.md", "/openapi.json", "/.well-known/almoner-keys.json"];
 
-/** The service draws histories, and profiles in other languages, and tells that of a profile that never changed: decision 0067. */
+/** The service draws histories, and profiles in other languages, and tells that of a profile that never changed: decision 03. */
 const answeredByService =
   /^\/(?:|404|api\/search.*|(?:api\/)?history\/[^/]+|[a-z]{2}\/(?:browse|(?:nonprofits|donate|history|causes|countries)\/[^/]+))$/;
 
