@@ -112,5 +112,5 @@ test("hosts that go by lists of paths pass the desk to the service", () => {
     const line = redirects.split("\n").find((one) => one.startsWith(path)) ?? "";
     expect(line).toEndWith("200!"); // Before any file of that name.
   }
-  expect(readFileSync("docs/deploying.md", "utf8")).toContain("`/desk*`"); // A behaviour of its own in CloudFront.
+  expect(readFileSync("docs/cdn.md", "utf8")).toContain("`/desk*`"); // A behaviour of its own in CloudFront.
 });

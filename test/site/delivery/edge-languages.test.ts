@@ -13,7 +13,7 @@ const forms: [server: string, patterns: RegExp[]][] = [
   ["Varnish", patternsOf(textOf(`${edge}/varnish.vcl`))],
   [
     "CloudFront",
-    [...textOf("docs/deploying.md").matchAll(/`\/(\?\?[^/`]*)\/\*`/g)].map(
+    [...textOf("docs/cdn.md").matchAll(/`\/(\?\?[^/`]*)\/\*`/g)].map(
       ([, form = ""]) => new RegExp(`^${form.replaceAll("?", ".").replace("*", ".*")}$`),
     ),
   ],

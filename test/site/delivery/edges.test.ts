@@ -230,10 +230,10 @@ describe("CloudFront", () => {
   // It is no module: CloudFront calls a global function.
   // oxlint-disable-next-line no-implied-eval
   const handler = new Function(`${source}; return handler;`)() as (event: unknown) => Viewed;
-  /** The paths that docs/deploying.md gives to the service. */
-  const guide = readFileSync("docs/deploying.md", "utf8");
+  /** The paths that docs/cdn.md gives to the service. */
+  const guide = readFileSync("docs/cdn.md", "utf8");
   const behaviours = [
-    ...(/Give the service its own behaviours[^]*?\n  - Let/.exec(guide)?.[0] ?? "").matchAll(
+    ...(/Give the service its own behaviours[^]*?\n- Let/.exec(guide)?.[0] ?? "").matchAll(
       /`(\/[^`{}…]*)`/g,
     ),
   ].map(
