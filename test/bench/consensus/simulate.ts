@@ -214,7 +214,7 @@ const rounded = (value: number, places: number): number => {
 };
 
 /**
- * The published run. Assumptions, not measurements: docs/consensus.md says why these, and what changes with others.
+ * The published run. Assumptions, not measurements: docs/consensus.md lists them.
  * Small enough to be computed again in each test run.
  */
 export const publishedParameters: SimulationParameters = {
