@@ -2,8 +2,8 @@ import type { Browse, FoundList } from "#content/find/browse-store.ts";
 import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import type { CountSearch, SearchPage } from "#content/find/search.ts";
-import type { Compared } from "#content/find/compare.ts";
-import type { Curated } from "#content/recommendation/curation.ts";
+import type { ComparedProfiles } from "#content/find/compare.ts";
+import type { CuratedPicks } from "#content/recommendation/curation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
@@ -69,7 +69,7 @@ export type Context = {
   /** Finds nonprofits by words and filters: `openSearch`. */
   readonly search: SearchEngine;
   /** The profiles picked for recommendations: `openCurated`. */
-  readonly curated: Curated;
+  readonly curated: CuratedPicks;
   /** The network on which donations are made: `openChain`. */
   readonly chain: OpenChain;
   /** Calls of recommend: `logRecommendations`. Flushed at shutdown. */
@@ -92,7 +92,7 @@ export type Context = {
     history(found: FoundHistory, form: PageForm): Promise<Response>;
     /** The history as a feed, in Atom. */
     feed(found: FoundHistory): EncodedBody;
-    compare(found: Compared, form: PageForm): Promise<Response>;
+    compare(found: ComparedProfiles, form: PageForm): Promise<Response>;
     profile(record: NonprofitRecord, form: PageForm): Promise<Response>;
     /** The page by which a nonprofit is paid; the profile stands in for one without a wallet. */
     donate(record: NonprofitRecord, form: PageForm): Promise<Response>;

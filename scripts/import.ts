@@ -4,7 +4,7 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { FetchFailed } from "./import/fetch-file.ts";
-import { fetchAll, planFetch, type Told } from "./import/fetch-all.ts";
+import { fetchAll, planFetch, type FetchReport } from "./import/fetch-all.ts";
 import { fetchAndImport } from "./import/fetch-register.ts";
 import { importAll } from "./import/import-all.ts";
 import { irs990Xml } from "./import/irs-990-xml.ts";
@@ -119,15 +119,22 @@ const command = wordedCommand("import", {
   },
 });
 
-function print({ report, words, ok }: Told, isJson = false): void {
+function print({ report, words, ok }: FetchReport, isJson = false): void {
   console.log(isJson ? JSON.stringify(report) : words);
   if (!ok) process.exitCode = 1;
 }
 
-const told = (report: ImportReport): Told => ({ report, words: reportInWords(report), ok: true });
+const told = (report: ImportReport): FetchReport => ({
+  report,
+  words: reportInWords(report),
+  ok: true,
+});
 
 /** A country and a list of files are many runs. */
-async function fetchedBy(request: FetchRequest, tell: (line: string) => void): Promise<Told> {
+async function fetchedBy(
+  request: FetchRequest,
+  tell: (line: string) => void,
+): Promise<FetchReport> {
   const { format, checkOnly } = request;
   const isOne = !countryNames.includes(format) && !isList(format);
   if (isOne) return told(await fetchAndImport(request));

@@ -1,7 +1,12 @@
 import bs58 from "bs58";
 import { z } from "zod";
 import { ok, type Result } from "#content/contract/base/result.ts";
-import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
+import type {
+  Commitment,
+  Credit,
+  TransactionFacts,
+  MicroUsdc,
+} from "#content/contract/transfer.ts";
 import { memoPrograms } from "./accounts.ts";
 import { askFor, type Common, type Rpc, same, TransactionError, valueOf } from "./rpc.ts";
 import type { ChainUnclear } from "#content/giving/chain.ts";
@@ -112,7 +117,7 @@ export function findLanded(
   rpc: Rpc,
   txSignature: string,
   commitment: Exclude<Commitment, "processed">,
-): Promise<Result<Landed | null, ChainUnclear>> {
+): Promise<Result<TransactionFacts | null, ChainUnclear>> {
   const options = { commitment, encoding: "jsonParsed", maxSupportedTransactionVersion: 0 };
   // Also a `meta` of null is unclear: the node knows the transaction and not what it did.
   const shape = Transaction.refine(
@@ -125,15 +130,18 @@ export function findLanded(
 }
 
 /** Nodes have to tell the same of a transaction; its time is unknown where one of them does not know it. */
-const commonOf: Common<Landed | null> = (one, other) => {
+const commonOf: Common<TransactionFacts | null> = (one, other) => {
   if (one === null || other === null) return one === other ? null : undefined;
   if (one.block_time === null || other.block_time === null) {
-    [one, other] = [one, other].map((told) => ({ ...told, block_time: null })) as [Landed, Landed];
+    [one, other] = [one, other].map((told) => ({ ...told, block_time: null })) as [
+      TransactionFacts,
+      TransactionFacts,
+    ];
   }
   return textOfLanded(one) === textOfLanded(other) ? one : undefined;
 };
 
-const textOfLanded = (landed: Landed): string =>
+const textOfLanded = (landed: TransactionFacts): string =>
   JSON.stringify(landed, (_, value: unknown) =>
     typeof value === "bigint" ? value.toString() : value,
   );
@@ -194,7 +202,7 @@ const Transaction = z.object({
 });
 type Transaction = z.infer<typeof Transaction>;
 
-function landedFrom(record: Transaction, commitment: Commitment): Landed {
+function landedFrom(record: Transaction, commitment: Commitment): TransactionFacts {
   const { meta, transaction } = record;
   const failed = meta.err !== null;
   return {

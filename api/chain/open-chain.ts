@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { donationMax } from "#content/contract/base/money.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
+import type { DonationNetwork, TransactionFacts } from "#content/contract/transfer.ts";
 import { caip2Of, nameOf, networks } from "#content/giving/network.ts";
 import {
   type Endpoint,
@@ -83,7 +83,7 @@ export async function openChain(settings: ChainSettings) {
   const landedAt = async (
     txSignature: string,
     at: Level,
-  ): Promise<Result<Landed | null, ChainUnclear>> => {
+  ): Promise<Result<TransactionFacts | null, ChainUnclear>> => {
     const landed = await findLanded(rpc, txSignature, at);
     const credits = landed.ok ? (landed.value?.credits ?? []) : [];
     for (const { mint, amount_micro_usdc } of credits) {

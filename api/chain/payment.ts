@@ -3,7 +3,13 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isSignedBy } from "#content/giving/wallet.ts";
-import { type Answered, type Reading, type Rpc, type RpcAnswer, TransactionError } from "./rpc.ts";
+import {
+  type CallOutcome,
+  type Reading,
+  type Rpc,
+  type RpcAnswer,
+  TransactionError,
+} from "./rpc.ts";
 import { memoPrograms, programs } from "./accounts.ts";
 import type {
   ChainUnclear,
@@ -235,7 +241,7 @@ async function attempt(
   { bytes }: Payment,
   options: object,
   shape: z.ZodType<Reason>,
-): Promise<Result<Answered<Reason>, ChainUnclear>> {
+): Promise<Result<CallOutcome<Reason>, ChainUnclear>> {
   const params = [Buffer.from(bytes).toString("base64"), { encoding: "base64", ...options }];
   const ask = () => rpc.ask(method, params, (answer) => reasonIn(answer, shape));
   const answered = await ask();

@@ -10,7 +10,7 @@ import type { ChainUnclear } from "#content/giving/chain.ts";
 export type Reading<Value> = { readonly clear: Value } | { readonly unclear: string };
 
 /** `doubted`: another attempt of the same call ended, or hangs, without an answer. It may have had its effect. */
-export type Answered<Value> = { readonly value: Value; readonly doubted: boolean };
+export type CallOutcome<Value> = { readonly value: Value; readonly doubted: boolean };
 
 /** Asks several nodes as if they were one. */
 export type Rpc = ReturnType<typeof openRpc>;
@@ -78,7 +78,7 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
       params: readonly unknown[],
       read: (answer: RpcAnswer) => Reading<Value>,
       common: Common<Value> | null = null,
-    ): Promise<Result<Answered<Value>, ChainUnclear>> => {
+    ): Promise<Result<CallOutcome<Value>, ChainUnclear>> => {
       if (endpoints.length === 0) return unclear("no RPC node is configured");
       const order = endpoints.toSorted((a, b) => Number(a.isFailing()) - Number(b.isFailing()));
       const stop = new AbortController();
@@ -155,7 +155,7 @@ type Poll<Value> = {
 
 /** What came of it, and what each node said that gave a clear answer, by its host. */
 type PollResult<Value> = {
-  outcome: Result<Answered<Value>, ChainUnclear>;
+  outcome: Result<CallOutcome<Value>, ChainUnclear>;
   clear: ReadonlyMap<string, Value>;
 };
 

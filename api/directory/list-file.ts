@@ -13,12 +13,12 @@ import { summariesById } from "#content/nonprofit/record-store.ts";
 
 /** Rows that are read and written at a time, and after how many what was left behind is collected. */
 const [rowsPerChunk, rowsPerCollection] = [500, 2_000];
-type Asked = {
+type ListFileQuery = {
   format?: string | undefined;
   fields?: readonly string[] | undefined;
   offset: number;
 };
-type Found = Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>;
+type ListMatches = Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>;
 
 /**
  * A list as a file of items of this shape, written while it is read; null where JSON is asked for. `find` looks for the first
@@ -27,9 +27,13 @@ type Found = Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>;
 export async function listFile(
   { store, limits, config }: Pick<Context, "store" | "limits" | "config">,
   request: Request,
-  { format = files.fileAccepted(request.headers.get("accept")) ?? "json", fields, offset }: Asked,
+  {
+    format = files.fileAccepted(request.headers.get("accept")) ?? "json",
+    fields,
+    offset,
+  }: ListFileQuery,
   item: z.ZodObject,
-  find: (limit: number) => Promise<Found>,
+  find: (limit: number) => Promise<ListMatches>,
 ): Promise<Response | null> {
   if (format !== "csv" && format !== "ndjson") return null;
   const { path, query } = addressOf(request);

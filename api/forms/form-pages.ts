@@ -71,7 +71,7 @@ export function openForm(context: Context, form: Form) {
       draw(request, await form.step(request)),
     );
   }
-  const taken = (request: Request, accepted: Accepted) => {
+  const taken = (request: Request, accepted: Acceptance) => {
     const { status_url } = accepted;
     if (status_url !== null) {
       return goTo(status_url.slice(new URL(status_url).origin.length), request);
@@ -93,10 +93,10 @@ export function openForm(context: Context, form: Form) {
      * what is wrong, and all that was typed. `slug`: of the profile that it is about; "" for none.
      */
     answer: async <Failure extends { kind: string }>(
-      outcome: Result<Accepted, Failure>,
+      outcome: Result<Acceptance, Failure>,
       failures: FailureTable<Failure>,
       { request, values, slug }: { request: Request; values: Values; slug: string },
-    ): Promise<Response | Accepted> => {
+    ): Promise<Response | Acceptance> => {
       if (!isSentByForm(request)) {
         return outcome.ok ? outcome.value : refuse(failures, outcome.failure);
       }
@@ -117,7 +117,7 @@ const goTo = (path: string, request: Request): Response => {
 };
 
 /** What a form is answered with that was taken: the link of its status page, null where the first sender has it. */
-type Accepted = { message: string; status_url: string | null };
+type Acceptance = { message: string; status_url: string | null };
 
 /** The key under which a sender is answered once: of the header, else of the form; null for none. */
 export const idempotencyKeyOf = (request: Request, values: Values): string | null =>

@@ -4,7 +4,7 @@ import { type Address, addresses } from "#content/contract/addresses.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { nearestName, unknownName } from "#content/contract/other-names.ts";
-import type { Ignored } from "#content/contract/problem.ts";
+import type { IgnoredInput } from "#content/contract/problem.ts";
 import { isTracking } from "#content/nonprofit/website.ts";
 import { operations } from "#content/openapi/document.ts";
 import { type Refusal, Refused, unusableParameter } from "./problem.ts";
@@ -34,7 +34,7 @@ const known = new Map(
   operations.map((one) => [`${one.method.toUpperCase()} ${pathOf(one)}`, knownBy(one)]),
 );
 
-const ignoredOf = new WeakMap<Request, Ignored[]>();
+const ignoredOf = new WeakMap<Request, IgnoredInput[]>();
 
 /** Whether an answer to this request names something: it is written anew, so that nothing is spoiled that is kept. */
 export const namesIgnored = (request: Request): boolean => ignoredOf.has(request);
@@ -59,7 +59,7 @@ export function noteIgnored(request: Request, route: string, body: unknown): voi
   if (found.length > 0) ignoredOf.set(request, found.slice(0, namesMax));
 }
 
-const named = (shown: string, name: string, others: readonly string[]): Ignored => ({
+const named = (shown: string, name: string, others: readonly string[]): IgnoredInput => ({
   name: shown.slice(0, nameLengthMax),
   nearest: nearestName(name, others),
 });
@@ -71,7 +71,7 @@ function unknown(given: string, others: readonly string[]): Refusal {
 }
 
 /** Members of a value, at any depth, that its shape does not have. */
-function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): Ignored[] {
+function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): IgnoredInput[] {
   const {
     _zod: { def },
   } = shape as z.core.$ZodTypes;

@@ -8,13 +8,16 @@ import type { ArgumentSchema, McpTool } from "#content/openapi/mcp-tools.ts";
 import { toolsNamed } from "./call.ts";
 
 /** Arguments as clients send them. */
-export type Given = Readonly<Record<string, unknown>>;
+export type ToolArguments = Readonly<Record<string, unknown>>;
 
 /**
  * What a tool was asked, by its own names. Nothing is dropped: what has no meaning here is refused, with the name or
  * the value that has.
  */
-export function readArguments({ input, listed }: McpTool, given: Given): Result<Given, Wrong[]> {
+export function readArguments(
+  { input, listed }: McpTool,
+  given: ToolArguments,
+): Result<ToolArguments, Wrong[]> {
   const { properties } = listed.inputSchema;
   const wrongs: Wrong[] = [];
   const named = membersOf(properties, given, "", wrongs);
@@ -36,7 +39,7 @@ export function readArguments({ input, listed }: McpTool, given: Given): Result<
 type Members = Readonly<Record<string, ArgumentSchema>>;
 
 /** Members by the names that are known here, without null; what is unknown or there twice is added to `wrongs`. */
-function membersOf(known: Members, given: object, path: string, wrongs: Wrong[]): Given {
+function membersOf(known: Members, given: object, path: string, wrongs: Wrong[]): ToolArguments {
   const names = Object.keys(known);
   const read: Record<string, unknown> = {};
   for (const [sent, value] of Object.entries(given)) {

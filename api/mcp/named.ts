@@ -2,7 +2,7 @@ import { directoryOperations } from "#content/contract/operations/directory.ts";
 import type { OrganisationsFound } from "#content/contract/standing.ts";
 import type { McpTool } from "#content/openapi/mcp-tools.ts";
 import { matchFrom } from "#content/reconciliation/match.ts";
-import type { Given } from "./arguments.ts";
+import type { ToolArguments } from "./arguments.ts";
 import { type Answer, type Ask, answerTo, callOf } from "./call.ts";
 
 /** The argument by which these tools take a nonprofit however it is called; the others take its slug alone. */
@@ -19,7 +19,7 @@ const notKnown = ["nonprofit_not_found", "number_not_valid", "register_not_known
 export async function answerNamed(
   { ask, origin }: { ask: Ask; origin: string },
   { name: tool, operation }: McpTool,
-  given: Given,
+  given: ToolArguments,
 ): Promise<Answer> {
   const argument = namedBy.get(tool) ?? "slug";
   const name = withoutAddress(String(given[argument]), origin);

@@ -20,7 +20,7 @@ import {
   mcpTools,
 } from "#content/openapi/mcp-tools.ts";
 import { refused, resultOf } from "./answers.ts";
-import { type Given, readArguments } from "./arguments.ts";
+import { type ToolArguments, readArguments } from "./arguments.ts";
 import { unknownName } from "#content/contract/other-names.ts";
 import type { Ask } from "./call.ts";
 import { answerNamed } from "./named.ts";
@@ -75,7 +75,11 @@ function toolNamed(door: Door, name: string): McpTool {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, detail, data);
 }
 
-async function callTool(world: McpWorld, tool: McpTool, given: Given): Promise<CallToolResult> {
+async function callTool(
+  world: McpWorld,
+  tool: McpTool,
+  given: ToolArguments,
+): Promise<CallToolResult> {
   const read = readArguments(tool, given);
   if (!read.ok) return refused(badInput(read.failure));
   const { full, kind, ...input } = read.value;

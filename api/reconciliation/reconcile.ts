@@ -13,7 +13,7 @@ import {
   ranked,
 } from "#content/reconciliation/match.ts";
 import { type } from "#content/reconciliation/manifest.ts";
-import type { Summarised } from "#content/nonprofit/wire.ts";
+import type { SummarySource } from "#content/nonprofit/wire.ts";
 import { knownByOrgId } from "#content/register/standing-store.ts";
 
 type Searching = Pick<Context, "store" | "search">;
@@ -79,7 +79,7 @@ async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
   const slugs = all.flatMap(slugsOf);
   const idOf = slugs.length === 0 ? new Map<string, number>() : await idsBySlug(store, slugs);
   const items = await summarisedById(store, [...idOf.values()]);
-  const found = new Map<Lookup, Match<Summarised>[]>();
+  const found = new Map<Lookup, Match<SummarySource>[]>();
   for (const one of all) {
     const [slug] = slugsOf(one).filter((each) => idOf.has(each));
     const item = items.get(idOf.get(slug ?? "") ?? 0);
@@ -105,7 +105,7 @@ async function inTurns<Item, Value>(items: readonly Item[], work: (item: Item) =
   return done;
 }
 
-const candidateOf = ({ found, score, match, features }: Match<Summarised>): Candidate => ({
+const candidateOf = ({ found, score, match, features }: Match<SummarySource>): Candidate => ({
   id: found.slug,
   name: found.name,
   description: placeOf(found),
@@ -124,7 +124,7 @@ export const placeOf = ({
   city,
   region,
   country_code,
-}: Pick<Summarised, "city" | "region" | "country_code">): string =>
+}: Pick<SummarySource, "city" | "region" | "country_code">): string =>
   [city, region, countryName(country_code)].filter((part) => part !== null).join(", ");
 
 /** What somebody types: names that begin so, and the one with this slug or number. */

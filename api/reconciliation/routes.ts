@@ -27,10 +27,10 @@ import { readTable, writtenTable } from "#content/reconciliation/table.ts";
 import { previewPage } from "./preview.ts";
 import { reconcile, reconcileMany, suggested } from "./reconcile.ts";
 
-type Needed = Pick<Context, "store" | "search" | "config" | "limits" | "activity">;
+type ReconciliationContext = Pick<Context, "store" | "search" | "config" | "limits" | "activity">;
 
 /** The Reconciliation Service API, version 0.2 and 1.0-draft, over the directory's own search. */
-export const reconciliationRoutes = (context: Needed) => {
+export const reconciliationRoutes = (context: ReconciliationContext) => {
   const { store, activity } = context;
   const { baseUrl } = context.config;
   const [own, ofDraft] = [manifest(baseUrl), draftManifest(baseUrl)];
@@ -155,7 +155,10 @@ const unusable = (detail: string): Refused =>
   new Refused({ status: 400, code: "invalid_queries", detail });
 
 /** The values of properties, row by row, as 1.0-draft has them. */
-async function extended({ store, config }: Needed, { ids, properties: wanted }: ExtendBody) {
+async function extended(
+  { store, config }: ReconciliationContext,
+  { ids, properties: wanted }: ExtendBody,
+) {
   const idOf = await idsBySlug(store, ids);
   const details = (await recordsById(store, [...idOf.values()])).map((one) =>
     toDetail(one, config.baseUrl, config.givingLinks),
@@ -181,7 +184,7 @@ const keyedRows = ({ meta, rows }: ExtendAnswer) => ({
   ),
 });
 
-async function orgIdsBySlug({ store }: Needed, slugs: readonly string[]) {
+async function orgIdsBySlug({ store }: ReconciliationContext, slugs: readonly string[]) {
   const records = await recordsById(store, [...(await idsBySlug(store, slugs)).values()]);
   return new Map(
     records.map(({ slug, registrations }) => [

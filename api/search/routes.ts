@@ -26,10 +26,13 @@ export const searched = async ({ search }: Pick<Context, "search">, query: Searc
 
 const decoder = new TextDecoder();
 
-type Needed = Pick<Context, "search" | "activity" | "log" | "draw" | "store" | "config" | "limits">;
+type SearchContext = Pick<
+  Context,
+  "search" | "activity" | "log" | "draw" | "store" | "config" | "limits"
+>;
 
 /** The page of a search, under its English address and under that of each other language. */
-function searchPages({ search, activity, draw }: Needed) {
+function searchPages({ search, activity, draw }: SearchContext) {
   const page = route(operations.searchForPeople, async ({ query: asked, request }) => {
     if (draw === undefined) return noPages();
     activity.count("query:search");
@@ -67,7 +70,7 @@ export function compareRoutes(context: Pick<Context, "store" | "search" | "confi
 }
 
 /** GET /api/search, and the same as a page for people. */
-export const searchRoutes = (context: Needed) => {
+export const searchRoutes = (context: SearchContext) => {
   const { search, activity, log } = context;
   return serve(
     route(

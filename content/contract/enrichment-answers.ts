@@ -167,12 +167,12 @@ export const Exemplars = named("Exemplars", {
 export type Exemplars = z.infer<typeof Exemplars>;
 
 /** The form on which an organisation stated a value, and for which period. */
-export const Filed = z.object({
+export const Filing = z.object({
   source: z.string().describe("Id of the register, as in register_facts"),
   form: z.string(),
   period_end: z.string().describe("YYYY-MM-DD"),
 });
-export type Filed = z.infer<typeof Filed>;
+export type Filing = z.infer<typeof Filing>;
 
 /** 200 of GET /api/history/{slug}: newest first, at most 200. */
 export const History = named("History", {
@@ -195,7 +195,7 @@ export const History = named("History", {
             field: z.string(),
             old: z.string().nullable(),
             new: z.string().nullable(),
-            filed: Filed.optional().describe(
+            filed: Filing.optional().describe(
               "On what the organisation stated the old value itself",
             ),
           }),

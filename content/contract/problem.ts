@@ -3,17 +3,17 @@ import statuses from "#content/editorial/problem-statuses.json";
 import { fail, ok, type Result } from "./base/result.ts";
 
 /** A parameter or a member of a body that is not known where it was sent. */
-export const Ignored = z
+export const IgnoredInput = z
   .object({
     name: z.string().describe("As it was sent; of a member where it stands, like fields[0].note"),
     nearest: z.string().nullable().describe("The known name that it may stand for"),
   })
   .meta({ id: "Ignored", examples: [{ name: "query", nearest: "q" }] });
-export type Ignored = z.infer<typeof Ignored>;
+export type IgnoredInput = z.infer<typeof IgnoredInput>;
 
 /** In any answer, where there is something to name. */
 export const ignored = z
-  .array(Ignored)
+  .array(IgnoredInput)
   .optional()
   .describe("What was sent and is not known here: the request was answered without it");
 

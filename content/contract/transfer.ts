@@ -18,7 +18,7 @@ export type Credit = {
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /** The facts of a transaction that the chain holds. They are read, never trusted: content/giving/payment-checks.ts judges them. */
-export type Landed = {
+export type TransactionFacts = {
   tx_signature: string;
   slot: number;
   /** Seconds since 1970; null when the chain does not know. */

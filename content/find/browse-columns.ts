@@ -8,10 +8,15 @@ import {
   type Filters,
   givenFilters,
 } from "#content/contract/browse.ts";
-import { comparedAs, type Filtered, valuesByFilter, wantedBy } from "#content/nonprofit/filters.ts";
+import {
+  comparedAs,
+  type FilterFacts,
+  valuesByFilter,
+  wantedBy,
+} from "#content/nonprofit/filters.ts";
 
 /** What lists are narrowed, counted and sorted by, of one nonprofit. */
-export type BrowseRow = Filtered & {
+export type BrowseRow = FilterFacts & {
   id: number;
   /** A withdrawn one stands in no list. */
   listed: boolean;

@@ -66,7 +66,7 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
   /** One page of `total` that pass, in their order. */
   async function pageOf(
     known: BrowseColumns,
-    { filters, sort, limit, offset }: Sorted,
+    { filters, sort, limit, offset }: SortedQuery,
     total: number,
   ): Promise<number[]> {
     if (offset >= total) return [];
@@ -90,7 +90,7 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
       return { total, ids: await pageOf(known, query, total), facets };
     },
     /** One page of what the filters let through, by impact (beneficiaries), then verified: a search without words. */
-    byImpact: async (query: Omit<Sorted, "sort">): Promise<Omit<BrowsePage, "facets">> => {
+    byImpact: async (query: Omit<SortedQuery, "sort">): Promise<Omit<BrowsePage, "facets">> => {
       const known = await upToDate();
       const total = known.total(query.filters);
       return { total, ids: await pageOf(known, { ...query, sort: "impact" }, total) };
@@ -114,9 +114,9 @@ function listOf({ cause, country }: Filters): string {
   return country === null ? "all" : `country:${countryCode(country) ?? ""}`;
 }
 
-type Sorted = Omit<BrowseQuery, "sort"> & { sort: ListSort | "impact" };
+type SortedQuery = Omit<BrowseQuery, "sort"> & { sort: ListSort | "impact" };
 type StoredSort = "relevance" | "impact" | "name";
-type Walked = { list: string; limit: number; offset: number };
+type ListWalk = { list: string; limit: number; offset: number };
 const firstWalk = 1_000;
 const walkMax = 64_000;
 
@@ -125,7 +125,7 @@ async function walk(
   store: Queryable,
   sort: StoredSort,
   matches: (id: number) => boolean,
-  { list, limit, offset }: Walked,
+  { list, limit, offset }: ListWalk,
 ): Promise<number[]> {
   const found: number[] = [];
   let skip = offset;
@@ -147,7 +147,7 @@ async function walk(
 const idsInOrder = (
   store: Queryable,
   sort: "relevance" | "impact",
-  { list, limit, offset }: Walked,
+  { list, limit, offset }: ListWalk,
 ): Promise<number[]> =>
   sort === "impact"
     ? idsOf(store, byImpactSql, [list, limit, offset])

@@ -6,7 +6,7 @@ import type { Queryable } from "#content/store/open.ts";
 import type { Search } from "./search.ts";
 
 /** What was found of the slugs that were asked for, in their order: of more than four the first four. */
-export type Compared = Pick<Comparison, "not_found"> & {
+export type ComparedProfiles = Pick<Comparison, "not_found"> & {
   asked: readonly string[];
   records: NonprofitRecord[];
 };
@@ -17,9 +17,9 @@ const mergesMax = 5;
 export async function compare(
   { store, search }: { store: Queryable; search: { page: Search } },
   asked: readonly string[],
-): Promise<Compared> {
+): Promise<ComparedProfiles> {
   const records = new Map<number, NonprofitRecord>();
-  const not_found: Compared["not_found"] = [];
+  const not_found: ComparedProfiles["not_found"] = [];
   for (const slug of asked.slice(0, comparedMax)) {
     let record = await recordBySlug(store, slug);
     for (let merges = 0; typeof record?.merged_into === "string" && merges < mergesMax; merges++)

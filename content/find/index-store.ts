@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
 import type { FtsMatch } from "./query.ts";
-import type { Located } from "./places.ts";
+import type { Location } from "./places.ts";
 
 /**
  * A row of the index: the nonprofit's id in the low 32 bits and its standing above them. FTS5 yields matches in this
@@ -73,7 +73,7 @@ export class SearchIndex {
   }
 
   /** Where the foremost that match each are, null where nothing matches, as of the last `forget` or later. */
-  async foremost(matches: readonly FtsMatch[]): Promise<(Located | null)[]> {
+  async foremost(matches: readonly FtsMatch[]): Promise<(Location | null)[]> {
     const unknown = matches.filter((match) => !this.#foremost.has(match));
     if (unknown.length > 0) {
       const found = LocatedRows.parse(await this.#json(foremostSql, [JSON.stringify(unknown)]));
@@ -127,7 +127,7 @@ export class SearchIndex {
 export type WordsIndex = Pick<SearchIndex, "foremost" | "counts" | "completions">;
 
 /** A cache of its own cannot hold null. */
-type Foremost = { one: Located | null };
+type Foremost = { one: Location | null };
 
 const Rows = z.array(z.number());
 const Words = z.array(z.string());
@@ -137,7 +137,7 @@ const Tiers = z.object({
   tiers: z.array(Rows),
 });
 export type Tiers = z.infer<typeof Tiers>;
-export type Named = Tiers["named"][number];
+export type NameTier = Tiers["named"][number];
 
 const text = z.string().nullable();
 const LocatedRows = z.array(z.object({ city: text, region: text, country_code: text }).nullable());

@@ -17,7 +17,7 @@ export type Place = {
 };
 
 /** Where a profile is that stands in a place of some name. */
-export type Located = {
+export type Location = {
   city: string | null;
   region: string | null;
   country_code: string | null;
@@ -142,7 +142,7 @@ export function placesOfCode(text: string): Place[] {
 }
 
 /** The place that words name in full, from what the directory has in one of that name; null when it is none. */
-export function placeOf(text: string, located: Located | null): Place | null {
+export function placeOf(text: string, located: Location | null): Place | null {
   const [usual = text] = placeSpellings(text);
   const country = usual.length <= codeLengthMax ? null : countryCode(usual);
   // "Scotland" is another name of a country, but a region of its own.
@@ -170,7 +170,7 @@ export function unknownTown(text: string): Place | null {
   return { name: town.name, match: named({ text }), around, isSure: true };
 }
 
-function namedIn(text: string, { city, region, country_code }: Located) {
+function namedIn(text: string, { city, region, country_code }: Location) {
   const name = [city, region].find((one) => one !== null && isSamePlace(text, one));
   return {
     name: name ?? placeSpellings(text).map(areaNamed).find(Boolean) ?? text,

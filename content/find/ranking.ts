@@ -2,7 +2,7 @@ import { similarTo } from "#content/nonprofit/near-name.ts";
 import { initialsOf } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import {
-  type Named,
+  type NameTier,
   nonprofitIdOf,
   orderedMax,
   type RowId,
@@ -13,7 +13,7 @@ import { besidePlace, type Reading } from "./reading.ts";
 import { tellingText, textOf } from "./understand.ts";
 
 /** A page of what was found: `matching` of the `total` have all of the words, and these come first. */
-export type Ranked = { total: number; matching: number; ids: number[] };
+export type RankedPage = { total: number; matching: number; ids: number[] };
 
 export type RankingQuery = {
   /** What every result must match as well. */
@@ -158,7 +158,7 @@ export async function pageOf(
   index: SearchIndex,
   { match, head, count, matching }: CandidateSet,
   { limit, offset }: Pick<RankingQuery, "limit" | "offset">,
-): Promise<Ranked> {
+): Promise<RankedPage> {
   const total = count ?? (await index.count(match));
   const rows = head.slice(offset, offset + limit);
   if (rows.length < limit && offset + rows.length < total) {
@@ -172,7 +172,7 @@ export async function pageOf(
  * First the name that is the text as it was typed, then those that begin with it or have it as their initials, then those
  * with all of the words, the place included, then those with all but the place; in each, the shorter names first.
  */
-function byName(named: readonly Named[], reading: Reading): RowId[] {
+function byName(named: readonly NameTier[], reading: Reading): RowId[] {
   const typed = tellingText(reading.words.map((word) => textOf(word.typed)).join(" "));
   const words = typed.split(" ");
   const restWords = besidePlace(reading).map((word) => fold(textOf(word.typed)));
@@ -193,7 +193,7 @@ function byName(named: readonly Named[], reading: Reading): RowId[] {
     .map(({ row }) => row);
 }
 
-function bySimilarity(named: readonly Named[], typed: string): RowId[] {
+function bySimilarity(named: readonly NameTier[], typed: string): RowId[] {
   const similarity = similarTo(typed);
   return named
     .map(({ row, name }) => ({ row, nearness: similarity(name) }))

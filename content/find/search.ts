@@ -16,7 +16,7 @@ import {
 import {
   type RankingQuery,
   type CandidateSet,
-  type Ranked,
+  type RankedPage,
   pageOf,
   withAllWords,
   withSomeWords,
@@ -175,7 +175,7 @@ async function wordsPage(
 }
 
 /** Nothing of an answer with a note, or from elsewhere, is what was asked for. */
-const counted = ({ note, shown }: Answer, page: Ranked): Ranked =>
+const counted = ({ note, shown }: Answer, page: RankedPage): RankedPage =>
   note === undefined && shown === undefined ? page : { ...page, matching: 0 };
 
 /** What has all of the words as they stand, else some of them. */

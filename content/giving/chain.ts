@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { Landed } from "#content/contract/transfer.ts";
+import type { TransactionFacts } from "#content/contract/transfer.ts";
 import type { PaymentFacts } from "./payment-checks.ts";
 import { type Deadline, deadlineIn, withTimeout } from "#content/runtime/timing.ts";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
@@ -52,7 +52,7 @@ export type Chain = {
   /** Lamports of an account, 0 for one that is not there. */
   balanceOf: (address: string) => Answer<number>;
   /** The facts of a transaction; null while the chain does not know it at this commitment. */
-  landed: (txSignature: string, at?: "confirmed" | "finalized") => Answer<Landed | null>;
+  landed: (txSignature: string, at?: "confirmed" | "finalized") => Answer<TransactionFacts | null>;
   /** Whether the chain knows signatures, in their order; at most 256. */
   known: (txSignatures: readonly string[]) => Answer<boolean[]>;
   /** Whether a transaction that was seen at a slot is on the chain no more. */

@@ -21,12 +21,12 @@ export type NewIntent = Pick<
   DonationIntent,
   "kind" | "nonprofit_id" | "proof" | "recipient" | "amount_micro_usdc" | "check_at"
 > &
-  Partial<Pick<DonationIntent, "payment" | "blockhash" | "network" | keyof Sponsored>> & {
+  Partial<Pick<DonationIntent, "payment" | "blockhash" | "network" | keyof SponsorStake>> & {
     now: Date;
   };
 
 /** What the sponsor has at stake in a payment. */
-type Sponsored = Pick<
+type SponsorStake = Pick<
   DonationIntent,
   "sponsored_source" | "sponsored_lamports" | "sponsored_donor"
 >;

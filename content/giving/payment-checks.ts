@@ -1,5 +1,10 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
+import type {
+  Commitment,
+  Credit,
+  TransactionFacts,
+  MicroUsdc,
+} from "#content/contract/transfer.ts";
 import { asksToPay, type DonationMemo, type MemoSeal, readMemo } from "./memo.ts";
 
 /** What is looked at of a signed payment that has not been broadcast yet. */
@@ -152,7 +157,7 @@ export type Gift = {
 
 /** The transaction together with what its memos mean for this nonprofit. */
 type Claim = {
-  landed: Landed;
+  landed: TransactionFacts;
   /** What the nonprofit's token account was credited, null for nothing. */
   credit: Credit | null;
   /** The memo of ours that names this nonprofit and the wallet that was paid. */
@@ -190,7 +195,7 @@ export const proofChecks = {
 export type ProofRefusal = { kind: keyof typeof proofChecks };
 
 /** Judges a landed transaction. The amount of the gift is what the account gained, whatever was asked for. */
-export function judgeProof(landed: Landed, due: Due): Result<Gift, ProofRefusal> {
+export function judgeProof(landed: TransactionFacts, due: Due): Result<Gift, ProofRefusal> {
   const claim = claimOf(landed, due);
   for (const [kind, holds] of Object.entries(proofChecks)) {
     if (!holds(claim, due)) return fail({ kind: kind as ProofRefusal["kind"] });
@@ -206,7 +211,7 @@ const weight: Record<Commitment, number> = { processed: 0, confirmed: 1, finaliz
 
 type Memo = DonationMemo & { text: string };
 
-function claimOf(landed: Landed, due: Due): Claim {
+function claimOf(landed: TransactionFacts, due: Due): Claim {
   const memos = landed.memos.flatMap((text): Memo[] => {
     const memo = readMemo(text, due.seal);
     return memo === null ? [] : [{ ...memo, text }];
@@ -234,11 +239,11 @@ function claimOf(landed: Landed, due: Due): Claim {
 }
 
 /** Whether a payment that began at an instant may still have been on its way when it landed. */
-const isYoung = (beganMs: number, { block_time }: Landed): boolean =>
+const isYoung = (beganMs: number, { block_time }: TransactionFacts): boolean =>
   block_time !== null && block_time * 1_000 - beganMs <= formerWalletMs;
 
 const countsAsUsdc = ({ mint, destination, owner, amount_micro_usdc }: Credit, due: Due): boolean =>
   mint === due.mint && amount_micro_usdc > 0n && destination === due.tokenAccountOf(owner);
 
-const paysOtherToken = ({ credits }: Landed, due: Due): boolean =>
+const paysOtherToken = ({ credits }: TransactionFacts, due: Due): boolean =>
   credits.some(({ mint, owner }) => owner === due.wallet && mint !== due.mint);

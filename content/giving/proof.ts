@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
+import type { TransactionFacts, MicroUsdc } from "#content/contract/transfer.ts";
 import { type Pending, pendingAnswer, recordedGift, type RecordedGift } from "./answers.ts";
 import { type Due, type Gift, judgeProof } from "./payment-checks.ts";
 import {
@@ -114,7 +114,7 @@ export async function recordedBefore(
 export async function recordLanded(
   world: GivingWorld,
   proof: Proof,
-  landed: Landed,
+  landed: TransactionFacts,
   deadline: Deadline = chainDeadline(),
 ): Promise<Result<RecordedGift | Pending, ProofFailure>> {
   const { target, txSignature } = proof;
@@ -187,7 +187,7 @@ const dueOf = (
  */
 async function recordGift(
   { store, clock, seal }: GivingWorld,
-  { target, landed, gift }: { target: DonateTarget; landed: Landed; gift: Gift },
+  { target, landed, gift }: { target: DonateTarget; landed: TransactionFacts; gift: Gift },
 ): Promise<Donation> {
   const now = clock().getTime();
   const { memo } = gift;

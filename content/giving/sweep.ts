@@ -1,5 +1,5 @@
 import { ok } from "#content/contract/base/result.ts";
-import type { Landed } from "#content/contract/transfer.ts";
+import type { TransactionFacts } from "#content/contract/transfer.ts";
 import {
   countVanished,
   isAnyUnfinished,
@@ -200,7 +200,7 @@ async function isGone({ chain }: GivingWorld, { tx_signature, slot }: Donation):
   return vanished.ok && vanished.value;
 }
 
-const isAsRecorded = (donation: Donation, { failed, credits }: Landed): boolean =>
+const isAsRecorded = (donation: Donation, { failed, credits }: TransactionFacts): boolean =>
   !failed &&
   credits.some(
     ({ destination, owner, mint, amount_micro_usdc }) =>

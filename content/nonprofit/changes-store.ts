@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { and, asc, desc, eq, gt, lte, max, min } from "drizzle-orm";
 import { z } from "zod";
-import { Filed, type History } from "#content/contract/enrichment-answers.ts";
+import { Filing, type History } from "#content/contract/enrichment-answers.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { jsonOf, jsonText, query } from "#content/store/query.ts";
@@ -101,7 +101,7 @@ export const isOfDonations = ({ fields }: Pick<Change, "fields">): boolean =>
 const changesMax = 200;
 const agreedMax = 400;
 
-const FiledValue = Filed.extend({ value: z.string() });
+const FiledValue = Filing.extend({ value: z.string() });
 const Change = z.object({
   sequence: z.number(),
   kind: z.enum(["added", "changed", "withdrawn", "restored"]),
@@ -123,7 +123,7 @@ const Agreed = z.object({
 });
 
 /** A nonprofit with its changes and what went live of it. */
-const Found = z.object({
+const ChangeRow = z.object({
   id: z.number(),
   slug: z.string(),
   website: z.string().nullable(),
@@ -134,7 +134,7 @@ const Found = z.object({
   changes: jsonText(z.array(Change)),
   agreed: jsonText(z.array(Agreed)),
 });
-type Found = z.infer<typeof Found>;
+type ChangeRow = z.infer<typeof ChangeRow>;
 
 const agreedColumns = Object.keys(Agreed.shape);
 
@@ -183,7 +183,7 @@ export async function historiesOf(
   store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, History>> {
-  const found = await query(store, historiesSql, [JSON.stringify(ids)], Found);
+  const found = await query(store, historiesSql, [JSON.stringify(ids)], ChangeRow);
   return new Map(found.map((one) => [one.id, historyOf(one)]));
 }
 
@@ -251,7 +251,7 @@ function historyOf({
   count,
   changes: appended,
   agreed,
-}: Found): History {
+}: ChangeRow): History {
   const later = tracedValues(current, tracedFields) ?? {};
   const agreedAt = Map.groupBy(
     agreed,
@@ -296,7 +296,11 @@ const deciders: Readonly<Record<string, Decider>> = {
 const deciderOf = (origin: string): Decider =>
   deciders[origin] ?? (origin.startsWith("import:") ? "register" : "directory");
 
-const agreedOf = (one: Found["agreed"][number], live: Found["agreed"], website: string | null) => ({
+const agreedOf = (
+  one: ChangeRow["agreed"][number],
+  live: ChangeRow["agreed"],
+  website: string | null,
+) => ({
   field: one.field,
   value: publicValue(one.field, one.value),
   agent_name: publicName(one),

@@ -15,7 +15,7 @@ import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
 /** What filters look at. */
-export type Filtered = {
+export type FilterFacts = {
   causes: readonly string[];
   country_code: string | null;
   region: string | null;
@@ -28,7 +28,7 @@ export type Filtered = {
   ghd_aligned: boolean;
 };
 
-export const filteredOf = (record: NonprofitRecord): Filtered => ({
+export const filteredOf = (record: NonprofitRecord): FilterFacts => ({
   ...record,
   claimed: record.verified === 1,
   has_wallet: record.usdc_wallet !== null,
@@ -39,7 +39,7 @@ export const filteredOf = (record: NonprofitRecord): Filtered => ({
 
 /** The values by which a nonprofit is found: none where nothing is known, several for its causes. */
 export const valuesByFilter: Readonly<
-  Record<FilterName, (nonprofit: Filtered) => readonly string[]>
+  Record<FilterName, (nonprofit: FilterFacts) => readonly string[]>
 > = {
   cause: ({ causes }) => (causes.length === 0 ? [noCause] : causes),
   country: ({ country_code }) => known(country_code),
@@ -82,7 +82,7 @@ const causeNamed = new Map(
 );
 
 /** Whether filters let a nonprofit through. */
-export const passes = (nonprofit: Filtered, filters: Filters): boolean =>
+export const passes = (nonprofit: FilterFacts, filters: Filters): boolean =>
   givenFilters(filters).every(([filter, asked]) => {
     const wanted = wantedBy(filter, asked);
     return valuesByFilter[filter](nonprofit).some((value) => comparedAs(filter, value) === wanted);

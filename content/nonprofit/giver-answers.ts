@@ -60,7 +60,7 @@ type Answer = Omit<GiverAnswer, "org_id" | "question" | "register" | "as_of"> & 
 };
 
 /** What is known of one number: records, dates of their files, a revocation among them, and what lists it again since. */
-type Known = {
+type RegisterFacts = {
   isUs: boolean;
   records: readonly RegisterRecord[];
   dateOf: (record: RegisterRecord) => string;
@@ -68,7 +68,7 @@ type Known = {
   again: RegisterRecord | null;
 };
 
-const questions: readonly [GiverAnswer["question"], (known: Known) => Answer | null][] = [
+const questions: readonly [GiverAnswer["question"], (known: RegisterFacts) => Answer | null][] = [
   ["deductible", deductibleAnswer],
   ["filing", (known) => firstOf(coded("filing", known))],
   ["foundation_type", (known) => firstOf(coded("foundation_type", known))],
@@ -119,7 +119,7 @@ function answerOf(
 const recordIn = (state: RegisterRecord["state"], records: readonly RegisterRecord[]) =>
   records.find((one) => one.state === state) ?? null;
 
-function deductibleAnswer(known: Known): Answer | null {
+function deductibleAnswer(known: RegisterFacts): Answer | null {
   const { isUs, records, revocation, again } = known;
   const holding = again === null ? revocation : null;
   const gifts = deductibilityOf(records, holding, isUs ? usScheme : "");
@@ -131,7 +131,7 @@ function deductibleAnswer(known: Known): Answer | null {
 }
 
 /** What each code of registers that list the organisation says. */
-const coded = (question: string, { records }: Known): Answer[] =>
+const coded = (question: string, { records }: RegisterFacts): Answer[] =>
   (rulesOf.get(question) ?? []).flatMap(({ register, from, fact = "", codes }) =>
     records.flatMap((by) => {
       const code = String(by.facts[from]);
@@ -149,7 +149,7 @@ const firstOf = (answers: readonly Answer[]): Answer | null =>
 const isAnswered = ({ value }: Answer): boolean => value !== "not known";
 
 /** By the code, unless gifts are not deductible or another register of the IRS says otherwise. */
-function dafAnswer(known: Known): Answer | null {
+function dafAnswer(known: RegisterFacts): Answer | null {
   const gifts = deductibleAnswer(known);
   if (known.isUs && gifts?.value === "no") return answerOf("daf_not_deductible", gifts.by);
   const answers = coded("daf", known);
@@ -159,7 +159,7 @@ function dafAnswer(known: Known): Answer | null {
 }
 
 /** The newest period that ended, of all registers and filings; of one month the most exact fact. */
-function latestReturn({ records, dateOf }: Known): Answer | null {
+function latestReturn({ records, dateOf }: RegisterFacts): Answer | null {
   const returns = (["period_end", "accounts_to", "tax_period"] as const).flatMap((from) =>
     records.flatMap((by) => {
       const end = String(by.facts[from]);
@@ -178,7 +178,7 @@ function latestReturn({ records, dateOf }: Known): Answer | null {
 
 const monthsOf = (date: string): number => Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7));
 
-function revokedAnswer({ isUs, records, revocation, again }: Known): Answer | null {
+function revokedAnswer({ isUs, records, revocation, again }: RegisterFacts): Answer | null {
   const by = revocation ?? recordIn("reinstated", records);
   const listed = recordIn("registered", records);
   if (by === null) return isUs && listed !== null ? answerOf("not_revoked", listed) : null;
@@ -186,13 +186,13 @@ function revokedAnswer({ isUs, records, revocation, again }: Known): Answer | nu
   return answerOf(isHolding ? "revoked" : "revoked_before", by, by.facts["revoked"]);
 }
 
-function reinstatedAnswer({ records, again }: Known): Answer | null {
+function reinstatedAnswer({ records, again }: RegisterFacts): Answer | null {
   if (again !== null) return answerOf("listed_again", again);
   const by = recordIn("reinstated", records);
   return by && answerOf("reinstated", by, by.facts["reinstated"]);
 }
 
-function mergedAnswer({ records }: Known): Answer | null {
+function mergedAnswer({ records }: RegisterFacts): Answer | null {
   const by = records.find(({ facts }) => facts["merged_into"] !== undefined);
   const { merged_into, merged_into_name: name = merged_into } = by?.facts ?? {};
   return by ? { ...answerOf("merged_into", by, merged_into), name: String(name) } : null;

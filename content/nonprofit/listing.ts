@@ -9,7 +9,7 @@ export type Listing = { list: string; list_order: number; impact_order: number; 
 const beneficiariesMax = 2 ** 50 - 2;
 const nameKeyLengthMax = 48;
 
-type Listed = Pick<
+type ListingSource = Pick<
   NonprofitRecord,
   "status" | "verified" | "beneficiaries_per_year" | "name" | "causes" | "country_code"
 > &
@@ -21,7 +21,7 @@ type Listed = Pick<
  * A withdrawn one stands in none. Verified first, then impact: source: spec, GET /api/nonprofits. Equals stand by
  * completeness, size and name: docs/decisions/21.
  */
-export function listingsOf(nonprofit: Listed): Listing[] {
+export function listingsOf(nonprofit: ListingSource): Listing[] {
   if (nonprofit.status === "withdrawn") return [];
   const lists = ["all", ...nonprofit.causes.map((id) => `cause:${id}`)];
   if (nonprofit.country_code !== null) lists.push(`country:${nonprofit.country_code}`);
@@ -39,10 +39,10 @@ export function listingsOf(nonprofit: Listed): Listing[] {
 const standingMax = 2 ** 18 - 1;
 export const standingDigits = 6;
 
-const standingAmongEquals = (nonprofit: Completed & Sized): number =>
+const standingAmongEquals = (nonprofit: CompletenessSource & RecordSource): number =>
   completenessOf(nonprofit) * 2 ** 15 + sizeOf(incomeOf(nonprofit));
 
-type Completed = Pick<
+type CompletenessSource = Pick<
   NonprofitRecord,
   | "causes"
   | "website"
@@ -54,13 +54,13 @@ type Completed = Pick<
   | "donation_url"
   | "usdc_wallet"
 >;
-type Sized = Pick<NonprofitRecord, "register_records">;
+type RecordSource = Pick<NonprofitRecord, "register_records">;
 
 /**
  * How much a profile tells, 0 to 5: a cause, a website, a text about what it does, programmes or results, a way to give.
  * Places and years do not count: registers have them for everyone, and each field that counts moves a profile that gains it.
  */
-export const completenessOf = (nonprofit: Completed): number =>
+export const completenessOf = (nonprofit: CompletenessSource): number =>
   [
     nonprofit.causes.length > 0,
     isFilled(nonprofit.website),
@@ -72,7 +72,7 @@ export const completenessOf = (nonprofit: Completed): number =>
 const isFilled = (text: string | null): boolean => text !== null && text !== "";
 
 /** The greatest yearly income that a register gives, in its own currency; null when none gives one. */
-export function incomeOf({ register_records }: Sized): number | null {
+export function incomeOf({ register_records }: RecordSource): number | null {
   const incomes = register_records.flatMap(({ facts: { income } }) =>
     typeof income === "number" ? income : [],
   );

@@ -14,8 +14,8 @@ import { operatorsWord, type SourcedValue } from "./provenance.ts";
 
 // What operators, and the directory's own links of registrations, make of a profile. Each answers the record as it shall be.
 
-type Emptied<Value> = Value extends readonly unknown[] ? never[] : null;
-const isEmpty = (value: unknown): value is Emptied<unknown> =>
+type EmptyOf<Value> = Value extends readonly unknown[] ? never[] : null;
+const isEmpty = (value: unknown): value is EmptyOf<unknown> =>
   value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
 /** Withdrawn by an operator: the register has no say from now on. See content/register/merge.ts. */

@@ -11,17 +11,17 @@ import { builder, statement, type Statement } from "#content/store/statement.ts"
  */
 export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type = 'structured'";
 
-type Saved = { before: NonprofitRecord | null; after: NonprofitRecord };
+type SavedRecord = { before: NonprofitRecord | null; after: NonprofitRecord };
 
-type Structured = (typeof structuredFields)[number];
-const isOpen = (record: NonprofitRecord, field: Structured, at: number): boolean =>
+type StructuredField = (typeof structuredFields)[number];
+const isOpen = (record: NonprofitRecord, field: StructuredField, at: number): boolean =>
   (record[field] ?? "") === "" || yieldsToAgents(record.provenance[field], at);
 
 /**
  * Keeps what waits for a second agent in step with saved nonprofits: a field that was filled from elsewhere makes its
  * pending submissions audit-only, a withdrawn nonprofit waits for nothing, and a new place in the list is copied.
  */
-export function pendingWrites(saves: readonly Saved[], now: number): Statement[] {
+export function pendingWrites(saves: readonly SavedRecord[], now: number): Statement[] {
   const moved = saves.filter(
     ({ before, after }) =>
       before !== null &&

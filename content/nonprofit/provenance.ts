@@ -1,15 +1,15 @@
 import { isoTime } from "#content/contract/base/time.ts";
-import type { Filed } from "#content/contract/enrichment-answers.ts";
+import type { Filing } from "#content/contract/enrichment-answers.ts";
 import { CauseConfidence } from "#content/contract/nonprofit.ts";
 import { type NonprofitRecord, sourceFrom, type StoredProvenance } from "./record.ts";
 import { registerById } from "./register-facts.ts";
 import { websiteHost } from "./website.ts";
 
 /** Anyone can be two agents, send a correction or claim a profile. */
-export type Unvouched = "consensus" | "correction" | "organisation";
+export type UnvouchedSource = "consensus" | "correction" | "organisation";
 
 /** Who named a value, where neither a register nor an operator did; null for these two, and where nothing is known. */
-export function namedBy(source: StoredProvenance | undefined): Unvouched | null {
+export function namedBy(source: StoredProvenance | undefined): UnvouchedSource | null {
   if (source?.set_by === "consensus" || source?.set_by === "organisation") return source.set_by;
   if (source?.set_by !== "operator") return null;
   return source.source === "consensus" || source.source === "correction" ? source.source : null;
@@ -23,7 +23,7 @@ export const isStated = (source: StoredProvenance | undefined): boolean =>
 export const fromPostcode = "from postcode ";
 
 /** The form on which the organisation itself stated a value; null for a value from elsewhere. */
-export function filedOn(record: NonprofitRecord, field: string): Filed | null {
+export function filedOn(record: NonprofitRecord, field: string): Filing | null {
   const { source = "", applied_at = 0 } = record.provenance[field] ?? {};
   const register = registerById(source);
   if (register?.filings !== true) return null;

@@ -4,13 +4,13 @@ import { characterCount, linkLike, plainLetters } from "./text.ts";
 import { isSharedHost, siteHost, withLetters } from "./website.ts";
 
 /** How an agent calls itself: in public it is the word of a stranger. */
-type Named = { agent_id: string; agent_name: string };
+type AgentName = { agent_id: string; agent_name: string };
 
 /**
  * The name under which an agent is public: the one that it gave when that can do no harm, else its id when that cannot, else
  * a neutral one made of the id. In other letters than Latin no one has read it. Source: the decisions of the spec, "agent_name".
  */
-export function publicName({ agent_id, agent_name }: Named): string {
+export function publicName({ agent_id, agent_name }: AgentName): string {
   const name = cleaned(agent_name);
   return isLatin(name) && isHarmlessName(name) ? name : publicId(agent_id);
 }

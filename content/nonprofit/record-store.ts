@@ -13,8 +13,8 @@ import {
   registerRecords,
   registrations,
 } from "#content/store/tables/nonprofits.ts";
-import { type NonprofitRecord, Replaced } from "./record.ts";
-import { type Summarised, summaryColumns, toSummary } from "./wire.ts";
+import { type NonprofitRecord, EarlierValue } from "./record.ts";
+import { type SummarySource, summaryColumns, toSummary } from "./wire.ts";
 
 const columns = columnNames(nonprofits).filter((name) => name !== "search_facets");
 
@@ -98,13 +98,13 @@ const identifiersById = async (store: Queryable, ids: readonly number[]) =>
 export async function summarisedById(
   store: Queryable,
   ids: readonly number[],
-): Promise<Map<number, Summarised>> {
+): Promise<Map<number, SummarySource>> {
   if (ids.length === 0) return new Map();
   const { rows } = await store.raw.execute({
     sql: `SELECT ${[rowsOf(nonprofits, summaryColumns, "id"), ...ofSummaries.map(({ sql }) => sql)].join(", ")}`,
     args: [JSON.stringify(ids)],
   });
-  const found = new Map<number, Summarised>();
+  const found = new Map<number, SummarySource>();
   for (const row of rowsFromJson(nonprofits, summaryColumns, rows[0]?.["nonprofits"])) {
     found.set(row.id, { ...row, causes: [], register_records: [] });
   }
@@ -231,7 +231,7 @@ export const children = [
       const counted = corroborations === null ? {} : { corroborations };
       const derived = rule === null ? {} : { rule };
       const from = { set_by, source, source_url, ...derived, agents, ...counted, applied_at };
-      const before = replaced === null ? {} : { replaced: Replaced.parse(replaced) };
+      const before = replaced === null ? {} : { replaced: EarlierValue.parse(replaced) };
       record.provenance[field] = { ...from, ...before };
     },
   ),

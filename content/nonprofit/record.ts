@@ -53,8 +53,8 @@ const Source = z.strictObject({
 });
 
 /** What a value of the organisation took the place of: it comes back when its verification is taken back. */
-export const Replaced = z.strictObject({ value: z.string(), source: Source.nullable() });
-export type Replaced = z.infer<typeof Replaced>;
+export const EarlierValue = z.strictObject({ value: z.string(), source: Source.nullable() });
+export type EarlierValue = z.infer<typeof EarlierValue>;
 
 /** All that the store holds of one nonprofit, as one value. */
 export const NonprofitRecord = z.strictObject({
@@ -112,7 +112,7 @@ export const NonprofitRecord = z.strictObject({
   register_scope: text,
   created_at: instant,
   updated_at: instant,
-  provenance: z.record(z.string(), Source.extend({ replaced: Replaced.optional() })),
+  provenance: z.record(z.string(), Source.extend({ replaced: EarlierValue.optional() })),
 });
 /** `id` is 0 until it is stored. */
 export type NonprofitRecord = z.infer<typeof NonprofitRecord>;

@@ -68,7 +68,7 @@ export async function planSaves(
     (least, { after }) => Math.max(least, after.id + 1),
     isNew ? await nextId(store, nonprofits) : 0,
   );
-  const written = saves.map(({ before, after: wanted }, at): Written => {
+  const written = saves.map(({ before, after: wanted }, at): WrittenSave => {
     const after = adopted.records[at] ?? wanted;
     const moment = now.getTime();
     const id = before?.id ?? (after.id > 0 ? after.id : freeId++);
@@ -81,7 +81,7 @@ export async function planSaves(
   const differing = written.filter(({ parts }) => parts.length > 0);
   // The search index takes rows faster in the order of their places; see the view search_places.
   const listingsFor = listingsOnce();
-  const rankOf = ({ after }: Written) => listingsFor(after).map(searchRank)[0] ?? 0;
+  const rankOf = ({ after }: WrittenSave) => listingsFor(after).map(searchRank)[0] ?? 0;
   const byPlace = differing.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = differing.filter((one) => one.shown.length > 0);
   const news = shown.map((one) => ({
@@ -218,7 +218,7 @@ export const appendChanges = (
 export const isPublicChange = ({ before, after }: Save): boolean =>
   changedParts(before, after).some((part) => !isUnseen(part, before, after));
 
-type Written = Save & { parts: string[]; shown: string[] };
+type WrittenSave = Save & { parts: string[]; shown: string[] };
 
 const changedParts = (before: NonprofitRecord | null, after: NonprofitRecord): string[] =>
   (Object.keys(after) as (keyof NonprofitRecord)[]).filter((part) =>
@@ -232,7 +232,7 @@ const changedParts = (before: NonprofitRecord | null, after: NonprofitRecord): s
 const isEmpty = (value: unknown): boolean =>
   value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
-function rowWrites(writes: readonly Written[]): Statement[] {
+function rowWrites(writes: readonly WrittenSave[]): Statement[] {
   const [, ...columns] = columnNames(nonprofits);
   const updates = columns.map((column) => `${column} = excluded.${column}`);
   const rows = writes.map(({ after }) => ({ ...after, search_facets: indexWords(after) }));
@@ -243,7 +243,7 @@ function rowWrites(writes: readonly Written[]): Statement[] {
 function childWrites(
   table: SQLiteTable & { nonprofit_id: SQLiteColumn },
   rows: (record: NonprofitRecord) => object[],
-  writes: readonly Written[],
+  writes: readonly WrittenSave[],
   orElse = "",
 ): Statement[] {
   const changed = writes.filter(
@@ -257,7 +257,7 @@ function childWrites(
   return [...(stored.length > 0 ? [statement(removed)] : []), ...insertsOf(table, next, orElse)];
 }
 
-function kindOf({ before, after }: Written): "added" | "changed" | "withdrawn" | "restored" {
+function kindOf({ before, after }: WrittenSave): "added" | "changed" | "withdrawn" | "restored" {
   if (before === null) return "added";
   if (after.status === "withdrawn" && before.status !== "withdrawn") return "withdrawn";
   if (after.status !== "withdrawn" && before.status === "withdrawn") return "restored";
@@ -273,7 +273,7 @@ function listingsOnce(): ListingsFor {
 }
 
 /** The lists in which the nonprofit appeared, vanished or changed its place. */
-function movedLists({ before, after }: Written, listingsFor: ListingsFor): string[] {
+function movedLists({ before, after }: WrittenSave, listingsFor: ListingsFor): string[] {
   if (before === null) return listingsFor(after).map(({ list }) => list);
   const places = (record: NonprofitRecord) =>
     new Map(listingsFor(record).map((l) => [l.list, JSON.stringify(l)]));

@@ -45,7 +45,7 @@ export const summaryColumns = [
   "ghd_aligned",
   "verified",
 ] as const;
-export type Summarised = Pick<
+export type SummarySource = Pick<
   NonprofitRecord,
   (typeof summaryColumns)[number] | "causes" | "register_records"
 >;
@@ -54,7 +54,7 @@ export type Summarised = Pick<
  * A nonprofit as an item of a list. The spec names the donation page twice; both are served, one is stored. `baseUrl` has
  * no trailing slash.
  */
-export const toSummary = (n: Summarised, baseUrl: string): NonprofitSummary => ({
+export const toSummary = (n: SummarySource, baseUrl: string): NonprofitSummary => ({
   id: String(n.id),
   slug: n.slug,
   name: n.name,
@@ -80,7 +80,7 @@ export const toSummary = (n: Summarised, baseUrl: string): NonprofitSummary => (
 
 /** Where this directory takes a gift of USDC; null for a nonprofit without a wallet, and for a withdrawn one. */
 export const giveUrl = (
-  { usdc_wallet, status, slug }: Pick<Summarised, "usdc_wallet" | "status" | "slug">,
+  { usdc_wallet, status, slug }: Pick<SummarySource, "usdc_wallet" | "status" | "slug">,
   baseUrl: string,
 ): string | null =>
   usdc_wallet === null || status === "withdrawn" ? null : `${baseUrl}/api/donate/${slug}`;

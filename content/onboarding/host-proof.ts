@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { linkHost } from "#content/nonprofit/safe-link.ts";
 import { comparedWebsite, isSharedHost, websiteHost } from "#content/nonprofit/website.ts";
-import { namedBy, type Unvouched } from "#content/nonprofit/provenance.ts";
+import { namedBy, type UnvouchedSource } from "#content/nonprofit/provenance.ts";
 
 /** A proof of host control counts for 30 days: hosts change hands. */
 export const hostProofLifeMs = 30 * 86_400_000;
@@ -65,7 +65,7 @@ export function hostToProve({
   return ok({ host, website, ownWord: named === "organisation" });
 }
 
-const strangers: Record<Exclude<Unvouched, "organisation">, string> = {
+const strangers: Record<Exclude<UnvouchedSource, "organisation">, string> = {
   // Two ids of one agent put a website into an empty profile.
   consensus: "the website came from agents",
   correction: "the website came from a correction, which anyone can send",

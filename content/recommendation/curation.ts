@@ -8,7 +8,7 @@ import { donations } from "#content/store/tables/giving.ts";
 import { Database } from "bun:sqlite";
 import { LRUCache } from "lru-cache";
 import type { WordsIndex } from "#content/find/index-store.ts";
-import type { Located } from "#content/find/places.ts";
+import type { Location } from "#content/find/places.ts";
 import { type FtsMatch, searchWords } from "#content/find/query.ts";
 import { type Reading, readingOf } from "#content/find/reading.ts";
 import { indexWords } from "#content/nonprofit/filters.ts";
@@ -98,7 +98,7 @@ export function openCuratedIndex() {
     memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
   });
   const each = (matches: readonly FtsMatch[]) => matches.map((match) => cached.memo(match));
-  const places = new Map<number, Located>();
+  const places = new Map<number, Location>();
   const words: WordsIndex = {
     foremost: async (matches) =>
       each(matches).map((found) => places.get([...found.keys()][0] ?? 0) ?? null),
@@ -149,7 +149,7 @@ const textOf = ({ recommended_for, why_recommended }: CuratedPick): string =>
   [...recommended_for, why_recommended].join(". ");
 
 /** The recommended profiles in memory. */
-export type Curated = {
+export type CuratedPicks = {
   /** What is recommended now: a change of such a profile is in it at once, picks and donations within 5 s. */
   current: () => Promise<Curation>;
   /** Reads the picks again next time: this process changed them. */
@@ -166,7 +166,7 @@ const picksMax = 5_000;
  * Keeps the recommended profiles and an index of their words; what changed is read again, and nothing else. Throws when
  * a sentence of the operator's file claims too much, naming the phrase: a service must not start with it.
  */
-export function openCurated(store: Store, watch: Watch, phase: GovernancePhase): Curated {
+export function openCurated(store: Store, watch: Watch, phase: GovernancePhase): CuratedPicks {
   fileSlugs();
   const index = openCuratedIndex();
   const records = new Map<number, NonprofitRecord>();

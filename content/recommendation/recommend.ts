@@ -30,14 +30,14 @@ import { type FtsMatch, searchWords, wordMatch } from "#content/find/query.ts";
 import { besidePlace, type Reading } from "#content/find/reading.ts";
 import { unknownNote } from "#content/find/unknown-values.ts";
 
-type Needed = { curation: Curation; phase: GovernancePhase; now: Date } & GivingPlace;
+type RankingContext = { curation: Curation; phase: GovernancePhase; now: Date } & GivingPlace;
 
 /**
  * Ranks the recommended profiles that match cause, country and q, by the published table of signals. When none match, the
  * answer points to the search. `baseUrl` has no trailing slash. Source: spec, GET /api/recommend.
  */
 export async function recommend(
-  { curation, phase, now, ...place }: Needed,
+  { curation, phase, now, ...place }: RankingContext,
   query: RecommendQuery,
 ): Promise<RecommendAnswer> {
   const found = await candidatesFor(curation, query);
@@ -60,7 +60,7 @@ export async function recommend(
 }
 
 function recommendationOf(
-  { candidate, score, explain }: Ranked,
+  { candidate, score, explain }: RankedCandidate,
   rankFrom1: number,
   query: RecommendQuery,
   place: GivingPlace,
@@ -103,7 +103,7 @@ function recommendationOf(
 
 function nothingCurated(
   query: RecommendQuery,
-  { elsewhere }: Found,
+  { elsewhere }: Matches,
   phase: GovernancePhase,
   baseUrl: string,
 ): RecommendAnswer {
@@ -126,20 +126,20 @@ function nothingCurated(
   };
 }
 
-const elsewhereMessage = ({ place, countries }: NonNullable<Found["elsewhere"]>): string =>
+const elsewhereMessage = ({ place, countries }: NonNullable<Matches["elsewhere"]>): string =>
   `Nothing is recommended in ${place} for this, but in ${countries.join(", ")}. ${disclosures.search_redirect}`;
 
-export type Ranked = { candidate: Candidate } & ReturnType<typeof explainScore>;
+export type RankedCandidate = { candidate: Candidate } & ReturnType<typeof explainScore>;
 
 /** What matches a question, the words by which it does, and, where nothing in its place does, what is elsewhere. */
-export type Found = {
+export type Matches = {
   candidates: readonly Candidate[];
   words: readonly FtsMatch[];
   elsewhere: { place: string; countries: string[] } | null;
 };
 
 /** The recommended profiles that match all that was asked; of q all words, or any when all give fewer than the limit. */
-export async function candidatesFor(curation: Curation, query: RecommendQuery): Promise<Found> {
+export async function candidatesFor(curation: Curation, query: RecommendQuery): Promise<Matches> {
   const { q, limit } = query;
   const { index } = curation;
   if (q !== null && searchWords(q).length === 0)
@@ -165,7 +165,7 @@ function elsewhereOf(
   curation: Curation,
   { place, ...query }: RecommendQuery & { place: string | null },
   words: readonly FtsMatch[],
-): Found["elsewhere"] {
+): Matches["elsewhere"] {
   if (place === null) return null;
   const anywhere = passing(curation, { ...query, country: null, region: null, city: null });
   const found = withWords(curation.index, anywhere, words, query.limit);
@@ -208,17 +208,17 @@ const specificWords = (reading: Reading): FtsMatch[] => [
 /** The foremost of these candidates, at most as many as were asked for, with their points. */
 export function rank(
   curation: Curation,
-  { candidates, words }: Pick<Found, "candidates" | "words">,
+  { candidates, words }: Pick<Matches, "candidates" | "words">,
   { cause, intent, limit }: RecommendQuery,
   now: Date,
-): Ranked[] {
+): RankedCandidate[] {
   const strengths = strengthsOf(curation, cause, words);
   const strengthOf = ({ record }: Candidate) => strengths.get(record.id) ?? 0;
   const best = candidates.reduce((most, one) => Math.max(most, strengthOf(one)), 0);
   const shareOf = (one: Candidate) => (best === 0 ? 0 : strengthOf(one) / best);
   const base = baseScores(curation, now);
   // Points are worked out for all, and spelled out for the foremost only.
-  const foremost: Scored[] = [];
+  const foremost: ScoredCandidate[] = [];
   for (const candidate of candidates) {
     const matched = best === 0 ? 0 : matchHundredths(shareOf(candidate), intent);
     insert(
@@ -233,10 +233,10 @@ export function rank(
   });
 }
 
-type Scored = { candidate: Candidate; hundredths: number };
+type ScoredCandidate = { candidate: Candidate; hundredths: number };
 
 /** Puts one into its place among the foremost, of which `limit` are kept: far fewer than there are candidates. */
-function insert(foremost: Scored[], one: Scored, limit: number): void {
+function insert(foremost: ScoredCandidate[], one: ScoredCandidate, limit: number): void {
   const last = foremost.at(-1);
   if (foremost.length === limit && last !== undefined && !isBefore(one, last)) return;
   const place = foremost.findIndex((other) => isBefore(one, other));
@@ -244,7 +244,7 @@ function insert(foremost: Scored[], one: Scored, limit: number): void {
   if (foremost.length > limit) foremost.pop();
 }
 
-const isBefore = (a: Scored, b: Scored): boolean =>
+const isBefore = (a: ScoredCandidate, b: ScoredCandidate): boolean =>
   a.hundredths > b.hundredths ||
   (a.hundredths === b.hundredths && byImpact(a.candidate, b.candidate) < 0);
 

@@ -12,7 +12,7 @@ export const places = ["country", "region", "city"] as const;
 export type Place = (typeof places)[number];
 
 /** A row of somebody's table, which is one of the nonprofits or none. Places are texts as they stand there. */
-export type Wanted = { name: string; places: Partial<Record<Place, readonly string[]>> };
+export type MatchQuery = { name: string; places: Partial<Record<Place, readonly string[]>> };
 
 type Candidate = Pick<NonprofitRecord, "name" | "city" | "region" | "country_code">;
 
@@ -42,7 +42,7 @@ const keptOfDistinct = 0.8;
 
 /** The candidates by score, among equals as they came; at most one of them is a match. */
 export function ranked<One extends Candidate>(
-  wanted: Wanted,
+  wanted: MatchQuery,
   candidates: readonly One[],
 ): Match<One>[] {
   const similarity = similarTo(wanted.name);
@@ -141,7 +141,7 @@ const formsIn = (some: readonly string[]) =>
   new Set(some.flatMap((word) => formOf.get(word) ?? []));
 
 /** One query of whatever version, understood. */
-export type Lookup = Wanted & {
+export type Lookup = MatchQuery & {
   /** Slugs, any of which is the one. */
   ids: string[];
   /** Numbers of registers, in org-id form; any of them is the one's. */

@@ -18,7 +18,7 @@ import {
 } from "./merge.ts";
 import { noteDigests } from "./row-digest-store.ts";
 import { giveSlugs, type SlugGiver } from "./slug-store.ts";
-import type { Register, Staged } from "./stage-rows.ts";
+import type { Register, StagedRow } from "./stage-rows.ts";
 import { scopesRead } from "./standing-store.ts";
 
 /** Says how many organisations go into one transaction, and makes room for other writers between two. */
@@ -55,9 +55,9 @@ export type Planner = {
   origin: string;
   keepTimes?: boolean;
   /** The outcome of each row, in their order. Writes nothing. */
-  plan: (store: Queryable, rows: Staged[], now: Date) => Promise<Outcome[]>;
+  plan: (store: Queryable, rows: StagedRow[], now: Date) => Promise<Outcome[]>;
   /** What is noted of rows once they are taken in, so that they need not be looked at again. */
-  note?: (rows: readonly Staged[]) => Statement;
+  note?: (rows: readonly StagedRow[]) => Statement;
 };
 
 /**
@@ -67,7 +67,7 @@ export type Planner = {
 export async function applyRows(
   { store, report, clock, signal, pace }: ApplyWorld,
   planner: Planner,
-  next: (limit: number) => Staged[],
+  next: (limit: number) => StagedRow[],
 ): Promise<number[]> {
   const { plan, note } = planner;
   const slugsFor = giveSlugs();
@@ -104,7 +104,7 @@ export async function applyRows(
 async function planRows(
   store: Queryable,
   { origin, keepTimes = false, plan, note }: Planner,
-  { rows, slugsFor, now }: { rows: Staged[]; slugsFor: SlugGiver; now: Date },
+  { rows, slugsFor, now }: { rows: StagedRow[]; slugsFor: SlugGiver; now: Date },
 ) {
   const planned = await plan(store, rows, now);
   const saves = [...new Set(planned.filter(isSave))];

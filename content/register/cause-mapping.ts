@@ -15,7 +15,7 @@ export type MappingTables = {
 
 /** How an organisation came by its causes, for counting coverage. */
 export type MappedBy = "code" | "activity" | "name" | "none";
-export type Mapped = {
+export type CauseChoice = {
   causes: string[];
   by: MappedBy;
   /** What chose the causes, and how sure that is: "NTEE K31 → Food Security (high)". Empty for none. */
@@ -38,7 +38,7 @@ export function causeMapping(tables: MappingTables) {
     ...{ ...row, cause_id: CauseId.parse(row.cause_id) },
     confidence: CauseConfidence.parse(row.confidence),
   }));
-  const complete = (coded: readonly SourcedCause[], by: MappedBy, name: string): Mapped => {
+  const complete = (coded: readonly SourcedCause[], by: MappedBy, name: string): CauseChoice => {
     if (coded.length > 0) return mapped([...coded, ...byName.untold(name)], by);
     const named = byName.all(name);
     return mapped(named, named.length > 0 ? "name" : "none");
@@ -48,7 +48,7 @@ export function causeMapping(tables: MappingTables) {
      * A church by its foundation code; else, and beside it, by NTEE code, then by the older ACTIVITY codes, then by words of
      * the name.
      */
-    american: (codes: Record<"foundation" | "ntee" | "activity" | "name", string>): Mapped => {
+    american: (codes: Record<"foundation" | "ntee" | "activity" | "name", string>): CauseChoice => {
       const { foundation, ntee: code, activity: old, name } = codes;
       const church = foundation === "10" ? chosenBy([ofChurch], "IRS foundation code 10") : [];
       const coded = [...church, ...ntee(code, `NTEE ${code}`)];
@@ -59,7 +59,7 @@ export function causeMapping(tables: MappingTables) {
       return complete(olds.map(notSure), "activity", name);
     },
     /** By UK Charity Activity Tags and the ICNPTSO class, then by words of the name. */
-    british: (codes: { ukcat: readonly string[]; icnptso: string; name: string }): Mapped => {
+    british: (codes: { ukcat: readonly string[]; icnptso: string; name: string }): CauseChoice => {
       const { ukcat: tags, icnptso: kind, name } = codes;
       const found = [
         ...chosenBy(icnptso.get(kind), `ICNPTSO class ${kind}`),
@@ -71,7 +71,7 @@ export function causeMapping(tables: MappingTables) {
      * By the purposes and beneficiaries that a register marks, then by words of the name. `codes`: what the register calls its
      * own codes or words. Of one that marks nearly everything (`isBroad`) the beneficiaries say nothing.
      */
-    byPurposes: (codes: string, name: string, isMarked: IsMarked, isBroad = false): Mapped => {
+    byPurposes: (codes: string, name: string, isMarked: IsMarked, isBroad = false): CauseChoice => {
       const found = purposes
         .filter((row) => row.register === codes && isMarked(row.code))
         .filter(({ role }) => !isBroad || role === "primary")
@@ -83,21 +83,21 @@ export function causeMapping(tables: MappingTables) {
 
 type IsMarked = (code: string) => boolean;
 
-type Coded = { cause_id: string; role: string; confidence: CauseConfidence };
+type CauseCode = { cause_id: string; role: string; confidence: CauseConfidence };
 
 /** A cause, and what chose it. */
-type SourcedCause = Coded & { from: string };
+type SourcedCause = CauseCode & { from: string };
 
-const ofChurch: Coded = { cause_id: "religion", role: "primary", confidence: "high" };
+const ofChurch: CauseCode = { cause_id: "religion", role: "primary", confidence: "high" };
 
 /** Codes that the IRS gave up in 1995 say less than today's. */
 const notSure = (chosen: SourcedCause): SourcedCause => ({ ...chosen, confidence: "medium" });
 
-const chosenBy = (found: readonly Coded[] = [], from: string): SourcedCause[] =>
+const chosenBy = (found: readonly CauseCode[] = [], from: string): SourcedCause[] =>
   found.map(({ cause_id, role, confidence }) => ({ cause_id, role, confidence, from }));
 
 /** The first causes, each once, and for each code or table what came of it. */
-function mapped(chosen: readonly SourcedCause[], by: MappedBy): Mapped {
+function mapped(chosen: readonly SourcedCause[], by: MappedBy): CauseChoice {
   const first = new Map<string, SourcedCause>();
   for (const one of chosen) {
     if (first.size < causesMax && !first.has(one.cause_id)) first.set(one.cause_id, one);
@@ -112,7 +112,7 @@ function mapped(chosen: readonly SourcedCause[], by: MappedBy): Mapped {
   return { causes: [...first.keys()], by, rule: rules.join("; ") };
 }
 
-const primaryFirst = <Found extends Coded>(found: readonly Found[]): Found[] => [
+const primaryFirst = <Code extends CauseCode>(codes: readonly Code[]): Code[] => [
   ...found.filter((one) => one.role === "primary"),
   ...found.filter((one) => one.role !== "primary"),
 ];
@@ -122,7 +122,7 @@ const primaryFirst = <Found extends Coded>(found: readonly Found[]): Found[] => 
  * whose primary cause is of low confidence: none of ours fits it.
  */
 function nteeTable(rows: MappingTables["ntee"]): (code: string, from: string) => SourcedCause[] {
-  const table = new Map<string, Coded[]>();
+  const table = new Map<string, CauseCode[]>();
   for (const [prefix, ofPrefix] of Map.groupBy(rows, (row) => row.ntee_prefix)) {
     const fitsNone = ofPrefix.some((row) => row.role === "primary" && row.confidence === "low");
     table.set(prefix, fitsNone ? [] : ofPrefix.flatMap(sureEnough));
@@ -134,7 +134,7 @@ function nteeTable(rows: MappingTables["ntee"]): (code: string, from: string) =>
   };
 }
 
-function sureEnough({ cause_id, role, ...row }: MappingTables["ntee"][number]): Coded[] {
+function sureEnough({ cause_id, role, ...row }: MappingTables["ntee"][number]): CauseCode[] {
   const confidence = CauseConfidence.safeParse(row.confidence).data;
   if (cause_id === "" || confidence === undefined) return [];
   return [{ cause_id: CauseId.parse(cause_id), role, confidence }];
@@ -149,11 +149,11 @@ function activityCodes(text: string, known: ReadonlyMap<string, string>): string
 }
 
 /** Classes and tags that others gave the charities, by rule and by hand. */
-function codeTable(rows: MappingTables["ukcat"]): Map<string, Coded[]> {
-  const table = new Map<string, Coded[]>();
+function codeTable(rows: MappingTables["ukcat"]): Map<string, CauseCode[]> {
+  const table = new Map<string, CauseCode[]>();
   for (const { code, cause_id, role } of rows) {
     const found = table.get(code) ?? [];
-    const coded: Coded = { cause_id: CauseId.parse(cause_id), role, confidence: "medium" };
+    const coded: CauseCode = { cause_id: CauseId.parse(cause_id), role, confidence: "medium" };
     table.set(code, [...found, coded]);
   }
   return table;

@@ -6,13 +6,13 @@ import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.
 import {
   type FoundBy,
   inOrderOfStaying,
-  type Registered,
+  type Registrations,
   sameOrganisations,
   siteHost,
 } from "./same-organisation.ts";
 
 /** A profile as far as links are concerned. */
-type Linkable = Registered & { id: number; slug: string; belongs: boolean };
+type Linkable = Registrations & { id: number; slug: string; belongs: boolean };
 
 /** Two profiles of one organisation: which one stays, and whether an operator has to decide. */
 export type FoundLink = { kept: Linkable; gone: Linkable; source: FoundBy; waits: boolean };

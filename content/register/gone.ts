@@ -16,7 +16,7 @@ const withdrawalsShareMax = 0.1;
 const withdrawalsCheckedFrom = 20;
 
 /** A part of a register that a run covers: what it had there, and how much of that no row names. */
-export type Covered = {
+export type Coverage = {
   part: string;
   nonprofits: { had: number; gone: number };
   records: { had: number; gone: number };
@@ -40,14 +40,14 @@ type Run = {
 export async function stageGone(
   { store, staging, report, scope }: Run,
   { name, parts }: Register,
-): Promise<Result<Covered[], UnknownParts>> {
+): Promise<Result<Coverage[], UnknownParts>> {
   if (parts === undefined || scope === "none") return ok([]);
   const stored = await scopesOf(store, name);
   const isPart = (one: string) => parts.fits.test(one);
   const meant = partsMeant(scope, staging.scopes, stored.filter(isPart));
   if (!meant.ok) return meant;
   const wanted = meant.value;
-  const covered = new Map<string, Covered>();
+  const covered = new Map<string, Coverage>();
   const coveredPart = (part: string) =>
     covered.getOrInsertComputed(part, () => ({ part, nonprofits: none(), records: none() }));
   for (const part of wanted) coveredPart(part);
@@ -88,7 +88,7 @@ export async function stageGone(
  * that stand beside profiles.
  */
 export function partLosingTooMuch(
-  covered: readonly Covered[],
+  covered: readonly Coverage[],
   register: Pick<Register, "lists"> | null,
 ): { part: string; had: number; gone: number } | null {
   const losses = covered.map(({ part, nonprofits, records }) => ({

@@ -12,7 +12,7 @@ import {
   registerPlanner,
 } from "./apply-rows.ts";
 import {
-  type Covered,
+  type Coverage,
   dayOfPart,
   partLosingTooMuch,
   stageGone,
@@ -34,7 +34,7 @@ import {
   type Register,
   type RegisterFile,
   type StageContext,
-  type Staged,
+  type StagedRow,
   type StageFailure,
   stageRows,
   type Staging,
@@ -121,7 +121,7 @@ export async function importRegister(
   // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
   const unsure = report.skipped_because.bad > 0 && !allowManyWithdrawals;
   const { register } = source;
-  const gone: Result<Covered[], UnknownParts> =
+  const gone: Result<Coverage[], UnknownParts> =
     register === null || unsure ? ok([]) : await stageGone(run, register);
   if (!gone.ok) return gone;
   const covered = gone.value;
@@ -224,7 +224,7 @@ const organisationsAtOnce = 250;
 async function fillEmpty(
   run: Run,
   planner: Planner,
-  next: (limit: number) => Staged[],
+  next: (limit: number) => StagedRow[],
 ): Promise<number[] | "interrupted" | null> {
   const { store, signal } = run;
   if (await hasProfiles(store)) return null;

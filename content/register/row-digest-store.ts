@@ -2,10 +2,10 @@ import { version } from "#content/contract/base/version.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { Statement } from "#content/store/statement.ts";
 import { mergeRules, type RegisterDraft } from "./merge.ts";
-import type { Register, Staged } from "./stage-rows.ts";
+import type { Register, StagedRow } from "./stage-rows.ts";
 
 /** 53 bits of what a row says, and of the rules by which it is taken in. */
-const digestOf = (register: string, { scope, payload }: Staged): number =>
+const digestOf = (register: string, { scope, payload }: StagedRow): number =>
   Number(Bun.hash.wyhash(`${version} ${mergeRules} ${register} ${scope} ${payload}`) >> 11n);
 
 const rowsAtOnce = 10_000;
@@ -32,7 +32,7 @@ export async function knownRows(store: Queryable, name: string, register: Regist
     last = rows[0]?.["last"]?.toString() ?? null;
   }
   const digests = new Float64Array(pages.flat()).sort();
-  return (row: Staged): boolean => digests.length > 0 && isAmong(digests, digestOf(name, row));
+  return (row: StagedRow): boolean => digests.length > 0 && isAmong(digests, digestOf(name, row));
 }
 
 function isAmong(sorted: Float64Array, value: number): boolean {
@@ -49,7 +49,7 @@ function isAmong(sorted: Float64Array, value: number): boolean {
  * Notes the digests of rows that were just taken in. Left out is what another row or the date of the file may change: a
  * profile with several registrations, and a revocation.
  */
-export function noteDigests(register: string, rows: readonly Staged[]): Statement {
+export function noteDigests(register: string, rows: readonly StagedRow[]): Statement {
   const noted = rows.map((row) => {
     const { org_id, fields }: RegisterDraft = JSON.parse(row.payload);
     return [org_id, digestOf(register, row), fields === null ? 0 : 1];

@@ -5,7 +5,7 @@ import { siteKey } from "#content/nonprofit/website.ts";
 import { schemeOf } from "./org-id.ts";
 
 /** What is known of an organisation that may stand in another register, too. */
-export type Registered = {
+export type Registrations = {
   /** Its numbers, for example GB-CHC-1089464; at least one. */
   org_ids: readonly string[];
   /** Numbers of other registers that its own registers quote of it, for example GB-COH-04325234. */
@@ -26,8 +26,8 @@ const atOneHostMax = 2;
  * Which of the others are the same organisation in another register, and what says so; empty where that is not sure. `others`
  * are all that have its host or a number of its own or of its quotes. Symmetric. Source: docs/decisions/17.
  */
-export function sameOrganisations<Other extends Registered>(
-  one: Registered,
+export function sameOrganisations<Other extends Registrations>(
+  one: Registrations,
   others: readonly Other[],
 ): { other: Other; source: FoundBy }[] {
   const everyone = [one, ...others];
@@ -46,9 +46,9 @@ export function sameOrganisations<Other extends Registered>(
 }
 
 function linkSource(
-  one: Registered,
-  other: Registered,
-  everyone: readonly Registered[],
+  one: Registrations,
+  other: Registrations,
+  everyone: readonly Registrations[],
 ): FoundBy | null {
   if (sharesRegister(one, other) || !inOnePlace(one, other)) return null;
   const host = siteHost(one.website);
@@ -60,16 +60,20 @@ function linkSource(
   return isCrowded(there) ? null : "same_site_and_name";
 }
 
-const sharesRegister = (one: Registered, other: Registered): boolean =>
+const sharesRegister = (one: Registrations, other: Registrations): boolean =>
   one.org_ids.some((orgId) => other.org_ids.some((its) => schemeOf(its) === schemeOf(orgId)));
 
-const inOnePlace = (one: Registered, other: Registered): boolean =>
+const inOnePlace = (one: Registrations, other: Registrations): boolean =>
   one.country_code !== null &&
   one.country_code === other.country_code &&
   (one.city === null || other.city === null || fold(one.city) === fold(other.city));
 
 /** One names the other's number, or both name one that no third of their registers names. */
-function quotedNumber(one: Registered, other: Registered, everyone: readonly Registered[]) {
+function quotedNumber(
+  one: Registrations,
+  other: Registrations,
+  everyone: readonly Registrations[],
+) {
   if (one.quotes.some((number) => other.org_ids.includes(number))) return true;
   if (other.quotes.some((number) => one.org_ids.includes(number))) return true;
   return one.quotes.some(
@@ -83,7 +87,7 @@ function quotedNumber(one: Registered, other: Registered, everyone: readonly Reg
 }
 
 /** Whether more than `most` of these stand in one register. */
-function isCrowded(some: readonly Registered[], most = atOneHostMax): boolean {
+function isCrowded(some: readonly Registrations[], most = atOneHostMax): boolean {
   const schemes = some.flatMap(({ org_ids }) => [...new Set(org_ids.map(schemeOf))]);
   return schemes.some((scheme) => schemes.filter((one) => one === scheme).length > most);
 }
@@ -106,7 +110,7 @@ export function companyNumber(raw: string, orgId: string): string | null {
 }
 
 /** Of two profiles the one that stays comes first: one that belongs to its organisation, else the one of the lesser number. */
-export function inOrderOfStaying<One extends Pick<Registered, "org_ids"> & { belongs: boolean }>(
+export function inOrderOfStaying<One extends Pick<Registrations, "org_ids"> & { belongs: boolean }>(
   one: One,
   other: One,
 ): [kept: One, gone: One] {

@@ -3,14 +3,14 @@ import { idsBySlug } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 
 /** A nonprofit that needs a slug. `org_id` stands for a name without a letter or digit. */
-export type Unnamed = {
+export type SlugRequest = {
   slug_name: string;
   org_id: string;
   city: string | null;
   region: string | null;
 };
 
-export type SlugGiver = (store: Queryable, unnamed: readonly Unnamed[]) => Promise<string[]>;
+export type SlugGiver = (store: Queryable, unnamed: readonly SlugRequest[]) => Promise<string[]>;
 
 const numbersTried = 64;
 const roundsMax = 10_000;

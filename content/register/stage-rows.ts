@@ -55,7 +55,7 @@ export type BadRow = { file: string; line: Place; problem: string };
  * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of
  * its file, `payload` is JSON.
  */
-export type Staged = { key: string; scope: string; as_of: string; payload: string };
+export type StagedRow = { key: string; scope: string; as_of: string; payload: string };
 
 /** Where rows wait until all of them are read and checked: memory stays small, and the store untouched. */
 export type Staging = {
@@ -66,11 +66,11 @@ export type Staging = {
    * earlier one was read, null for none.
    */
   put: (
-    row: Staged & { rank: string },
+    row: StagedRow & { rank: string },
     options?: { readAt?: string; once?: boolean },
   ) => string | null;
   /** The next rows in the order of their keys, without those that have no payload. */
-  after: (key: string, limit: number) => Staged[];
+  after: (key: string, limit: number) => StagedRow[];
   /** Whether one of these keys is staged. */
   has: (keys: readonly string[]) => boolean;
   /** How many rows have a payload, and how many bytes all take. */
@@ -86,7 +86,7 @@ export type StageContext = {
   /** Count and leave out malformed rows; else the first one ends the import. */
   skipBad: boolean;
   /** Whether a row is known to change nothing, and how many of these there were. */
-  known: { has: (row: Staged) => boolean; unchanged: number; recorded: number };
+  known: { has: (row: StagedRow) => boolean; unchanged: number; recorded: number };
   /** Called with each malformed row that is left out. */
   onSkipped: (row: BadRow) => void;
 };

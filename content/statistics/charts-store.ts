@@ -89,14 +89,14 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
   };
 }
 
-type Counted = { name: string; number: number }[];
+type NamedCounts = { name: string; number: number }[];
 const sliceSize = 2_000;
 
 /** The sums of what is counted, in slices of ids: what else needs the thread waits for one slice at most. */
 async function sumsIn(
   store: Queryable,
   table: typeof nonprofits | typeof submissions,
-  ask: (ids: SQL | undefined) => Promise<Counted>,
+  ask: (ids: SQL | undefined) => Promise<NamedCounts>,
 ): Promise<Map<string, number>> {
   const [newest] = await store.db.select({ id: max(table.id) }).from(table);
   const sums = new Map<string, number>();
@@ -113,7 +113,7 @@ const monthOf = (column: typeof nonprofits.created_at | typeof submissions.decid
   sql<string>`strftime('%Y-%m', ${column} / 1000, 'unixepoch')`;
 
 /** How many profiles there are, and how many hold a value of each field. */
-async function heldValues(store: Queryable, ids: SQL | undefined): Promise<Counted> {
+async function heldValues(store: Queryable, ids: SQL | undefined): Promise<NamedCounts> {
   const { city, founded_year, annual_budget_usd, website, mission, description } = nonprofits;
   const { beneficiaries_per_year, team_size, donation_url, usdc_wallet } = nonprofits;
   const having = (table: typeof nonprofitCauses | typeof programs | typeof impactMetrics) =>
@@ -135,14 +135,14 @@ async function heldValues(store: Queryable, ids: SQL | undefined): Promise<Count
 }
 
 /** Of those listed today: what was withdrawn is left out of earlier months, too. */
-const arrivals = (store: Queryable, ids: SQL | undefined): Promise<Counted> =>
+const arrivals = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> =>
   store.db
     .select({ name: monthOf(nonprofits.created_at), number: count() })
     .from(nonprofits)
     .where(listed(ids))
     .groupBy(sql`1`);
 
-const origins = (store: Queryable, ids: SQL | undefined): Promise<Counted> =>
+const origins = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> =>
   store.db
     .select({
       name: sql<string>`iif(${provenance.rule} IS NULL, ${provenance.set_by}, 'derived')`,
@@ -153,7 +153,7 @@ const origins = (store: Queryable, ids: SQL | undefined): Promise<Counted> =>
     .where(listed(ids))
     .groupBy(sql`1`);
 
-const decisions = (store: Queryable, ids: SQL | undefined): Promise<Counted> =>
+const decisions = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> =>
   store.db
     .select({
       name: sql<string>`${submissions.status} || ' ' || ${monthOf(submissions.decided_at)}`,

@@ -35,7 +35,7 @@ export function mintTo(
 }
 
 /** A transaction as it travels. */
-export type Built = {
+export type BuiltTransaction = {
   bytes: Uint8Array;
   base64: string;
   /** The fee payer's; 64 ones while it is missing. */
@@ -54,7 +54,7 @@ export type Signing = {
 export function signedTransaction(
   instructions: TransactionInstruction[],
   { signers, payer, blockhash, legacy = false }: Signing,
-): Built {
+): BuiltTransaction {
   const payerKey = payer ?? signers[0]?.publicKey;
   if (payerKey === undefined) throw new Error("a transaction needs a fee payer");
   const message = new TransactionMessage({ payerKey, recentBlockhash: blockhash, instructions });
@@ -79,7 +79,7 @@ export function buildPayment(
   donor: Keypair,
   { feePayer, ...payment }: Payment,
   blockhash: string,
-): Built {
+): BuiltTransaction {
   const instructions = paymentInstructions(donor.publicKey, usdcMint, payment);
   const payer = feePayer === undefined ? {} : { payer: new PublicKey(feePayer) };
   return signedTransaction(instructions, { signers: [donor], blockhash, ...payer });

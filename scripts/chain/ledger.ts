@@ -16,7 +16,7 @@ export type Landing = Entry & {
 };
 
 /** Nothing of it is on the chain; `outcome` is null unless it ran. "undecodable": the bytes are no transaction. */
-export type Refused = { refused: TransactionError; outcome: Outcome | null };
+export type Refusal = { refused: TransactionError; outcome: Outcome | null };
 
 /** What a transaction must be to be run: signed, and with a blockhash of the last minute. */
 export type Scrutiny = { verify: boolean; anyBlockhash: boolean };
@@ -43,7 +43,7 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
   const isSeen = ({ slot, visibleFromMs }: Landing, commitment: Commitment): boolean =>
     slot <= slots.at(commitment) && visibleFromMs <= clock().getTime();
 
-  function accepted(bytes: Uint8Array, anyBlockhash: boolean): VersionedTransaction | Refused {
+  function accepted(bytes: Uint8Array, anyBlockhash: boolean): VersionedTransaction | Refusal {
     const transaction = transactionOf(bytes);
     if (transaction === null) return refused("undecodable");
     if (journal.get(signatureOf(transaction)) !== null) return refused("AlreadyProcessed");
@@ -86,12 +86,12 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
     slots,
     clock,
     /** Runs a transaction and keeps it, failed ones as well when they pay their fee. */
-    send: (bytes: Uint8Array): Landing | Refused => {
+    send: (bytes: Uint8Array): Landing | Refusal => {
       const transaction = accepted(bytes, false);
       if ("refused" in transaction) return transaction;
       return run(bytes, transaction, slots.now());
     },
-    simulate: (bytes: Uint8Array, { verify, anyBlockhash }: Scrutiny): Outcome | Refused => {
+    simulate: (bytes: Uint8Array, { verify, anyBlockhash }: Scrutiny): Outcome | Refusal => {
       const transaction = accepted(bytes, anyBlockhash);
       if ("refused" in transaction) return transaction;
       svm.verify(verify);
@@ -121,7 +121,7 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
   };
 }
 
-const refused = (err: TransactionError, outcome: Outcome | null = null): Refused => ({
+const refused = (err: TransactionError, outcome: Outcome | null = null): Refusal => ({
   refused: err,
   outcome,
 });

@@ -62,7 +62,7 @@ export function openLocalChain(options: LocalChainOptions = {}) {
 
 const isMethod = (name: string): name is keyof typeof methods => Object.hasOwn(methods, name);
 
-export type Served = ReturnType<typeof serveLocalChain>;
+export type LocalChainServer = ReturnType<typeof serveLocalChain>;
 
 /** Pages of any origin may use it, as they may a public node: its money is worth nothing. */
 const cors = {

@@ -20,7 +20,7 @@ import {
   method,
   methodInContext,
 } from "./json-rpc.ts";
-import { blockhashSlots, type Landing, type Ledger, type Refused, type Slots } from "./ledger.ts";
+import { blockhashSlots, type Landing, type Ledger, type Refusal, type Slots } from "./ledger.ts";
 import type { Outcome, TransactionError } from "./svm.ts";
 
 type Client =
@@ -249,7 +249,7 @@ const undecodable = () =>
     "failed to deserialize solana_transaction::versioned::VersionedTransaction",
   );
 
-function refusal({ refused, outcome }: Refused): RpcError {
+function refusal({ refused, outcome }: Refusal): RpcError {
   if (refused === "undecodable") return undecodable();
   if (refused === "SignatureFailure") {
     return new RpcError(codes.signature, "Transaction signature verification failure");

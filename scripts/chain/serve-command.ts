@@ -15,7 +15,7 @@ import {
   type LocalChain,
   type LocalChainOptions,
   openLocalChain,
-  type Served,
+  type LocalChainServer,
   serveLocalChain,
 } from "./local-chain.ts";
 
@@ -104,7 +104,7 @@ function openOrExit(options: LocalChainOptions): LocalChain {
   }
 }
 
-function listenOrExit(chain: LocalChain, port: number): Served {
+function listenOrExit(chain: LocalChain, port: number): LocalChainServer {
   try {
     return serveLocalChain(chain, port);
   } catch {
@@ -129,7 +129,7 @@ function fundSponsor(chain: LocalChain, config: Config): void {
 }
 
 /** To the process that started this one, or to the person who did. */
-function announce(chain: LocalChain, { url, port, nextPort }: Served): void {
+function announce(chain: LocalChain, { url, port, nextPort }: LocalChainServer): void {
   if (process.send !== undefined) {
     process.send({ url, port });
     return;

@@ -8,7 +8,7 @@ import { BadInput } from "./read-file.ts";
 import { reportInWords } from "./report.ts";
 
 /** What is printed, as JSON or in words; `ok` is false when a part failed. */
-export type Told = { report: unknown; words: string; ok: boolean };
+export type FetchReport = { report: unknown; words: string; ok: boolean };
 
 /** After so many a list of files is left alone: its server, or their layout, has a fault. */
 const problemsMax = 5;
@@ -25,7 +25,10 @@ const attempt = <Value>(work: Promise<Value>, problems: string[]): Promise<Value
  * Fetches and imports the registers of a country, or the files of a list, one after the other. What fails stops no other,
  * and is noted for the health page. `tell` gets a line for each. Throws Interrupted.
  */
-export async function fetchAll(request: FetchRequest, tell: (line: string) => void): Promise<Told> {
+export async function fetchAll(
+  request: FetchRequest,
+  tell: (line: string) => void,
+): Promise<FetchReport> {
   const names = registersOf(request.format);
   const [registers, failed]: [object[], string[]] = [[], []];
   for (const [before, format] of names.entries()) {
@@ -67,7 +70,7 @@ const estimates: Readonly<Record<string, { seconds_per_mb: number; disk_times: n
 const mega = (bytes: number): string => `${Math.ceil(bytes / 1e6).toLocaleString("en")} MB`;
 
 /** Says what would be fetched, in which order, what of it is new, and how much time and disk that may take. Fetches no file. */
-export async function planFetch(request: FetchRequest): Promise<Told> {
+export async function planFetch(request: FetchRequest): Promise<FetchReport> {
   const names = registersOf(request.format);
   const registers = [];
   const lines: string[] = [];

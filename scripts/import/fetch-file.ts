@@ -101,8 +101,8 @@ export async function askFile(url: string, signal: AbortSignal, before: Version 
 
 const noVersion: Version = { etag: null, last_modified: null };
 
-const Started = Version.extend({ url: z.string(), total: z.number().nullable() });
-type Started = z.infer<typeof Started>;
+const Download = Version.extend({ url: z.string(), total: z.number().nullable() });
+type Download = z.infer<typeof Download>;
 
 /** What came of a file so far, with the version it belongs to beside it. */
 function openPart(file: string, url: string) {
@@ -116,9 +116,9 @@ function openPart(file: string, url: string) {
     path: part,
     drop,
     /** Null when there is nothing to go on with. */
-    started: async (): Promise<(Started & { size: number }) | null> => {
+    started: async (): Promise<(Download & { size: number }) | null> => {
       try {
-        const started = Started.parse(JSON.parse(await readFile(note, "utf8")));
+        const started = Download.parse(JSON.parse(await readFile(note, "utf8")));
         const { size } = await stat(part);
         if (started.url === url && size > 0 && strongOf(started) !== null)
           return { ...started, size };
@@ -128,7 +128,7 @@ function openPart(file: string, url: string) {
       await drop();
       return null;
     },
-    start: (started: Started) => writeFile(note, JSON.stringify(started)),
+    start: (started: Download) => writeFile(note, JSON.stringify(started)),
     finish: async () => {
       await rename(part, file);
       await rm(note, { force: true });
@@ -190,7 +190,7 @@ async function asLongAsAsked({ headers }: Response, signal: AbortSignal): Promis
   await withTimeout(ended, Math.min(waitMs, waitMaxMs));
 }
 
-function headersFor(before: Version | null, started: (Started & { size: number }) | null) {
+function headersFor(before: Version | null, started: (Download & { size: number }) | null) {
   const headers: Record<string, string> = {
     "user-agent": "Almoner (import of public registers)",
   };
@@ -230,7 +230,7 @@ const versionOf = ({ headers }: Response): Version => ({
 const Range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/;
 
 /** Whether an answer of 206 goes on with this very file, just where it ended. */
-function continues(answer: Response, started: (Started & { size: number }) | null): boolean {
+function continues(answer: Response, started: (Download & { size: number }) | null): boolean {
   const [, from, , total] = Range.exec(answer.headers.get("content-range") ?? "") ?? [];
   if (started === null || Number(from) !== started.size) return false;
   if (total !== "*" && started.total !== null && Number(total) !== started.total) return false;
@@ -243,7 +243,7 @@ function continues(answer: Response, started: (Started & { size: number }) | nul
 type Taking = Pick<TryOptions, "bytesMax" | "onBytes"> & {
   url: string;
   /** What came before, when the answer goes on with it. */
-  resumed: (Started & { size: number }) | null;
+  resumed: (Download & { size: number }) | null;
   onChunk: () => void;
 };
 

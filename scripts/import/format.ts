@@ -5,7 +5,7 @@ import type {
   StoredRegistration,
 } from "#content/nonprofit/record.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
-import type { CauseMapping, Mapped } from "#content/register/cause-mapping.ts";
+import type { CauseMapping, CauseChoice } from "#content/register/cause-mapping.ts";
 import type { RecordDraft, RegisterDraft } from "#content/register/merge.ts";
 import type {
   Register,
@@ -19,13 +19,13 @@ import type { SkipReason } from "#content/register/import-report.ts";
 /** One format of a register. */
 export type Format = CsvFormat | DocumentFormat;
 
-type Described = Register & {
+type RegisterFormat = Register & {
   /** One line for `--help`. */
   about: string;
 };
 
 /** A format of files that hold documents, each of which is a row. */
-export type DocumentFormat = Described & {
+export type DocumentFormat = RegisterFormat & {
   /** What each document of a file says; one that is about a year after `today`, YYYY-MM-DD, is bad. */
   readFile(
     file: string,
@@ -35,7 +35,7 @@ export type DocumentFormat = Described & {
 };
 
 /** One CSV format of a register. */
-export type CsvFormat = Described & {
+export type CsvFormat = RegisterFormat & {
   parts?: RegisterParts;
   /** The columns that are read; a file without one of them is refused. Alternatives: the first whose columns are there. */
   columns: readonly (readonly string[])[];
@@ -81,7 +81,7 @@ export function listed(
   record: RecordDraft,
   registration: StoredRegistration,
   source_url: string | null,
-  mapped: Mapped,
+  mapped: CauseChoice,
   fields: Partial<NonprofitFields>,
   chosen: RegisterDraft["rules"] = {},
 ): RowOutcome {

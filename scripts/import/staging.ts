@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { isAlive } from "#api/operator/running-service.ts";
-import type { Staged, Staging } from "#content/register/stage-rows.ts";
+import type { StagedRow, Staging } from "#content/register/stage-rows.ts";
 
 /** A database in the data folder. Its file loses its name as soon as it is open, so it is gone when the process ends, however that ends. */
 function openNameless(dataDir: string): Database {
@@ -40,7 +40,7 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
     "INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
   );
   const insert = db.query("INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?, ?)");
-  const next = db.query<Staged, [string, number]>(
+  const next = db.query<StagedRow, [string, number]>(
     "SELECT key, scope, as_of, payload FROM staged WHERE key > ? AND payload <> '' ORDER BY key LIMIT ?",
   );
   const size = db.query<{ count: number; bytes: number }, []>(

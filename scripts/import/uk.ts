@@ -2,7 +2,7 @@ import { StoredPeriod } from "#content/contract/nonprofit.ts";
 import uk from "#content/editorial/uk-registers.json";
 import { postalCode } from "#content/nonprofit/postal-points.ts";
 import { recordUrl } from "#content/nonprofit/register-facts.ts";
-import type { Mapped } from "#content/register/cause-mapping.ts";
+import type { CauseChoice } from "#content/register/cause-mapping.ts";
 import { otherName, readableName } from "#content/register/names.ts";
 import { readOrgId, type RegisterNumber, schemeOf } from "#content/register/org-id.ts";
 import { postTown, townInsteadOfPostcode } from "#content/register/places.ts";
@@ -79,7 +79,7 @@ type UkCharity = {
   texts: Readonly<Partial<Values>>;
   facts: Values;
   finances?: StoredPeriod[];
-  mapped: (name: string) => Mapped;
+  mapped: (name: string) => CauseChoice;
 };
 
 /** A charity's profile; of one that gets none, because it was removed for example, only what the register says. */

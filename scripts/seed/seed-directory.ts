@@ -99,7 +99,7 @@ async function writeBatch(
     tx,
     outlines.map(({ name, city, region }) => ({ slug_name: name, org_id: "sample", city, region })),
   );
-  const written: Listed[] = [];
+  const written: SampleListing[] = [];
   const waves = Map.groupBy(outlines, ({ index }) => arrivalMs(index, calendar));
   for (const [arrived, wave] of [...waves].toSorted(([a], [b]) => a - b)) {
     const whole = wave.map((outline) =>
@@ -130,12 +130,12 @@ async function writeBatch(
 }
 
 /** A profile as its register lists it; `claim` is what it becomes once its organisation speaks for it. */
-type Listed = Character & { claim: NonprofitRecord | null };
+type SampleListing = Character & { claim: NonprofitRecord | null };
 
 /** Has organisations claim their profiles, in the order of time. Answers all profiles as they are then. */
 async function claimProfiles(
   tx: WriteTransaction,
-  listed: readonly Listed[],
+  listed: readonly SampleListing[],
   calendar: Calendar,
 ): Promise<Character[]> {
   const claims = listed.flatMap(({ outline: { index }, record: before, claim }) => {

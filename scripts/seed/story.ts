@@ -133,14 +133,14 @@ const submission = (
 
 /** In how many of 100 profiles that lack it a field is looked for. */
 const lookedFor = { website: 50, founded_year: 80, city: 90, contact_email: 15 } as const;
-type Looked = keyof typeof lookedFor;
+type LookedFor = keyof typeof lookedFor;
 const sendersMax = 4;
 
 /** Agents look for what a profile lacks, until two agree or no one comes: some err, and some stand alone. */
 function enrichments(scene: Scene): Happening[] {
   const { record, random, calendar, outline } = scene;
   return Object.entries(lookedFor).flatMap(([name, percent]) => {
-    const field = name as Looked;
+    const field = name as LookedFor;
     if (record[field] !== null || record.verified === 1 || !random.chance(percent)) return [];
     const truth = truths(scene)[field];
     const sent: Happening[] = [];
@@ -164,7 +164,7 @@ function enrichments(scene: Scene): Happening[] {
   });
 }
 
-const truths = (scene: Scene): Record<Looked, string> => ({
+const truths = (scene: Scene): Record<LookedFor, string> => ({
   website: `https://${hostOf(scene.record.slug)}`,
   contact_email: `hello@${hostOf(scene.record.slug)}`,
   city: scene.outline.city,
@@ -172,7 +172,10 @@ const truths = (scene: Scene): Record<Looked, string> => ({
 });
 
 /** What errs about a field says in the place of the truth. */
-const mistakes: Record<Looked, (truth: string, of: Pick<Scene, "outline" | "random">) => string> = {
+const mistakes: Record<
+  LookedFor,
+  (truth: string, of: Pick<Scene, "outline" | "random">) => string
+> = {
   website: (truth, { random }) =>
     truth.replace(".example", `-${random.pick(["old", "group", "intl"])}.example`),
   contact_email: (truth, { random }) =>

@@ -1,7 +1,7 @@
 import { openChain } from "#api/chain/open-chain.ts";
 import type { Receipt } from "#content/contract/donation.ts";
 import { feedPaths } from "#content/contract/feed.ts";
-import { donationNetworks, type Landed } from "#content/contract/transfer.ts";
+import { donationNetworks, type TransactionFacts } from "#content/contract/transfer.ts";
 import { networks, offeredCaip2Of } from "#content/giving/network.ts";
 import {
   type ClaimedReceipt,
@@ -155,7 +155,7 @@ const noCredit = { mint: "none", owner: "none", amount_micro_usdc: 0n, donor: nu
 /** What the receipt says beside what the chain shows. */
 function factsOf(
   { evidence, amount_atomic, amount_usdc, settled_at }: Receipt,
-  { slot, failed, block_time, credits, memos }: Landed,
+  { slot, failed, block_time, credits, memos }: TransactionFacts,
   { mint, caip2 }: { mint: string; caip2: string },
 ): [what: string, claimed: unknown, shown: unknown][] {
   const { memo, source, destination } = evidence;

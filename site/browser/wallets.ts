@@ -2,18 +2,18 @@ import { el } from "./dom.ts";
 
 /** An account that a wallet lets the page use. */
 type Account = { address: string };
-type Signed = Promise<readonly { signature: Uint8Array }[]>;
+type Signatures = Promise<readonly { signature: Uint8Array }[]>;
 
 /** What this site uses of the features of wallets. Source: Wallet Standard, and its extensions for Solana. */
 type Features = {
   "standard:connect": { connect(): Promise<{ accounts: readonly Account[] }> };
-  "solana:signMessage": { signMessage(of: { account: Account; message: Uint8Array }): Signed };
+  "solana:signMessage": { signMessage(of: { account: Account; message: Uint8Array }): Signatures };
   "solana:signAndSendTransaction": {
     signAndSendTransaction(of: {
       account: Account;
       transaction: Uint8Array;
       chain: string;
-    }): Signed;
+    }): Signatures;
   };
 };
 

@@ -64,9 +64,14 @@ export async function purgeRelease(
   return outcome;
 }
 
-type Wanted = { path: string; method: string; headers: Record<string, string>; body?: string };
+type PurgeRequest = {
+  path: string;
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+};
 
-function byUrl(paths: readonly string[], outcome: PurgeOutcome): Wanted[] {
+function byUrl(paths: readonly string[], outcome: PurgeOutcome): PurgeRequest[] {
   const urls = paths.flatMap(urlPathsOf);
   outcome.leftToExpire = Math.max(0, urls.length - urlsMax);
   const method = "PURGE";
@@ -74,7 +79,7 @@ function byUrl(paths: readonly string[], outcome: PurgeOutcome): Wanted[] {
 }
 
 /** Beyond `keysMax` keys all is purged; `gatherMs` is the least time between two purges that follow releases. */
-type Dialect = { keysMax: number; gatherMs: number; requests: (keys: string[]) => Wanted[] };
+type Dialect = { keysMax: number; gatherMs: number; requests: (keys: string[]) => PurgeRequest[] };
 
 const dialects = {
   xkey: { keysMax: 2_000, gatherMs: 0, requests: (keys) => byHeader("xkey-purge", keys) },
@@ -97,17 +102,17 @@ const dialects = {
   },
 } as const satisfies Record<string, Dialect>;
 
-function byKey(paths: readonly string[], { keysMax, requests }: Dialect): Wanted[] {
+function byKey(paths: readonly string[], { keysMax, requests }: Dialect): PurgeRequest[] {
   const narrowest = new Set(paths.flatMap((path) => headersOf(path).surrogateKeys.slice(0, 1)));
   return requests(narrowest.size > keysMax ? ["all"] : [missingKey, ...narrowest]);
 }
 
-function post(path: string, body: string): Wanted {
+function post(path: string, body: string): PurgeRequest {
   const type = body.startsWith("<") ? "text/xml" : "application/json";
   return { path, method: "POST", headers: { "content-type": type }, body };
 }
 
-function byHeader(header: string, keys: readonly string[]): Wanted[] {
+function byHeader(header: string, keys: readonly string[]): PurgeRequest[] {
   const texts: string[] = [];
   for (const key of keys) {
     const last = texts.at(-1) ?? "";
@@ -125,7 +130,7 @@ function invalidationOf(keys: readonly string[]): string {
 
 /** Answers what went wrong, null when the cache took it. */
 async function send(
-  { cache, path, method, headers, body }: Wanted & { cache: string },
+  { cache, path, method, headers, body }: PurgeRequest & { cache: string },
   { host, headers: own, sign, retry: waits = retryDefault }: PurgeConfig,
 ): Promise<string | null> {
   // The API of a CDN has a host of its own.

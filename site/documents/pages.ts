@@ -7,7 +7,7 @@ import { directoryFact } from "#content/store/facts.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
 import { chartsOf, drawn } from "#content/statistics/charts.ts";
-import type { Recommended } from "#site/lists/list-view.ts";
+import type { RecommendedCard } from "#site/lists/list-view.ts";
 import { compareView } from "#site/profile/compare-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
@@ -41,7 +41,7 @@ const recommendedOnHome = 3;
 const recommendedMax = 500;
 
 /** The profiles that the operator picked or approved, those that were picked first before others. */
-async function recommended({ store }: Source, most: number): Promise<Recommended[]> {
+async function recommended({ store }: Source, most: number): Promise<RecommendedCard[]> {
   const picks = (await curatedPicks(store, { phase: 2 })).slice(0, most);
   const records = await recordsById(
     store,

@@ -385,7 +385,7 @@ function marked(text: string, words: readonly string[]): string {
 const escaped = (text: string): string => Bun.escapeHTML(text);
 
 /** A recommended profile in a few words. */
-export type Recommended = {
+export type RecommendedCard = {
   slug: string;
   name: string;
   city: string | null;

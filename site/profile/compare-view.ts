@@ -1,5 +1,5 @@
 import { comparedMax } from "#content/contract/comparison.ts";
-import type { Compared } from "#content/find/compare.ts";
+import type { ComparedProfiles } from "#content/find/compare.ts";
 import { english } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
@@ -16,7 +16,7 @@ const factRows = ["website", "founded_year", "team_size", "beneficiaries_per_yea
 const missionLengthMax = 600;
 
 /** Organisations side by side: facts alone, no score and no winner. Cells are HTML that is safe. */
-export function compareView({ asked, records, not_found }: Compared, build: BuildInputs) {
+export function compareView({ asked, records, not_found }: ComparedProfiles, build: BuildInputs) {
   const { t = english } = build;
   const cells = records.map((record) => cellsOf(record, build));
   const withOrgs = (path: string, more: string[] = []): string =>

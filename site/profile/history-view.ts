@@ -1,4 +1,4 @@
-import type { Filed, FoundHistory, History } from "#content/contract/enrichment-answers.ts";
+import type { Filing, FoundHistory, History } from "#content/contract/enrichment-answers.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { linkHtml } from "./profile-html.ts";
@@ -71,7 +71,7 @@ const silent: ReadonlySet<string> = new Set(["provenance"]);
 const ofClaim = silent.union(new Set(["verified", "status"]));
 
 /** " (Form 990, year to December 2021)" behind a value that the organisation filed. */
-const filedWords = (filed: Filed | undefined, t: Texts): string =>
+const filedWords = (filed: Filing | undefined, t: Texts): string =>
   filed === undefined
     ? ""
     : ` (${t.word(t.named("form", filed.form))}, ${t.text("money.year", { date: t.date(filed.period_end.slice(0, 7)) })})`;

@@ -2,7 +2,7 @@ import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { openChain } from "#api/chain/open-chain.ts";
 import { PaymentRequirements } from "#content/contract/donation.ts";
-import { type Built, buildPayment } from "#scripts/chain/instructions.ts";
+import { type BuiltTransaction, buildPayment } from "#scripts/chain/instructions.ts";
 import { type LocalChain, openLocalChain, serveLocalChain } from "#scripts/chain/local-chain.ts";
 import { type Figure, figure, quantile, runBench, serving } from "./support/harness.ts";
 import { newClient, post, type Request, send } from "./support/load.ts";
@@ -54,7 +54,7 @@ function payment(
   chain: LocalChain,
   { recipient, amount_atomic, memo }: PaymentRequirements,
   how: { feePayer?: string } = {},
-): Built {
+): BuiltTransaction {
   const donor = Keypair.generate();
   chain.give({ wallet: donor.publicKey, lamports: 10_000_000n, usdc: 1_000_000n });
   const { slots } = chain.ledger;

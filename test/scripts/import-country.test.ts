@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fetching from "#content/editorial/fetching.json";
 import registers from "#content/editorial/registers.json";
 import { newestFetches } from "#content/register/import-store.ts";
-import { fetchAll, planFetch, type Told } from "#scripts/import/fetch-all.ts";
+import { fetchAll, planFetch, type FetchReport } from "#scripts/import/fetch-all.ts";
 import { publishedFiles, publishedRegisters, registersOf } from "#scripts/import/published.ts";
 import { formatNames } from "#scripts/import/run-import.ts";
 import {
@@ -92,7 +92,7 @@ const request = (format: string, signal = new AbortController().signal) => ({
   patience: { stallMs: 30_000, triesMax: 1, firstWaitMs: 1 },
 });
 type Run = { register: string; reports: { files: string[] }[]; problems: string[] };
-const runsOf = ({ report }: Told): Run[] => (report as { registers: Run[] }).registers;
+const runsOf = ({ report }: FetchReport): Run[] => (report as { registers: Run[] }).registers;
 const run = async (format = "test") => {
   const told: string[] = [];
   const done = await fetchAll(request(format), (line) => told.push(line));

@@ -3,14 +3,14 @@ import { programs } from "#api/chain/accounts.ts";
 import { give } from "#scripts/chain/instructions.ts";
 import type { Ledger } from "#scripts/chain/ledger.ts";
 import { buildPaying, micro, type Paying } from "#test/support/paying.ts";
-import type { Built } from "#scripts/chain/instructions.ts";
+import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { fakeMint } from "./fake-mint.ts";
 
 export type Donor = {
   keypair: Keypair;
   address: string;
   /** A signed transaction that pays; no one has sent it yet. */
-  pay(paying: Paying): Built;
+  pay(paying: Paying): BuiltTransaction;
   /** A token of the donor's own making that looks like USDC; it holds 1,000 of it, and the wallet can receive it. */
   fakeMint(forWallet: string, program?: PublicKey): PublicKey;
 };

@@ -1,7 +1,7 @@
 import { Keypair, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import { memo, transferChecked } from "#api/chain/transfer.ts";
-import { type Built, mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
+import { type BuiltTransaction, mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import type { TestChain } from "./local-chain.ts";
 
@@ -47,7 +47,10 @@ export function ownTransfer(at: TestChain, owner: Keypair, text: string): string
     amount: 5_000_000n,
     decimals: 6,
   });
-  const payment: Built = signedTransaction([transfer, memo(text)], { signers: [owner], blockhash });
+  const payment: BuiltTransaction = signedTransaction([transfer, memo(text)], {
+    signers: [owner],
+    blockhash,
+  });
   at.land(payment);
   return payment.signature;
 }

@@ -7,7 +7,7 @@ import {
 import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import { microUsdcFrom } from "#content/contract/base/money.ts";
 import { createTokenAccount, memo, transferChecked } from "#api/chain/transfer.ts";
-import { type Built, signedTransaction } from "#scripts/chain/instructions.ts";
+import { type BuiltTransaction, signedTransaction } from "#scripts/chain/instructions.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 
 /** How a donor pays. What is not said is as the x402 `exact` scheme has it. */
@@ -43,7 +43,11 @@ export type Paying = {
 const decimals = 6;
 
 /** A signed transaction that pays as wallets and x402 clients do, or as they should not. No one has sent it yet. */
-export function buildPaying(donor: Keypair, paying: Paying, newestBlockhash: string): Built {
+export function buildPaying(
+  donor: Keypair,
+  paying: Paying,
+  newestBlockhash: string,
+): BuiltTransaction {
   return signedTransaction(instructionsOf(donor.publicKey, paying), {
     // A sponsor who is made the authority leaves the donor nothing to sign.
     signers: [...(signsNothing(paying) ? [] : [donor]), ...(paying.signers ?? [])],

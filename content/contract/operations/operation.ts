@@ -99,19 +99,20 @@ export const htmlPage = {
 const words: { readonly [operationId: string]: { summary: string; description?: string } } = given;
 
 /** Operations by their ids, GET unless said. The type checker knows the path, query, body and answer of each. */
-export const operations = <const Table extends Record<string, Declared>>(
+export const operations = <const Table extends Record<string, OperationBody>>(
   tag: Operation["tag"],
-  table: Table & Record<Exclude<keyof Table, keyof typeof given>, Pick<Named, "summary">>,
+  table: Table & Record<Exclude<keyof Table, keyof typeof given>, Pick<OperationHead, "summary">>,
 ) =>
   Object.fromEntries(
-    Object.entries<Declared>(table).map(([operationId, one]) => [
+    Object.entries<OperationBody>(table).map(([operationId, one]) => [
       operationId,
       { operationId, tag, method: "get", ...words[operationId], ...one },
     ]),
-  ) as { [Id in keyof Table]: Table[Id] & Named };
+  ) as { [Id in keyof Table]: Table[Id] & OperationHead };
 
-type Named = Pick<Operation, "operationId" | "tag" | "method" | "summary" | "description">;
-type Declared = Omit<Operation, keyof Named> & Partial<Omit<Named, "operationId">>;
+type OperationHead = Pick<Operation, "operationId" | "tag" | "method" | "summary" | "description">;
+type OperationBody = Omit<Operation, keyof OperationHead> &
+  Partial<Omit<OperationHead, "operationId">>;
 
 /** Statuses of refusals. */
 export const refusalStatuses = [

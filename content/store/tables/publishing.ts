@@ -1,4 +1,4 @@
-import type { Filed } from "#content/contract/enrichment-answers.ts";
+import type { Filing } from "#content/contract/enrichment-answers.ts";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
@@ -19,7 +19,7 @@ export const changes = sqliteTable(
     changed_at: integer().notNull(),
     // What changed fields of one value held before, as public, and where that was filed; null: nothing before, or not known.
     was: text({ mode: "json" }).$type<
-      Record<string, string | null | (Filed & { value: string })>
+      Record<string, string | null | (Filing & { value: string })>
     >(),
   },
   (c) => [index("changes_by_nonprofit").on(c.nonprofit_id, c.sequence)],

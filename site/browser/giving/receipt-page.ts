@@ -23,10 +23,10 @@ part("#receipt-find").addEventListener("submit", (event) => {
   void showReceipt(read);
 });
 
-type Named = { slug: string | null; id: string | null; pasted: SignedReceipt | null };
+type ReceiptReference = { slug: string | null; id: string | null; pasted: SignedReceipt | null };
 
 /** What someone pasted: a signed receipt, the address of one, or null for any other text. */
-function readPasted(pasted: string): Named | null {
+function readPasted(pasted: string): ReceiptReference | null {
   const [, slug, id] =
     /[?&]nonprofit=([^&\s]+)&id=([^&\s]+)|\/api\/donations\/([^/\s]+)\/([^/?\s]+)/
       .exec(pasted.trimStart().startsWith("{") ? "" : pasted)
@@ -41,7 +41,7 @@ function readPasted(pasted: string): Named | null {
 }
 
 /** Shows the receipt that the directory has, and says when what was pasted is another. */
-async function showReceipt({ slug, id, pasted }: Named): Promise<void> {
+async function showReceipt({ slug, id, pasted }: ReceiptReference): Promise<void> {
   if (slug === null || id === null) return explain();
   const path = `/api/donations/${encodeURIComponent(slug)}/${encodeURIComponent(id)}`;
   say(text("looking"));

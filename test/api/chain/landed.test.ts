@@ -7,7 +7,7 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 import { programs, tokenAccount } from "#api/chain/accounts.ts";
-import type { Credit, Landed } from "#content/contract/transfer.ts";
+import type { Credit, TransactionFacts } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import { transferChecked } from "#api/chain/transfer.ts";
 import { mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => local.stop());
 
-async function landed(payment: { bytes: Uint8Array }): Promise<Landed> {
+async function landed(payment: { bytes: Uint8Array }): Promise<TransactionFacts> {
   const { signature } = local.land(payment);
   const found = await chain.landed(signature);
   if (!found.ok || found.value === null) throw new Error(`not landed: ${JSON.stringify(found)}`);
@@ -59,7 +59,7 @@ describe("a transfer", () => {
       ],
       signers: [donor.address],
       memos: ["intent 1"],
-    } as unknown as Landed);
+    } as unknown as TransactionFacts);
     expect(local.usdcOf(wallet)).toBe(2_500_001n);
   });
 

@@ -4,7 +4,7 @@ import { donate, type DonateCall, donationStatus } from "#content/giving/donate.
 import { sweepDonations } from "#content/giving/sweep.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
-import type { Built } from "#scripts/chain/instructions.ts";
+import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { randomOf } from "#scripts/seed/random.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 
@@ -76,8 +76,8 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
 /** Donors who come one after the other for a day, each in one of the ways there are. */
 function donors(at: DonatingService, context: GivingWorld) {
   const random = randomOf(11, 0);
-  const waiting: { call: DonateCall; payment: Built; watched: string | null }[] = [];
-  const paidOut: Built[] = [];
+  const waiting: { call: DonateCall; payment: BuiltTransaction; watched: string | null }[] = [];
+  const paidOut: BuiltTransaction[] = [];
   const come = async () => {
     const amount = micro(BigInt(random.between(100_000, 400_000)));
     const asking: DonateCall = { slug: "well", amount, payer: null, network: "n", proof: null };

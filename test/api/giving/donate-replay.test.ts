@@ -6,7 +6,7 @@ import { micro } from "#content/contract/base/money.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/base/result.ts";
 import type { Paying } from "#test/support/paying.ts";
-import type { Built } from "#scripts/chain/instructions.ts";
+import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Donor } from "#test/support/donor.ts";
@@ -57,7 +57,7 @@ const pay = (
     ...how,
   });
 
-async function send({ bytes }: Built, path: string) {
+async function send({ bytes }: BuiltTransaction, path: string) {
   const response = await at.send(path, paymentHeader(bytes, 2, at.service.context.chain.caip2));
   expect(await contract.problemsOf("GET", path, response.clone())).toEqual([]);
   const body = (await response.json()) as Settlement & { code?: string };
@@ -140,7 +140,11 @@ function processWith(change: (real: OpenChain) => Partial<OpenChain>): GivingWor
   return { ...context, pause: (ms) => Bun.sleep(ms / 20) };
 }
 
-async function handIn(context: GivingWorld, slug: string, { bytes }: Built): Promise<string> {
+async function handIn(
+  context: GivingWorld,
+  slug: string,
+  { bytes }: BuiltTransaction,
+): Promise<string> {
   const transaction = Buffer.from(bytes).toString("base64");
   const payment = { scheme: "exact", network: context.chain.caip2, transaction };
   const outcome = await donate(context, {

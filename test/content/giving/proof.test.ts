@@ -3,7 +3,7 @@ import { writeMemo } from "#content/giving/memo.ts";
 import { type Due, judgeProof, proofChecks } from "#content/giving/payment-checks.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { fail, ok } from "#content/contract/base/result.ts";
-import type { Credit, Landed } from "#content/contract/transfer.ts";
+import type { Credit, TransactionFacts } from "#content/contract/transfer.ts";
 
 const seal = { key: new Uint8Array(32).fill(1), network: "solana:local" };
 const now = Date.UTC(2026, 5, 1, 12);
@@ -36,7 +36,7 @@ const aCredit = (parts: Partial<Credit> = {}): Credit => {
   };
 };
 
-const aTransfer = (parts: Partial<Landed> = {}): Landed => ({
+const aTransfer = (parts: Partial<TransactionFacts> = {}): TransactionFacts => ({
   tx_signature: "sig",
   slot: 7,
   block_time: now / 1_000 - 60,
@@ -62,7 +62,7 @@ const memoFor = (
     seal,
   );
 
-const refusal = (landed: Landed, against: Due = due) => {
+const refusal = (landed: TransactionFacts, against: Due = due) => {
   const judged = judgeProof(landed, against);
   return judged.ok ? null : judged.failure.kind;
 };
@@ -82,7 +82,7 @@ test("the amount of a gift is what arrived, with our memo less or more than aske
 });
 
 describe("every check refuses what it names", () => {
-  const cases: Record<keyof typeof proofChecks, [Landed, Due?][]> = {
+  const cases: Record<keyof typeof proofChecks, [TransactionFacts, Due?][]> = {
     not_confirmed: [
       [aTransfer({ commitment: "processed" })],
       [aTransfer(), { ...due, commitment: "finalized" }],

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import {
   companyNumber,
   inOrderOfStaying,
-  type Registered,
+  type Registrations,
   sameOrganisations,
   siteHost,
 } from "#content/register/same-organisation.ts";
 
-const anOrganisation = (parts: Partial<Registered> = {}): Registered => ({
+const anOrganisation = (parts: Partial<Registrations> = {}): Registrations => ({
   org_ids: ["GB-CHC-1089464"],
   quotes: [],
   name: "Cancer Research UK",
@@ -18,9 +18,9 @@ const anOrganisation = (parts: Partial<Registered> = {}): Registered => ({
   website: "https://www.cancerresearchuk.org",
   ...parts,
 });
-const scottish = (parts: Partial<Registered> = {}) =>
+const scottish = (parts: Partial<Registrations> = {}) =>
   anOrganisation({ org_ids: ["GB-SC-SC041666"], ...parts });
-const sourceOf = (one: Registered, ...others: Registered[]) =>
+const sourceOf = (one: Registrations, ...others: Registrations[]) =>
   sameOrganisations(one, others)[0]?.source ?? null;
 
 const pairKey = (one: string, other: string) =>
@@ -36,7 +36,7 @@ describe("pairs of real registers, labelled by hand", () => {
       const [label, ...cells] = line.split("\t");
       return { same: label === "1", sides: [cells.slice(0, 5), cells.slice(5)] as [Side, Side] };
     });
-  const known = new Map<string, Registered>();
+  const known = new Map<string, Registrations>();
   for (const { sides } of pairs) {
     for (const [org_id, name, country_code, city, host] of sides) {
       const website = host === "" ? null : `https://${host}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
-import type { Compared } from "#content/find/compare.ts";
+import type { ComparedProfiles } from "#content/find/compare.ts";
 import { openTexts } from "#content/language/texts.ts";
 import es from "#content/editorial/texts/es.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -20,7 +20,7 @@ const stored = (parts: Partial<NonprofitRecord>, base = aNonprofit): NonprofitRe
   ...{ id: 1, created_at: 0, updated_at: 0 },
 });
 const thin = stored({ slug: "thin", name: "<b>Thin</b> & Co" });
-const drawn = async (found: Partial<Compared>, drawing: object = {}) => {
+const drawn = async (found: Partial<ComparedProfiles>, drawing: object = {}) => {
   const records = found.records ?? [];
   const asked = found.asked ?? records.map(({ slug }) => slug);
   const from = { ...site, ...drawing };
