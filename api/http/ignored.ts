@@ -13,7 +13,9 @@ import { parametersOf, pathOf } from "./route.ts";
 const namesMax = 20;
 const nameLengthMax = 100;
 
-const addressAt = new Map(Object.values<Address>(addresses).map((one) => [one.path, one]));
+const addressAt = new Map(
+  Object.values<Address>(addresses).map((address) => [address.path, address]),
+);
 
 /** What an operation knows of a request; `strict`: it asks for money or writes, so that nothing may be misunderstood. */
 const knownBy = (operation: Operation) => {
@@ -31,7 +33,10 @@ const knownBy = (operation: Operation) => {
 };
 
 const known = new Map(
-  operations.map((one) => [`${one.method.toUpperCase()} ${pathOf(one)}`, knownBy(one)]),
+  operations.map((operation) => [
+    `${operation.method.toUpperCase()} ${pathOf(operation)}`,
+    knownBy(operation),
+  ]),
 );
 
 const ignoredOf = new WeakMap<Request, IgnoredInput[]>();

@@ -65,7 +65,7 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const takeAll = (hits: readonly Hits[]): Allowance[] => {
     const atMs = now();
     sweep(atMs, hits.length);
-    return hits.map((one) => take(one, atMs));
+    return hits.map((hit) => take(hit, atMs));
   };
   const takingAll = db.transaction(takeAll);
   return {

@@ -33,7 +33,7 @@ export function resultOf(
   const value =
     isFull || whole.includes(tool.name) ? compact(answer, never) : shortened(tool, answer);
   // No tool is named that is not at this door.
-  const hidden = mcpTools.filter((one) => !knownAt(door).includes(one));
+  const hidden = mcpTools.filter((mcpTool) => !knownAt(door).includes(mcpTool));
   const steps = tool.next
     .split("; ")
     .filter((step) => !hidden.some(({ name }) => step.includes(name)));

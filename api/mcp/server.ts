@@ -101,7 +101,10 @@ const badInput = (errors: Wrong[]) => ({
 });
 
 /** What stands at addresses of resources: the answer of a tool, where the address ends in "/" to one argument. */
-const resources = words.resources.map((one) => ({ ...one, isFolder: one.uri.endsWith("/") }));
+const resources = words.resources.map((resource) => ({
+  ...resource,
+  isFolder: resource.uri.endsWith("/"),
+}));
 const mimeType = "application/json";
 const resourceList = resources
   .filter(({ isFolder }) => !isFolder)
@@ -111,7 +114,9 @@ const resourceTemplates = resources
   .map(({ uri, name, title }) => ({ uriTemplate: `${uri}{${name}}`, name, title, mimeType }));
 
 async function readResource(world: McpWorld, uri: string) {
-  const found = resources.find((one) => (one.isFolder ? uri.startsWith(one.uri) : uri === one.uri));
+  const found = resources.find((resource) =>
+    resource.isFolder ? uri.startsWith(resource.uri) : uri === resource.uri,
+  );
   const tool = mcpTools.find(({ name }) => name === found?.tool);
   if (found === undefined || tool === undefined) throw new ResourceNotFoundError(uri, notThere);
   const given = found.isFolder ? { [found.name]: decoded(uri.slice(found.uri.length)) } : {};

@@ -62,7 +62,9 @@ export function compareRoutes(context: Pick<Context, "store" | "search" | "confi
   return serve(
     route(operations.compareNonprofits, async ({ query }) => {
       const { records, not_found } = await compare(context, slugsIn(query.orgs));
-      const nonprofits = records.map((one) => toDetail(one, config.baseUrl, config.givingLinks));
+      const nonprofits = records.map((record) =>
+        toDetail(record, config.baseUrl, config.givingLinks),
+      );
       const shown = { nonprofits: withFields(nonprofits, query.fields), not_found };
       return encodedJson(shown, freshCacheControl);
     }),

@@ -31,10 +31,10 @@ export const withMatch = (
   { offset }: Pick<SearchQuery, "offset">,
   { matching, distances }: Pick<SearchPage, "matching" | "distances">,
 ): FoundNonprofit[] =>
-  nonprofits.map((one, at) => ({
-    ...one,
+  nonprofits.map((nonprofit, at) => ({
+    ...nonprofit,
     match: offset + at < matching ? "all" : "some",
-    ...(distances && { distance_km: distances[one.id] }),
+    ...(distances && { distance_km: distances[nonprofit.id] }),
   }));
 
 function answerHead(

@@ -26,7 +26,9 @@ export function deductibilityOf(
   if (scheme !== usScheme) return null;
   if (revoked !== null) return { value: "not deductible", by: revoked };
   for (const [register, codes] of deductibilityCodes) {
-    const by = records.find((one) => one.register === register && one.state === "registered");
+    const by = records.find(
+      (record) => record.register === register && record.state === "registered",
+    );
     if (by === undefined) continue;
     const value = codes.get(String(by.facts["deductibility"])) ?? codes.get("");
     if (value !== undefined) return { value, by };
@@ -117,7 +119,7 @@ function answerOf(
 }
 
 const recordIn = (state: RegisterRecord["state"], records: readonly RegisterRecord[]) =>
-  records.find((one) => one.state === state) ?? null;
+  records.find((record) => record.state === state) ?? null;
 
 function deductibleAnswer(known: RegisterFacts): Answer | null {
   const { isUs, records, revocation, again } = known;

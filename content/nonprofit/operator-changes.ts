@@ -168,7 +168,7 @@ function filledFrom(
   }
   after.registrations = named(
     into.registrations,
-    gone.registrations.map((one) => ({ linked_by: source, ...one })),
+    gone.registrations.map((registration) => ({ linked_by: source, ...registration })),
     ({ country_code, type, registration_number }) =>
       `${country_code} ${type} ${registration_number}`,
   );
@@ -191,10 +191,12 @@ export function unmerged(
   into: NonprofitRecord,
   { register, register_scope, provenance: origin, values, ...given }: GivenByMerge,
 ): { gone: NonprofitRecord; into: NonprofitRecord; fields: string[] } {
-  const registrations = given.registrations.filter((one) => into.registrations.some(isSame(one)));
+  const registrations = given.registrations.filter((registration) =>
+    into.registrations.some(isSame(registration)),
+  );
   const { status: _, ...others } = gone.provenance;
   const isGivenRecord = ({ org_id }: RegisterRecord) =>
-    registrations.some((one) => one.org_id === org_id);
+    registrations.some((registration) => registration.org_id === org_id);
   const back: NonprofitRecord = {
     ...gone,
     registrations,
@@ -207,8 +209,10 @@ export function unmerged(
   if (!isOver(back)) back.status = gone.verified === 1 ? "claimed" : "listed";
   const after: NonprofitRecord = {
     ...into,
-    registrations: into.registrations.filter((one) => !registrations.some(isSame(one))),
-    register_records: into.register_records.filter((one) => !isGivenRecord(one)),
+    registrations: into.registrations.filter(
+      (registration) => !registrations.some(isSame(registration)),
+    ),
+    register_records: into.register_records.filter((record) => !isGivenRecord(record)),
     provenance: { ...into.provenance },
   };
   for (const [field, { before, after: got }] of Object.entries(values)) {
@@ -225,7 +229,7 @@ export function unmerged(
 
 /** Whether its register no longer has any of its registrations; another one's word counts where that one said nothing. */
 function isOver({ register, register_records }: NonprofitRecord): boolean {
-  const own = register_records.filter((one) => one.register === register);
+  const own = register_records.filter((record) => record.register === register);
   const said = own.length > 0 ? own : register_records.filter(({ state }) => state !== "filed");
   const inForce = said.some(({ state }) => state === "registered" || state === "reinstated");
   return register !== null && said.length > 0 && !inForce;

@@ -28,8 +28,10 @@ export function filedOn(record: NonprofitRecord, field: string): Filing | null {
   const register = registerById(source);
   if (register?.filings !== true) return null;
   const period_end = isoTime(applied_at).slice(0, 10);
-  const periods = record.register_records.find((one) => one.register === source)?.finances ?? [];
-  const form = periods.find((one) => one.period_end === period_end)?.form ?? register.name;
+  const periods =
+    record.register_records.find((register_record) => register_record.register === source)
+      ?.finances ?? [];
+  const form = periods.find((period) => period.period_end === period_end)?.form ?? register.name;
   return { source, form, period_end };
 }
 

@@ -103,7 +103,7 @@ export function shownSource(
   const host = siteHost(url.href);
   const isOwn = siteHost(website) === host;
   if (!isOwn && !isHarmlessLink(host)) return null;
-  const isNamedTwice = sources.filter((one) => siteHost(one) === host).length > 1;
+  const isNamedTwice = sources.filter((source) => siteHost(source) === host).length > 1;
   const isKnown = !isSharedHost(host) && (isNamedTwice || isOwn);
   const page = `${url.pathname}${url.search}${url.hash}`;
   return isKnown && isHarmlessLink(withLetters(page)) ? source_url : `${url.origin}/`;

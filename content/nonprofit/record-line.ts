@@ -60,7 +60,7 @@ function withLinked(before: NonprofitRecord, line: RecordLine): NonprofitRecord[
   const keyOf = (one: StoredRegistration) => one.org_id ?? one.registration_number;
   const theirs = new Set(line.registrations.map(keyOf));
   const linked = before.registrations.filter(
-    (one) => one.linked_by !== undefined && !theirs.has(keyOf(one)),
+    (registration) => registration.linked_by !== undefined && !theirs.has(keyOf(registration)),
   );
   return [...line.registrations, ...linked];
 }

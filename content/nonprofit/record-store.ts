@@ -206,7 +206,12 @@ export const children = [
     registrations,
     "position",
     (record) =>
-      inOrder(record.registrations.map((one) => ({ ...one, linked_by: one.linked_by ?? null }))),
+      inOrder(
+        record.registrations.map((registration) => ({
+          ...registration,
+          linked_by: registration.linked_by ?? null,
+        })),
+      ),
     (record, { country_code, type, registration_number, org_id, linked_by }) => {
       const linked = linked_by === null ? {} : { linked_by };
       record.registrations.push({ country_code, type, registration_number, org_id, ...linked });

@@ -65,7 +65,9 @@ export const isReplacedBy = (register: string, whole: string): boolean =>
 export const countingRecords = (records: readonly RegisterRecord[]): RegisterRecord[] =>
   records.filter(
     ({ org_id, register }) =>
-      !records.some((one) => one.org_id === org_id && isReplacedBy(register, one.register)),
+      !records.some(
+        (record) => record.org_id === org_id && isReplacedBy(register, record.register),
+      ),
   );
 
 /** Whether this is the name of a form that organisations file, and no register that lists them. */
@@ -73,8 +75,8 @@ export const isFiling = (source: string): boolean => known.get(source)?.filings 
 
 /** Who keeps the register in which an organisation stands, where a register of ours holds those of several; else its name. */
 export function registerName({ id, name, fields = [] }: Register, orgId: string): string {
-  const { words = {} } = fields.find((one) => one.name === "regulator") ?? {};
-  const scheme = Object.keys(words).find((one) => orgId.startsWith(`${one}-`)) ?? id;
+  const { words = {} } = fields.find((field) => field.name === "regulator") ?? {};
+  const scheme = Object.keys(words).find((word) => orgId.startsWith(`${word}-`)) ?? id;
   return words[scheme] ?? name;
 }
 
@@ -95,7 +97,7 @@ export function factNamed(
   name: string,
   { register, facts }: Pick<RegisterRecord, "register" | "facts">,
 ): RegisterFact | null {
-  const rule = known.get(register)?.fields?.find((one) => one.name === name);
+  const rule = known.get(register)?.fields?.find((field) => field.name === name);
   return rule === undefined ? null : factOf(rule, facts);
 }
 
@@ -179,10 +181,10 @@ export const listedAfter = (
   dateOf = ({ as_of }: RegisterRecord): string => as_of,
 ): RegisterRecord | null =>
   records.find(
-    (one) =>
-      one.org_id === revocation.org_id &&
-      one.state === "registered" &&
-      dateOf(one) > revokedAt(revocation),
+    (record) =>
+      record.org_id === revocation.org_id &&
+      record.state === "registered" &&
+      dateOf(record) > revokedAt(revocation),
   ) ?? null;
 
 const gravestFirst = ["revoked", "reinstated", "registered", "removed", "gone"] as const;
@@ -191,8 +193,8 @@ const gravestFirst = ["revoked", "reinstated", "registered", "removed", "gone"] 
 export function standingIn(records: readonly RegisterRecord[]): RegisterState | null {
   const states = countingRecords(records)
     .filter(({ state, register }) => state !== "gone" || !registersOfRevoked.includes(register))
-    .map((one) =>
-      one.state === "revoked" && listedAfter(one, records) ? "reinstated" : one.state,
+    .map((record) =>
+      record.state === "revoked" && listedAfter(record, records) ? "reinstated" : record.state,
     );
   return gravestFirst.find((state) => states.includes(state)) ?? null;
 }
@@ -200,7 +202,8 @@ export function standingIn(records: readonly RegisterRecord[]): RegisterState | 
 /** What a register files an organisation under, in words without their code: "Theater"; null where none does. */
 export function categoryIn(records: readonly RegisterRecord[]): string | null {
   const [fact] = records.flatMap(
-    (one) => outranking(one) ?? factNamed("category", one) ?? factNamed("class", one) ?? [],
+    (record) =>
+      outranking(record) ?? factNamed("category", record) ?? factNamed("class", record) ?? [],
   );
   return fact === undefined ? null : String(fact.value).replace(/ \([^()]*\)$/, "");
 }

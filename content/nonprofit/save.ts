@@ -155,8 +155,8 @@ async function adoptRegisterRecords(
 /** The nonprofit with what forms said before it had a profile in its empty fields. */
 function filledIn(record: NonprofitRecord): NonprofitRecord {
   const after = { ...record, provenance: { ...record.provenance } };
-  after.register_records = record.register_records.map((one) => {
-    const { [waitingKey]: json = "{}", ...facts } = one.facts;
+  after.register_records = record.register_records.map((register_record) => {
+    const { [waitingKey]: json = "{}", ...facts } = register_record.facts;
     const waiting: Waiting = JSON.parse(String(json));
     for (const [field, { value, from }] of Object.entries(waiting)) {
       const held = after[field as NonprofitField];
@@ -164,7 +164,7 @@ function filledIn(record: NonprofitRecord): NonprofitRecord {
       Object.assign(after, { [field]: value });
       after.provenance[field] = from;
     }
-    return { ...one, facts };
+    return { ...register_record, facts };
   });
   return after;
 }

@@ -39,7 +39,7 @@ export function waysToGive(
   }
   const orgIds = registrations.flatMap(({ org_id }) => org_id ?? []);
   for (const { scheme, url, ...link } of givingLinks) {
-    const number = orgIds.find((one) => one.startsWith(`${scheme}-`))?.slice(scheme.length + 1);
+    const number = orgIds.find((orgId) => orgId.startsWith(`${scheme}-`))?.slice(scheme.length + 1);
     if (number === undefined) continue;
     ways.push({
       kind: "service",

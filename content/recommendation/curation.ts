@@ -129,7 +129,7 @@ export function openCuratedIndex() {
     matching: (matches: readonly FtsMatch[], which: "all" | "any"): ReadonlySet<number> => {
       const [first, ...others] = each(matches);
       return others.reduce(
-        (ids, found) => (which === "all" ? ids.intersection(found) : ids.union(found)),
+        (ids, other) => (which === "all" ? ids.intersection(other) : ids.union(other)),
         new Set(first?.keys()),
       );
     },

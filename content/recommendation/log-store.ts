@@ -261,7 +261,7 @@ function gatherFollowUps(store: Store) {
       const { clients, atMs } = followUp;
       const key = `${clients[0]} ${followUp.action} ${followUp.slug} ${followUp.intent_id ?? ""}`;
       if (noted.has(key)) return false;
-      const isKnown = clients.some((one) => within(calledAt.peek(one) ?? -Infinity, atMs));
+      const isKnown = clients.some((client) => within(calledAt.peek(client) ?? -Infinity, atMs));
       const isWanted = isKnown || (elsewhere && unsure < unsureMax);
       if (!isWanted || waiting.length >= waitingFollowUpsMax) return false;
       if (!isKnown) unsure += 1;

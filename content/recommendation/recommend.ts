@@ -254,7 +254,7 @@ function strengthsOf(
   cause: string | null,
   words: readonly FtsMatch[],
 ): ReadonlyMap<number, number> {
-  const id = causeIds.find((one) => one === wantedBy("cause", cause ?? ""));
+  const id = causeIds.find((causeId) => causeId === wantedBy("cause", cause ?? ""));
   const named = id === undefined ? [] : searchWords(causeName(id));
   const matches = [...words, ...named.map((word) => wordMatch({ ...word, prefix: false }, []))];
   return matches.length === 0 ? new Map() : index.strengths(matches);

@@ -48,20 +48,20 @@ export function ranked<One extends Candidate>(
   const similarity = similarTo(wanted.name);
   const own = tellingText(wanted.name);
   const scored = candidates
-    .map((found): Match<One> => {
-      const name_similarity = similarity(found.name);
-      const same_name = isSameName(own, tellingText(found.name)) ? 1 : 0;
-      const same_words = same_name === 1 || !areDistinctNames(wanted.name, found.name) ? 1 : 0;
+    .map((candidate): Match<One> => {
+      const name_similarity = similarity(candidate.name);
+      const same_name = isSameName(own, tellingText(candidate.name)) ? 1 : 0;
+      const same_words = same_name === 1 || !areDistinctNames(wanted.name, candidate.name) ? 1 : 0;
       const features: Features = { name_similarity, same_name, same_words };
       let score = shares.similar * name_similarity + shares.same * same_name;
       if (same_words === 0) score *= keptOfDistinct;
       for (const place of places) {
-        const agrees = isIn(place, wanted.places[place], found);
+        const agrees = isIn(place, wanted.places[place], candidate);
         if (agrees === null) continue;
         features[`same_${place}`] = agrees ? 1 : 0;
         if (!agrees) score *= kept[place];
       }
-      return { found, score: Math.round(score * 10) / 10, features, match: false };
+      return { found: candidate, score: Math.round(score * 10) / 10, features, match: false };
     })
     .toSorted((a, b) => b.score - a.score);
   const [first, second] = scored;
@@ -181,7 +181,9 @@ const slugLike = /^[a-z0-9]+(?:-[a-z0-9]+)+$/;
 function lookup(conditions: readonly Condition[], limit: number): Lookup {
   const textsFor = (of: string) =>
     conditions
-      .flatMap((one) => (one.of === of ? one.values.map((text) => text.trim()) : []))
+      .flatMap((condition) =>
+        condition.of === of ? condition.values.map((text) => text.trim()) : [],
+      )
       .filter(Boolean);
   const [name = ""] = textsFor("name");
   const country = countryCode(textsFor("country")[0] ?? "") ?? "";
@@ -194,7 +196,9 @@ function lookup(conditions: readonly Condition[], limit: number): Lookup {
     }),
     sites: name === "" ? textsFor("website") : [],
     places: Object.fromEntries(places.map((place) => [place, textsFor(place)])),
-    required: places.filter((place) => conditions.some((one) => one.of === place && one.required)),
+    required: places.filter((place) =>
+      conditions.some((condition) => condition.of === place && condition.required),
+    ),
     limit,
   };
 }

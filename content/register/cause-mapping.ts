@@ -53,8 +53,8 @@ export function causeMapping(tables: MappingTables) {
       const church = foundation === "10" ? chosenBy([ofChurch], "IRS foundation code 10") : [];
       const coded = [...church, ...ntee(code, `NTEE ${code}`)];
       if (coded.length > 0) return complete(coded, "code", name);
-      const olds = activityCodes(old, activity).flatMap((one) =>
-        ntee(activity.get(one) ?? "", `IRS activity code ${one}`),
+      const olds = activityCodes(old, activity).flatMap((activityCode) =>
+        ntee(activity.get(activityCode) ?? "", `IRS activity code ${activityCode}`),
       );
       return complete(olds.map(notSure), "activity", name);
     },
@@ -106,15 +106,15 @@ function mapped(chosen: readonly SourcedCause[], by: MappedBy): CauseChoice {
   const rules = [...byCode].map(([code, causes]) =>
     ruleWords(
       code,
-      causes.map((one) => ({ name: causeName(one.cause_id), confidence: one.confidence })),
+      causes.map((cause) => ({ name: causeName(cause.cause_id), confidence: cause.confidence })),
     ),
   );
   return { causes: [...first.keys()], by, rule: rules.join("; ") };
 }
 
 const primaryFirst = <Code extends CauseCode>(codes: readonly Code[]): Code[] => [
-  ...found.filter((one) => one.role === "primary"),
-  ...found.filter((one) => one.role !== "primary"),
+  ...codes.filter(({ role }) => role === "primary"),
+  ...codes.filter(({ role }) => role !== "primary"),
 ];
 
 /**

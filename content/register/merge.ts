@@ -143,7 +143,9 @@ function withRecord(
   if (record === null) return before;
   const { register_records } = before;
   const { register } = terms;
-  const known = register_records.find((one) => one.org_id === org_id && one.register === register);
+  const known = register_records.find(
+    (register_record) => register_record.org_id === org_id && register_record.register === register,
+  );
   const after = recordAfter(known, recordOf(record, terms));
   const records = after === known ? register_records : withRegisterRecord(register_records, after);
   const dated = confirmedAgain(records, after, terms);
@@ -159,7 +161,9 @@ function confirmedAgain(
   read: RegisterRecord,
   { as_of, scopes = new Map() }: RegisterTerms,
 ): RegisterRecord[] {
-  const revocation = records.find((one) => one.org_id === read.org_id && one.state === "revoked");
+  const revocation = records.find(
+    (record) => record.org_id === read.org_id && record.state === "revoked",
+  );
   if (revocation === undefined || listedAfter(revocation, records) !== null) return records;
   const dateOf = (one: RegisterRecord) => (one === read ? as_of : confirmedAt(one, scopes));
   const again = listedAfter(revocation, records, dateOf);
@@ -320,7 +324,9 @@ function renewed(
 ): Partial<NonprofitFields> {
   const [own] = fields.registrations ?? [];
   if (own === undefined || registrations.length < 2) return fields;
-  const withOwn = registrations.map((one) => (one.org_id === orgId ? { ...one, ...own } : one));
+  const withOwn = registrations.map((registration) =>
+    registration.org_id === orgId ? { ...registration, ...own } : registration,
+  );
   return { ...fields, registrations: withOwn };
 }
 

@@ -54,7 +54,7 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
   const came = await sumsIn(store, nonprofits, (ids) => arrivals(store, ids));
   const from = await sumsIn(store, nonprofits, (ids) => origins(store, ids));
   const decided = await sumsIn(store, submissions, (ids) => decisions(store, ids));
-  const given = new Map((await gifts(store, months[0] ?? "")).map((one) => [one.month, one]));
+  const given = new Map((await gifts(store, months[0] ?? "")).map((gift) => [gift.month, gift]));
   const all = held.get("all") ?? 0;
   held.delete("all");
   const values = [...from.values()].reduce((sum, one) => sum + one, 0);

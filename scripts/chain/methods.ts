@@ -131,7 +131,9 @@ export const methods: Readonly<Record<Exclude<keyof typeof clientsOf, Subscribin
   getSignatureStatuses: method(
     z.tuple([z.array(Signature).max(statusesMax), z.unknown().optional()]),
     (ledger, [signatures]) => {
-      const statuses = signatures.map((one) => statusOf(ledger, ledger.seen(one, "processed")));
+      const statuses = signatures.map((signature) =>
+        statusOf(ledger, ledger.seen(signature, "processed")),
+      );
       return inContext(ledger.slots.now(), statuses);
     },
   ),
@@ -291,7 +293,7 @@ function showTransaction(landing: Landing, slots: Slots) {
       postTokenBalances: after.tokens,
     },
     transaction: {
-      signatures: transaction.signatures.map((one) => bs58.encode(one)),
+      signatures: transaction.signatures.map((signature) => bs58.encode(signature)),
       message: {
         accountKeys: keys.all.map((pubkey, index) => ({
           pubkey,
@@ -299,11 +301,11 @@ function showTransaction(landing: Landing, slots: Slots) {
           writable: message.isAccountWritable(index),
         })),
         recentBlockhash: message.recentBlockhash,
-        instructions: message.compiledInstructions.map((one) =>
+        instructions: message.compiledInstructions.map((instruction) =>
           showInstruction(landing, {
-            program: one.programIdIndex,
-            accounts: one.accountKeyIndexes,
-            data: bs58.encode(one.data),
+            program: instruction.programIdIndex,
+            accounts: instruction.accountKeyIndexes,
+            data: bs58.encode(instruction.data),
           }),
         ),
       },

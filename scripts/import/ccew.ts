@@ -58,7 +58,7 @@ async function* joined(
   const keyOf = (row: Row, columns: readonly string[]) =>
     columns.map((column) => Number(cell(row, column))).join("/");
   try {
-    for (const side of sideNames.filter((one) => found.has(one))) {
+    for (const side of sideNames.filter((sideName) => found.has(sideName))) {
       const { key, columns } = sides[side];
       const [file, all] = [found.get(side) ?? "", [...key, ...columns]];
       const dates = all.filter((column) => column.includes("date"));
@@ -157,7 +157,7 @@ function wentTo(row: Row) {
     return { merged_into, merged_into_name: readableName(cell(merger, "transferee_name")) };
   }
   const events = rowsIn(row, "charity_event_history");
-  const out = events.filter((one) => cell(one, "event_type") === "Asset transfer out");
+  const out = events.filter((event) => cell(event, "event_type") === "Asset transfer out");
   const [to = "", ...others] = new Set(
     out.map((one) => cell(one, "assoc_registered_charity_number")),
   );
@@ -165,6 +165,6 @@ function wentTo(row: Row) {
   const isOwn = ["", cell(row, "registered_charity_number")].includes(to);
   if (!isOver || isOwn || others.length > 0) return {};
   const name = readableName(cell(out[0] ?? {}, "assoc_charity_name"));
-  const isMerger = events.some((one) => merging.test(cell(one, "reason")));
+  const isMerger = events.some((event) => merging.test(cell(event, "reason")));
   return isMerger ? { merged_into: `GB-CHC-${to}`, merged_into_name: name } : { assets_to: name };
 }

@@ -77,7 +77,7 @@ export async function planFetch(request: FetchRequest): Promise<FetchReport> {
   const total = { bytes: 0, minutes: 0, disk_bytes: 0 };
   for (const [before, register] of names.entries()) {
     const { files, problems } = await filesOf(register, request);
-    const bytes = files.reduce((sum, one) => sum + (one.is_new ? (one.bytes ?? 0) : 0), 0);
+    const bytes = files.reduce((sum, file) => sum + (file.is_new ? (file.bytes ?? 0) : 0), 0);
     const { seconds_per_mb, disk_times } = estimates[register] ?? fetching.estimates.other;
     const minutes = Math.ceil(((bytes / 1e6) * seconds_per_mb) / 60);
     total.bytes += bytes;

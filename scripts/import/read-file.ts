@@ -310,7 +310,7 @@ function columnsOf(
   alternatives: readonly (readonly string[])[],
 ): (string | false)[] {
   const names = header.map((column) => column.trim());
-  const fitting = alternatives.find((columns) => columns.every((one) => names.includes(one)));
+  const fitting = alternatives.find((columns) => columns.every((column) => names.includes(column)));
   if (fitting !== undefined) {
     return names.map(
       (name, at) => fitting.includes(name) && names.lastIndexOf(name) === at && name,

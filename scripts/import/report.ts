@@ -20,8 +20,8 @@ const daysOf = ({ as_of }: ImportReport): string => {
 export function coveredInWords(report: ImportReport): string {
   const { covers } = report;
   if (covers.length === 0) return "";
-  const listed = covers.reduce((sum, one) => sum + one.listed, 0);
-  const total = covers.reduce((sum, one) => sum + one.to_withdraw, 0);
+  const listed = covers.reduce((sum, cover) => sum + cover.listed, 0);
+  const total = covers.reduce((sum, cover) => sum + cover.to_withdraw, 0);
   const names = covers.slice(0, partsShownMax).map(({ part }) => part);
   const more = covers.length - names.length;
   const losing = covers.filter(({ to_withdraw }) => to_withdraw > 0).slice(0, partsShownMax);

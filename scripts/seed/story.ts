@@ -47,9 +47,9 @@ export async function tellStory(
   calendar: Calendar,
 ): Promise<void> {
   const counts = countsOfDays(calendar);
-  const happenings = characters.flatMap((one) => {
-    const random = randomOf(calendar.seedNumber, 1_000_000_000 + one.outline.index);
-    const scene = { ...one, random, calendar, counts };
+  const happenings = characters.flatMap((character) => {
+    const random = randomOf(calendar.seedNumber, 1_000_000_000 + character.outline.index);
+    const scene = { ...character, random, calendar, counts };
     return [...enrichments(scene), ...missions(scene), ...gifts(scene), ...corrections(scene)];
   });
   const claimed = characters.filter(({ record }) => record.verified === 0);

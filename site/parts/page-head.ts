@@ -64,7 +64,7 @@ export const dataJsonLd = (
     ...page,
     isAccessibleForFree: true,
     license: [
-      ...new Set(resources.flatMap(({ licenses = [] }) => licenses.map((one) => one.path))),
+      ...new Set(resources.flatMap(({ licenses = [] }) => licenses.map((license) => license.path))),
     ],
     distribution: resources.map(({ path, mediatype, bytes, hash }) => ({
       "@type": "DataDownload",

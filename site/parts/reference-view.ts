@@ -43,7 +43,7 @@ export function referenceView(document: object) {
   return [...rooms].map(([name, operations]) => ({
     name,
     operations: operations.map(({ path, method, operation }) => {
-      const own = operation.parameters.filter((one) => "name" in one);
+      const own = operation.parameters.filter((parameter) => "name" in parameter);
       return {
         id: `${method}-${path.replaceAll(/\W+/g, "-").replace(/^-|-$/g, "")}`,
         method: method.toUpperCase(),
@@ -63,7 +63,7 @@ function exampleOf(
   method: string,
   { parameters, requestBody }: z.infer<typeof Operation>,
 ): string {
-  const given = parameters.filter((one) => "name" in one);
+  const given = parameters.filter((parameter) => "name" in parameter);
   const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
     String(given.find((one) => one.name === name)?.example ?? whole),
   );

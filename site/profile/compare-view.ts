@@ -28,7 +28,7 @@ export function compareView({ asked, records, not_found }: ComparedProfiles, bui
     orgs: records.map(({ slug }) => slug).join(", "),
     names: records.map(({ slug, name }) => ({ name, href: `/nonprofits/${slug}` })),
     rows: (cells[0] ?? [])
-      .map(({ label }, row) => ({ label, cells: cells.map((one) => one[row]?.html ?? "") }))
+      .map(({ label }, row) => ({ label, cells: cells.map((cell) => cell[row]?.html ?? "") }))
       .filter((row) => row.cells.some((html) => html !== "")),
     notes: [
       ...(asked.length > comparedMax ? [t.html("compare.left_out", { max: comparedMax })] : []),

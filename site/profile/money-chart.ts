@@ -12,7 +12,7 @@ const [top, height] = [48, 180];
 export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): string {
   const { currency = "" } = periods[0] ?? {};
   const shown = periods.filter(
-    (one) => one.currency === currency && (one.revenue ?? one.expenses) !== null,
+    (period) => period.currency === currency && (period.revenue ?? period.expenses) !== null,
   );
   const yearOf = ({ period_end }: FinancialPeriod) => Number(period_end.slice(0, 4));
   const byYear = Map.groupBy(shown, yearOf);

@@ -179,7 +179,7 @@ export function sizeOf(
       : `${fieldName("annual_budget_usd", t)} ${t.exactly(budget, "USD")}`;
   }
   const { period, ...amount } = income;
-  const spending = facts.find((one) => one.name === "spending" && one.period === period);
+  const spending = facts.find((fact) => fact.name === "spending" && fact.period === period);
   // What a register adds to explain its label stands with its own facts.
   const label = t.word(income.label).split(" (")[0];
   if (spending === undefined) return `${label} ${t.fact(income)}`;

@@ -13,7 +13,7 @@ const columns = ["revenue", "expenses", "assets", "net_assets"] as const;
  */
 export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: Texts = english) {
   const { finances, register_facts } = detail;
-  const newest = finances.find((one) => columns.some((column) => one[column] !== null));
+  const newest = finances.find((finance) => columns.some((column) => finance[column] !== null));
   const isPostcard = record.register_records.some(
     ({ register, facts: { form, period_end = "" } }) =>
       register === "irs-990n" &&
@@ -21,7 +21,7 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
       String(period_end).slice(0, 7) >= (newest?.period_end ?? "").slice(0, 7),
   );
   if (newest === undefined && !isPostcard) return null;
-  const shown = columns.filter((column) => finances.some((one) => one[column] !== null));
+  const shown = columns.filter((column) => finances.some((finance) => finance[column] !== null));
   const said = [newest && figuresOf(newest, t), peopleOf(record, t)].filter(
     (one) => one !== undefined,
   );
@@ -77,7 +77,9 @@ function peopleOf({ register_records }: NonprofitRecord, t: Texts): string | und
       return { period_end, said: t.text(`money.${name}`, { count }) };
     });
     const [{ period_end } = { period_end: "" }] = people;
-    const same = people.filter((one) => one.period_end === period_end).map(({ said }) => said);
+    const same = people
+      .filter((person) => person.period_end === period_end)
+      .map(({ said }) => said);
     if (same.length === 0) return [];
     const period = timeOf({ period_start: null, period_end }, t);
     return t.text("money.people", { people: same.join(", "), period });

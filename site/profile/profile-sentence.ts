@@ -198,8 +198,10 @@ export function standingLine(record: NonprofitRecord, t: Texts = english) {
     return { question, text, answer: text, word: undefined, tone: "unknown" as const };
   }
   const tone: "good" | "bad" = statements.every(({ good }) => good) ? "good" : "bad";
-  const text = statements.map((one) => one.text).join(" ");
-  const word = (["yes", "no"] as const).find((each) => statements.every((one) => one[each]));
+  const text = statements.map((statement) => statement.text).join(" ");
+  const word = (["yes", "no"] as const).find((each) =>
+    statements.every((statement) => statement[each]),
+  );
   const answer = word === undefined ? text : `${t.text(`standing.${word}`)} ${text}`;
   return { question, text, answer, word, tone };
 }
