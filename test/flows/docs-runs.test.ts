@@ -72,6 +72,7 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
     "bun run import irs-bmf eo_nv.csv.gz --withdraw-many",
     "bun run import --help",
   ],
+  ["mine", "npm run import -- irs-bmf eo_ri.csv"],
   [
     "another sample",
     "bun run seed --profiles 500 --seed-number 7",
@@ -129,6 +130,7 @@ describe("in a fresh folder", () => {
       const rows = readFileSync(join(root, `test/support/registers/${fixture}.csv`));
       writeFileSync(join(folder, `${name}.csv.gz`), gzipSync(rows));
     }
+    copyFileSync(join(root, "test/support/registers/eo_aa.csv"), join(folder, "eo_ri.csv"));
     const hit =
       '203.0.113.9 - - [22/Nov/2026:10:00:00 +0000] "GET /llms.txt HTTP/1.1" 200 10 "-" "a"\n';
     writeFileSync(join(folder, "access.log"), hit);
@@ -152,7 +154,10 @@ describe("in a fresh folder", () => {
   };
   const script = (text: string): string => {
     const found = ours(text)?.script ?? "";
-    return text.replace(/^(?:bun|npm) run \S+/, `${process.execPath} ${join(root, found)}`);
+    return text.replace(
+      /^(?:bun|npm) run \S+(?: --(?= ))?/,
+      `${process.execPath} ${join(root, found)}`,
+    );
   };
 
   test.each(
