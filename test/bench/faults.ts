@@ -1,0 +1,119 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { defineCommand } from "citty";
+import type { TestCoverage } from "./faults/coverage.ts";
+import { drawFaults, roomOf } from "./faults/draw.ts";
+import { hunt } from "./faults/hunt.ts";
+import { faultLine, newResult, outcomeLine, reportOf, type Result } from "./faults/report.ts";
+import { commitOf, openTree, type Tree } from "./faults/tree.ts";
+import { runCommand } from "#scripts/support/command.ts";
+import { stopWith } from "#scripts/support/config.ts";
+
+const command = defineCommand({
+  meta: {
+    name: "faults",
+    description: [
+      "Plants faults in a copy of a commit, one at a time and spread over all rooms, and records which of them the tests find.",
+      "A first pass records what each test file runs, in whatever process; a fault is then hunted by the files that run its place.",
+      "Started again, it goes on where it stopped. Ends with 0 whatever survives: a person judges the list.",
+    ].join("\n"),
+  },
+  args: {
+    seed: { type: "string", default: "1", description: "Another seed draws other faults" },
+    count: { type: "string", default: "200", description: "How many faults" },
+    room: { type: "string", description: "Faults of one room only, such as content/giving" },
+    commit: { type: "string", default: "HEAD", description: "The commit under test" },
+    bound: { type: "string", default: "120", description: "Most seconds of tests for one fault" },
+    dir: {
+      type: "string",
+      default: join(tmpdir(), "almoner-faults"),
+      description: "Where the copy is made, and what tests run is recorded",
+    },
+    out: {
+      type: "string",
+      description: "Result file; a page of the same name with .md lies beside it",
+    },
+    against: { type: "string", description: "Result file of another commit to compare with" },
+    list: { type: "boolean", description: "Shows the faults and runs nothing" },
+    json: { type: "boolean", description: "One JSON line for each fault" },
+  },
+  run: async ({ args }) => {
+    const folder = resolve(args.dir);
+    mkdirSync(folder, { recursive: true });
+    const head = {
+      commit: commitOf(args.commit),
+      seed: numberOf("seed", args.seed),
+      count: numberOf("count", args.count),
+      room: args.room ?? null,
+      boundS: numberOf("bound", args.bound),
+    };
+    const earlier = args.against === undefined ? null : readResult(args.against);
+    const out = resolve(args.out ?? join(folder, `faults-${head.commit.slice(0, 8)}.json`));
+    const result = existsSync(out) ? goingOn(readResult(out), head, out) : newResult(head);
+    const tree = openTree(folder, head.commit);
+    const files = tree.files.filter((file) => roomOf(file) === (args.room ?? roomOf(file)));
+    const faults = drawFaults(tree.root, files, head);
+    if (args.list === true) {
+      for (const fault of faults)
+        console.log(args.json === true ? JSON.stringify(fault) : faultLine(fault));
+      return;
+    }
+    const evidence = {
+      blocks: tree.blocks({ write: false }),
+      coverage: await coverageOf(tree, join(folder, `coverage-${head.commit.slice(0, 8)}.ndjson`)),
+      boundS: head.boundS,
+    };
+    result.unusable = evidence.coverage.filter(({ passes }) => !passes).map(({ test }) => test);
+    const done = new Set(result.outcomes.map(({ key }) => key));
+    for (const [at, fault] of faults.entries()) {
+      if (done.has(fault.key)) continue;
+      const outcome = await hunt(tree, fault, evidence);
+      result.outcomes.push(outcome);
+      writeFileSync(out, JSON.stringify(result, null, 1));
+      writeFileSync(out.replace(/(?:\.json)?$/, ".md"), reportOf(result, earlier));
+      console.error(`${at + 1} of ${faults.length}: ${outcomeLine(outcome)}`);
+      if (args.json === true) console.log(JSON.stringify(outcome));
+    }
+    if (args.json !== true) console.log(reportOf(result, earlier));
+    tree.remove();
+  },
+});
+
+function numberOf(option: string, text: string): number {
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value >= 0
+    ? value
+    : stopWith(`--${option}: give a whole number.`, 2);
+}
+
+const readResult = (path: string): Result => JSON.parse(readFileSync(path, "utf8")) as Result;
+
+/** A result that was begun, if it is of the same faults. */
+function goingOn(result: Result, head: Omit<Result, "outcomes" | "unusable">, out: string): Result {
+  for (const [name, value] of Object.entries(head)) {
+    if (result[name as keyof typeof head] !== value) {
+      stopWith(`${out} is of another ${name}. Give another file with --out.`, 2);
+    }
+  }
+  return result;
+}
+
+/** What each test file runs: a line of a file for each, so that a pass that was broken off goes on. */
+async function coverageOf(tree: Tree, path: string): Promise<TestCoverage[]> {
+  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
+  const coverage = lines.map((line) => JSON.parse(line) as TestCoverage);
+  const missing = tree.tests.filter((test) => !coverage.some((file) => file.test === test));
+  if (missing.length === 0) return coverage;
+  tree.blocks({ write: true });
+  for (const [at, test] of missing.entries()) {
+    const file = await tree.cover(test);
+    console.error(`${at + 1} of ${missing.length}: ${test}, ${file.seconds.toFixed(1)} s`);
+    coverage.push(file);
+    appendFileSync(path, `${JSON.stringify(file)}\n`);
+  }
+  tree.reset();
+  return coverage;
+}
+
+await runCommand(command);
