@@ -5,7 +5,7 @@ import { defineCommand } from "citty";
 import type { TestCoverage } from "./faults/coverage.ts";
 import { drawFaults, roomOf } from "./faults/draw.ts";
 import { hunt } from "./faults/hunt.ts";
-import { faultLine, newResult, outcomeLine, reportOf, type Result } from "./faults/report.ts";
+import { faultLine, outcomeLine, reportOf, type Result } from "./faults/report.ts";
 import { commitOf, openTree, type Tree } from "./faults/tree.ts";
 import { runCommand } from "#scripts/support/command.ts";
 import { stopWith } from "#scripts/support/config.ts";
@@ -50,7 +50,9 @@ const command = defineCommand({
     };
     const earlier = args.against === undefined ? null : readResult(args.against);
     const out = resolve(args.out ?? join(folder, `faults-${head.commit.slice(0, 8)}.json`));
-    const result = existsSync(out) ? goingOn(readResult(out), head, out) : newResult(head);
+    const result: Result = existsSync(out)
+      ? goingOn(readResult(out), head, out)
+      : { ...head, unusable: [], outcomes: [] };
     const tree = openTree(folder, head.commit);
     const files = tree.files.filter((file) => roomOf(file) === (args.room ?? roomOf(file)));
     const faults = drawFaults(tree.root, files, head);

@@ -84,10 +84,3 @@ function comparison(outcomes: readonly Outcome[], earlier: Result): string {
     "",
   ].join("\n");
 }
-
-/** An empty result of what is asked for. */
-export const newResult = (head: Omit<Result, "outcomes" | "unusable">): Result => ({
-  ...head,
-  unusable: [],
-  outcomes: [],
-});

@@ -39,10 +39,18 @@ export function openTree(folder: string, commit: string) {
   }
   const reset = () => run(["git", "checkout", "--quiet", "--", "."], root);
   reset();
-  const names = run(["git", "ls-files", "content", "api", "site", "scripts", "test"], root).split(
-    "\n",
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => {
+      endLeftovers();
+      process.exit(130);
+    });
+  }
+  const names = run(["git", "ls-files"], root).split("\n");
+  const files = names.filter(
+    (name) =>
+      /^(?:content|api|site|scripts)\/.*\.(?:ts|astro)$/.test(name) &&
+      !/\/migrations\/|\.d\.ts$/.test(name),
   );
-  const files = names.filter((name) => !/\/migrations\/|\.d\.ts$|^test\//.test(name));
   const tests = names.filter((name) => name.endsWith(".test.ts"));
 
   /** Runs test files, one after another in one process, until one fails. */
@@ -80,7 +88,7 @@ export function openTree(folder: string, commit: string) {
   }
 
   return {
-    files: files.filter((file) => /\.(?:ts|astro)$/.test(file)),
+    files,
     tests,
     root,
     test,
@@ -98,7 +106,7 @@ export function openTree(folder: string, commit: string) {
     /** The blocks of all files, and with `write` each file says in the tree which of its own run. */
     blocks: ({ write }: { write: boolean }): Block[] => {
       const blocks: Block[] = [];
-      for (const file of files.filter((path) => /\.(?:ts|astro)$/.test(path))) {
+      for (const file of files) {
         const text = readFileSync(join(root, file), "utf8");
         const after = instrumented({ file, text }, blocks, hits);
         if (write) writeFileSync(join(root, file), after);
