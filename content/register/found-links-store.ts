@@ -163,9 +163,7 @@ async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Pr
   const known = new Set(decided.map(keyOf));
   return found.filter(
     ({ kept, gone }) =>
-      !kept.org_ids.some((org_id) =>
-        gone.org_ids.some((other) => known.has(keyOf(pairOf(org_id, other)))),
-      ),
+      !kept.org_ids.some((id) => gone.org_ids.some((other) => known.has(keyOf(pairOf(id, other))))),
   );
 }
 
