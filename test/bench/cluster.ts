@@ -128,6 +128,8 @@ await runBench({
     const manifest = openManifest(join(folder, "data-0", "bundle"));
     await until("the first release", async () => manifest.state().current_release > 0);
     const nginx = await startNginx({ root: join(folder, "public"), servicePort: ports });
+    const lastPage = `${nginx.origin}/nonprofits/${slugs.at(-1)}`;
+    await until("the pages of the first release", async () => (await fetch(lastPage)).ok);
 
     const seen = {
       writes: 0,
@@ -233,7 +235,7 @@ await runBench({
 
     const stored = await storedByAgent(store);
     const doubled = [...stored].filter(([, count]) => count > 1).map(([agent]) => agent);
-    const newest = Number((await column(store, "SELECT max(sequence) FROM changes"))[0]);
+    const newestChange = Number((await column(store, "SELECT max(sequence) FROM changes"))[0]);
     const [changed = ""] = await column(
       store,
       "SELECT slug FROM nonprofits WHERE id = (SELECT nonprofit_id FROM changes ORDER BY sequence DESC LIMIT 1)",
@@ -250,7 +252,7 @@ await runBench({
     manifest.close();
     await database.stop();
     return {
-      title: `${kills} kills of ${parts.length} processes, ${newest} changes`,
+      title: `${kills} kills of ${parts.length} processes, ${newestChange} changes`,
       figures: [
         figure("submissions acknowledged", seen.writes, "", { least: kills }),
         figure("lost", acknowledged.filter((agent) => !stored.has(agent)).length, "", { most: 0 }),
