@@ -43,17 +43,17 @@ export async function listFile(
   const headers = { "cache-control": readCacheControl, etag, vary: "Accept" };
   if (request.headers.get("if-none-match")?.includes(etag.slice(2)))
     return new Response(null, { status: 304, headers });
-  const found = await find(files.fileLimit.parse(parametersOf(request)["limit"]));
-  const { total, ids } = found;
+  const matches = await find(files.fileLimit.parse(parametersOf(request)["limit"]));
+  const { total, ids } = matches;
   await countMoreReads(limits, request, ids.length / files.rowsPerRead);
-  const shown = fields ?? Object.keys(item.shape);
-  const { head, line } = files.writers[format](shown);
+  const columns = fields ?? Object.keys(item.shape);
+  const { head, line } = files.writers[format](columns);
   async function* lines() {
     yield utf8.encode(head);
     for (let at = 0; at < ids.length; at += rowsPerChunk) {
       const chunk = ids.slice(at, at + rowsPerChunk);
-      const items = await summariesById(store, chunk, config.baseUrl, shown);
-      const rows = withMatch(items, { offset: offset + at }, { matching: 0, ...found });
+      const items = await summariesById(store, chunk, config.baseUrl, columns);
+      const rows = withMatch(items, { offset: offset + at }, { matching: 0, ...matches });
       yield utf8.encode(rows.map(line).join(""));
       // Others have their turn: the store holds up the thread while it reads.
       await setImmediate();

@@ -131,11 +131,11 @@ async function checked(
   { ids, country }: { ids: readonly string[]; country?: string | undefined },
   ask: Ask,
 ) {
-  const found = ids.map(async (query) => {
+  const answers = ids.map(async (query) => {
     const number = readOrgId(query, codeOf(country));
     if (number.ok) return { query, ...(await answerTo(context, number.value, ask)) };
     const { status, code, detail } = refusalOf(organisationProblems, number.failure);
     return { query, error: { status, code, detail } };
   });
-  return batchAnswer(await Promise.all(found));
+  return batchAnswer(await Promise.all(answers));
 }

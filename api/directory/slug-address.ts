@@ -27,8 +27,8 @@ async function slugOf(store: Queryable, name: string): Promise<string | null> {
   const small = name.toLowerCase();
   if ((await recordBySlug(store, small)) !== null) return small;
   const id = /^[1-9]\d{0,11}$/.test(name) ? Number(name) : 0;
-  const found = (await summarisedById(store, [id])).get(id);
-  if (found !== undefined) return found.slug;
+  const summary = (await summarisedById(store, [id])).get(id);
+  if (summary !== undefined) return summary.slug;
   const number = readOrgId(name);
   if (!number.ok) return null;
   const [known] = await knownByOrgId(store, [number.value.org_id]);

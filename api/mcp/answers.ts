@@ -72,8 +72,8 @@ function picked(value: unknown, names: readonly string[]): unknown {
 function compact(value: Value, without: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, one]) => {
-      const said = without.has(name) || one === saysNothing[name] ? null : filled(one, without);
-      return isEmpty(said) && !kept.includes(name) ? [] : [[name, said]];
+      const text = without.has(name) || one === saysNothing[name] ? null : filled(one, without);
+      return isEmpty(text) && !kept.includes(name) ? [] : [[name, text]];
     }),
   );
 }

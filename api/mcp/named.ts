@@ -32,9 +32,9 @@ export async function answerNamed(
   const { organisations = [] } = value as Partial<OrganisationsFound>;
   const [first] = organisations;
   if (first?.match !== true || !namedBy.has(tool)) return withNearest(answer, organisations);
-  const own = argument === "slug" ? first.slug : first.identifiers[0];
-  if (own !== undefined) {
-    const meant = await answerFor(own);
+  const number = argument === "slug" ? first.slug : first.identifiers[0];
+  if (number !== undefined) {
+    const meant = await answerFor(number);
     // Said, because a name that is near may be another's.
     return { ...meant, value: { taken_for: `${first.name} (${first.slug})`, ...meant.value } };
   }

@@ -69,17 +69,17 @@ function liberal(request: Request): Request {
   return new Request(`http://${host}${path}`, { method: "POST", headers });
 }
 
-const own = localhostAllowedHostnames();
+const hostnames = localhostAllowedHostnames();
 
 /**
  * Whether a page of another site reached a directory on its visitor's own machine, by a name that it pointed there.
  * A public directory is open to all. Source: MCP, "Transports", security warning.
  */
 function isRebound(request: Request, baseUrl: string): boolean {
-  if (!own.includes(new URL(baseUrl).hostname)) return false;
+  if (!hostnames.includes(new URL(baseUrl).hostname)) return false;
   const host = request.headers.get("host") ?? addressOf(request).host;
   const origin = request.headers.get("origin");
-  return !validateHostHeader(host, own).ok || !validateOriginHeader(origin, own).ok;
+  return !validateHostHeader(host, hostnames).ok || !validateOriginHeader(origin, hostnames).ok;
 }
 
 const wrongHost = {

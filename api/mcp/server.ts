@@ -114,13 +114,16 @@ const resourceTemplates = resources
   .map(({ uri, name, title }) => ({ uriTemplate: `${uri}{${name}}`, name, title, mimeType }));
 
 async function readResource(world: McpWorld, uri: string) {
-  const found = resources.find((resource) =>
+  const listedResource = resources.find((resource) =>
     resource.isFolder ? uri.startsWith(resource.uri) : uri === resource.uri,
   );
-  const tool = mcpTools.find(({ name }) => name === found?.tool);
-  if (found === undefined || tool === undefined) throw new ResourceNotFoundError(uri, notThere);
-  const given = found.isFolder ? { [found.name]: decoded(uri.slice(found.uri.length)) } : {};
-  const read = readArguments(tool, given);
+  const tool = mcpTools.find(({ name }) => name === listedResource?.tool);
+  if (listedResource === undefined || tool === undefined)
+    throw new ResourceNotFoundError(uri, notThere);
+  const parameters = listedResource.isFolder
+    ? { [listedResource.name]: decoded(uri.slice(listedResource.uri.length)) }
+    : {};
+  const read = readArguments(tool, parameters);
   const answer = read.ok ? await answerNamed(world, tool, read.value) : null;
   const isThere = answer !== null && (answer.ok || ![400, 404].includes(answer.status));
   if (!isThere) throw new ResourceNotFoundError(uri, notThere);

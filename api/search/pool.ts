@@ -129,10 +129,10 @@ function startThread(start: WorkerStart, onLost: (reason: string) => void): Thre
 const end = ({ worker }: Thread): void => worker.postMessage(null satisfies WorkerQuestion, []);
 
 function take({ waiting }: Thread, id: number): Waiting | undefined {
-  const found = waiting.get(id);
+  const request = waiting.get(id);
   waiting.delete(id);
-  clearTimeout(found?.timer);
-  return found;
+  clearTimeout(request?.timer);
+  return request;
 }
 
 const takeAll = (thread: Thread): Waiting[] =>

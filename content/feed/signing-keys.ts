@@ -43,8 +43,8 @@ export type Signer = {
 export async function openSigner(pem: string): Promise<Signer> {
   const key = privateKeyOf(pem);
   const { x = "" } = await exportJWK(createPublicKey(key));
-  const own = { kty: "OKP", crv: "Ed25519", x } as const;
-  const publicKey = { ...own, kid: await calculateJwkThumbprint(own) };
+  const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
+  const publicKey = { ...publicJwk, kid: await calculateJwkThumbprint(publicJwk) };
   return {
     publicKey,
     sign: async (payload) => {
@@ -106,8 +106,8 @@ export function keyIdOf(jws: string): string | null {
 
 /** The public key of this 32-byte value in base64url, with its id. */
 export async function publicKeyOf(x: string): Promise<PublicKey> {
-  const own = { kty: "OKP", crv: "Ed25519", x } as const;
-  return PublicKey.parse({ ...own, kid: await calculateJwkThumbprint(own) });
+  const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
+  return PublicKey.parse({ ...publicJwk, kid: await calculateJwkThumbprint(publicJwk) });
 }
 
 /** The key set file: the key in use first, then those before it, by which older receipts are verified. */

@@ -78,9 +78,9 @@ export async function beginEpoch(
   const value = crypto.randomUUID();
   await store.write(async (tx) => {
     await noteFact(tx, { name: epochFact, value, now });
-    const own = (await newestFeedFile(tx))?.number ?? 0;
+    const ownNumber = (await newestFeedFile(tx))?.number ?? 0;
     await tx.db.delete(feedFiles);
-    const number = Math.max(published, own) + 1;
+    const number = Math.max(published, ownNumber) + 1;
     const empty = { number, first_sequence: 1, last_sequence: 0 };
     await tx.db.insert(feedFiles).values({ ...empty, closed_at: now.getTime() });
   });
@@ -128,8 +128,8 @@ export async function noteSigningKeys(
   keys: readonly PublicKey[],
   now: Date,
 ): Promise<void> {
-  const kept: KeySet = { keys: keys.slice(0, publicKeysMax) };
-  await noteFact(tx, { name: keysFact, value: JSON.stringify(kept), now });
+  const keySet: KeySet = { keys: keys.slice(0, publicKeysMax) };
+  await noteFact(tx, { name: keysFact, value: JSON.stringify(keySet), now });
 }
 
 /** Whether the directory has ever published a signed list, also before its keys were noted. */
@@ -187,13 +187,13 @@ export async function feedFile(store: Queryable, number: number): Promise<FeedFi
 /** The changes of a feed file as the feed tells them, oldest first. Values are never told, only names of fields. */
 export async function feedEntries(store: Queryable, range: FeedFileRange): Promise<FeedEntry[]> {
   const { sequence, slug, kind, fields, changed_at } = changes;
-  const found = await store.db
+  const rows = await store.db
     .select({ sequence, slug, kind, fields, changed_at })
     .from(changes)
     .where(between(sequence, range.first_sequence, range.last_sequence))
     .orderBy(asc(sequence))
     .limit(feedEntriesMax);
-  return found.map(({ changed_at: at, ...one }) => ({
+  return rows.map(({ changed_at: at, ...one }) => ({
     ...one,
     fields: publicFields(one.fields),
     at: isoTime(at),

@@ -22,10 +22,11 @@ export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200) {
     const startedAtMs = performance.now();
     if (sequence === -1) sequence = await newestSequence(store);
     else {
-      const found = await changesAfter(store, sequence, changesToldMax + 1);
-      const tooMany = found.length > changesToldMax;
-      sequence = tooMany ? await newestSequence(store) : (found.at(-1)?.sequence ?? sequence);
-      if (found.length > 0) for (const listener of listeners) listener(tooMany ? null : found);
+      const newChanges = await changesAfter(store, sequence, changesToldMax + 1);
+      const tooMany = newChanges.length > changesToldMax;
+      sequence = tooMany ? await newestSequence(store) : (newChanges.at(-1)?.sequence ?? sequence);
+      if (newChanges.length > 0)
+        for (const listener of listeners) listener(tooMany ? null : newChanges);
     }
     committedSeen = committed;
     lookedAtMs = startedAtMs;

@@ -152,9 +152,9 @@ export function browseColumns(capacity = 1_024) {
     /** Ids of what the filters let through, ascending. */
     ids: (filters: Filters): number[] => {
       const failed = failures(conditionsOf(filters), { listed, size }, null);
-      const found: number[] = [];
-      for (let id = 0; id < size; id++) if (failed[id] === passedAll) found.push(id);
-      return found;
+      const counted: number[] = [];
+      for (let id = 0; id < size; id++) if (failed[id] === passedAll) counted.push(id);
+      return counted;
     },
 
     /** The first `count` of these ids by income or completeness, the greatest first; equals in the order in which they came. */
@@ -217,13 +217,13 @@ function passed(failed: Int8Array): number {
 
 /** Counts of sets of causes, by cause. */
 function byCause(counts: Uint32Array, { texts }: Pick<Column, "texts">) {
-  const found = new Map<string, number>();
+  const causeCounts = new Map<string, number>();
   for (let code = 1; code < counts.length; code++) {
     for (const cause of (texts[code] ?? "").split(between)) {
-      found.set(cause, (found.get(cause) ?? 0) + (counts[code] ?? 0));
+      causeCounts.set(cause, (causeCounts.get(cause) ?? 0) + (counts[code] ?? 0));
     }
   }
-  return [...found].map(([value, count]) => ({ value, count }));
+  return [...causeCounts].map(([value, count]) => ({ value, count }));
 }
 
 /** Counts of texts that compare as one, together. */
@@ -231,21 +231,21 @@ function bySpelling(
   counts: Uint32Array,
   { texts, compared }: Pick<Column, "texts" | "compared">,
 ): { value: string; count: number }[] {
-  const found = new Map<string, { value: string; count: number; most: number }>();
+  const spellings = new Map<string, { value: string; count: number; most: number }>();
   for (let code = 1; code < counts.length; code++) {
     const count = counts[code] ?? 0;
     if (count === 0) continue;
     const [value = "", key = ""] = [texts[code], compared[code]];
-    const known = found.get(key);
-    if (known === undefined) found.set(key, { value, count, most: count });
+    const spelling = spellings.get(key);
+    if (spelling === undefined) spellings.set(key, { value, count, most: count });
     else {
-      known.count += count;
-      if (count < known.most || (count === known.most && value > known.value)) continue;
-      known.value = value;
-      known.most = count;
+      spelling.count += count;
+      if (count < spelling.most || (count === spelling.most && value > spelling.value)) continue;
+      spelling.value = value;
+      spelling.most = count;
     }
   }
-  return [...found.values()];
+  return [...spellings.values()];
 }
 
 const mostFrequent = (counts: readonly { value: string; count: number }[]) =>

@@ -85,15 +85,15 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
   return {
     /** One page of what the filters let through, with its counts. */
     page: async (query: BrowseQuery): Promise<BrowsePage> => {
-      const known = await upToDate();
-      const { total, facets } = known.count(query.filters);
-      return { total, ids: await pageOf(known, query, total), facets };
+      const current = await upToDate();
+      const { total, facets } = current.count(query.filters);
+      return { total, ids: await pageOf(current, query, total), facets };
     },
     /** One page of what the filters let through, by impact (beneficiaries), then verified: a search without words. */
     byImpact: async (query: Omit<SortedQuery, "sort">): Promise<Omit<BrowsePage, "facets">> => {
-      const known = await upToDate();
-      const total = known.total(query.filters);
-      return { total, ids: await pageOf(known, { ...query, sort: "impact" }, total) };
+      const current = await upToDate();
+      const total = current.total(query.filters);
+      return { total, ids: await pageOf(current, { ...query, sort: "impact" }, total) };
     },
     /** How many of these, or of all, have each value of each facet. */
     facets: async (ids: readonly number[] | null, filters: Filters): Promise<FacetCounts> =>
@@ -127,7 +127,7 @@ async function walk(
   matches: (id: number) => boolean,
   { list, limit, offset }: ListWalk,
 ): Promise<number[]> {
-  const found: number[] = [];
+  const pageIds: number[] = [];
   let skip = offset;
   for (let at = 0, size = firstWalk; ; at += size, size = Math.min(size * 2, walkMax)) {
     const part = { limit: size, offset: at };
@@ -137,10 +137,10 @@ async function walk(
         : await idsInOrder(store, sort, { list, ...part });
     for (const id of ids) {
       if (!matches(id) || skip-- > 0) continue;
-      found.push(id);
-      if (found.length === limit) return found;
+      pageIds.push(id);
+      if (pageIds.length === limit) return pageIds;
     }
-    if (ids.length < size) return found;
+    if (ids.length < size) return pageIds;
   }
 }
 

@@ -66,8 +66,8 @@ export class SearchIndex {
   async counts(matches: readonly FtsMatch[]): Promise<number[]> {
     const unknown = matches.filter((match) => !this.#counts.has(match));
     if (unknown.length > 0) {
-      const found = Rows.parse(await this.#json(countsSql, [JSON.stringify(unknown)]));
-      for (const [at, match] of unknown.entries()) this.#counts.set(match, found[at] ?? 0);
+      const countRows = Rows.parse(await this.#json(countsSql, [JSON.stringify(unknown)]));
+      for (const [at, match] of unknown.entries()) this.#counts.set(match, countRows[at] ?? 0);
     }
     return matches.map((match) => this.#counts.get(match) ?? 0);
   }
@@ -76,16 +76,16 @@ export class SearchIndex {
   async foremost(matches: readonly FtsMatch[]): Promise<(Location | null)[]> {
     const unknown = matches.filter((match) => !this.#foremost.has(match));
     if (unknown.length > 0) {
-      const found = LocatedRows.parse(await this.#json(foremostSql, [JSON.stringify(unknown)]));
-      for (const [at, one] of found.entries()) this.#foremost.set(unknown[at] ?? "", { one });
+      const locations = LocatedRows.parse(await this.#json(foremostSql, [JSON.stringify(unknown)]));
+      for (const [at, one] of locations.entries()) this.#foremost.set(unknown[at] ?? "", { one });
     }
     return matches.map((match) => this.#foremost.get(match)?.one ?? null);
   }
 
   /** The commonest words of profiles that begin so and are longer, at most 16, as of the last `forget` or later. */
   async completions(begun: string): Promise<string[]> {
-    const known = this.#completions.get(begun);
-    if (known !== undefined) return known;
+    const cached = this.#completions.get(begun);
+    if (cached !== undefined) return cached;
     // Not the word itself: all of its rows would be counted.
     const args = [`${begun}\u0001`, `${begun}\u{10FFFF}`];
     const words = Words.parse(await this.#json(completionsSql, args));
@@ -101,8 +101,8 @@ export class SearchIndex {
 
   /** Words as they are written in profiles that begin so, as of the last `forget` or later. */
   async wordsFrom(begun: string): Promise<string[]> {
-    const known = this.#words.get(begun);
-    if (known !== undefined) return known;
+    const cached = this.#words.get(begun);
+    if (cached !== undefined) return cached;
     const words = Words.parse(await this.#json(wordsSql, [begun, `${begun}\u{10FFFF}`]));
     this.#words.set(begun, words);
     return words;

@@ -17,16 +17,16 @@ export function openListIndex(store: Queryable) {
     facets: browse.facetsOf,
     /** The places of these nonprofits in their lists, or in those of one kind; Infinity: on no page. */
     places: async (ids: readonly number[], kind?: "cause" | "country") => {
-      const found = new Map<number, Map<string, number>>();
+      const counts = new Map<number, Map<string, number>>();
       for (const [list, members] of await membersByList(store, ids, kind)) {
         const order = await idsInList(store, list, foremost);
         for (const id of members) {
           const place = order.indexOf(id);
-          const lists = found.getOrInsertComputed(id, () => new Map<string, number>());
+          const lists = counts.getOrInsertComputed(id, () => new Map<string, number>());
           lists.set(list, place === -1 ? Infinity : place);
         }
       }
-      return found;
+      return counts;
     },
   };
 }

@@ -25,14 +25,14 @@ export function openNear(index: SearchIndex) {
     { near, within_km = withinKm.default, q, literal }: SearchQuery,
     version: number,
   ) => {
-    const asked = near === undefined ? placeIn(literal ? "" : (q ?? "")) : { near, q };
-    if (asked === null) return null;
+    const question = near === undefined ? placeIn(literal ? "" : (q ?? "")) : { near, q };
+    if (question === null) return null;
     // In words the likeliest place is meant. A client that sends the parameter is asked which.
     const margin = near === undefined ? 1 : timesAsMuch;
-    const key = `${version} ${within_km} ${margin} ${asked.near}`;
-    const nearby = cached.get(key) ?? (await nearbyOf(index, asked.near, within_km, margin));
+    const key = `${version} ${within_km} ${margin} ${question.near}`;
+    const nearby = cached.get(key) ?? (await nearbyOf(index, question.near, within_km, margin));
     cached.set(key, nearby);
-    return near === undefined && nearby.near.choices ? null : { ...nearby, q: asked.q };
+    return near === undefined && nearby.near.choices ? null : { ...nearby, q: question.q };
   };
 }
 

@@ -32,9 +32,9 @@ export async function numberedPage(
     store,
     rows.map((row) => Number(row["id"])),
   );
-  const found = records.find((record) => passes(filteredOf(record), filters));
-  if (found !== undefined) {
-    return { total: 1, ids: offset === 0 ? [found.id] : [], number: number.text };
+  const match = records.find((record) => passes(filteredOf(record), filters));
+  if (match !== undefined) {
+    return { total: 1, ids: offset === 0 ? [match.id] : [], number: number.text };
   }
   return number.isOrgId && !mayBeWord(q ?? "") ? { total: 0, ids: [], number: number.text } : null;
 }

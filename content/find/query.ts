@@ -39,22 +39,22 @@ export const searchWords = (text: string): SearchWord[] => [
 export function typedWords(text: string): SearchWord[] {
   const parts = text.toWellFormed().replaceAll(apostrophes, "'").split(quotes);
   const unclosed = parts.length % 2 === 0 ? parts.length - 1 : -1;
-  const found: { key: string; forms: string[] }[] = [];
+  const terms: { key: string; forms: string[] }[] = [];
   let last: string | null = null;
   for (const [at, part] of parts.entries()) {
     const words = part.match(wordPattern) ?? [];
     const joinedWords = words.join(" ").replaceAll(joiner, " ").slice(0, formLengthMax);
-    if (joinedWords === "" || found.length >= wordsMax) continue;
+    if (joinedWords === "" || terms.length >= wordsMax) continue;
     if (at % 2 === 1 && at !== unclosed) {
-      found.push({ key: `"${fold(joinedWords)}`, forms: [joinedWords] });
+      terms.push({ key: `"${fold(joinedWords)}`, forms: [joinedWords] });
       last = null;
     } else {
-      for (const word of words.slice(0, wordsMax - found.length))
-        found.push({ key: fold(word), forms: formsOf(word) });
+      for (const word of words.slice(0, wordsMax - terms.length))
+        terms.push({ key: fold(word), forms: formsOf(word) });
       last = words.length > 0 ? fold(words.at(-1) ?? "") : last;
     }
   }
-  return found.map(({ key, forms }) => ({
+  return terms.map(({ key, forms }) => ({
     forms,
     prefix: key === last && mayBeHalfTyped(key),
   }));
@@ -102,11 +102,11 @@ export function wordMatch(
   completions: readonly string[] | null,
 ): FtsMatch {
   const begins = prefix && completions === null;
-  const own = forms.map((form) =>
+  const ownForms = forms.map((form) =>
     phrase(form, begins && mayBeHalfTyped(form.split(" ").at(-1) ?? "")),
   );
   const completed = prefix ? (completions ?? []) : [];
-  return anyOf([...own, ...completed.map((word) => phrase(word)), ...also]);
+  return anyOf([...ownForms, ...completed.map((word) => phrase(word)), ...also]);
 }
 
 /**

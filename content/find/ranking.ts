@@ -136,14 +136,14 @@ function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch
     .filter(({ count }) => count > 0)
     .sort((a, b) => a.count - b.count || (a.match < b.match ? -1 : 1));
   if (byCount.length === 0) return [];
-  const known = byCount.map(({ match }) => match);
-  const first = anyOf(known.filter((_, at) => byCount[at]?.count === byCount[0]?.count));
-  const isWhole = known.length === words.length;
+  const matches = byCount.map(({ match }) => match);
+  const first = anyOf(matches.filter((_, at) => byCount[at]?.count === byCount[0]?.count));
+  const isWhole = matches.length === words.length;
   const tiers: FtsMatch[] = [];
-  for (let length = known.length; length > 0; length = Math.floor(length / 2)) {
-    if (length > 1) tiers.push(allOf(known.slice(0, length)));
-    if (length === known.length && length > 2 && length <= leftOutMax)
-      tiers.push(anyOf(known.map((_, at) => withoutOne(known, at))));
+  for (let length = matches.length; length > 0; length = Math.floor(length / 2)) {
+    if (length > 1) tiers.push(allOf(matches.slice(0, length)));
+    if (length === matches.length && length > 2 && length <= leftOutMax)
+      tiers.push(anyOf(matches.map((_, at) => withoutOne(matches, at))));
   }
   const all = [...tiers, first];
   return isWhole ? all : all.map(inName);

@@ -163,14 +163,14 @@ async function wordsPage(
   around: readonly FtsMatch[] = [],
 ): Promise<SearchPage> {
   const wanted = { filters: [...filters, ...around], guessed: null, limit, offset };
-  const asked = steady === true ? { ...wanted, filters: around } : wanted;
+  const rankingQuery = steady === true ? { ...wanted, filters: around } : wanted;
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
-  const answer = await (literal ? exactly : nearest)(index, reading, { ...asked, q });
-  const found = asked === wanted ? answer?.found : await answer?.again(wanted);
-  if (answer === null || !found)
+  const answer = await (literal ? exactly : nearest)(index, reading, { ...rankingQuery, q });
+  const candidateSet = rankingQuery === wanted ? answer?.found : await answer?.again(wanted);
+  if (answer === null || !candidateSet)
     return { ...nothing, ...understanding(answer ?? { reading }, nothing) };
-  const page = counted(answer, await pageOf(index, found, wanted));
-  const all = matches && { matches: await index.ids(found.match, matchesMax + 1) };
+  const page = counted(answer, await pageOf(index, candidateSet, wanted));
+  const all = matches && { matches: await index.ids(candidateSet.match, matchesMax + 1) };
   return { ...page, ...all, ...understanding(answer, page) };
 }
 

@@ -27,8 +27,8 @@ export function asking(words: readonly SearchWord[], isInPlace: boolean): readon
       askingWords.has(fold(textOf(word))) ||
       (isInPlace && organisationWords.has(fold(textOf(word))))
     );
-  const found = words.filter(says);
-  return found.length > 0 || isInPlace ? found : words;
+  const matches = words.filter(says);
+  return matches.length > 0 || isInPlace ? matches : words;
 }
 
 export const isPhrase = ({ forms }: SearchWord): boolean =>

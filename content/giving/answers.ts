@@ -59,7 +59,7 @@ export async function demandPayment(
   const terms = { asset: mint, payTo: recipient, maxTimeoutSeconds: expiresInSeconds };
   const { whyUnpaid, ...extra } = await extraOf(world, input, memo);
   const isReason = whyUnpaid !== null && why.code === "payment_required";
-  const said = isReason ? { ...why, error: `${why.error} ${whyUnpaid}` } : why;
+  const reason = isReason ? { ...why, error: `${why.error} ${whyUnpaid}` } : why;
   const accepts: PaymentQuote["accepts"] = [
     {
       scheme: "exact",
@@ -95,7 +95,7 @@ export async function demandPayment(
     expires_in: expiresInSeconds,
     status_url: `${donateUrl}/status?memo=${memo}`,
     local_chain: localChainOf(world),
-    ...said,
+    ...reason,
     x402Version: 1,
     accepts,
   };
@@ -104,7 +104,7 @@ export async function demandPayment(
     /** Of x402 version 2: PAYMENT-REQUIRED. */
     v2: {
       x402Version: 2,
-      error: said.error,
+      error: reason.error,
       resource: { url, description, mimeType },
       accepts: [
         {
@@ -138,8 +138,8 @@ async function unsignedIn(
 ): Promise<Pick<PaymentQuote, "transaction">> {
   if (payer === null) return {};
   const payment = { to: target.usdc_wallet, amount, memo, references: [reference] };
-  const made = await withTimeout(chain.unsigned(payer, payment), canReceiveWaitMs);
-  return made?.ok === true ? { transaction: made.value } : {};
+  const unsigned = await withTimeout(chain.unsigned(payer, payment), canReceiveWaitMs);
+  return unsigned?.ok === true ? { transaction: unsigned.value } : {};
 }
 
 /** How to try a gift where no money is real. */

@@ -104,7 +104,7 @@ const hidden = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** A Solana Pay link, for wallets and QR codes. Source: Solana Pay specification 1.1, Transfer Request. */
 export function solanaPayLink(request: TransferRequest): string {
-  const shown = request.label
+  const label = request.label
     .replaceAll(hidden, "")
     .slice(0, labelLengthMax)
     .replaceAll(hidden, "");
@@ -113,7 +113,7 @@ export function solanaPayLink(request: TransferRequest): string {
     ["spl-token", request.mint],
     ["reference", request.reference],
     ["memo", request.memo],
-    ["label", shown.trim()],
+    ["label", label.trim()],
   ];
   const parts = query.filter(([, value]) => value !== "");
   return `solana:${request.recipient}?${parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`;

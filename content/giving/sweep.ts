@@ -47,11 +47,11 @@ export async function sweepDonations(world: GivingWorld): Promise<SweepCounts> {
   });
   const counts: SweepCounts = { looked: due.length, recorded: 0, unclear: 0 };
   const signatures = due.flatMap(({ kind, proof }) => (kind === "watch" ? [] : [proof]));
-  const known = signatures.length === 0 ? ok([]) : await world.chain.known(signatures);
+  const statuses = signatures.length === 0 ? ok([]) : await world.chain.known(signatures);
   const look = async (intent: DonationIntent): Promise<Outcome> => {
     if (intent.kind === "watch") return followMemo(world, intent);
-    if (!known.ok) return "unclear";
-    const isKnown = known.value[signatures.indexOf(intent.proof)] === true;
+    if (!statuses.ok) return "unclear";
+    const isKnown = statuses.value[signatures.indexOf(intent.proof)] === true;
     if (!isKnown) return followUnknown(world, intent);
     return (await recordIfLanded(world, intent)) ?? "waiting"; // Not yet at the commitment that counts.
   };

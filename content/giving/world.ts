@@ -122,8 +122,9 @@ function openSponsorship({
       if (chain.sponsor === null) return "no_sponsor";
       if (clock().getTime() - askedAtMs >= refreshEveryMs) look();
       const { balance, spent, all } = latest;
-      const own = spent.get(nonprofitId) ?? 0;
-      if (!hasBudget(all, budget.day) || !hasBudget(own, budget.nonprofit)) return "no_budget";
+      const ofNonprofit = spent.get(nonprofitId) ?? 0;
+      if (!hasBudget(all, budget.day) || !hasBudget(ofNonprofit, budget.nonprofit))
+        return "no_budget";
       return canPay(balance) ? null : "no_money";
     },
   };

@@ -183,8 +183,8 @@ export async function historiesOf(
   store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, History>> {
-  const found = await query(store, historiesSql, [JSON.stringify(ids)], ChangeRow);
-  return new Map(found.map((one) => [one.id, historyOf(one)]));
+  const histories = await query(store, historiesSql, [JSON.stringify(ids)], ChangeRow);
+  return new Map(histories.map((one) => [one.id, historyOf(one)]));
 }
 
 /** Whether a profile is not as it was when it was added. */
@@ -198,7 +198,7 @@ export async function changedIdsAfter(
   limit: number,
 ): Promise<number[]> {
   // SQL, because drizzle has no words for INDEXED BY; without it SQLite reads all changes in their order.
-  const found = await query(
+  const rows = await query(
     store,
     `SELECT DISTINCT nonprofit_id AS id FROM changes INDEXED BY changes_by_nonprofit
      WHERE nonprofit_id > ? AND kind <> 'added'
@@ -207,7 +207,7 @@ export async function changedIdsAfter(
     [after, limit],
     z.object({ id: z.number() }),
   );
-  return found.map(({ id }) => id);
+  return rows.map(({ id }) => id);
 }
 
 /** Changes that are looked through from the newest, before a list's own are: enough for a list with news among them. */
@@ -230,11 +230,11 @@ export async function newestChangesIn(store: Queryable, list: string, limit: num
   if (list === "all") return newest("changes AS c", "c.nonprofit_id IS NOT NULL");
   const isListed = "EXISTS (SELECT 1 FROM listings WHERE nonprofit_id = n.id AND list = ?)";
   const after = (await newestSequence(store)) - newestLookedThrough;
-  const found = await newest("changes AS c", `c.sequence > ? AND ${isListed}`, after, list);
-  if (found.length === limit || after <= 0) return found;
-  const own = `listings AS l INDEXED BY listings_by_list_order
+  const page = await newest("changes AS c", `c.sequence > ? AND ${isListed}`, after, list);
+  if (page.length === limit || after <= 0) return page;
+  const ofList = `listings AS l INDEXED BY listings_by_list_order
     CROSS JOIN changes AS c INDEXED BY changes_by_nonprofit ON c.nonprofit_id = l.nonprofit_id`;
-  return newest(own, "l.list = ?", list);
+  return newest(ofList, "l.list = ?", list);
 }
 
 /** GET /api/history/{slug}. Null for an unknown slug. */
@@ -258,7 +258,7 @@ function historyOf({
     ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`,
   );
   // Newest first: what a field became is what the change after it found there.
-  const shown = appended.map(({ sequence, kind, fields, origin, changed_at, was, reason }) => {
+  const entries = appended.map(({ sequence, kind, fields, origin, changed_at, was, reason }) => {
     const values = Object.entries(was ?? {}).map(([field, held]) => {
       const { value: old, ...filed } =
         held === null || typeof held === "string" ? { value: held } : held;
@@ -279,7 +279,7 @@ function historyOf({
       ...(live.length === 0 ? {} : { agreed: live.map((one) => agreedOf(one, live, website)) }),
     };
   });
-  return { slug, count, changes: shown };
+  return { slug, count, changes: entries };
 }
 
 type Decider = History["changes"][number]["by"];

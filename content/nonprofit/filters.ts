@@ -42,9 +42,9 @@ export const valuesByFilter: Readonly<
   Record<FilterName, (nonprofit: FilterFacts) => readonly string[]>
 > = {
   cause: ({ causes }) => (causes.length === 0 ? [noCause] : causes),
-  country: ({ country_code }) => known(country_code),
-  region: ({ region }) => known(region),
-  city: ({ city }) => known(city),
+  country: ({ country_code }) => values(country_code),
+  region: ({ region }) => values(region),
+  city: ({ city }) => values(city),
   claimed: ({ claimed }) => [String(claimed)],
   accepts: ({ has_wallet }) => (has_wallet ? ["usdc"] : []),
   has_website: ({ has_website }) => [String(has_website)],
@@ -52,7 +52,7 @@ export const valuesByFilter: Readonly<
   ghd_aligned: ({ ghd_aligned }) => (ghd_aligned ? ["1"] : []),
 };
 
-const known = (text: string | null): string[] => (text === null || text === "" ? [] : [text]);
+const values = (text: string | null): string[] => (text === null || text === "" ? [] : [text]);
 
 /** The band that a yearly income falls into. */
 export const incomeBand = (income: number | null): string =>
@@ -132,7 +132,7 @@ export function indexWords(record: NonprofitRecord): string {
       valuesByFilter[name](filtered).map((value) => filterWord(name, comparedAs(name, value))),
     ),
     ...[record.city, record.region, ...(place?.areas.split(";") ?? [])]
-      .flatMap(known)
+      .flatMap(values)
       .map(placeWord),
     ...kindCodes(record.register_records).map(kindWord),
     ...(place === null ? [] : [cellWord(cellOf(place.point))]),

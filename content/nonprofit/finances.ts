@@ -34,15 +34,19 @@ const monthOf = ({ period_end, currency }: FinancialPeriod): string =>
 /** What a register itself says of the latest period, by the rules of its table. */
 function statedIn(record: Money): FinancialPeriod[] {
   const { register, facts } = record;
-  const said = (registerById(register)?.fields ?? []).flatMap(({ name, money, period = "" }) => {
-    const fact = money === undefined ? null : factNamed(name, record);
-    const end = facts[period];
-    if (fact === null || money === undefined || end === undefined) return [];
-    const form = fact.form?.replace("Form ", "") ?? money.form;
-    const period_end = lastDayOf(String(end));
-    return { [money.as]: fact.value, period_end, form, currency: fact.currency ?? "" };
-  });
-  return said.length === 0 ? [] : [Object.assign({ ...unsaid }, ...said, { source: register })];
+  const statements = (registerById(register)?.fields ?? []).flatMap(
+    ({ name, money, period = "" }) => {
+      const fact = money === undefined ? null : factNamed(name, record);
+      const end = facts[period];
+      if (fact === null || money === undefined || end === undefined) return [];
+      const form = fact.form?.replace("Form ", "") ?? money.form;
+      const period_end = lastDayOf(String(end));
+      return { [money.as]: fact.value, period_end, form, currency: fact.currency ?? "" };
+    },
+  );
+  return statements.length === 0
+    ? []
+    : [Object.assign({ ...unsaid }, ...statements, { source: register })];
 }
 
 const unsaid = {

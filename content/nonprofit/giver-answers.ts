@@ -39,8 +39,8 @@ const usScheme = "US-EIN";
 
 /** The register's own words say more: which kind of organisation, and up to how much. */
 export function deductibilityInWords({ value, by }: Judgement<DeductibilityAnswer>): string {
-  const own = by === null ? null : factNamed("deductibility", by);
-  return String(own?.value ?? words.deductibility[value]);
+  const deductibility = by === null ? null : factNamed("deductibility", by);
+  return String(deductibility?.value ?? words.deductibility[value]);
 }
 
 /** How a code of a register answers a question. Source: content/editorial/standing.json. */
@@ -93,12 +93,12 @@ export function giverAnswers(
   const isUs = org_id.startsWith(`${usScheme}-`);
   const revocation = recordIn("revoked", records);
   const again = revocation && listedAfter(revocation, records, dateOf);
-  const known = { isUs, records, dateOf, revocation, again };
+  const facts = { isUs, records, dateOf, revocation, again };
   return questions.flatMap(([question, answer]) => {
-    const found = answer(known);
+    const giverAnswer = answer(facts);
     const reason = unknown.get(isUs || !ofUsLaw.has(question) ? question : "abroad");
-    if (found === null && reason === undefined) return [];
-    const { by, ...said } = found ?? { value: "not known", reason: reason ?? "", by: null };
+    if (giverAnswer === null && reason === undefined) return [];
+    const { by, ...said } = giverAnswer ?? { value: "not known", reason: reason ?? "", by: null };
     return { org_id, question, ...said, register: by?.register ?? null, as_of: by && dateOf(by) };
   });
 }

@@ -89,13 +89,13 @@ export async function nonprofitIdsAfter(
   after: number,
   limit: number,
 ): Promise<number[]> {
-  const found = await store.db
+  const rows = await store.db
     .select({ id: nonprofits.id })
     .from(nonprofits)
     .where(gt(nonprofits.id, after))
     .orderBy(asc(nonprofits.id))
     .limit(limit);
-  return found.map(({ id }) => id);
+  return rows.map(({ id }) => id);
 }
 
 /** The newest id that was given to a nonprofit, withdrawn ones too; 0 for none. */
@@ -112,8 +112,8 @@ export async function causeList(store: Queryable): Promise<CauseList> {
   );
   return {
     causes: causes.map(({ id, name, description }) => {
-      const found = counts.get(`cause:${id}`) ?? 0;
-      return { id, name, description, nonprofit_count: found, count: found };
+      const causeCount = counts.get(`cause:${id}`) ?? 0;
+      return { id, name, description, nonprofit_count: causeCount, count: causeCount };
     }),
   };
 }

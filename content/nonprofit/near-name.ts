@@ -16,19 +16,19 @@ export const nameSimilarity = (one: string, other: string): number => similarTo(
 
 /** The same for one name and thousands of others, about 2 µs each. */
 export function similarTo(name: string): (other: string) => number {
-  const own = nameForm(name);
+  const nameLetters = nameForm(name);
   // How often each pair stands in the own name, and how often the name that is compared now has used it.
   const pairs = new Map<number, { own: number; used: number; turn: number }>();
-  for (let at = 0; at + 1 < own.core.length; at++) {
-    const code = pairAt(own.core, at);
-    const known = pairs.get(code);
-    if (known === undefined) pairs.set(code, { own: 1, used: 0, turn: 0 });
-    else known.own++;
+  for (let at = 0; at + 1 < nameLetters.core.length; at++) {
+    const code = pairAt(nameLetters.core, at);
+    const pairCount = pairs.get(code);
+    if (pairCount === undefined) pairs.set(code, { own: 1, used: 0, turn: 0 });
+    else pairCount.own++;
   }
   let turn = 0;
   return (other) => {
     const form = nameForm(other);
-    if (form.letters === own.letters) return 1;
+    if (form.letters === nameLetters.letters) return 1;
     turn++;
     let shared = 0;
     for (let at = 0; at + 1 < form.core.length; at++) {
@@ -41,9 +41,9 @@ export function similarTo(name: string): (other: string) => number {
       if (pair.used < pair.own) shared++;
       pair.used++;
     }
-    const all = own.core.length + form.core.length - 2;
+    const all = nameLetters.core.length + form.core.length - 2;
     const similarity = all <= 0 ? 0 : (2 * shared) / all;
-    return form.marks === own.marks ? similarity : similarity * differingMarks;
+    return form.marks === nameLetters.marks ? similarity : similarity * differingMarks;
   };
 }
 

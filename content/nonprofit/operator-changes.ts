@@ -32,12 +32,14 @@ export const withdrawnBy = (before: NonprofitRecord, at: Date): NonprofitRecord 
 export function restored(before: NonprofitRecord, at: Date): NonprofitRecord {
   const { status, ...others } = before.provenance;
   const byOperator = status?.set_by === "operator";
-  const kept = byOperator ? others : { ...others, status: sourceFrom("operator", at.getTime()) };
+  const provenance = byOperator
+    ? others
+    : { ...others, status: sourceFrom("operator", at.getTime()) };
   return {
     ...before,
     status: before.verified === 1 ? "claimed" : "listed",
     merged_into: null,
-    provenance: kept,
+    provenance: provenance,
   };
 }
 
@@ -75,8 +77,8 @@ export function edited(
 const filled = fieldsWhere("merged").map((name) => (name === "country" ? "country_code" : name));
 
 const named = <Row>(rows: readonly Row[], more: readonly Row[], nameOf: (row: Row) => string) => {
-  const known = new Set(rows.map((row) => nameOf(row).trim().toLowerCase()));
-  return [...rows, ...more.filter((row) => !known.has(nameOf(row).trim().toLowerCase()))];
+  const names = new Set(rows.map((row) => nameOf(row).trim().toLowerCase()));
+  return [...rows, ...more.filter((row) => !names.has(nameOf(row).trim().toLowerCase()))];
 };
 
 /** Where the organisation is. */
@@ -229,10 +231,11 @@ export function unmerged(
 
 /** Whether its register no longer has any of its registrations; another one's word counts where that one said nothing. */
 function isOver({ register, register_records }: NonprofitRecord): boolean {
-  const own = register_records.filter((record) => record.register === register);
-  const said = own.length > 0 ? own : register_records.filter(({ state }) => state !== "filed");
-  const inForce = said.some(({ state }) => state === "registered" || state === "reinstated");
-  return register !== null && said.length > 0 && !inForce;
+  const ofRegister = register_records.filter((record) => record.register === register);
+  const candidates =
+    ofRegister.length > 0 ? ofRegister : register_records.filter(({ state }) => state !== "filed");
+  const inForce = candidates.some(({ state }) => state === "registered" || state === "reinstated");
+  return register !== null && candidates.length > 0 && !inForce;
 }
 
 const isSame = (one: StoredRegistration) => (other: StoredRegistration) =>

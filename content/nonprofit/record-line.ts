@@ -73,8 +73,9 @@ function newestRecords(
   let records = before.register_records;
   for (const record of line.register_records) {
     const { org_id, register, as_of } = record;
-    const own = records.find((one) => one.org_id === org_id && one.register === register);
-    if (own === undefined || own.as_of <= as_of) records = withRegisterRecord(records, record);
+    const ownRecord = records.find((one) => one.org_id === org_id && one.register === register);
+    if (ownRecord === undefined || ownRecord.as_of <= as_of)
+      records = withRegisterRecord(records, record);
   }
   return records;
 }

@@ -59,11 +59,11 @@ export async function idsBySlug(
   { withdrawn = true }: { withdrawn?: boolean } = {},
 ): Promise<Map<string, number>> {
   const isMeant = withdrawn ? undefined : ne(nonprofits.status, "withdrawn");
-  const found = await store.db
+  const row = await store.db
     .select({ slug: nonprofits.slug, id: nonprofits.id })
     .from(nonprofits)
     .where(and(inValues(nonprofits.slug, slugs), isMeant));
-  return new Map(found.map(({ slug, id }) => [slug, id]));
+  return new Map(row.map(({ slug, id }) => [slug, id]));
 }
 
 /** Summaries of nonprofits by their ids, in the order of the ids; unknown ids are left out. */
@@ -73,8 +73,8 @@ export async function summariesById(
   baseUrl: string,
   fields: readonly string[] = [],
 ): Promise<NonprofitSummary[]> {
-  const found = await summarisedById(store, ids);
-  const items = ids.flatMap((id) => found.get(id) ?? []).map((one) => toSummary(one, baseUrl));
+  const summaries = await summarisedById(store, ids);
+  const items = ids.flatMap((id) => summaries.get(id) ?? []).map((one) => toSummary(one, baseUrl));
   if (!fields.includes(identifiers)) return items;
   const numbers = await identifiersById(store, ids);
   return items.map((item) => ({
@@ -104,12 +104,12 @@ export async function summarisedById(
     sql: `SELECT ${[rowsOf(nonprofits, summaryColumns, "id"), ...ofSummaries.map(({ sql }) => sql)].join(", ")}`,
     args: [JSON.stringify(ids)],
   });
-  const found = new Map<number, SummarySource>();
+  const byId = new Map<number, SummarySource>();
   for (const row of rowsFromJson(nonprofits, summaryColumns, rows[0]?.["nonprofits"])) {
-    found.set(row.id, { ...row, causes: [], register_records: [] });
+    byId.set(row.id, { ...row, causes: [], register_records: [] });
   }
-  for (const { name, read } of ofSummaries) read(rows[0]?.[name], found);
-  return found;
+  for (const { name, read } of ofSummaries) read(rows[0]?.[name], byId);
+  return byId;
 }
 
 /** The rows of these nonprofits (?1, a JSON array of ids) in one table, as one JSON text named as the table. */
@@ -135,7 +135,7 @@ function child<Table extends ChildTable, Parent = NonprofitRecord>(
   orElse = "",
   unread: readonly string[] = [],
 ) {
-  const own = columnNames(table).filter((column) => !unread.includes(column));
+  const readColumns = columnNames(table).filter((column) => !unread.includes(column));
   const name = getTableName(table);
   return {
     table: table as ChildTable,
@@ -143,9 +143,9 @@ function child<Table extends ChildTable, Parent = NonprofitRecord>(
     /** A conflict clause for rows that another nonprofit has. */
     orElse,
     name,
-    sql: rowsOf(table, own, "nonprofit_id", `, ${key}`),
+    sql: rowsOf(table, readColumns, "nonprofit_id", `, ${key}`),
     read: (text: unknown, records: ReadonlyMap<number, Parent>) => {
-      for (const row of rowsFromJson(table, own, text)) {
+      for (const row of rowsFromJson(table, readColumns, text)) {
         const record = records.get(Number(row["nonprofit_id"]));
         if (record !== undefined) put(record, row);
       }

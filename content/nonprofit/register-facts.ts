@@ -43,23 +43,23 @@ export type Register = {
   fields?: readonly FactRule[];
 };
 
-const known: ReadonlyMap<string, Register> = new Map(
+const registersById: ReadonlyMap<string, Register> = new Map(
   (registers as readonly Register[]).map((register) => [register.id, register]),
 );
 
 const ofSchemes: ReadonlyMap<string, readonly Register[]> = Map.groupBy(
-  [...known.values()].flatMap((one) =>
+  [...registersById.values()].flatMap((one) =>
     Object.keys(one.record_urls).map((scheme) => ({ ...one, scheme })),
   ),
   ({ scheme }) => scheme,
 );
 
 /** A register by its id, or undefined. */
-export const registerById = (id: string): Register | undefined => known.get(id);
+export const registerById = (id: string): Register | undefined => registersById.get(id);
 
 /** Whether a register holds a selection of what another one has whole. */
 export const isReplacedBy = (register: string, whole: string): boolean =>
-  known.get(whole)?.replaces?.includes(register) ?? false;
+  registersById.get(whole)?.replaces?.includes(register) ?? false;
 
 /** The records that count: none of a selection beside that of the whole register. */
 export const countingRecords = (records: readonly RegisterRecord[]): RegisterRecord[] =>
@@ -71,7 +71,7 @@ export const countingRecords = (records: readonly RegisterRecord[]): RegisterRec
   );
 
 /** Whether this is the name of a form that organisations file, and no register that lists them. */
-export const isFiling = (source: string): boolean => known.get(source)?.filings === true;
+export const isFiling = (source: string): boolean => registersById.get(source)?.filings === true;
 
 /** Who keeps the register in which an organisation stands, where a register of ours holds those of several; else its name. */
 export function registerName({ id, name, fields = [] }: Register, orgId: string): string {
@@ -89,7 +89,7 @@ export function factsOf({
   register,
   facts,
 }: Pick<RegisterRecord, "register" | "facts">): RegisterFact[] {
-  return (known.get(register)?.fields ?? []).flatMap((rule) => factOf(rule, facts) ?? []);
+  return (registersById.get(register)?.fields ?? []).flatMap((rule) => factOf(rule, facts) ?? []);
 }
 
 /** One of these by its name, without making the others; null where the register says no such thing. */
@@ -97,14 +97,14 @@ export function factNamed(
   name: string,
   { register, facts }: Pick<RegisterRecord, "register" | "facts">,
 ): RegisterFact | null {
-  const rule = known.get(register)?.fields?.find((field) => field.name === name);
+  const rule = registersById.get(register)?.fields?.find((field) => field.name === name);
   return rule === undefined ? null : factOf(rule, facts);
 }
 
 function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | null {
   const { name, label, words, titles, currency, period, form } = rule;
-  const said = titles === undefined ? facts[rule.from] : titled(titles, facts[rule.from]);
-  const value = words === undefined ? said : wordOf(words, said);
+  const wording = titles === undefined ? facts[rule.from] : titled(titles, facts[rule.from]);
+  const value = words === undefined ? wording : wordOf(words, wording);
   if (value === undefined) return null;
   const fact: RegisterFact = { name, label, value };
   if (currency !== undefined) fact.currency = currency;
@@ -139,13 +139,13 @@ function titled({ of, code }: NonNullable<FactRule["titles"]>, said: string | nu
   const titles = titlesOf.get(of) ?? new Map<string, string>();
   const codesIn = raw.length > 4 ? (raw.match(/.{3}/g) ?? []) : [raw.slice(0, 3)];
   const parts = titles.has(raw) ? [raw] : codesIn;
-  const found = parts.flatMap((part) => {
+  const facts = parts.flatMap((part) => {
     const title = titles.get(part) ?? titles.get(part.slice(0, 1));
     return title === undefined ? [] : { part, title };
   });
-  if (found.length === 0) return undefined;
-  const codes = raw.length > 4 ? found.map(({ part }) => part).join(", ") : raw;
-  return `${found.map(({ title }) => title).join("; ")} (${code} ${codes})`;
+  if (facts.length === 0) return undefined;
+  const codes = raw.length > 4 ? facts.map(({ part }) => part).join(", ") : raw;
+  return `${facts.map(({ title }) => title).join("; ")} (${code} ${codes})`;
 }
 
 /**
@@ -153,7 +153,7 @@ function titled({ of, code }: NonNullable<FactRule["titles"]>, said: string | nu
  * the number of another, such as 210183-1, is a part of that one's record.
  */
 export function recordUrl(register: string, orgId: string): string | null {
-  const urls = known.get(register)?.record_urls;
+  const urls = registersById.get(register)?.record_urls;
   for (const scheme in urls) {
     const address = urls[scheme];
     if (address === undefined || !orgId.startsWith(`${scheme}-`)) continue;
@@ -167,8 +167,9 @@ export function recordUrl(register: string, orgId: string): string | null {
 
 /** The page about an organisation in the first register that has one for its number; null for none. */
 export const registerPage = (orgId: string): string | null =>
-  [...known.keys()].map((register) => recordUrl(register, orgId)).find((url) => url !== null) ??
-  null;
+  [...registersById.keys()]
+    .map((register) => recordUrl(register, orgId))
+    .find((url) => url !== null) ?? null;
 
 /** When the file that said so came out; an older one does not say since when. */
 const revokedAt = ({ facts, as_of }: RegisterRecord): string =>
@@ -240,7 +241,7 @@ export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[]
     (a, b) => Number(isRevocation(b)) - Number(isRevocation(a)),
   );
   return ordered.flatMap((record) => {
-    const register = known.get(record.register);
+    const register = registersById.get(record.register);
     if (register === undefined) return [];
     const { org_id, name, state, as_of } = record;
     return {
@@ -306,9 +307,9 @@ const months = Array.from({ length: 12 }, (_, at) => monthName.format(Date.UTC(2
 
 /** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
 export function dateInWords(text: string): string {
-  const found = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(text);
-  if (found === null) return text;
-  const [, year, month, day] = found;
+  const dateParts = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(text);
+  if (dateParts === null) return text;
+  const [, year, month, day] = dateParts;
   return `${day === undefined ? "" : `${Number(day)} `}${months[Number(month) - 1]} ${year}`;
 }
 

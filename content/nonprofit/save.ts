@@ -268,8 +268,8 @@ type ListingsFor = (record: NonprofitRecord) => Listing[];
 
 /** `listingsOf`, worked out once for each record. */
 function listingsOnce(): ListingsFor {
-  const known = new Map<NonprofitRecord, Listing[]>();
-  return (record) => known.getOrInsertComputed(record, listingsOf);
+  const listingsOfRecord = new Map<NonprofitRecord, Listing[]>();
+  return (record) => listingsOfRecord.getOrInsertComputed(record, listingsOf);
 }
 
 /** The lists in which the nonprofit appeared, vanished or changed its place. */

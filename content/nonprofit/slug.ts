@@ -71,12 +71,12 @@ export function slugCandidates(
 ): [string, ...string[]] {
   const base = slugOf(name) || slugOf(fallback) || "nonprofit";
   const longer = [place.city, place.region].flatMap((part) => slugOf(part ?? "") || []);
-  const found = [base];
+  const candidates = [base];
   for (const part of longer) {
-    const before = found.at(-1) ?? base;
-    if (!before.endsWith(part)) found.push(`${before}-${part}`);
+    const before = candidates.at(-1) ?? base;
+    if (!before.endsWith(part)) candidates.push(`${before}-${part}`);
   }
-  const [first = base, ...others] = found.filter((slug) => !reserved.has(slug));
+  const [first = base, ...others] = candidates.filter((slug) => !reserved.has(slug));
   return reserved.has(base) && first === base ? [`${base}-nonprofit`] : [first, ...others];
 }
 

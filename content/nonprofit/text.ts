@@ -17,9 +17,9 @@ export const fold = (text: string): string =>
  */
 export function unsafeCharacter(text: string, { prose }: { prose: boolean }): string | null {
   const checked = prose ? text.replaceAll(flagEmoji, "").replaceAll(proseOnly, "") : text;
-  const found = unsafe.exec(checked)?.[0];
-  if (found === undefined) return null;
-  const point = Array.from(found).at(-1)?.codePointAt(0) ?? 0;
+  const character = unsafe.exec(checked)?.[0];
+  if (character === undefined) return null;
+  const point = Array.from(character).at(-1)?.codePointAt(0) ?? 0;
   return `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
@@ -129,19 +129,19 @@ const latin = new Map(
 );
 
 const knownMax = 4_096;
-const known = new Map<string, string>();
+const folded = new Map<string, string>();
 
 /** One character in plain letters: "" for an accent, several for a ligature. */
 function plainOf(character: string): string {
   if (character < "\x80") return character;
-  const before = known.get(character);
+  const before = folded.get(character);
   if (before !== undefined) return before;
   const bare = character.normalize("NFKD").replaceAll(unseen, "");
   const plain = Array.from(
     bare,
     (one) => latin.get(one) ?? latin.get(one.toLowerCase()) ?? one,
   ).join("");
-  if (known.size < knownMax) known.set(character, plain);
+  if (folded.size < knownMax) folded.set(character, plain);
   return plain;
 }
 

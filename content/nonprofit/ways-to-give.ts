@@ -16,7 +16,7 @@ export type GivingPlace = { baseUrl: string; givingLinks?: readonly GivingLink[]
 type OwnField = "donation_url" | "website";
 type Addresses = Pick<NonprofitRecord, OwnField | "provenance" | "register_records">;
 
-const own = words.own as readonly (Omit<WayToGive, "url"> & { field: OwnField })[];
+const ownWays = words.own as readonly (Omit<WayToGive, "url"> & { field: OwnField })[];
 
 /**
  * How to give to a nonprofit, the best way first; none to a withdrawn one. Its own donation page, or else its website, is
@@ -28,10 +28,10 @@ export function waysToGive(
 ): WayToGive[] {
   const { slug, status, usdc_wallet, registrations } = nonprofit;
   if (status === "withdrawn") return [];
-  const known = own.find(({ field }) => isVouchedFor(nonprofit, field));
+  const vouchedWay = ownWays.find(({ field }) => isVouchedFor(nonprofit, field));
   const ways: WayToGive[] = [];
-  if (known !== undefined) {
-    const { field, ...way } = known;
+  if (vouchedWay !== undefined) {
+    const { field, ...way } = vouchedWay;
     ways.push({ ...way, url: nonprofit[field] ?? "" });
   }
   if (isWallet(usdc_wallet)) {
@@ -55,7 +55,7 @@ export function waysToGive(
  * people see it as a plain link with its source. Null for none.
  */
 export const unvouchedAddress = (nonprofit: Addresses): OwnField | null => {
-  const best = own.find(({ field }) => safeLink(nonprofit[field]) !== null)?.field;
+  const best = ownWays.find(({ field }) => safeLink(nonprofit[field]) !== null)?.field;
   return best === undefined || isVouchedFor(nonprofit, best) ? null : best;
 };
 

@@ -96,12 +96,12 @@ export function withScheme(text: string): string {
 }
 
 function withoutTracking(search: string): string {
-  const kept = search
+  const keptQuery = search
     .replace(/^\?/, "")
     .split("&")
     .filter((part) => !trackingParameter.test(decoded(part.split("=", 1)[0] ?? "")))
     .join("&");
-  return kept === "" ? "" : `?${kept}`;
+  return keptQuery === "" ? "" : `?${keptQuery}`;
 }
 
 function withoutWww(hostname: string): string {

@@ -136,11 +136,11 @@ export const registrationsOf = ({ registrations }: Pick<NonprofitRecord, "regist
 });
 
 function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provenance"] {
-  const shown: NonprofitDetail["provenance"] = {};
+  const wireProvenance: NonprofitDetail["provenance"] = {};
   for (const field in provenance) {
     const from = provenance[field];
     if (from === undefined) continue;
-    shown[field] = {
+    wireProvenance[field] = {
       source: sourceOf(from),
       source_url: from.source_url,
       ...(from.rule === undefined ? {} : { rule: from.rule }),
@@ -149,7 +149,7 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
       applied_at: isoTime(from.applied_at),
     };
   }
-  return shown;
+  return wireProvenance;
 }
 
 /** Who completed what, as clients of another directory read it. */

@@ -23,27 +23,28 @@ export function trustSignals(
     by_consensus = false,
   }: { donors: number; enriched_at: number | null; by_consensus?: boolean },
 ): string[] {
-  const found: string[] = [];
+  const sentences: string[] = [];
   if (by_consensus) {
-    found.push("Recommended alike by two agents with sources; no person has reviewed it");
+    sentences.push("Recommended alike by two agents with sources; no person has reviewed it");
   }
-  if (record.verified === 1) found.push("Profile claimed by the organisation and reviewed");
+  if (record.verified === 1) sentences.push("Profile claimed by the organisation and reviewed");
   const [org] = record.registrations.flatMap(({ org_id }) => org_id ?? []);
-  if (org !== undefined) found.push(`Listed in a public register as ${org}`);
+  if (org !== undefined) sentences.push(`Listed in a public register as ${org}`);
   if (enriched_at !== null) {
-    found.push(`Details with a recorded source, last added on ${isoDay(enriched_at)}`);
+    sentences.push(`Details with a recorded source, last added on ${isoDay(enriched_at)}`);
   }
-  if (record.wallet_signature !== null) found.push("Control of the wallet proved by a signature");
-  if (record.usdc_wallet !== null) found.push("Ready for donations in USDC (x402)");
+  if (record.wallet_signature !== null)
+    sentences.push("Control of the wallet proved by a signature");
+  if (record.usdc_wallet !== null) sentences.push("Ready for donations in USDC (x402)");
   if (record.donation_url !== null && unvouchedAddress(record) !== "donation_url") {
-    found.push("Has a donation page of its own");
+    sentences.push("Has a donation page of its own");
   }
   if (donors > 0) {
-    found.push(
+    sentences.push(
       `Donations from ${donors} ${donors === 1 ? "donor" : "donors"} recorded in this directory`,
     );
   }
-  return found;
+  return sentences;
 }
 
 /** What an agent can do next with a profile, for its intent. */

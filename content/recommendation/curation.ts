@@ -47,12 +47,12 @@ export async function donorCounts(
   ids: readonly number[],
 ): Promise<Map<number, number>> {
   const { nonprofit_id, donor, amount_micro_usdc } = donations;
-  const found = await store.db
+  const rows = await store.db
     .select({ nonprofit_id, count: countDistinct(donor) })
     .from(donations)
     .where(and(inValues(nonprofit_id, ids), gte(amount_micro_usdc, dustBelow), sql.raw(countsHere)))
     .groupBy(nonprofit_id);
-  return new Map(found.map((row) => [row.nonprofit_id, row.count]));
+  return new Map(rows.map((row) => [row.nonprofit_id, row.count]));
 }
 
 /** Enrichment is what agents found and what an operator approved; a register or the organisation itself is none. */
@@ -200,8 +200,8 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     picked = new Set(picks.map((pick) => pick.nonprofit_id));
     const stale = [...picked].filter((id) => changed.has(id) || !records.has(id));
     changed = new Set(); // From here on a change makes it read again.
-    const found = await recordsById(store, stale);
-    const fresh = found.filter(({ status }) => status !== "withdrawn");
+    const freshRecords = await recordsById(store, stale);
+    const fresh = freshRecords.filter(({ status }) => status !== "withdrawn");
     const donors = await donorCounts(store, [...picked]);
     const away = [...new Set(records.keys()).difference(picked), ...stale];
     const before = madeOf;

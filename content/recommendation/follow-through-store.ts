@@ -48,11 +48,11 @@ export async function saveFollowThroughs(
   followUps: readonly FollowUp[],
 ): Promise<{ written: number; missed: ReadonlySet<FollowUp> }> {
   const missed = new Set(followUps);
-  const found: FollowThrough[] = [];
+  const followThroughs: FollowThrough[] = [];
   for (let from = 0; from < followUps.length; from += perQuery) {
     if (from > 0) await eventLoopTurn();
     const batch = followUps.slice(from, from + perQuery);
-    const asked = batch.map(({ clients: [today, before], slug, atMs, withinMs }) => [
+    const lookups = batch.map(({ clients: [today, before], slug, atMs, withinMs }) => [
       today,
       before ?? null,
       slug,
@@ -60,12 +60,12 @@ export async function saveFollowThroughs(
       atMs + withinMs,
     ]);
     // SQL, because one statement matches a hundred follow-ups while requests wait.
-    const { rows } = await store.raw.execute({ sql: matching, args: [JSON.stringify(asked)] });
+    const { rows } = await store.raw.execute({ sql: matching, args: [JSON.stringify(lookups)] });
     for (const row of rows) {
       const followUp = batch[Number(row["place"])];
       if (followUp === undefined) continue;
       missed.delete(followUp);
-      found.push({
+      followThroughs.push({
         recommendation_id: Number(row["recommendation_id"]),
         slug: followUp.slug,
         action: followUp.action,
@@ -77,10 +77,10 @@ export async function saveFollowThroughs(
       });
     }
   }
-  if (found.length === 0) return { written: 0, missed };
+  if (followThroughs.length === 0) return { written: 0, missed };
   const once = "ON CONFLICT (recommendation_id, action, slug, intent_id) DO NOTHING";
   const written = await store.write(async (tx) =>
-    insertMany(tx, recommendationFollowThroughs, await withRoom(tx, found), once),
+    insertMany(tx, recommendationFollowThroughs, await withRoom(tx, followThroughs), once),
   );
   return { written, missed };
 }
@@ -218,7 +218,7 @@ export const funnelOf = (rows: readonly FunnelRow[]): FunnelGroup[] => [
 function sumOf(by: FunnelGroup["by"], value: string, rows: readonly FunnelRow[]): FunnelGroup {
   const sum = (name: "calls" | "answered" | "profile" | "donate" | "donation") =>
     rows.reduce((all, row) => all + row[name], 0);
-  const given = rows.reduce((all, row) => all + row.given_micro_usdc, 0n);
+  const givenTotal = rows.reduce((all, row) => all + row.given_micro_usdc, 0n);
   return {
     by,
     value,
@@ -227,6 +227,6 @@ function sumOf(by: FunnelGroup["by"], value: string, rows: readonly FunnelRow[])
     profile: sum("profile"),
     donate: sum("donate"),
     donation: sum("donation"),
-    given_usdc: usdcNumber(micro(given)),
+    given_usdc: usdcNumber(micro(givenTotal)),
   };
 }

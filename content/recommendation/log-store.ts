@@ -161,8 +161,8 @@ function countCalls() {
     const keyOf = ({ query, top_slug, result_count }: LoggedRecommendation) =>
       JSON.stringify([minute, call.phase, query, top_slug, result_count]);
     const whole = withoutWords(call);
-    const known = counts.get(keyOf(whole));
-    if (known !== undefined) return known;
+    const counted = counts.get(keyOf(whole));
+    if (counted !== undefined) return counted;
     const query = { ...whole.query, country: null };
     const count = counts.size < countsMax ? whole : { ...whole, query, top_slug: null, slugs: [] };
     const key = keyOf(count);

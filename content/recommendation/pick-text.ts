@@ -118,12 +118,12 @@ export function wordingFaults(text: string): WordingFault[] {
   // Harmless phrases ("best practice") are blanked in place, so that positions stay true.
   const read = plain.text.replaceAll(harmless, (phrase) => " ".repeat(phrase.length));
   return forbidden
-    .flatMap(({ claim, use }) => found(claim, read, plain).map((one) => ({ ...one, use })))
+    .flatMap(({ claim, use }) => hits(claim, read, plain).map((one) => ({ ...one, use })))
     .sort((a, b) => a.at - b.at);
 }
 
 /** What of a text fits, as it is written. */
-const found = (phrases: RegExp, text: string, { written }: ReturnType<typeof plainLetters>) =>
+const hits = (phrases: RegExp, text: string, { written }: ReturnType<typeof plainLetters>) =>
   [...text.matchAll(phrases)].map(({ 0: { length }, index }) => written(index, length));
 
 const sensitive = wording.sensitive.map(({ claim, phrases }) => ({
@@ -141,7 +141,7 @@ export type SensitiveClaim = { claim: "impact" | "effectiveness"; phrase: string
 export function sensitiveClaims(text: string): SensitiveClaim[] {
   const plain = plainLetters(text);
   return sensitive.flatMap(({ claim, phrases }) =>
-    found(phrases, plain.text, plain).map(({ phrase }) => ({ claim, phrase })),
+    hits(phrases, plain.text, plain).map(({ phrase }) => ({ claim, phrase })),
   );
 }
 

@@ -40,9 +40,9 @@ export async function recommend(
   { curation, phase, now, ...place }: RankingContext,
   query: RecommendQuery,
 ): Promise<RecommendAnswer> {
-  const found = await candidatesFor(curation, query);
-  if (found.candidates.length === 0) return nothingCurated(query, found, phase, place.baseUrl);
-  const best = rank(curation, found, query, now);
+  const matches = await candidatesFor(curation, query);
+  if (matches.candidates.length === 0) return nothingCurated(query, matches, phase, place.baseUrl);
+  const best = rank(curation, matches, query, now);
   const contributed = new Set(best.flatMap(({ explain }) => explain.map(({ signal }) => signal)));
   return {
     query,
@@ -150,8 +150,8 @@ export async function candidatesFor(curation: Curation, query: RecommendQuery): 
   const there = read && index.matching([read.match], "all");
   const among = passing(curation, query).filter(({ record }) => there?.has(record.id) !== false);
   const candidates = withWords(index, among, words, limit);
-  const asked = { ...query, place: read?.name ?? placeOf(query) };
-  const elsewhere = candidates.length > 0 ? null : elsewhereOf(curation, asked, words);
+  const placedQuery = { ...query, place: read?.name ?? placeOf(query) };
+  const elsewhere = candidates.length > 0 ? null : elsewhereOf(curation, placedQuery, words);
   return { candidates, words, elsewhere };
 }
 
@@ -168,8 +168,10 @@ function elsewhereOf(
 ): Matches["elsewhere"] {
   if (place === null) return null;
   const anywhere = passing(curation, { ...query, country: null, region: null, city: null });
-  const found = withWords(curation.index, anywhere, words, query.limit);
-  const countries = new Set(found.flatMap(({ record }) => countryName(record.country_code) ?? []));
+  const matches = withWords(curation.index, anywhere, words, query.limit);
+  const countries = new Set(
+    matches.flatMap(({ record }) => countryName(record.country_code) ?? []),
+  );
   return countries.size === 0 ? null : { place, countries: [...countries].slice(0, countriesMax) };
 }
 
@@ -264,11 +266,11 @@ const byImpact = ({ record: a }: Candidate, { record: b }: Candidate): number =>
   (b.beneficiaries_per_year ?? -1) - (a.beneficiaries_per_year ?? -1) || a.id - b.id;
 
 type BaseScores = ReadonlyMap<Candidate, Readonly<Record<Intent, number>>>;
-const known = new WeakMap<Curation, { atMs: number; scores: BaseScores }>();
+const scoresOf = new WeakMap<Curation, { atMs: number; scores: BaseScores }>();
 
 /** What every candidate has without any words, in hundredths of points: worked out once for each instant asked about. */
 function baseScores(curation: Curation, now: Date): BaseScores {
-  const before = known.get(curation);
+  const before = scoresOf.get(curation);
   if (before?.atMs === now.getTime()) return before.scores;
   const scores: BaseScores = new Map(
     curation.candidates.map((candidate) => {
@@ -278,7 +280,7 @@ function baseScores(curation: Curation, now: Date): BaseScores {
       return [candidate, byIntent as Record<Intent, number>];
     }),
   );
-  known.set(curation, { atMs: now.getTime(), scores });
+  scoresOf.set(curation, { atMs: now.getTime(), scores });
   return scores;
 }
 

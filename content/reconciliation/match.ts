@@ -37,7 +37,7 @@ export const matchAhead = 4;
 
 /** What a name counts, and what it keeps when a place is another one, or words or legal forms are. */
 const shares = { similar: 92, same: 8 };
-const kept: Record<Place, number> = { country: 0.7, region: 0.9, city: 0.75 };
+const factor: Record<Place, number> = { country: 0.7, region: 0.9, city: 0.75 };
 const keptOfDistinct = 0.8;
 
 /** The candidates by score, among equals as they came; at most one of them is a match. */
@@ -46,11 +46,11 @@ export function ranked<One extends Candidate>(
   candidates: readonly One[],
 ): Match<One>[] {
   const similarity = similarTo(wanted.name);
-  const own = tellingText(wanted.name);
+  const wantedWords = tellingText(wanted.name);
   const scored = candidates
     .map((candidate): Match<One> => {
       const name_similarity = similarity(candidate.name);
-      const same_name = isSameName(own, tellingText(candidate.name)) ? 1 : 0;
+      const same_name = isSameName(wantedWords, tellingText(candidate.name)) ? 1 : 0;
       const same_words = same_name === 1 || !areDistinctNames(wanted.name, candidate.name) ? 1 : 0;
       const features: Features = { name_similarity, same_name, same_words };
       let score = shares.similar * name_similarity + shares.same * same_name;
@@ -59,7 +59,7 @@ export function ranked<One extends Candidate>(
         const agrees = isIn(place, wanted.places[place], candidate);
         if (agrees === null) continue;
         features[`same_${place}`] = agrees ? 1 : 0;
-        if (!agrees) score *= kept[place];
+        if (!agrees) score *= factor[place];
       }
       return { found: candidate, score: Math.round(score * 10) / 10, features, match: false };
     })
@@ -83,10 +83,10 @@ export const certain = <One>(found: One): Match<One> => ({
 /** Null where either side does not say. */
 function isIn(place: Place, wanted: readonly string[] = [], there: Candidate): boolean | null {
   const readAs = place === "country" ? countryCode : fold;
-  const own = place === "country" ? there.country_code : there[place];
+  const candidatePlace = place === "country" ? there.country_code : there[place];
   const read = wanted.flatMap((text) => readAs(text) ?? []);
-  if (own === null || read.length === 0) return null;
-  return read.includes(place === "country" ? own : fold(own));
+  if (candidatePlace === null || read.length === 0) return null;
+  return read.includes(place === "country" ? candidatePlace : fold(candidatePlace));
 }
 
 /** A shorter word stands as it is: with a letter changed it is another word. */
@@ -118,10 +118,10 @@ const wordsIn = (name: string, withBrackets: boolean): string[] =>
     .split(" ");
 
 function hasWordBeyond(own: readonly string[], others: readonly string[]): boolean {
-  const known = new Set(others);
+  const rivals = new Set(others);
   const letters = others.join("");
   return own.some((word) => {
-    if (known.has(word) || isSilent(word)) return false;
+    if (rivals.has(word) || isSilent(word)) return false;
     if (number.test(word)) return true;
     if (word.length < slipsFrom)
       return !others.some((each) => each.startsWith(word) || each.endsWith(word));

@@ -92,12 +92,12 @@ function delimiterOf(text: string): string {
 }
 
 function queryOf(row: readonly string[], kinds: readonly (string | undefined)[]): TableQuery {
-  const said = row.flatMap((cell, at) => {
+  const cellTexts = row.flatMap((cell, at) => {
     const [v, pid] = [cell.trim().slice(0, cellMax).toWellFormed(), kinds[at]];
     return v === "" || pid === undefined ? [] : [{ pid, v }];
   });
-  const name = said.find(({ pid }) => pid === "name");
-  const properties = said.filter(({ pid }) => pid !== "name").slice(0, cellsMax);
+  const name = cellTexts.find(({ pid }) => pid === "name");
+  const properties = cellTexts.filter(({ pid }) => pid !== "name").slice(0, cellsMax);
   return { ...(name && { query: name.v }), ...(properties.length > 0 && { properties }), limit: 1 };
 }
 

@@ -61,22 +61,22 @@ export function causeMapping(tables: MappingTables) {
     /** By UK Charity Activity Tags and the ICNPTSO class, then by words of the name. */
     british: (codes: { ukcat: readonly string[]; icnptso: string; name: string }): CauseChoice => {
       const { ukcat: tags, icnptso: kind, name } = codes;
-      const found = [
+      const nteeCodes = [
         ...chosenBy(icnptso.get(kind), `ICNPTSO class ${kind}`),
         ...tags.flatMap((tag) => chosenBy(ukcat.get(tag), `UK Charity Activity Tag ${tag}`)),
       ];
-      return complete(primaryFirst(found), "code", name);
+      return complete(primaryFirst(nteeCodes), "code", name);
     },
     /**
      * By the purposes and beneficiaries that a register marks, then by words of the name. `codes`: what the register calls its
      * own codes or words. Of one that marks nearly everything (`isBroad`) the beneficiaries say nothing.
      */
     byPurposes: (codes: string, name: string, isMarked: IsMarked, isBroad = false): CauseChoice => {
-      const found = purposes
+      const purposeCodes = purposes
         .filter((row) => row.register === codes && isMarked(row.code))
         .filter(({ role }) => !isBroad || role === "primary")
         .flatMap((row) => chosenBy([row], `${codes} ${row.code}`));
-      return complete(primaryFirst(found), "code", name);
+      return complete(primaryFirst(purposeCodes), "code", name);
     },
   };
 }
@@ -152,9 +152,9 @@ function activityCodes(text: string, known: ReadonlyMap<string, string>): string
 function codeTable(rows: MappingTables["ukcat"]): Map<string, CauseCode[]> {
   const table = new Map<string, CauseCode[]>();
   for (const { code, cause_id, role } of rows) {
-    const found = table.get(code) ?? [];
+    const tableCodes = table.get(code) ?? [];
     const coded: CauseCode = { cause_id: CauseId.parse(cause_id), role, confidence: "medium" };
-    table.set(code, [...found, coded]);
+    table.set(code, [...tableCodes, coded]);
   }
   return table;
 }

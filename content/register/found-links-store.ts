@@ -24,7 +24,7 @@ export type FoundLink = { kept: Linkable; gone: Linkable; source: FoundBy; waits
 export async function findLinks(store: Queryable, ids: readonly number[]): Promise<FoundLink[]> {
   const meant = await linkables(store, ids);
   const there = await neighboursOf(store, meant);
-  const found = new Map<string, FoundLink>();
+  const links = new Map<string, FoundLink>();
   for (const one of meant) {
     const keys = [siteHost(one.website) ?? "", ...one.quotes];
     const others = new Set(keys.flatMap((key) => there.get(key) ?? []));
@@ -32,17 +32,17 @@ export async function findLinks(store: Queryable, ids: readonly number[]): Promi
     for (const { other, source } of sameOrganisations(one, strangers)) {
       const [kept, gone] = inOrderOfStaying(one, other);
       const waits = one.belongs || other.belongs;
-      found.set(`${kept.id} ${gone.id}`, { kept, gone, source, waits });
+      links.set(`${kept.id} ${gone.id}`, { kept, gone, source, waits });
     }
   }
-  const open = await withoutDecided(store, [...found.values()]);
+  const open = await withoutDecided(store, [...links.values()]);
   return open.toSorted((a, b) => a.kept.id - b.kept.id || a.gone.id - b.gone.id);
 }
 
 /** The ids of all profiles that can be linked, rising. */
 export async function linkableIds(store: Queryable): Promise<number[]> {
   const { id, website, status } = nonprofits;
-  const found = await store.db
+  const pairs = await store.db
     .select({ id })
     .from(nonprofits)
     .where(
@@ -52,7 +52,7 @@ export async function linkableIds(store: Queryable): Promise<number[]> {
       ),
     )
     .orderBy(asc(id));
-  return found.map((one) => one.id);
+  return pairs.map((one) => one.id);
 }
 
 /** The records that quote a company number. Index: register_records_by_company. */
@@ -106,11 +106,11 @@ async function neighboursOf(
   const numbers = new Set(some.flatMap(({ quotes }) => quotes));
   const groups = [...(await idsAt(store, hosts)), ...(await idsQuoting(store, numbers))];
   const few = groups.filter(({ ids }) => ids.length > 1 && ids.length < atOneHostMax);
-  const found = await linkables(
+  const candidates = await linkables(
     store,
     few.flatMap(({ ids }) => ids),
   );
-  const byId = new Map(found.map((one) => [one.id, one]));
+  const byId = new Map(candidates.map((one) => [one.id, one]));
   return new Map(few.map(({ key, ids }) => [key, ids.flatMap((id) => byId.get(id) ?? [])]));
 }
 
@@ -160,10 +160,12 @@ async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Pr
     .from(registrationLinks)
     .where(inValues(org_id, orgIds));
   const keyOf = (pair: (typeof decided)[number]) => `${pair.org_id} ${pair.other_org_id}`;
-  const known = new Set(decided.map(keyOf));
+  const decidedPairs = new Set(decided.map(keyOf));
   return found.filter(
     ({ kept, gone }) =>
-      !kept.org_ids.some((id) => gone.org_ids.some((other) => known.has(keyOf(pairOf(id, other))))),
+      !kept.org_ids.some((id) =>
+        gone.org_ids.some((other) => decidedPairs.has(keyOf(pairOf(id, other)))),
+      ),
   );
 }
 

@@ -141,11 +141,11 @@ function partsMeant(
   ofRows: ReadonlySet<string>,
   stored: readonly string[],
 ): Result<ReadonlySet<string>, UnknownParts> {
-  const known = new Set([...ofRows, ...stored]);
-  const wanted = scope === "all" ? known : new Set(scope?.split(",") ?? ofRows);
-  const unknown = [...wanted].filter((part) => !known.has(part));
+  const scopesOfRun = new Set([...ofRows, ...stored]);
+  const wanted = scope === "all" ? scopesOfRun : new Set(scope?.split(",") ?? ofRows);
+  const unknown = [...wanted].filter((part) => !scopesOfRun.has(part));
   if (unknown.length === 0) return ok(wanted);
-  return fail({ kind: "unknown_parts", unknown, known: [...known].toSorted() });
+  return fail({ kind: "unknown_parts", unknown, known: [...scopesOfRun].toSorted() });
 }
 
 /** The date of what the files say of a part; of one without a row that of the newest file. */

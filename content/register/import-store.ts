@@ -20,34 +20,34 @@ export async function idsByOrgId(
   store: Queryable,
   orgIds: readonly string[],
 ): Promise<Map<string, number>> {
-  const found = await store.db
+  const rows = await store.db
     .select({ org_id: registrations.org_id, id: registrations.nonprofit_id })
     .from(registrations)
     .where(inValues(registrations.org_id, orgIds));
-  return new Map(found.map(({ org_id, id }) => [org_id ?? "", id]));
+  return new Map(rows.map(({ org_id, id }) => [org_id ?? "", id]));
 }
 
 /** Which of these ids are in use. */
 export async function knownIds(store: Queryable, ids: readonly number[]): Promise<Set<number>> {
-  const found = await store.db
+  const rows = await store.db
     .select({ id: nonprofits.id })
     .from(nonprofits)
     .where(inValues(nonprofits.id, ids));
-  return new Set(found.map(({ id }) => id));
+  return new Set(rows.map(({ id }) => id));
 }
 
 export async function hasProfiles(store: Queryable): Promise<boolean> {
-  const found = await store.db.select({ id: nonprofits.id }).from(nonprofits).limit(1);
-  return found.length > 0;
+  const rows = await store.db.select({ id: nonprofits.id }).from(nonprofits).limit(1);
+  return rows.length > 0;
 }
 
 /** The parts that a register's nonprofits are noted under, with names of files from earlier versions. Index: nonprofits_by_register. */
 export async function scopesOf(store: Queryable, register: string): Promise<string[]> {
-  const found = await store.db
+  const rows = await store.db
     .selectDistinct({ scope: nonprofits.register_scope })
     .from(nonprofits)
     .where(eq(nonprofits.register, register));
-  return found.map(({ scope }) => scope ?? "");
+  return rows.map(({ scope }) => scope ?? "");
 }
 
 /** What tells in which part of its register a nonprofit stands. */
@@ -98,7 +98,7 @@ export async function recordsWithoutProfile(
   orgIds: readonly string[],
 ): Promise<Map<string, RegisterRecord>> {
   if (orgIds.length === 0) return new Map();
-  const found = await store.db
+  const rows = await store.db
     .select(recordColumns)
     .from(registerRecords)
     .where(
@@ -108,7 +108,7 @@ export async function recordsWithoutProfile(
         isNull(registerRecords.nonprofit_id),
       ),
     );
-  return new Map(found.map((record) => [record.org_id, record]));
+  return new Map(rows.map((record) => [record.org_id, record]));
 }
 
 /** The organisations that these parts of a register have, by rising org-id. Index: the primary key. */
@@ -191,11 +191,11 @@ export async function startImport(
 
 /** The names of files, and marks of what was read whole, that finished imports of this format noted. */
 export async function filesRead(store: Queryable, format: string): Promise<Set<string>> {
-  const found = await store.db
+  const rows = await store.db
     .select({ files: imports.files })
     .from(imports)
     .where(and(eq(imports.format, format), eq(imports.status, "finished")));
-  return new Set(found.flatMap(({ files }) => files));
+  return new Set(rows.flatMap(({ files }) => files));
 }
 
 const newestImport = (store: Queryable, format: string, ...which: (SQL | undefined)[]) =>

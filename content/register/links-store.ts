@@ -22,11 +22,11 @@ export async function linkProfiles(
   ids: readonly number[],
   { now, checkOnly = false }: { now: Date; checkOnly?: boolean },
 ): Promise<FoundLink[]> {
-  const found = await findLinks(store, ids);
-  if (checkOnly) return found;
+  const rows = await findLinks(store, ids);
+  if (checkOnly) return rows;
   const done: FoundLink[] = [];
-  for (let at = 0; at < found.length; at += linksAtOnce) {
-    const part = found.slice(at, at + linksAtOnce);
+  for (let at = 0; at < rows.length; at += linksAtOnce) {
+    const part = rows.slice(at, at + linksAtOnce);
     await store.write(async (tx) => {
       // What was found without the lock may have changed.
       const still = await findLinks(tx, [...new Set(part.map(({ kept }) => kept.id))]);
@@ -69,8 +69,8 @@ export async function planLink(
   pair: Pair,
   link: SetLink,
 ): Promise<LinkPlan & { fields: string[] }> {
-  const made = merged(pair.gone, pair.into, { at: link.now, source: link.source });
-  const note = putLink(pair, { ...link, state: "linked", given: made.given });
+  const merge = merged(pair.gone, pair.into, { at: link.now, source: link.source });
+  const note = putLink(pair, { ...link, state: "linked", given: merge.given });
   // The one that stays is listed, so it is none of those that were linked to the other.
   const followers = await followersTo(
     store,
@@ -78,11 +78,11 @@ export async function planLink(
     pair.into.slug,
   );
   const saves = [
-    { before: pair.gone, after: made.gone },
-    { before: pair.into, after: made.into },
+    { before: pair.gone, after: merge.gone },
+    { before: pair.into, after: merge.into },
     ...followers.saves,
   ];
-  return { saves, statements: [...note, ...followers.statements], fields: made.fields };
+  return { saves, statements: [...note, ...followers.statements], fields: merge.fields };
 }
 
 /** What becomes of profiles, and of the links between them. */
@@ -159,11 +159,11 @@ export async function planUnlink(
 ): Promise<LinkPlan & { kept: string; fields: string[] }> {
   const into = await profileAt(store, link.kept ?? "", [gone.slug]);
   const close = closeLink(link.id, undone);
-  const made = unmerged(gone, into ?? gone, GivenByMerge.parse(link.given));
-  const saves: Save[] = [{ before: gone, after: made.gone }];
+  const split = unmerged(gone, into ?? gone, GivenByMerge.parse(link.given));
+  const saves: Save[] = [{ before: gone, after: split.gone }];
   if (into === null) return { saves, statements: [close], kept: link.kept ?? "", fields: [] };
-  saves.push({ before: into, after: made.into });
-  const orgIds = made.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
+  saves.push({ before: into, after: split.into });
+  const orgIds = split.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
   // What had been linked to it before goes back with it.
   const went = (await linksInto(store, into.slug)).filter(
     (one) =>
@@ -173,9 +173,9 @@ export async function planUnlink(
   const followers = await followersTo(store, went, gone.slug);
   return {
     saves: [...saves, ...followers.saves],
-    statements: [close, ...keepApart(made, link, undone), ...followers.statements],
+    statements: [close, ...keepApart(split, link, undone), ...followers.statements],
     kept: into.slug,
-    fields: made.fields,
+    fields: split.fields,
   };
 }
 

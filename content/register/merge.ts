@@ -143,11 +143,12 @@ function withRecord(
   if (record === null) return before;
   const { register_records } = before;
   const { register } = terms;
-  const known = register_records.find(
+  const earlier = register_records.find(
     (register_record) => register_record.org_id === org_id && register_record.register === register,
   );
-  const after = recordAfter(known, recordOf(record, terms));
-  const records = after === known ? register_records : withRegisterRecord(register_records, after);
+  const after = recordAfter(earlier, recordOf(record, terms));
+  const records =
+    after === earlier ? register_records : withRegisterRecord(register_records, after);
   const dated = confirmedAgain(records, after, terms);
   return dated === register_records ? before : { ...before, register_records: dated };
 }
@@ -208,8 +209,8 @@ export function withPeriods(
 ): StoredPeriod[] {
   const byEnd = new Map(stored.map((period) => [period.period_end, period]));
   for (const period of more) {
-    const known = byEnd.get(period.period_end);
-    if (known === undefined || rankOf(period) >= rankOf(known)) {
+    const earlier = byEnd.get(period.period_end);
+    if (earlier === undefined || rankOf(period) >= rankOf(earlier)) {
       byEnd.set(period.period_end, period);
     }
   }
@@ -245,8 +246,9 @@ export function factsWithWaiting(
   const waiting: Waiting = JSON.parse(String(stored?.facts[waitingKey] ?? "{}"));
   for (const [field, value] of Object.entries(draft.fields ?? {})) {
     const from = sourceOf(field as NonprofitField);
-    const known = waiting[field];
-    if (known === undefined || isNotBefore(known.from, from)) waiting[field] = { value, from };
+    const waitingValue = waiting[field];
+    if (waitingValue === undefined || isNotBefore(waitingValue.from, from))
+      waiting[field] = { value, from };
   }
   const isAny = Object.keys(waiting).length > 0;
   return { ...draft.record?.facts, ...(isAny ? { [waitingKey]: JSON.stringify(waiting) } : {}) };

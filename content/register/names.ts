@@ -127,8 +127,8 @@ function lastSpoken(spoken: readonly string[]): number {
 
 function casedWord(word: string, around: Around): string {
   if (!around.first && isSmall(word, around)) return word.toLowerCase();
-  const known = knownForm(word, around);
-  if (known !== null) return known;
+  const form = knownForm(word, around);
+  if (form !== null) return form;
   if (/^\d/.test(word)) return ordinal.test(word) ? word.toLowerCase() : word;
   if (word.includes("'") || word.includes("’")) return withApostrophe(word, around);
   if (word.length === 1 || isRoman(word, around)) return word;

@@ -191,8 +191,8 @@ function townOf(street: string, country: string | null): Omit<Place, "country_co
   const [, before = "", code = ""] = provinceAtEnd.exec(bare) ?? [];
   const region = country === null ? null : provinceName(country, code);
   const town = region === null ? bare : before;
-  const own = country === "VI" ? town.replace(/ (?:VI|VIRGIN ISLANDS)$/, "") : town;
-  return { city: townName(own), region };
+  const usTown = country === "VI" ? town.replace(/ (?:VI|VIRGIN ISLANDS)$/, "") : town;
+  return { city: townName(usTown), region };
 }
 
 function townName(text: string): string | null {

@@ -31,18 +31,18 @@ export function sameOrganisations<Other extends Registrations>(
   others: readonly Other[],
 ): { other: Other; source: FoundBy }[] {
   const everyone = [one, ...others];
-  const found = others.flatMap((other) => {
+  const candidates = others.flatMap((other) => {
     const source = linkSource(one, other, everyone);
     return source === null ? [] : [{ other, source }];
   });
   // Two of one register cannot both be it, nor can it be one that is two of its own register.
-  const isAmbiguous = ({ other }: (typeof found)[number]) =>
-    found.some((next) => next.other !== other && sharesRegister(next.other, other)) ||
+  const isAmbiguous = ({ other }: (typeof candidates)[number]) =>
+    candidates.some((next) => next.other !== other && sharesRegister(next.other, other)) ||
     others.some(
       (next) =>
         next !== other && sharesRegister(next, one) && linkSource(next, other, everyone) !== null,
     );
-  return found.filter((link) => !isAmbiguous(link));
+  return candidates.filter((link) => !isAmbiguous(link));
 }
 
 function linkSource(

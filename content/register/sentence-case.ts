@@ -47,7 +47,7 @@ function isShouted(text: string): boolean {
 
 function sentenceCased(text: string, organisation: string): string {
   const name = readableName(organisation.toUpperCase());
-  const own = new Map([...ownWords(name), ...ownAcronyms(text, organisation)]);
+  const properForms = new Map([...ownWords(name), ...ownAcronyms(text, organisation)]);
   let opening = true;
   let before = "";
   const cased = text.replaceAll(
@@ -58,10 +58,10 @@ function sentenceCased(text: string, organisation: string): string {
         if (/^[.!?]/.test(found) && !abbreviation.test(before)) opening = true;
         return found;
       }
-      const said = casedWord(word, own, opening);
+      const casedForm = casedWord(word, properForms, opening);
       opening = false;
       before = word;
-      return said;
+      return casedForm;
     },
   );
   const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (found) => found.toUpperCase());
@@ -77,8 +77,8 @@ function casedWord(word: string, own: ReadonlyMap<string, string>, opening: bool
     return `${bare}${word.slice(bare.length).toLowerCase()}`;
   const lower = word.toLowerCase();
   const stem = lower.replace(/['’]s$/u, "");
-  const known = proper.get(stem) ?? own.get(stem);
-  if (known !== undefined) return known + lower.slice(stem.length);
+  const properForm = proper.get(stem) ?? own.get(stem);
+  if (properForm !== undefined) return properForm + lower.slice(stem.length);
   if (lower === "i" && !opening) return "I";
   if (/^(?:i{2,3}|iv|vi{1,3}|ix)$/.test(lower)) return lower;
   return opening ? lower.slice(0, 1).toUpperCase() + lower.slice(1) : lower;
@@ -98,11 +98,11 @@ function ownAcronyms(text: string, organisation: string): Map<string, string> {
     })
     .filter(({ short, among }) => lettersInOrder(short, among))
     .map(({ short }) => short);
-  const own = initials(
+  const short = initials(
     organisation.replaceAll(/\b(?:OF|THE|AND|FOR|IN|INC|INCORPORATED|LTD|LIMITED|CORP)\b/gi, ""),
   );
-  const all = own.length >= 3 && own.length <= 6 ? [...explained, own] : explained;
-  return new Map(all.map((short) => [short.toLowerCase(), short]));
+  const all = short.length >= 3 && short.length <= 6 ? [...explained, short] : explained;
+  return new Map(all.map((form) => [form.toLowerCase(), form]));
 }
 
 function lettersInOrder(short: string, among: string): boolean {
@@ -123,9 +123,9 @@ function ownWords(name: string): Map<string, string> {
 function withFullName(text: string, whole: string): string {
   const name = whole.replace(/,? (?:Inc|Incorporated|Ltd|Limited|Corp|Corporation)$/, "");
   if (name.length < 6 || !name.includes(" ")) return text;
-  const found = new RegExp(
+  const pattern = new RegExp(
     `\\b${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}\\b`,
     "gi",
   );
-  return text.replaceAll(found, () => name);
+  return text.replaceAll(pattern, () => name);
 }

@@ -46,13 +46,13 @@ async function numbered(
   for (let round = 0; round < roundsMax; round++) {
     const from = nextNumbers.get(base) ?? 2;
     const numbers = Array.from({ length: numbersTried }, (_, at) => from + at);
-    const known = await idsBySlug(
+    const idBySlug = await idsBySlug(
       store,
       numbers.map((number) => numberedSlug(base, number)),
     );
     const free = numbers.find((number) => {
       const slug = numberedSlug(base, number);
-      return !known.has(slug) && !taken.has(slug);
+      return !idBySlug.has(slug) && !taken.has(slug);
     });
     nextNumbers.set(base, (free ?? from + numbersTried - 1) + 1);
     if (free !== undefined) return numberedSlug(base, free);

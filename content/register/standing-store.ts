@@ -18,8 +18,8 @@ export async function knownByOrgId(
   orgIds: readonly string[],
 ): Promise<RegisteredNumber[]> {
   const among = "IN (SELECT value FROM json_each(?1))";
-  const found = await knownWhere(store, among, [JSON.stringify(orgIds)]);
-  return orgIds.map((orgId) => found.get(orgId) ?? { records: [], profile: null });
+  const organisations = await knownWhere(store, among, [JSON.stringify(orgIds)]);
+  return orgIds.map((orgId) => organisations.get(orgId) ?? { records: [], profile: null });
 }
 
 /** What the store knows of all numbers whose org-id begins so, in their order. Ask for about 1,000 at a time. */
@@ -27,8 +27,8 @@ export async function knownUnder(
   store: Queryable,
   prefix: string,
 ): Promise<[string, RegisteredNumber][]> {
-  const found = await knownWhere(store, between, rangeOf(prefix));
-  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const organisations = await knownWhere(store, between, rangeOf(prefix));
+  return [...organisations].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 const between = ">= ?1 AND org_id < ?2";
@@ -72,12 +72,12 @@ async function knownWhere(
         ) AS profiles`,
     args,
   });
-  const found = new Map<
+  const byNumber = new Map<
     string,
     { records: RegisteredNumber["records"][number][]; profile: RegisteredNumber["profile"] }
   >();
   const of = (orgId: string) =>
-    found.getOrInsertComputed(orgId, () => ({ records: [], profile: null }));
+    byNumber.getOrInsertComputed(orgId, () => ({ records: [], profile: null }));
   const records = rowsFromJson(registerRecords, recordColumns, rows[0]?.["records"]);
   for (const { nonprofit_id: _, ...record } of records) of(record.org_id).records.push(record);
   for (const [orgId, slug, name, status] of JSON.parse(
@@ -85,7 +85,7 @@ async function knownWhere(
   ) as Profile[]) {
     of(orgId).profile = { slug, name, status };
   }
-  return found;
+  return byNumber;
 }
 
 type Profile = [org_id: string, slug: string, name: string, status: NonprofitStatus];
@@ -142,9 +142,9 @@ export async function branchesUnder(
 
 /** The org-ids of these nonprofits. */
 export async function orgIdsOf(store: Queryable, ids: readonly number[]): Promise<string[]> {
-  const found = await store.db
+  const rows = await store.db
     .select({ org_id: registrations.org_id })
     .from(registrations)
     .where(inValues(registrations.nonprofit_id, ids));
-  return found.flatMap(({ org_id }) => org_id ?? []);
+  return rows.flatMap(({ org_id }) => org_id ?? []);
 }

@@ -133,9 +133,9 @@ export function organisationAnswer(
 const missingWords: ReadonlyMap<string, string> = new Map(Object.entries(words.missing));
 
 export function standingInWords({ value, by }: Judgement<Standing>, scheme: string): string {
-  const said = by?.state === "gone" ? words.gone : words.standings[value];
+  const sentence = by?.state === "gone" ? words.gone : words.standings[value];
   const missing = missingWords.get(scheme);
-  return value === "not listed" && missing !== undefined ? `${said} ${missing}` : said;
+  return value === "not listed" && missing !== undefined ? `${sentence} ${missing}` : sentence;
 }
 
 /** Who says something, and as of when: of a missing row the first register that was read, as of its newest file. */

@@ -30,8 +30,8 @@ export const directoryStats = async (store: Queryable, counters: Counters): Prom
 /** What the charts show, as it was last kept; as it is now before the first time. */
 export async function storedCharts(store: Queryable): Promise<Charts> {
   const value = await directoryFact(store, chartsFact);
-  const kept = value === null ? null : Charts.safeParse(JSON.parse(value));
-  return kept?.success === true ? kept.data : countCharts(store, await today(store));
+  const stored = value === null ? null : Charts.safeParse(JSON.parse(value));
+  return stored?.success === true ? stored.data : countCharts(store, await today(store));
 }
 
 /** Counts anew what the charts show, and keeps it for all pages. Does nothing when it is as before. */
@@ -54,7 +54,9 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
   const came = await sumsIn(store, nonprofits, (ids) => arrivals(store, ids));
   const from = await sumsIn(store, nonprofits, (ids) => origins(store, ids));
   const decided = await sumsIn(store, submissions, (ids) => decisions(store, ids));
-  const given = new Map((await gifts(store, months[0] ?? "")).map((gift) => [gift.month, gift]));
+  const giftsByMonth = new Map(
+    (await gifts(store, months[0] ?? "")).map((gift) => [gift.month, gift]),
+  );
   const all = held.get("all") ?? 0;
   held.delete("all");
   const values = [...from.values()].reduce((sum, one) => sum + one, 0);
@@ -83,7 +85,7 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
       ({ applied, rejected }) => applied + rejected > 0,
     ),
     gifts: fromFirst(
-      months.map((month) => given.get(month) ?? { month, gifts: 0, usdc: 0 }),
+      months.map((month) => giftsByMonth.get(month) ?? { month, gifts: 0, usdc: 0 }),
       (row) => row.gifts > 0,
     ),
   };
@@ -101,8 +103,8 @@ async function sumsIn(
   const [newest] = await store.db.select({ id: max(table.id) }).from(table);
   const sums = new Map<string, number>();
   for (let after = 0; after < (newest?.id ?? 0); after += sliceSize) {
-    const found = await ask(between(table.id, after + 1, after + sliceSize));
-    for (const { name, number } of found) sums.set(name, (sums.get(name) ?? 0) + number);
+    const slice = await ask(between(table.id, after + 1, after + sliceSize));
+    for (const { name, number } of slice) sums.set(name, (sums.get(name) ?? 0) + number);
     await Bun.sleep(0);
   }
   return sums;

@@ -75,7 +75,7 @@ const sumOf = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
 type TitledDrawing = { title: string; drawing: Drawing | null };
 
 /** The sentence and the drawing of each chart that has something to show. */
-const said: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing | null>> = {
+const drawingOf: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing | null>> = {
   countries: ({ countries: rows }, t) => {
     const [first] = rows;
     if (first === undefined) return null;
@@ -206,11 +206,11 @@ function chartOf(id: ChartId, charts: Charts, t: Texts): Chart {
     name: t.named("chart.column", field),
   }));
   const about = t.text(`chart.${id}.about`);
-  const found = said[id](charts, t);
+  const titled = drawingOf[id](charts, t);
   const records: readonly Readonly<Record<string, Cell>>[] = charts[id];
   const rows = records.map((record) => columns.map(({ field }) => record[field] ?? ""));
-  const { title, drawing } = found ?? { title: t.text(`chart.${id}.none`), drawing: null };
-  return { id, title, about, columns, rows: found === null ? [] : rows, drawing };
+  const { title, drawing } = titled ?? { title: t.text(`chart.${id}.none`), drawing: null };
+  return { id, title, about, columns, rows: titled === null ? [] : rows, drawing };
 }
 
 /** The charts of the page, from what GET /api/stats answers. */

@@ -135,8 +135,8 @@ function axes(at: readonly string[], { width, language }: Setting, values: reado
 }
 
 function columns({ at, up, down, open }: Of<"columns">, setting: Setting): Plot.PlotOptions {
-  const shown = [up, ...(down === undefined ? [] : [down])];
-  const cells = shown.flatMap(({ values }, side) =>
+  const series = [up, ...(down === undefined ? [] : [down])];
+  const cells = series.flatMap(({ values }, side) =>
     values.map((value, index) => ({
       at: at[index] ?? "",
       value: side === 0 ? value : -value,
@@ -145,7 +145,7 @@ function columns({ at, up, down, open }: Of<"columns">, setting: Setting): Plot.
     })),
   );
   const frame = axes(at, setting, up.values);
-  const [over, under] = shown.map(({ values }) => Math.max(0, ...values));
+  const [over, under] = series.map(({ values }) => Math.max(0, ...values));
   return {
     height: down === undefined ? 240 : 300,
     marginLeft: frame.marginLeft,
@@ -164,7 +164,7 @@ function columns({ at, up, down, open }: Of<"columns">, setting: Setting): Plot.
         { x: "at", y: "value", fill: "none", stroke: "colour", strokeDasharray: gaps, inset: 0.5 },
       ),
       Plot.ruleY([0], { stroke: "var(--quiet)" }),
-      ...shown.map(({ name }, side) =>
+      ...series.map(({ name }, side) =>
         Plot.text([name], {
           frameAnchor: side === 0 ? "top-left" : "bottom-left",
           dy: side === 0 ? -22 : 44,

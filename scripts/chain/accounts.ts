@@ -56,8 +56,8 @@ export function balancesIn(svm: Svm, { all }: AccountKeys) {
       if (account === null || token === null) return [];
       const { mint, owner, amount } = token;
       const { decimals = 0 } = readMint(svm.account(mint)) ?? {};
-      const shown = uiTokenAmount(amount, decimals);
-      return [{ accountIndex, mint, owner, programId: account.owner, uiTokenAmount: shown }];
+      const uiAmount = uiTokenAmount(amount, decimals);
+      return [{ accountIndex, mint, owner, programId: account.owner, uiTokenAmount: uiAmount }];
     }),
   };
 }

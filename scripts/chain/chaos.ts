@@ -109,17 +109,17 @@ function garbage(body: string, random: Random): Response {
 
 /** What a node that lags, or has lost its history, answers to reads. Other calls are answered as they are. */
 function ignorant(call: Call, answer: Answer, random: Random): unknown {
-  const known = answer(call);
+  const answered = answer(call);
   switch (call.method) {
     case "getTransaction":
-      return known !== null && random.chance(50) ? { ...known, meta: null } : null;
+      return answered !== null && random.chance(50) ? { ...answered, meta: null } : null;
     case "getSignatureStatuses": {
-      const { context, value } = known as { context: unknown; value: unknown[] };
+      const { context, value } = answered as { context: unknown; value: unknown[] };
       return { context, value: value.map(() => null) };
     }
     case "getSignaturesForAddress":
       return [];
     default:
-      return known;
+      return answered;
   }
 }

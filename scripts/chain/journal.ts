@@ -47,7 +47,9 @@ export function openJournal(path: string | null) {
   );
   const remove = db.query("DELETE FROM accounts WHERE address = ?");
   const columns = "signature, slot, bytes, ran";
-  const one = db.query<Row, [string]>(`SELECT ${columns} FROM transactions WHERE signature = ?`);
+  const selectOne = db.query<Row, [string]>(
+    `SELECT ${columns} FROM transactions WHERE signature = ?`,
+  );
   const newest = db.query<{ n: number; slot: number }, []>(
     "SELECT n, slot FROM transactions ORDER BY n DESC LIMIT 1",
   );
@@ -67,7 +69,7 @@ export function openJournal(path: string | null) {
         else put.run(address, account.owner, account.lamports, account.data());
       }
     }),
-    get: (signature: string): Entry | null => entryOf(one.get(signature)),
+    get: (signature: string): Entry | null => entryOf(selectOne.get(signature)),
     /** Transactions that name an account, in slots up to `slot`, the newest first. */
     touching: (address: string, { slot, limit }: { slot: number; limit: number }): Entry[] =>
       ofAddress.all(address, slot, limit).flatMap((row) => entryOf(row) ?? []),

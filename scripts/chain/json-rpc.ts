@@ -81,9 +81,9 @@ export const method =
 
 /** Params in their form; throws RpcError. */
 export function paramsIn<Params>(shape: z.ZodType<Params>, params: readonly unknown[]): Params {
-  const given = shape.safeParse(params);
-  if (given.success) return given.data;
-  throw new RpcError(codes.invalidParams, `Invalid params: ${z.prettifyError(given.error)}`);
+  const parsed = shape.safeParse(params);
+  if (parsed.success) return parsed.data;
+  throw new RpcError(codes.invalidParams, `Invalid params: ${z.prettifyError(parsed.error)}`);
 }
 
 const base58 = (bytes: number, lengthMax: number) =>

@@ -232,9 +232,9 @@ function statusOf({ slots }: Ledger, landing: Landing | null) {
 
 /** The signature that these params of sendTransaction would be answered with. Throws RpcError. */
 export function signatureIn(params: readonly unknown[]): string {
-  const given = SendParams.safeParse(params);
-  if (!given.success) throw undecodable();
-  return signatureOf(bytesIn(given.data[0]));
+  const parsed = SendParams.safeParse(params);
+  if (!parsed.success) throw undecodable();
+  return signatureOf(bytesIn(parsed.data[0]));
 }
 
 const bytesIn = (text: string) => new Uint8Array(Buffer.from(text, "base64"));

@@ -31,8 +31,8 @@ export const troubleArgs = Object.fromEntries(
 export const troublesIn = (args: Record<string, unknown>): Record<string, number> =>
   Object.fromEntries(
     Object.keys(Chaos.shape).flatMap((name) => {
-      const given = args[name.replaceAll("_", "-")];
-      return typeof given === "string" ? [[name, Number(given)]] : [];
+      const value = args[name.replaceAll("_", "-")];
+      return typeof value === "string" ? [[name, Number(value)]] : [];
     }),
   );
 
@@ -81,11 +81,11 @@ export function localConfigOrExit(): Config {
 export const portDefault = 8_899;
 
 function portOf(port: string | undefined, config: Config): number {
-  const asked = port === undefined ? (config.localChainPort ?? portDefault) : Number(port);
-  if (!Number.isInteger(asked) || asked < 0 || asked > 65_535) {
+  const wantedPort = port === undefined ? (config.localChainPort ?? portDefault) : Number(port);
+  if (!Number.isInteger(wantedPort) || wantedPort < 0 || wantedPort > 65_535) {
     stopWith("--port: give a whole number from 0 to 65535.", 2);
   }
-  return asked;
+  return wantedPort;
 }
 
 function openOrExit(options: LocalChainOptions): LocalChain {

@@ -30,14 +30,14 @@ function openSvm() {
   svm.setTransactionHistory(0n);
   const look = (address: string) => accountOf(svm.getAccount(bs58.decode(address)));
   // Each look at a program copies all of it, outside the reach of the garbage collector.
-  const known = new Map<string, ChainAccount>();
+  const accounts = new Map<string, ChainAccount>();
   return {
     account: (address: string): ChainAccount | null => {
-      const account = known.get(address) ?? look(address);
-      if (account?.executable !== true || known.has(address)) return account;
+      const account = accounts.get(address) ?? look(address);
+      if (account?.executable !== true || accounts.has(address)) return account;
       const data = () => look(address)?.data() ?? new Uint8Array();
       const program = { ...account, data };
-      known.set(address, program);
+      accounts.set(address, program);
       return program;
     },
     put: (address: string, owner: string, lamports: bigint, data: Uint8Array) =>

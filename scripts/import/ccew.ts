@@ -36,15 +36,17 @@ const charities = ukRegister("ccew", besideOf);
 export const ccew: CsvFormat = {
   ...charities,
   open: (files, context) => {
-    const found = new Map(files.map((file) => [tableIn.exec(basename(file))?.[1] ?? file, file]));
-    const main = found.get("charity");
+    const fileByTable = new Map(
+      files.map((file) => [tableIn.exec(basename(file))?.[1] ?? file, file]),
+    );
+    const main = fileByTable.get("charity");
     if (main === undefined) {
       const problem = "the table of charities is missing (publicextract.charity.zip)";
       throw new BadInput(files.join(", "), null, problem);
     }
-    const absent = sideNames.filter((side) => !found.has(side));
+    const absent = sideNames.filter((side) => !fileByTable.has(side));
     if (absent.length > 0) context.onLeftOut(`no file has the tables ${absent.join(", ")}`);
-    return [{ name: main, rows: joined(main, found, context) }];
+    return [{ name: main, rows: joined(main, fileByTable, context) }];
   },
 };
 

@@ -208,8 +208,8 @@ function headersFor(before: Version | null, started: (Download & { size: number 
 function refusalOf(answer: Response, url: string, before: Version | null): Outcome | null {
   const { status, headers } = answer;
   if (status === 304) {
-    const asked = before !== null && (before.etag ?? before.last_modified) !== null;
-    if (asked) return { kind: "unchanged", version: versionOf(answer) };
+    const isConditional = before !== null && (before.etag ?? before.last_modified) !== null;
+    if (isConditional) return { kind: "unchanged", version: versionOf(answer) };
     return failed("status 304 to a question without a condition");
   }
   if (status !== 200 && status !== 206) {

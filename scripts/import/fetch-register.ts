@@ -42,10 +42,10 @@ async function fetched(request: FetchRequest): Promise<ImportReport> {
   const register = registers.find(({ id }) => id === format);
   const urls = request.urls ?? (await publishedFiles(format, request));
   const before = await lastFetched(store, format, !isList(format));
-  const found = await fetchNew(request, urls, before);
+  const newFiles = await fetchNew(request, urls, before);
   const others = isList(format) ? before.filter(({ url }) => !urls.includes(url)) : [];
-  const versions = [...others, ...found.map(({ url, version }) => ({ url, ...version }))];
-  const files = found.flatMap(({ file }) => file ?? []);
+  const versions = [...others, ...newFiles.map(({ url, version }) => ({ url, ...version }))];
+  const files = newFiles.flatMap(({ file }) => file ?? []);
   const isNew = files.length > 0;
   try {
     const scope = register?.selection === true ? "none" : request.scope;
@@ -56,7 +56,7 @@ async function fetched(request: FetchRequest): Promise<ImportReport> {
       const note = { format, fetched: versions, problem: null, now: clock() };
       await store.write((tx) => noteFetch(tx, note));
     }
-    report.fetched = found.map(({ url, bytes, file }) => ({
+    report.fetched = newFiles.map(({ url, bytes, file }) => ({
       url,
       bytes,
       unchanged: file === null,
@@ -73,10 +73,10 @@ async function fetchNew(
   urls: readonly string[],
   before: readonly FetchedVersion[],
 ): Promise<FetchedFile[]> {
-  const found: FetchedFile[] = [];
-  for (const url of urls) found.push(await fetchOne(request, url, before));
-  const isPart = new Set(found.map(({ file }) => file === null)).size > 1;
-  return isPart && isTogether(request.format) ? fetchNew(request, urls, []) : found;
+  const files: FetchedFile[] = [];
+  for (const url of urls) files.push(await fetchOne(request, url, before));
+  const isPart = new Set(files.map(({ file }) => file === null)).size > 1;
+  return isPart && isTogether(request.format) ? fetchNew(request, urls, []) : files;
 }
 
 function fetchOne(
@@ -85,9 +85,9 @@ function fetchOne(
   before: readonly FetchedVersion[],
 ): Promise<FetchedFile> {
   const folder = join(dataDir, "registers", format);
-  const known = before.find((one) => one.url === url) ?? null;
+  const earlier = before.find((one) => one.url === url) ?? null;
   const step = `${basename(new URL(url).pathname)} in MB`;
   const onBytes: FetchOptions["onBytes"] = (done, total) =>
     onProgress(step, Math.ceil(done / 1e6), Math.ceil((total ?? 0) / 1e6));
-  return fetchFile(url, { ...patience, folder, before: known, signal, onBytes });
+  return fetchFile(url, { ...patience, folder, before: earlier, signal, onBytes });
 }

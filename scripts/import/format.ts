@@ -198,19 +198,19 @@ export function programsOf(
   mission: string | null,
 ): Program[] {
   const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
-  const known = new Set(["", lettersOf(mission ?? "")]);
-  const own = raw.flatMap(({ text, cost }) => {
-    const said = formProse(text, organisation).replace(/^[-–•* ]+/u, "");
-    const letters = lettersOf(said);
+  const texts = new Set(["", lettersOf(mission ?? "")]);
+  const programmes = raw.flatMap(({ text, cost }) => {
+    const programme = formProse(text, organisation).replace(/^[-–•* ]+/u, "");
+    const letters = lettersOf(programme);
     // Of one programme that stands there twice the first counts.
-    if (known.has(letters)) return [];
-    known.add(letters);
-    return { text: said, cost };
+    if (texts.has(letters)) return [];
+    texts.add(letters);
+    return { text: programme, cost };
   });
-  return own.slice(0, programsMax).map(({ text, cost }) => {
+  return programmes.slice(0, programsMax).map(({ text, cost }) => {
     const name = programName(text);
-    const said = shortened(afterName(text, name), programmeMax - cost.length - 2);
-    const ended = /[\p{L}\p{N}]$/u.test(said) && cost !== "" ? `${said}.` : said;
+    const claim = shortened(afterName(text, name), programmeMax - cost.length - 2);
+    const ended = /[\p{L}\p{N}]$/u.test(claim) && cost !== "" ? `${claim}.` : claim;
     const description = [ended, cost].filter((part) => part !== "").join(" ");
     return {
       name: readableProse(name, organisation) || name,
@@ -244,8 +244,8 @@ function afterName(text: string, name: string): string {
   const rest = text.startsWith(name) ? text.slice(name.length) : "";
   const heading = /^\s*(?::|[-–—] )\s*/u.exec(rest)?.[0];
   if (heading === undefined) return text;
-  const said = rest.slice(heading.length);
-  return said.slice(0, 1).toUpperCase() + said.slice(1);
+  const body = rest.slice(heading.length);
+  return body.slice(0, 1).toUpperCase() + body.slice(1);
 }
 
 /** The year of a date such as "5/14/2007" or "31/12/1871"; null for none, and for one before `earliest`. */

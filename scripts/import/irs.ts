@@ -124,8 +124,8 @@ function chapterOf(row: Row): string | null {
   const words = sortName.replace(/^(?!(?:18|19|20)\d\d )[\d-]+ +(?=\S*[A-Z])/, "").trim();
   if (!/[A-Z]{2}/.test(words)) return null;
   const name = cell(row, "NAME").replaceAll(/[^A-Z0-9]/g, "");
-  const said = words.replaceAll(/[^A-Z0-9]/g, "");
-  return name.includes(said) || said === "" ? null : words;
+  const letters = words.replaceAll(/[^A-Z0-9]/g, "");
+  return name.includes(letters) || letters === "" ? null : words;
 }
 
 /** Of organisations that are no chapter; SORT_NAME is a second name there, often a trustee's, who is left out. */

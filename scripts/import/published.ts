@@ -40,8 +40,8 @@ export type FetchRequest = Omit<ImportRequest, "files" | "fetched"> & {
 /** The addresses of a register's files as they are published now, of a list those of newer years first. Throws FetchFailed. */
 export async function publishedFiles(register: string, request: FetchRequest): Promise<string[]> {
   const list = lists[register];
-  const own = registers.find(({ id }) => id === register)?.files ?? [];
-  const files = list ? await listedFiles(list, request) : own;
+  const registerFiles = registers.find(({ id }) => id === register)?.files ?? [];
+  const files = list ? await listedFiles(list, request) : registerFiles;
   return files.map((url) => at(url, request.origin));
 }
 

@@ -33,11 +33,11 @@ export const filesIn = (paths: readonly string[], named = /^[^.]/): string[] =>
 
 /** Sizes in bytes. Throws BadInput for a file that is missing, no file or empty. */
 export function fileSize(file: string): number {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) throw new BadInput(file, null, "no such file");
-  if (!found.isFile()) throw new BadInput(file, null, "this is not a file");
-  if (found.size === 0) throw new BadInput(file, null, "the file is empty");
-  return found.size;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) throw new BadInput(file, null, "no such file");
+  if (!stats.isFile()) throw new BadInput(file, null, "this is not a file");
+  if (stats.size === 0) throw new BadInput(file, null, "the file is empty");
+  return stats.size;
 }
 
 /**

@@ -71,8 +71,8 @@ export async function readElements(
     silent = 0;
     const key = path.pop()?.key;
     if (key === undefined) return;
-    const own = key.replace("*", String(group));
-    texts.set(own, texts.get(own) || text.trim());
+    const groupKey = key.replace("*", String(group));
+    texts.set(groupKey, texts.get(groupKey) || text.trim());
     text = "";
     isDone ||= isEnough(texts);
   });

@@ -42,7 +42,7 @@ export function reportInWords(report: ImportReport): string {
   if (report.fetched.length > 0 && report.files.length === 0) {
     return `${report.format}: unchanged where it is published since the last import; nothing was imported`;
   }
-  const known = `${n(report.known)} imported before as they are, and not read again`;
+  const knownRows = `${n(report.known)} imported before as they are, and not read again`;
   const why = (Object.keys(reasons) as SkipReason[])
     .filter((reason) => report.skipped_because[reason] > 0)
     .map((reason) => `${n(report.skipped_because[reason])} ${reasons[reason]}`);
@@ -60,7 +60,7 @@ export function reportInWords(report: ImportReport): string {
         ]
       : []),
     `  skipped    ${n(report.skipped)}${why.length > 0 ? ` (${why.join(", ")})` : ""}`,
-    ...(report.known > 0 ? [`  known      ${known}`] : []),
+    ...(report.known > 0 ? [`  known      ${knownRows}`] : []),
     ...(mapped.length > 0
       ? [`  causes by  ${mapped.map(([by, count]) => `${by} ${n(count)}`).join(", ")}`]
       : []),

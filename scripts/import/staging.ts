@@ -33,7 +33,7 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
     "CREATE TABLE staged (key TEXT PRIMARY KEY, rank TEXT NOT NULL, scope TEXT NOT NULL, as_of TEXT NOT NULL, payload TEXT NOT NULL, read_at TEXT NOT NULL) WITHOUT ROWID",
   );
   db.run("BEGIN");
-  const known = db.query<{ rank: string; read_at: string }, [string]>(
+  const stagedRow = db.query<{ rank: string; read_at: string }, [string]>(
     "SELECT rank, read_at FROM staged WHERE key = ?",
   );
   const insertFirst = db.query(
@@ -52,7 +52,7 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
     put: ({ key, rank, scope, as_of, payload }, { readAt = "", once = false } = {}) => {
       const values = [key, rank, scope, as_of, payload, readAt] as const;
       if (insertFirst.run(...values).changes > 0) return null;
-      const before = known.get(key);
+      const before = stagedRow.get(key);
       if (!once && rank >= (before?.rank ?? "")) insert.run(...values);
       return before?.read_at ?? null;
     },
@@ -63,7 +63,7 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
       taken %= takenMax;
       return rows;
     },
-    has: (keys) => keys.some((key) => known.get(key) !== null),
+    has: (keys) => keys.some((key) => stagedRow.get(key) !== null),
     size: () => size.get() ?? { count: 0, bytes: 0 },
     close: () => db.close(),
   };

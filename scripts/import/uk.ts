@@ -127,9 +127,9 @@ function regionOf(scheme: string, postcode: string): string | null {
 
 /** What the charity says it does is its mission; the objects of its deed are the longer text, or stand in for it. */
 function textsOf(activities: string, objects: string, name: string) {
-  const said = missionOf(activities, name);
-  const mission = said ?? missionOf(objects, name);
-  const longer = said !== null && activities.length > 1_000 ? activities : objects;
+  const ownMission = missionOf(activities, name);
+  const mission = ownMission ?? missionOf(objects, name);
+  const longer = ownMission !== null && activities.length > 1_000 ? activities : objects;
   const description = format.descriptionOf(longer, name);
   const same = description?.toLowerCase() === mission?.toLowerCase();
   return { mission, description: same ? null : description };

@@ -40,7 +40,7 @@ export function profileOf(
   const verified = tier === "verified" ? 1 : 0;
   const texts = sampleTexts(outline, has, figures);
   const website = has("website") ? site : null;
-  const known: SampleProfile = {
+  const draft: SampleProfile = {
     slug,
     name,
     ...texts,
@@ -60,7 +60,7 @@ export function profileOf(
     registrations: [registration(seedNumber, outline)],
   };
   return {
-    ...known,
+    ...draft,
     id: 0,
     wallet_challenge: null,
     wallet_signature: null,
@@ -70,21 +70,23 @@ export function profileOf(
     register_scope: `sample:${seedNumber}`,
     created_at: 0,
     updated_at: 0,
-    provenance: sampleProvenance(known, outline, calendar),
+    provenance: sampleProvenance(draft, outline, calendar),
   };
 }
 
 /** The profile as it was before its organisation claimed it: without all that it says of itself. */
 export function beforeClaim(record: NonprofitRecord): NonprofitRecord {
-  const own = Object.keys(record.provenance).filter(
+  const ownFields = Object.keys(record.provenance).filter(
     (field) => record.provenance[field]?.set_by === "organisation",
   );
   const listed = { ...record, verified: 0, status: "listed" } as const;
   return {
     ...listed,
-    ...Object.fromEntries(Object.entries(emptyRecord).filter(([field]) => own.includes(field))),
+    ...Object.fromEntries(
+      Object.entries(emptyRecord).filter(([field]) => ownFields.includes(field)),
+    ),
     provenance: Object.fromEntries(
-      Object.entries(record.provenance).filter(([field]) => !own.includes(field)),
+      Object.entries(record.provenance).filter(([field]) => !ownFields.includes(field)),
     ),
   };
 }
@@ -143,8 +145,8 @@ function sampleProvenance(
   const provenance: Record<string, StoredProvenance> = {};
   for (const [field, value] of Object.entries(known)) {
     if (unsourced.has(field) || isEmpty(value)) continue;
-    const own = tier === "verified" && !fromRegister.has(field);
-    provenance[field] = own ? organisation : register;
+    const byOrganisation = tier === "verified" && !fromRegister.has(field);
+    provenance[field] = byOrganisation ? organisation : register;
   }
   return provenance;
 }

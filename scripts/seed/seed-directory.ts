@@ -51,9 +51,9 @@ export async function seedDirectory(
   { profiles, seedNumber, asOf = defaultDay, onProgress, stop }: SeedOptions,
 ): Promise<{ added: number; done: number }> {
   const states = await sampleStates(store);
-  const own = states.find((state) => state.seed_number === seedNumber);
-  const start = own?.done ?? 0;
-  const as_of = own?.as_of ?? asOf;
+  const seedState = states.find((state) => state.seed_number === seedNumber);
+  const start = seedState?.done ?? 0;
+  const as_of = seedState?.as_of ?? asOf;
   onProgress?.(Math.min(start, profiles), profiles);
   let done = start;
   while (done < profiles) {

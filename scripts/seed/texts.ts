@@ -133,8 +133,8 @@ function fill(source: string, values: Slots): string | null {
   const filled = source.replaceAll(/\{(\w+)\}/g, (_, slot: string) => {
     const key = slot.charAt(0).toLowerCase() + slot.slice(1);
     // Once one is absent, the others are not drawn.
-    const given = isWhole ? values[key] : null;
-    const value = typeof given === "function" ? given() : (given ?? null);
+    const text = isWhole ? values[key] : null;
+    const value = typeof text === "function" ? text() : (text ?? null);
     const inner = value?.includes("{") ? fill(value, values) : value;
     if (inner === null) isWhole = false;
     return inner === null || slot === key ? (inner ?? "") : capital(inner);

@@ -20,9 +20,9 @@ export const awayLink = (href: string, words: string, className = ""): HTMLAncho
 
 /** The first element that a selector finds. Throws when the page has none: page and script belong together. */
 export function part(selector: string, within: ParentNode = document): HTMLElement {
-  const found = within.querySelector<HTMLElement>(selector);
-  if (found === null) throw new Error(`the page has no ${selector}`);
-  return found;
+  const element = within.querySelector<HTMLElement>(selector);
+  if (element === null) throw new Error(`the page has no ${selector}`);
+  return element;
 }
 
 /** Shows facts as rows of a definition list, leaving out those that are null. */

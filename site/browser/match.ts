@@ -18,7 +18,7 @@ const bodyBytesMax = 60_000;
 
 const form = part("#match") as HTMLFormElement;
 const input = part("#match-table") as HTMLInputElement;
-const said = part("#match-said");
+const statusLine = part("#match-said");
 const bar = part("#match-progress") as HTMLProgressElement;
 const result = part("#match-result");
 const { rows: rowsMax, batch: batchMax } = form.dataset;
@@ -43,9 +43,9 @@ async function start(file: File): Promise<void> {
   running = true;
   result.hidden = true;
   try {
-    said.textContent = await matched(file);
+    statusLine.textContent = await matched(file);
   } catch {
-    said.textContent = text("away");
+    statusLine.textContent = text("away");
   } finally {
     running = false;
     bar.hidden = true;
@@ -60,26 +60,26 @@ async function matched(file: File): Promise<string> {
   const { queries } = read.value;
   bar.hidden = false;
   bar.max = queries.length;
-  const found: RowMatch[] = [];
-  while (found.length < queries.length) {
-    bar.value = found.length;
-    said.textContent = text("progress", { done: found.length, count: queries.length });
-    const open = queries.slice(found.length, found.length + Number(batchMax));
-    found.push(...(await foundFor(open.slice(0, batchFitting(open, bodyBytesMax)))));
+  const matches: RowMatch[] = [];
+  while (matches.length < queries.length) {
+    bar.value = matches.length;
+    statusLine.textContent = text("progress", { done: matches.length, count: queries.length });
+    const open = queries.slice(matches.length, matches.length + Number(batchMax));
+    matches.push(...(await foundFor(open.slice(0, batchFitting(open, bodyBytesMax)))));
   }
-  offer(read.value, found, file.name);
-  const done = found.filter(({ best }) => best?.match === true).length;
+  offer(read.value, matches, file.name);
+  const done = matches.filter(({ best }) => best?.match === true).length;
   return text("matched", { done, count: queries.length });
 }
 
 async function foundFor(queries: readonly TableQuery[]): Promise<RowMatch[]> {
   // A row without a name and number is asked about no one.
-  const asked = queries.map((query, at) => [`q${at}`, query] as const);
-  const answer = (await ask("queries", Object.fromEntries(asked))) as Record<
+  const batch = queries.map((query, at) => [`q${at}`, query] as const);
+  const answer = (await ask("queries", Object.fromEntries(batch))) as Record<
     string,
     { result: Candidate[] }
   >;
-  const best = asked.map(([key]) => answer[key]?.result[0]);
+  const best = batch.map(([key]) => answer[key]?.result[0]);
   const ids = best.flatMap((one) => (one?.match === true ? one.id : []));
   const numbers = { ids, properties: [{ id: "org_id" }] };
   const { rows } = (await ask("extend", numbers)) as {
@@ -99,7 +99,7 @@ async function ask(kind: "queries" | "extend", what: object): Promise<unknown> {
     if (response.ok) return response.json();
     const waitS = Number(response.headers.get("retry-after") ?? 0);
     if (waitS === 0 || tried === triesMax) throw new Error(`answered ${response.status}`);
-    said.textContent = text("wait", { count: waitS });
+    statusLine.textContent = text("wait", { count: waitS });
     await new Promise((resolve) => setTimeout(resolve, waitS * 1_000));
   }
 }

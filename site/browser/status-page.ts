@@ -11,8 +11,8 @@ async function send(form: HTMLFormElement, body: URLSearchParams): Promise<void>
     const headers = { accept: "text/html" };
     const answer = await fetch(form.action, { method: "POST", body, headers, cache: "no-store" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const shown = page.querySelector("#status") ?? page.querySelector("main");
-    status.replaceChildren(...(shown?.childNodes ?? [silent]));
+    const target = page.querySelector("#status") ?? page.querySelector("main");
+    status.replaceChildren(...(target?.childNodes ?? [silent]));
     listen();
   } catch {
     status.replaceChildren(silent);

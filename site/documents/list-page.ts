@@ -99,8 +99,8 @@ async function placeOf(key: string, { store, lists }: Source): Promise<Place> {
 
 async function filesOf(places: readonly Place[], source: Source): Promise<BundleFile[]> {
   const ids = [...new Set(places.flatMap((place) => place.ids))];
-  const found = await summariesById(source.store, ids, source.baseUrl);
-  const summaries = new Map(found.map((summary) => [Number(summary.id), summary]));
+  const summaryById = await summariesById(source.store, ids, source.baseUrl);
+  const summaries = new Map(summaryById.map((summary) => [Number(summary.id), summary]));
   const pages = places.flatMap((place) => [
     ...(place.list === "all" ? [{ ...place, json: true }] : []),
     ...(isForPeople(place) ? [{ ...place, json: false }] : []),

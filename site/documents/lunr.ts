@@ -124,9 +124,9 @@ const plainWords = (text: string): string =>
 
 /** Reads the head of a file from its first bytes; null when they are not those of such a file. */
 export function lunrHead(start: string): LunrHead | null {
-  const found = /^\{"cause":"([a-z-]+)","part":(\d+),"parts":(\d+),"count":(\d+),/.exec(start);
-  if (found === null) return null;
-  const [, cause = "", part, parts, count] = found;
+  const header = /^\{"cause":"([a-z-]+)","part":(\d+),"parts":(\d+),"count":(\d+),/.exec(start);
+  if (header === null) return null;
+  const [, cause = "", part, parts, count] = header;
   return { cause, part: Number(part), parts: Number(parts), count: Number(count) };
 }
 

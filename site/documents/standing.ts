@@ -157,17 +157,17 @@ async function shardFile(store: Queryable, prefix: string): Promise<BundleFile> 
 }
 
 async function standingRows(store: Queryable, prefix: string | null) {
-  const known = prefix === null ? [] : await knownUnder(store, prefix);
+  const organisations = prefix === null ? [] : await knownUnder(store, prefix);
   const scopes = await scopesRead(store);
-  return known.map(([orgId, about]) => {
+  return organisations.map(([orgId, about]) => {
     const scheme = schemeOf(orgId);
     return rowOf(orgId.slice(scheme.length + 1), about, scopes, scheme);
   });
 }
 
 async function nameRows(store: Queryable, prefix: string, exact: boolean) {
-  const found = (await hasManyProfiles(store)) ? await namesUnder(store, prefix, { exact }) : [];
-  return found.map(({ slug, name, city, region, country_code }) => {
+  const names = (await hasManyProfiles(store)) ? await namesUnder(store, prefix, { exact }) : [];
+  return names.map(({ slug, name, city, region, country_code }) => {
     const country = countryName(country_code ?? "") ?? null;
     return [slug, nameIn(name), placesInLine([city, region, country])];
   });

@@ -39,19 +39,19 @@ const unanswered: SearchResults = {
   nonprofits: [],
 };
 export function searchView(asked: SearchAsked, answer: SearchResults | null, t: Texts = english) {
-  const found = answer ?? unanswered;
+  const results = answer ?? unanswered;
   const q = asked.q ?? "";
   const { page = 1 } = asked;
   const start = (page - 1) * searchLimitDefault;
-  const entries = entriesOf(found.nonprofits, t);
-  const { near } = found.understood;
+  const entries = entriesOf(results.nonprofits, t);
+  const { near } = results.understood;
   const pathOf = (number: number) => searchPath({ ...asked, page: number });
   return {
     q,
     title: q === "" ? t.text("search.title") : t.text("search.title_for", { q }),
     name: answer === null ? t.text("search.heading") : headingOf(q, answer.total, t),
     /** What is to be known of the results before they are read. */
-    intro: introOf(asked, found, t),
+    intro: introOf(asked, results, t),
     total: null,
     order: "",
     path: pathOf(page),
@@ -60,7 +60,7 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
       .replace(/^\/search/, "/api/search")
       .replace(/page=\d+/, `offset=${start}`),
     chips: [
-      ...readIn(q, found.understood).map((chip) => ({
+      ...readIn(q, results.understood).map((chip) => ({
         text: readText(chip, t),
         href: searchPath({ ...asked, q: chip.q, literal: chip.literal ? "1" : "", page: 1 }),
       })),
@@ -74,21 +74,21 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
       })),
     ],
     /** The same words without a place; null where none was read. */
-    asTyped: found.understood.place && searchPath({ ...asked, literal: "1", page: 1 }),
-    groups: groupsOf(asked, found, t),
+    asTyped: results.understood.place && searchPath({ ...asked, literal: "1", page: 1 }),
+    groups: groupsOf(asked, results, t),
     indexed: indexedFilters(answer, t),
     /** What narrows the search narrows the next one, too. */
     fixed: [...givenFilters(asked), ...reachOf(asked)].map(([name, value]) => ({ name, value })),
     near: asked.near,
-    choices: choicesOf(asked, found, t),
+    choices: choicesOf(asked, results, t),
     page,
-    ...pagerOf(page, Math.ceil(found.total / searchLimitDefault), pathOf),
+    ...pagerOf(page, Math.ceil(results.total / searchLimitDefault), pathOf),
     entries,
     /** The results as data. */
-    items: { paths: entries.map(({ path }) => path), start: start + 1, total: found.total },
-    lists: listsOf(entries, start, found, t),
+    items: { paths: entries.map(({ path }) => path), start: start + 1, total: results.total },
+    lists: listsOf(entries, start, results, t),
     /** What is marked where it stands in an entry, or begins a word there. */
-    words: found.understood.words,
+    words: results.understood.words,
   };
 }
 

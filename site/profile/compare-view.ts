@@ -48,8 +48,8 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     text ? `<p dir="auto">${href === null ? Bun.escapeHTML(text) : linkHtml(href, text)}</p>` : "";
   const registers = detail.register_facts.map(({ register_name, state, as_of, record_url }) => {
     const date = t.text("organisation.as_of", { date: t.date(as_of) });
-    const said = `${t.word(register_name)}: ${t.named("state", state)}, ${date}`;
-    return line(said, safeLink(record_url));
+    const standing = `${t.word(register_name)}: ${t.named("state", state)}, ${date}`;
+    return line(standing, safeLink(record_url));
   });
   const money = moneyView(record, detail, t)?.said ?? [view.size];
   const ways = detail.ways_to_give.map(({ label, url }) => line(t.word(label), safeLink(url)));

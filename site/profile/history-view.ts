@@ -100,10 +100,10 @@ function changeOf(
     agreed: agreed.map(({ field, value, agent_name, source_url, edited }) => {
       const href = safeLink(source_url);
       const isAbove = values.some((one) => one.field === field && one.new === value);
-      const said = { agent: quoted(agent_name), field: fieldName(field, t) };
+      const words = { agent: quoted(agent_name), field: fieldName(field, t) };
       const sent = isAbove
-        ? t.text("history.sent_above", said)
-        : t.text("history.sent", { ...said, value });
+        ? t.text("history.sent_above", words)
+        : t.text("history.sent", { ...words, value });
       return {
         text: edited ? t.text("history.edited", { sent }) : sent,
         /** Where it was found, as HTML that is safe; empty where that is not known. */

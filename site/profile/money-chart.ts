@@ -11,11 +11,11 @@ const [top, height] = [48, 180];
  */
 export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): string {
   const { currency = "" } = periods[0] ?? {};
-  const shown = periods.filter(
+  const chartPeriods = periods.filter(
     (period) => period.currency === currency && (period.revenue ?? period.expenses) !== null,
   );
   const yearOf = ({ period_end }: FinancialPeriod) => Number(period_end.slice(0, 4));
-  const byYear = Map.groupBy(shown, yearOf);
+  const byYear = Map.groupBy(chartPeriods, yearOf);
   const last = Math.max(...byYear.keys());
   const first = Math.min(...[...byYear.keys()].filter((year) => year > last - yearsMax));
   // A year of which nothing is known keeps its place.

@@ -66,9 +66,9 @@ const ofOpen: ReadonlySet<string> = new Set(["donation_url", "usdc_wallet"]);
 export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
   const facts: Fact[] = [];
   for (const { field, words } of inOrder) {
-    const found = detail.status === "withdrawn" && ofOpen.has(field) ? null : words(detail, t);
-    if (found === null) continue;
-    const { text, href = null } = found;
+    const sentence = detail.status === "withdrawn" && ofOpen.has(field) ? null : words(detail, t);
+    if (sentence === null) continue;
+    const { text, href = null } = sentence;
     facts.push({ field, label: labelOf(field, t), text, href });
   }
   return facts;

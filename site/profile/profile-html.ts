@@ -19,9 +19,9 @@ export function marksHtml(origins: readonly FieldsOrigin[]) {
     ),
   );
   const of = (field: string): string => {
-    const found = byField.get(field);
-    if (found === undefined) return "";
-    return ` <button class="from" tabindex="-1" popovertarget="from-${found.at}">${found.mark}</button>`;
+    const fact = byField.get(field);
+    if (fact === undefined) return "";
+    return ` <button class="from" tabindex="-1" popovertarget="from-${fact.at}">${fact.mark}</button>`;
   };
   return {
     of,
@@ -29,8 +29,8 @@ export function marksHtml(origins: readonly FieldsOrigin[]) {
     ofRow: (fields: readonly string[]): string[] =>
       fields.map((field, at) => {
         const next = byField.get(fields[at + 1] ?? "")?.at;
-        const own = of(field);
-        return byField.get(field)?.at === next ? "" : own;
+        const ownFact = of(field);
+        return byField.get(field)?.at === next ? "" : ownFact;
       }),
   };
 }
@@ -38,11 +38,11 @@ const storedNames: Readonly<Record<string, string>> = { country_code: "country" 
 
 /** City, region and country with commas between them; the name, which stands below them, has the mark of its origin. */
 export function placeHtml(facts: readonly Fact[], marks: Marks): string {
-  const shown = facts.filter(({ field }) => placeFields.has(field));
-  const beside = marks.ofRow([...shown.map(({ field }) => field), "name"]);
-  return shown
+  const placeFacts = facts.filter(({ field }) => placeFields.has(field));
+  const beside = marks.ofRow([...placeFacts.map(({ field }) => field), "name"]);
+  return placeFacts
     .map(({ field, text }, at) => {
-      const comma = at === shown.length - 1 ? "" : ",";
+      const comma = at === placeFacts.length - 1 ? "" : ",";
       return `<bdi data-field="${field}">${escaped(text)}</bdi>${comma}${beside[at]}`;
     })
     .join(" ");
@@ -135,9 +135,11 @@ export function giverHtml(answers: readonly GiverAnswer[], t: Texts): string {
 
 function answerHtml(answer: GiverAnswer, source: string, t: Texts): string {
   const { question, value, reason, name, age_months: count } = answer;
-  const said = escaped(name ?? t.date(t.named("answer", value)));
+  const answerText = escaped(name ?? t.date(t.named("answer", value)));
   const shown =
-    question === "merged_into" ? `<a href="/organisations/${escaped(value)}">${said}</a>` : said;
+    question === "merged_into"
+      ? `<a href="/organisations/${escaped(value)}">${answerText}</a>`
+      : answerText;
   const age = count === undefined ? "" : `${t.text("giver.age", { count })} `;
   return `<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${shown} <span class="note">${age}${escaped(t.word(reason))}${source}</span></dd></div>`;
 }

@@ -21,21 +21,23 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
       String(period_end).slice(0, 7) >= (newest?.period_end ?? "").slice(0, 7),
   );
   if (newest === undefined && !isPostcard) return null;
-  const shown = columns.filter((column) => finances.some((finance) => finance[column] !== null));
-  const said = [newest && figuresOf(newest, t), peopleOf(record, t)].filter(
+  const filledColumns = columns.filter((column) =>
+    finances.some((finance) => finance[column] !== null),
+  );
+  const sentences = [newest && figuresOf(newest, t), peopleOf(record, t)].filter(
     (one) => one !== undefined,
   );
   const pageOf = (id: string) =>
     register_facts.find(({ register }) => register === id)?.record_url ?? null;
   return {
-    said,
-    columns: shown.map((column) => t.text(`money.${column}`)),
+    said: sentences,
+    columns: filledColumns.map((column) => t.text(`money.${column}`)),
     rows: finances.map((period) => {
       const notes = (["amended", "prior_year"] as const).filter((note) => period[note] === true);
       const form = [t.named("form", period.form), ...notes.map((note) => t.text(`money.${note}`))];
       const href = safeLink(period.filing_url) ?? safeLink(pageOf(period.source));
       const { currency } = period;
-      const amounts = shown.map((column) =>
+      const amounts = filledColumns.map((column) =>
         period[column] === null ? "" : t.exactly(period[column], currency),
       );
       return { time: timeOf(period, t), form: form.join(", "), href, amounts };
@@ -43,7 +45,7 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
     /** Whether a register's own section says all of it. */
     isStated:
       !isPostcard &&
-      said.length === 1 &&
+      sentences.length === 1 &&
       finances.length === 1 &&
       register_facts.some(
         ({ register, fields }) =>
@@ -103,7 +105,7 @@ export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: T
   const view = moneyView(record, detail, t);
   if (view === null || view.isStated) return "";
   const text = Bun.escapeHTML;
-  const said = view.said.map((sentence) => `<p>${text(sentence)}</p>`);
+  const paragraphs = view.said.map((sentence) => `<p>${text(sentence)}</p>`);
   const heads = view.columns.map((name) => `<th scope="col" class="number">${text(name)}</th>`);
   const rows = view.rows.map(({ time, form, href, amounts }) => {
     const cells = amounts.map((amount) => `<td class="number">${text(amount)}</td>`);
@@ -111,5 +113,5 @@ export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: T
   });
   const title = t.html("money.title");
   const table = `<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr><th scope="col">${t.html("money.time")}</th><th scope="col">${t.html("money.form")}</th>${heads.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
-  return `<section class="money" data-field="finances"><h2>${title}</h2>${said.join("")}${moneyChart(detail.finances, t)}${rows.length === 0 ? "" : table}<p class="note">${text(view.unsaid)}</p></section>`;
+  return `<section class="money" data-field="finances"><h2>${title}</h2>${paragraphs.join("")}${moneyChart(detail.finances, t)}${rows.length === 0 ? "" : table}<p class="note">${text(view.unsaid)}</p></section>`;
 }

@@ -242,16 +242,16 @@ export function nearbyOf(
     name,
     href: listPath({ filters, sort: "relevance" }, 1),
   });
-  const found: Nearby[] = [];
+  const nearby: Nearby[] = [];
   if (nearest !== undefined) {
     const place = isolated(clipped(nearest.place ?? "", 60));
     const filters = { ...nearest.filters, cause: only?.id ?? null };
-    found.push(link(t.text(nearest.key, { cause, place }), filters));
+    nearby.push(link(t.text(nearest.key, { cause, place }), filters));
   }
-  if (only === undefined) return found;
+  if (only === undefined) return nearby;
   const wider =
     country === null
       ? link(t.text("nearby.cause", { cause }), { ...noFilters, cause: only.id })
       : link(t.text("nearby.country", { place: country }), whole);
-  return [...found, wider];
+  return [...nearby, wider];
 }

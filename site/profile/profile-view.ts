@@ -183,14 +183,17 @@ function givingView(
   { baseUrl, network, t = english }: BuildInputs,
 ) {
   const { slug, name, wallet_proof, ways_to_give: ways } = detail;
-  const own = ways.find(({ kind }) => kind === "donation_page" || kind === "website");
+  const ownPage = ways.find(({ kind }) => kind === "donation_page" || kind === "website");
   const address = ways.some(({ kind }) => kind === "usdc") ? detail.usdc_wallet : undefined;
   const ask = `${baseUrl}/api/donate/${slug}?amount=5`;
   return {
     slug,
     name,
     /** The organisation's own donation page, or else its website. */
-    page: own === undefined ? null : { kind: own.kind, href: own.url, host: linkHost(own.url) },
+    page:
+      ownPage === undefined
+        ? null
+        : { kind: ownPage.kind, href: ownPage.url, host: linkHost(ownPage.url) },
     services: ways.filter(({ kind }) => kind === "service"),
     /** An address that no one vouches for, with its source, as HTML that is safe; empty for none. */
     unvouchedHtml: unvouchedHtml(record, detail, t),
@@ -223,7 +226,7 @@ function unvouchedHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Text
 
 /** What may be said of tax: that a gift is deductible only where a register of this day says so. */
 function taxWords({ register_facts, country }: NonprofitDetail, t: Texts): string[] {
-  const said = register_facts
+  const sentences = register_facts
     .filter(({ state }) => state === "registered" || state === "reinstated")
     .flatMap(({ register_name, as_of, fields }) =>
       fields
@@ -239,5 +242,5 @@ function taxWords({ register_facts, country }: NonprofitDetail, t: Texts): strin
   const place = t.country(country);
   const unsaid =
     place === null ? t.text("tax.unsaid") : t.text("tax.unsaid_in", { country: place });
-  return [t.text("tax.record"), ...(said.length > 0 ? said : [unsaid])];
+  return [t.text("tax.record"), ...(sentences.length > 0 ? sentences : [unsaid])];
 }

@@ -54,7 +54,7 @@ export async function makeIndexes(
   const within = { after: job.after, upTo: asOf };
   const stale = await planLunrFiles({ store, manifest }, within);
   const plan = await planPagefind({ store, manifest, blobs }, job, within);
-  const made: MadeIndexes = {
+  const indexes: MadeIndexes = {
     asOf,
     lunr: [],
     lunrGone: stale.gone,
@@ -63,14 +63,14 @@ export async function makeIndexes(
   };
   for (const key of stale.keys) {
     const { files, removed } = storeFiles({ blobs }, await lunr.render([key], { store }));
-    made.lunr.push(...files);
-    made.lunrGone.push(...removed);
+    indexes.lunr.push(...files);
+    indexes.lunrGone.push(...removed);
   }
   try {
     for (const shard of plan.stale) {
       const part = { list: "all", parts: pagefindShards, residue: shard - 1 };
       const files = await pagefindShard(shard, await searchDocuments(store, part));
-      made.pagefind.push(...storeFiles({ blobs }, files).files);
+      indexes.pagefind.push(...storeFiles({ blobs }, files).files);
     }
   } finally {
     // Pagefind's process; the next index starts another.
@@ -78,15 +78,17 @@ export async function makeIndexes(
   }
   if (plan.shards.length > 0 || manifest.find(shardsPath) !== null) {
     const body = `${JSON.stringify({ shards: plan.shards })}\n`;
-    made.pagefind.push(...storeFiles({ blobs }, [{ path: shardsPath, body }]).files);
+    indexes.pagefind.push(...storeFiles({ blobs }, [{ path: shardsPath, body }]).files);
   }
-  const named = new Set(made.pagefind.map(({ path }) => path));
-  const kept = plan.shards.filter((shard) => !plan.stale.includes(shard)).map(pagefindFolder);
-  made.superseded = manifest
+  const named = new Set(indexes.pagefind.map(({ path }) => path));
+  const freshShards = plan.shards
+    .filter((shard) => !plan.stale.includes(shard))
+    .map(pagefindFolder);
+  indexes.superseded = manifest
     .under("pagefind/")
     .map(({ path }) => path)
-    .filter((path) => !named.has(path) && !kept.some((folder) => path.startsWith(folder)));
-  return made;
+    .filter((path) => !named.has(path) && !freshShards.some((folder) => path.startsWith(folder)));
+  return indexes;
 }
 
 type Within = { after: number; upTo: number };

@@ -37,10 +37,10 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
     const inputsChanged = search_inputs !== inputs;
     if (looked && !inputsChanged && !isBehind(context)) return null;
     const job = { after: search_sequence, pagefind: settings.pagefind, inputsChanged };
-    const made = await settings.makeIndexes(job, signal);
+    const indexes = await settings.makeIndexes(job, signal);
     // An operator went back to an older release meanwhile: it has to show its own.
     if (context.manifest.state().held_at > 0) return null;
-    const committed = await publishIndexes(context, made, inputs);
+    const committed = await publishIndexes(context, indexes, inputs);
     looked = true;
     return committed.changed.length + committed.removed.length > 0 ? committed : null;
   };

@@ -67,19 +67,19 @@ export function openPanel(
 
   /** Looks until money is found, and says so. */
   async function follow(signal: AbortSignal, look: () => Promise<Outcome>): Promise<void> {
-    const found = await watchFor(look, signal);
+    const receipt = await watchFor(look, signal);
     if (signal.aborted) return;
-    if (found === null) {
+    if (receipt === null) {
       say(text("not_found"));
       again.hidden = false;
       lookAgain = () => void follow(restart(), look);
       return;
     }
-    if (found.kind === "refused") return say(why(found.code), true);
-    const links = afterwards(found.settlement);
+    if (receipt.kind === "refused") return say(why(receipt.code), true);
+    const links = afterwards(receipt.settlement);
     payment.hidden = true;
     ask.hidden = true;
-    status.replaceChildren(text("received", { amount: found.settlement.amount }), ...links);
+    status.replaceChildren(text("received", { amount: receipt.settlement.amount }), ...links);
   }
 
   /** Asks how to pay what the amount's field says, and shows it. */
@@ -89,12 +89,12 @@ export function openPanel(
       payment.hidden = true;
       say(words, true);
     };
-    const asked = amountOf(parts, text);
-    onAmount?.(asked);
+    const wantedAmount = amountOf(parts, text);
+    onAmount?.(wantedAmount);
     // A page that shows what is wrong beside the field need not show it twice.
-    if (!asked.ok) return refuse(onAmount === undefined ? asked.failure : "");
+    if (!wantedAmount.ok) return refuse(onAmount === undefined ? wantedAmount.failure : "");
     if (payment.hidden) say(text("asking"));
-    const answer = await service.ask(asked.value);
+    const answer = await service.ask(wantedAmount.value);
     if (signal.aborted) return;
     if (answer.kind === "refused") return refuse(why(answer.code));
     if (answer.kind === "away") return refuse(text("away"));
@@ -102,7 +102,7 @@ export function openPanel(
     if (!isPayable(requirements, wallet)) return refuse(text("changed"));
     onRequirements?.(requirements);
     draw(parts, requirements, text);
-    say(text("waiting", { amount: asked.value }));
+    say(text("waiting", { amount: wantedAmount.value }));
     await readingTime(signal);
     await follow(signal, () => service.statusOf(requirements.memo));
   }
@@ -110,9 +110,11 @@ export function openPanel(
   /** Goes on until the transfer with this signature is found. */
   async function prove(txSignature: string): Promise<void> {
     const signal = restart();
-    const asked = amountOf(parts, text);
+    const wantedAmount = amountOf(parts, text);
     say(text("looking"));
-    await follow(signal, () => service.prove(asked.ok ? asked.value : "1", txSignature));
+    await follow(signal, () =>
+      service.prove(wantedAmount.ok ? wantedAmount.value : "1", txSignature),
+    );
   }
 
   again.addEventListener("click", () => lookAgain());

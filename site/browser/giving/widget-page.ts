@@ -9,27 +9,27 @@ const offeredMax = 8;
 /** Shows the tag for what is typed, and the button that it makes. */
 function enhance(maker: HTMLFormElement): void {
   const tag = part("#button-tag");
-  const asked = new URLSearchParams(location.search).get("nonprofit");
+  const slug = new URLSearchParams(location.search).get("nonprofit");
   const place = part("#button-place");
   const draw = () => {
     const script = scriptOf(new FormData(maker));
-    const known = script.dataset["nonprofit"] !== "";
+    const hasNonprofit = script.dataset["nonprofit"] !== "";
     tag.textContent = textOf(script);
-    place.replaceChildren(known ? script : (place.dataset["empty"] ?? ""));
+    place.replaceChildren(hasNonprofit ? script : (place.dataset["empty"] ?? ""));
   };
   const field = maker.elements.namedItem("nonprofit") as HTMLInputElement;
   // Names and addresses alone are offered.
   const engine = openEngine({ text: () => "", names: {} });
   const offer = async () => {
-    const found = await (await engine.search(field.value, false)).items(0, offeredMax);
+    const offers = await (await engine.search(field.value, false)).items(0, offeredMax);
     const option = ({ url: value, title: label }: FoundItem) => el("option", { value, label });
-    part("#button-found").replaceChildren(...found.map(option));
+    part("#button-found").replaceChildren(...offers.map(option));
   };
   field.addEventListener("input", debounced(() => void offer().catch(() => {}), 300).later);
   maker.addEventListener("submit", (event) => event.preventDefault());
   maker.addEventListener("input", debounced(draw, 300).later);
   offerCopying(part(".copy"), tag);
-  if (asked !== null) field.value = asked;
+  if (slug !== null) field.value = slug;
   draw();
 }
 

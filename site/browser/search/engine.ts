@@ -74,8 +74,8 @@ async function fileAt<Held>(path: string): Promise<Held | null> {
 
 /** Throws where there is no index (yet). */
 export async function openIndex(): Promise<Index> {
-  const made = await fileAt<{ shards: number[] }>("/pagefind/shards.json");
-  const [first, ...others] = made?.shards ?? [];
+  const manifest = await fileAt<{ shards: number[] }>("/pagefind/shards.json");
+  const [first, ...others] = manifest?.shards ?? [];
   return first === undefined ? openNames() : openShards(first, others);
 }
 

@@ -30,26 +30,26 @@ function enhance(box: Box): void {
   const names = JSON.parse(box.whole.dataset["names"] ?? "{}");
   const engine = openEngine({ text: box.text, names });
   let turn = 0;
-  let asked = "";
+  let latestWords = "";
   const search = async (literal = false) => {
     const words = field.value.trim();
-    if (words === asked && !literal) return;
-    asked = words;
+    if (words === latestWords && !literal) return;
+    latestWords = words;
     const mine = ++turn;
     rememberSearch(words, literal);
     if (words === "") return clear(box);
     box.count.textContent = box.text("searching");
     try {
-      const found = await engine.search(words, literal);
+      const results = await engine.search(words, literal);
       const again = (other: string, asTyped: boolean) => {
         field.value = other;
         field.focus();
         void search(asTyped);
       };
-      if (mine === turn) await show(box, found, { again, current: () => mine === turn });
+      if (mine === turn) await show(box, results, { again, current: () => mine === turn });
     } catch {
       if (mine !== turn) return;
-      asked = "";
+      latestWords = "";
       clear(box);
       box.count.textContent = box.text("away");
     }

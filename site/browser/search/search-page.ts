@@ -16,12 +16,12 @@ const shownAtOnce = 20;
 const linksMax = 8;
 const { lang } = document.documentElement;
 const numbers = new Intl.NumberFormat(lang);
-const asked = new URLSearchParams(location.search);
+const parameters = new URLSearchParams(location.search);
 const text = sayingOf(form);
-const words = asked.get("q")?.trim() ?? "";
+const words = parameters.get("q")?.trim() ?? "";
 const filters = Object.fromEntries(
   sections.flatMap(({ dataset: { facet = "" } }) => {
-    const value = asked.get(facet);
+    const value = parameters.get(facet);
     return value === null || value === "" ? [] : [[facet, value]];
   }),
 );
@@ -38,9 +38,9 @@ async function show(): Promise<void> {
   heading.textContent = text("searching");
   try {
     const index = await openIndex();
-    const found = await index.find(words, filters);
-    const items = await found.items(0, shownAtOnce);
-    const { total: count } = found;
+    const results = await index.find(words, filters);
+    const items = await results.items(0, shownAtOnce);
+    const { total: count } = results;
     const kind = count === 0 ? "none_for" : count < 2 ? "for" : "about_for";
     const q = words || sections.flatMap(chosenName).join(", ");
     heading.textContent = text(kind, { count, q });
@@ -48,7 +48,7 @@ async function show(): Promise<void> {
     jump.hidden = count < 2;
     list.before(el("p", { class: "notice" }, [text("no_service")]));
     list.replaceChildren(...items.map(drawn));
-    offerMore(list, found, { draw: drawn, words: text("more") });
+    offerMore(list, results, { draw: drawn, words: text("more") });
     await narrow(index, count);
   } catch {
     if (list.childElementCount === 0) heading.textContent = text("away");
@@ -108,8 +108,8 @@ const chosenName = (section: HTMLElement): string[] => {
 /** The name of a value in the language of the page. Browsers know those of countries; the page hands over the others. */
 function nameOf({ dataset }: HTMLElement, value: string): string {
   if (dataset["names"] !== undefined) {
-    const known: Record<string, string> = JSON.parse(dataset["names"]);
-    return (Object.hasOwn(known, value) ? known[value] : undefined) ?? value;
+    const filterNames: Record<string, string> = JSON.parse(dataset["names"]);
+    return (Object.hasOwn(filterNames, value) ? filterNames[value] : undefined) ?? value;
   }
   const names = new Intl.DisplayNames(lang, { type: "region" });
   return /^[A-Z]{2}$/.test(value) ? (names.of(value) ?? value) : value;

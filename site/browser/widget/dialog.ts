@@ -40,18 +40,18 @@ export function openDialog(shadow: ShadowRoot, place: Place): () => void {
   }
   shadow.append(dialog);
   const fill = async () => {
-    const known = await nonprofitOf(place);
-    if (typeof known === "string") {
-      warn(`no gift to "${place.slug}": ${known}`);
-      return content.replaceChildren(el("p", {}, [known]), elsewhere(place));
+    const nonprofit = await nonprofitOf(place);
+    if (typeof nonprofit === "string") {
+      warn(`no gift to "${place.slug}": ${nonprofit}`);
+      return content.replaceChildren(el("p", {}, [nonprofit]), elsewhere(place));
     }
-    title.textContent = text("give", { name: known.name });
-    const payable = known.status !== "withdrawn" && known.usdc_wallet !== undefined;
+    title.textContent = text("give", { name: nonprofit.name });
+    const payable = nonprofit.status !== "withdrawn" && nonprofit.usdc_wallet !== undefined;
     if (!payable) {
       warn(`no gift to "${place.slug}": no wallet`);
-      return content.replaceChildren(...otherWays(known, text), elsewhere(place));
+      return content.replaceChildren(...otherWays(nonprofit, text), elsewhere(place));
     }
-    const { nodes, panel } = paymentParts(place, known.usdc_wallet ?? "");
+    const { nodes, panel } = paymentParts(place, nonprofit.usdc_wallet ?? "");
     content.replaceChildren(...nodes, elsewhere(place));
     stop = () => panel.stop();
     await panel.show();

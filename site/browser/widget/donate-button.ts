@@ -91,8 +91,8 @@ const plain = { number: String, plural: () => "other" };
 
 /** The language of the page around the button, where the directory has it; else English. */
 function ourLanguage(around: string): string {
-  const asked = around.toLowerCase();
-  return [asked, asked.split("-")[0] ?? ""].find((one) => Object.hasOwn(labels, one)) ?? "en";
+  const language = around.toLowerCase();
+  return [language, language.split("-")[0] ?? ""].find((one) => Object.hasOwn(labels, one)) ?? "en";
 }
 
 /** The texts of the dialog in another language than English; null where they cannot be had. */
