@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "#content/contract/base/time.ts";
-import { untrustedProxy } from "#content/operation/health.ts";
+import { untrustedProxy } from "#content/operation/checks.ts";
 import { chainAudit } from "#content/operation/audit-store.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/giving/store.ts";

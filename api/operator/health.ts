@@ -21,7 +21,7 @@ import {
   followThroughsByDay,
 } from "#content/operation/activity-store.ts";
 import { lastBackup } from "#content/operation/backup-store.ts";
-import { healthWarnings, limitsAlone } from "#content/operation/health.ts";
+import { healthWarnings, limitsAlone } from "#content/operation/checks.ts";
 import {
   countedSince,
   firstChangeAfter,
@@ -92,7 +92,8 @@ export async function accessCounts(
 const secondsBetween = (fromMs: number, toMs: number): number =>
   Math.max(0, Math.round((toMs - fromMs) / 1_000));
 
-async function publicationHealth(
+/** How far publishing is; null for a process beside which nothing is published. */
+export async function publicationHealth(
   { store, publication }: Pick<OperatorContext, "store" | "publication">,
   newest: number,
   now: number,

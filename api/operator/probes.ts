@@ -8,11 +8,10 @@ import { serviceOperations as service } from "#content/contract/operations/direc
 import { software } from "#content/store/software.ts";
 import type { Health, Ready } from "#content/contract/stats.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
-import { fullBelowBytes, publisherSilentMaxS, publishWaitMaxS } from "#content/operation/health.ts";
+import { type Unready, unreadyParts } from "#content/operation/checks.ts";
 import { StoreLost } from "#content/store/busy.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
-import { chainHealth, freeBytes } from "./health.ts";
+import { chainHealth, freeBytes, publicationHealth } from "./health.ts";
 import { isSameSecret, type OperatorContext } from "./operators.ts";
 
 const notOpen: Refusal = {
@@ -64,9 +63,6 @@ export const probeRoutes = (
       return new Response(await metrics.text(), { headers });
     });
 
-/** A part of the directory that is not as it has to be, and why, in words for an operator. */
-export type Unready = { part: keyof Ready["parts"] | "service"; why: string };
-
 const storeWaitMs = 2_000;
 /** Everyone may ask, and each look asks the chain. */
 const lookAgainAfterMs = 5_000;
@@ -83,14 +79,7 @@ export function openReadiness(context: OperatorContext): Readiness {
   const looks = new LRUCache<"all", readonly Unready[]>({
     max: 1,
     ttl: lookAgainAfterMs,
-    fetchMethod: async () => {
-      const looked = await Promise.all([
-        storeAndPublisher(context),
-        diskTrouble(context),
-        chainTrouble(context),
-      ]);
-      return looked.flat();
-    },
+    fetchMethod: () => look(context),
   });
   return async () => {
     if (context.stopping?.aborted) return [leaving];
@@ -110,46 +99,25 @@ function storeMisplaced({ store }: OperatorContext): Unready | null {
   }
 }
 
-async function storeAndPublisher(context: OperatorContext): Promise<Unready[]> {
-  const answered = withTimeout(newestSequence(context.store), storeWaitMs);
-  const newest = await answered.catch((error: unknown) => error);
-  if (typeof newest === "number") {
-    const why = await publisherTrouble(context).catch(() => "the store does not tell what waits");
-    return why === null ? [] : [{ part: "publisher", why }];
+/** What does not work: the store, or what the checks say of publisher, disk and chain. */
+async function look(context: OperatorContext): Promise<readonly Unready[]> {
+  const { store, clock, publication, config } = context;
+  const [newest, free_bytes, chain] = await Promise.all([
+    withTimeout(newestSequence(store), storeWaitMs).catch(() => undefined),
+    freeBytes(config.dataDir),
+    chainHealth(context.chain),
+  ]);
+  const others = () => unreadyParts({ free_bytes, chain, publication: null });
+  if (typeof newest !== "number") {
+    const why = newest === null ? "no answer in 2 s" : "it cannot be read";
+    return [{ part: "store", why: `the store does not answer: ${why}` }, ...others()];
   }
-  const why = newest === null ? "no answer in 2 s" : "it cannot be read";
-  return [{ part: "store", why: `the store does not answer: ${why}` }];
-}
-
-/** A rollback that holds publishing is an operator's decision, and no trouble. */
-async function publisherTrouble({
-  store,
-  clock,
-  publication,
-}: OperatorContext): Promise<string | null> {
-  const at = publication?.();
-  if (at === undefined) return null;
-  if (at.silentMs === null) return "the publisher does not run";
-  const silentS = Math.round(at.silentMs / 1_000);
-  if (silentS > publisherSilentMaxS)
-    return `the publisher has given no sign of life for ${silentS} s`;
-  if (at.release === 0) return "nothing is published yet";
-  const since = at.held ? null : await firstChangeAfter(store, Math.min(at.profilesTo, at.listsTo));
-  const waitedS = since === null ? 0 : Math.round((clock().getTime() - since) / 1_000);
-  return waitedS > publishWaitMaxS ? `a change has waited for ${waitedS} s to be published` : null;
-}
-
-async function diskTrouble({ config }: OperatorContext): Promise<Unready[]> {
-  const free = await freeBytes(config.dataDir);
-  return free === null || free >= fullBelowBytes
-    ? []
-    : [{ part: "store", why: `the disk is full: ${Math.floor(free / 1e6)} MB are left` }];
-}
-
-async function chainTrouble({ chain }: OperatorContext): Promise<Unready[]> {
-  const health = await chainHealth(chain);
-  // A directory may run without gifts; the health page says so.
-  return health === null || health.nodes === 0 || health.answers
-    ? []
-    : [{ part: "chain", why: `the chain does not answer: ${health.why}` }];
+  try {
+    const progress = await publicationHealth(context, newest, clock().getTime());
+    const silentMs = publication?.().silentMs ?? null;
+    const silent_s = silentMs === null ? null : Math.round(silentMs / 1_000);
+    return unreadyParts({ free_bytes, chain, publication: progress && { ...progress, silent_s } });
+  } catch {
+    return [{ part: "publisher", why: "the store does not tell what waits" }, ...others()];
+  }
 }

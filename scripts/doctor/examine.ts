@@ -5,7 +5,7 @@ import { freeBytes } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import written from "#content/editorial/doctor-remedies.json";
-import { freeBytesMin } from "#content/operation/health.ts";
+import { freeBytesMin } from "#content/operation/checks.ts";
 import { setAside, closeToOthers } from "#content/runtime/files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { isFileDamaged } from "#content/store/file-damage.ts";

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { checks } from "#content/operation/checks.ts";
 import helps from "#content/editorial/metrics.json";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -49,6 +50,18 @@ describe("alerts and dashboard", () => {
     const missing = named.filter((name) => !known.has(name.replace(/_(?:bucket|count|sum)$/, "")));
     expect(missing).toEqual([]);
   });
+
+  test.each(checks.filter(({ alert }) => alert !== undefined))(
+    "the alert of the check $name has its bound",
+    ({ alert, severity, bound }) => {
+      const rule = rules.find((one) => one.alert === alert);
+      expect(rule?.labels.severity).toBe(severity);
+      const numbers = [...(rule?.expr ?? "").matchAll(/[<>] ([\d.e]+)/g)].map(([, text]) =>
+        Number(text),
+      );
+      if (bound !== undefined) expect(numbers).toContain(bound);
+    },
+  );
 
   test("only counters are asked for their increase", () => {
     const ofGauges = expressions.filter((expr) =>

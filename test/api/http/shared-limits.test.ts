@@ -6,7 +6,7 @@ import { createApp } from "#api/app.ts";
 import { rememberAddress } from "#api/http/client.ts";
 import { type Limits, openLimits } from "#api/http/rate-limit.ts";
 import { operatorHealth } from "#api/operator/health.ts";
-import { limitsAlone } from "#content/operation/health.ts";
+import { limitsAlone } from "#content/operation/checks.ts";
 import type { LimitName } from "#content/contract/addresses.ts";
 import { StoreAway } from "#content/store/busy.ts";
 import { openStore, type Store } from "#content/store/open.ts";

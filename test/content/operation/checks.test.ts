@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { healthWarnings, untrustedProxy } from "#content/operation/health.ts";
+import {
+  healthWarnings,
+  unreadyParts,
+  untrustedProxy,
+  type Vitals,
+} from "#content/operation/checks.ts";
 
 type Health = Parameters<typeof healthWarnings>[0];
 
@@ -189,5 +194,56 @@ describe("warnings of a directory's health", () => {
       publication: { ...publication, failures: 1, oldest_waiting_s: 90 },
     });
     expect(warnings).toHaveLength(3);
+  });
+});
+
+const published = { release: 7, held: false, oldest_waiting_s: null, silent_s: 1 };
+const vitals: Vitals = { chain, free_bytes: 5e10, publication: published };
+
+describe("why a service should be sent no requests", () => {
+  test.each<[string, Partial<Vitals>, string[]]>([
+    ["all is well", {}, []],
+    ["nothing publishes beside this process", { publication: null }, []],
+    [
+      "no publisher runs, and nothing is published: the first reason of the part",
+      { publication: { ...published, release: 0, silent_s: null } },
+      ["publisher: the publisher does not run"],
+    ],
+    [
+      "the publisher was silent up to the bound",
+      { publication: { ...published, silent_s: 30 } },
+      [],
+    ],
+    [
+      "the publisher hangs",
+      { publication: { ...published, silent_s: 31 } },
+      ["publisher: the publisher has given no sign of life for 31 s"],
+    ],
+    [
+      "nothing is published",
+      { publication: { ...published, release: 0 } },
+      ["publisher: nothing is published yet"],
+    ],
+    [
+      "publishing is behind",
+      { publication: { ...published, oldest_waiting_s: 61 } },
+      ["publisher: a change has waited for 61 s to be published"],
+    ],
+    [
+      "an operator holds publishing",
+      { publication: { ...published, held: true, oldest_waiting_s: 61 } },
+      [],
+    ],
+    ["no node is named", { chain: { ...chain, answers: false, nodes: 0 } }, []],
+    [
+      "chain and disk at once",
+      { chain: { ...chain, answers: false, why: "timed out" }, free_bytes: 63_999_999 },
+      ["chain: the chain does not answer: timed out", "store: the disk is full: 63 MB are left"],
+    ],
+    ["the disk tells nothing", { free_bytes: null }, []],
+  ])("%s", (_, change, reasons) => {
+    expect(
+      unreadyParts({ ...vitals, ...change }).map(({ part, why }) => `${part}: ${why}`),
+    ).toEqual(reasons);
   });
 });
