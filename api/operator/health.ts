@@ -99,15 +99,21 @@ export async function publicationHealth(
   now: number,
 ): Promise<OperatorHealth["publication"]> {
   if (publication === undefined) return null;
-  const { release, held, profilesTo, listsTo, failures } = publication();
+  const { release, held, failures, ...published } = publication();
+  return { release, held, ...(await waitingChanges(store, published, { newest, now })), failures };
+}
+
+/** Changes that readers do not see yet: in profiles, and in what shifts many pages. */
+export async function waitingChanges(
+  store: OperatorContext["store"],
+  { profilesTo, listsTo }: { profilesTo: number; listsTo: number },
+  { newest, now }: { newest: number; now: number },
+) {
   const waitingSince = await firstChangeAfter(store, Math.min(profilesTo, listsTo));
   return {
-    release,
-    held,
     profiles_behind: Math.max(0, newest - profilesTo),
     lists_behind: Math.max(0, newest - listsTo),
     oldest_waiting_s: waitingSince === null ? null : secondsBetween(waitingSince, now),
-    failures,
   };
 }
 

@@ -15,6 +15,7 @@ import type { Config } from "#api/config.ts";
 import { chainHealth } from "#api/operator/health.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { systemClock } from "#content/contract/base/time.ts";
+import { unreadyParts } from "#content/operation/checks.ts";
 import { isChained, storedHeads, verifyAudit } from "#content/operation/audit-store.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
@@ -177,5 +178,7 @@ export async function chainFaults(config: Config): Promise<string[]> {
   const opened = await openChain(asked);
   if (!opened.ok) return [opened.failure.message];
   const health = await chainHealth(opened.value);
-  return health?.answers === false ? [`The chain does not answer: ${health.why}.`] : [];
+  return unreadyParts({ chain: health, publication: null, free_bytes: null }).map(
+    ({ why }) => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`,
+  );
 }

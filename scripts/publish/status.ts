@@ -1,6 +1,6 @@
 import type { Config } from "#api/config.ts";
+import { waitingChanges } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { buildFindings } from "#site/publisher/full-build.ts";
 import { bundleExists, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
@@ -82,20 +82,16 @@ function examples(paths: readonly string[]): string {
   return `: ${paths.slice(0, examplesMax).join(", ")}${more}`;
 }
 
-/**
- * Changes that readers do not see yet: in profiles, and in what shifts many pages. Null when the store cannot be asked:
- * what is published can be shown all the same.
- */
+/** Null when the store cannot be asked: what is published can be shown all the same. */
 async function waitingOf(config: Config, { fast_sequence, slow_sequence }: PublisherState) {
   try {
     using store = await openExistingStore(config, { migrated: true });
-    const newest = await newestSequence(store);
-    const since = await firstChangeAfter(store, Math.min(fast_sequence, slow_sequence));
-    return {
-      profiles: Math.max(0, newest - fast_sequence),
-      lists: Math.max(0, newest - slow_sequence),
-      oldest_s: since === null ? null : Math.max(0, Math.round((Date.now() - since) / 1_000)),
-    };
+    const { profiles_behind, lists_behind, oldest_waiting_s } = await waitingChanges(
+      store,
+      { profilesTo: fast_sequence, listsTo: slow_sequence },
+      { newest: await newestSequence(store), now: Date.now() },
+    );
+    return { profiles: profiles_behind, lists: lists_behind, oldest_s: oldest_waiting_s };
   } catch {
     return null;
   }
