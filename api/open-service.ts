@@ -26,7 +26,7 @@ import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
 import { openMails } from "#content/onboarding/mails.ts";
 import { openMail } from "./onboarding/host-proof.ts";
-import { expireWaiting } from "#content/operator/review-queues.ts";
+import { expireWaiting } from "#api/operator/requests.ts";
 import { startSweep, openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 
 /** What the caller brings when it has it already. */

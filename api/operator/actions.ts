@@ -47,13 +47,8 @@ import {
   removePick,
 } from "#content/operator/picks.ts";
 import { revertAgent } from "#content/operator/revert.ts";
-import type { ReviewFailure } from "#content/operator/open-queue.ts";
-import {
-  decideReview,
-  findReview,
-  listReviews,
-  reviewQueues,
-} from "#content/operator/review-queues.ts";
+import type { ReviewFailure } from "#content/requests/kind.ts";
+import { decideReview, findReview, listReviews, reviewQueues } from "#api/operator/requests.ts";
 import { type RevokeFailure, revokeVerification } from "#content/operator/revoke-verification.ts";
 import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 

@@ -8,7 +8,7 @@ import { operatorHealth } from "./health.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";
 import type { Readiness } from "./probes.ts";
-import { reviewQueues } from "#content/operator/review-queues.ts";
+import { reviewQueues } from "#api/operator/requests.ts";
 
 /** What is known when metrics are read. What could not be asked is null, and its metrics are left out. */
 type Facts = Awaited<ReturnType<typeof readFacts>>;

@@ -13,8 +13,9 @@ import {
   sql,
 } from "drizzle-orm";
 import { dayMs } from "#content/contract/base/time.ts";
-import type { Old } from "#content/enrichment/proposal-store.ts";
+
 import type { Write } from "#content/operation/plan.ts";
+import type { Old } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";
 import { builder, statement } from "#content/store/statement.ts";

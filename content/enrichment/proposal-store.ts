@@ -22,9 +22,6 @@ export const decided = ({ status, reason, at }: ProposalDecision) => ({
   network: null,
 });
 
-/** What has waited since before an instant; at most `limit` at a time. Instants in milliseconds since 1970. */
-export type Old = { before: number; at: number; limit: number };
-
 /** Decides proposals that wait: a decision that came first stands. `also` are columns that only this table has. */
 export const decideWaiting = <Table extends Proposals>(
   table: Table,

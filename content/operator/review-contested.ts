@@ -19,15 +19,14 @@ import { operatorsWord, takenFrom } from "#content/nonprofit/provenance.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
-  checksOf,
-  flagsOf,
   isListed,
   notWaiting,
   numberAt,
-  openQueue,
+  requestKind,
   unusable,
   type Waiting,
-} from "./open-queue.ts";
+} from "#content/requests/kind.ts";
+import { checksOf, flagsOf } from "./review-checks.ts";
 
 const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
 
@@ -35,7 +34,7 @@ const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
  * Fields on which agents disagree, or agree without making the value live (on one network, in the strict mode): an
  * operator may pick a value, or reject all of them.
  */
-export const contestedReviews = openQueue<VotedField>({
+export const contestedReviews = requestKind<VotedField>({
   kind: "contested",
   key: fieldKey,
   count: contestedWaiting,
@@ -96,7 +95,7 @@ export const contestedReviews = openQueue<VotedField>({
  * knows better than all agents need not wait for them: approval asks only whether agents made the value live, rejection
  * whether anyone contradicts it.
  */
-export const disputeReviews = openQueue<VotedField>({
+export const disputeReviews = requestKind<VotedField>({
   kind: "revert",
   key: fieldKey,
   count: disputesWaiting,

@@ -9,10 +9,12 @@ import {
   correctionQueue,
   correctionsWaiting,
 } from "#content/correction/store.ts";
+import { expireRequests } from "#content/correction/request-store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
 import { namedBy, takenFrom } from "#content/nonprofit/provenance.ts";
+import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
 import { planned, type Write } from "#content/operation/plan.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { planFields } from "./change-profile.ts";
@@ -22,21 +24,22 @@ import {
   hexKey,
   instantAt,
   isListed,
-  openQueue,
-  sourceCheck,
+  requestKind,
   unusable,
   type Waiting,
-  wordingCheck,
-} from "./open-queue.ts";
+} from "#content/requests/kind.ts";
+import { sourceCheck, wordingCheck } from "./review-checks.ts";
 
 /** What anyone said is wrong: accepting sets the right value as an edit of the operator does, and closes it. */
-export const correctionReviews = openQueue<Correction>({
+export const correctionReviews = requestKind<Correction>({
   kind: "correction",
   key: hexKey,
   count: correctionsWaiting,
   page: (store, { after, limit }) => correctionQueue(store, { after: instantAt(after), limit }),
   byKey: correctionById,
-  dueFirst: ["approved"],
+  expire: (tx, old) => expireRequests(tx, "correction", old),
+  prepare: async (tx, { nonprofit_id, decision, now }) =>
+    decision === "approved" && applyDueHolds(tx, now, nonprofit_id),
 
   item: (_, waiting, now) => {
     const { row, record } = waiting;

@@ -8,6 +8,7 @@ import {
   closeDraft,
   draftById,
   draftQueue,
+  expireDrafts,
   type StoredDraft,
   waitingDraftCount,
 } from "#content/recommendation/draft-store.ts";
@@ -18,19 +19,11 @@ import {
   sensitiveClaims,
 } from "#content/recommendation/pick-text.ts";
 import { planned } from "#content/operation/plan.ts";
-import {
-  flagsOf,
-  isListed,
-  numberAt,
-  numericKey,
-  openQueue,
-  sourceGiven,
-  unusable,
-  wordingPassed,
-} from "./open-queue.ts";
+import { isListed, numberAt, numericKey, requestKind, unusable } from "#content/requests/kind.ts";
+import { flagsOf, sourceGiven, wordingPassed } from "./review-checks.ts";
 
 /** Recommendations that agents drafted: a person approves, edits or rejects them. */
-export const draftReviews = openQueue<StoredDraft>({
+export const draftReviews = requestKind<StoredDraft>({
   kind: "draft",
   key: numericKey,
   count: waitingDraftCount,
@@ -38,6 +31,7 @@ export const draftReviews = openQueue<StoredDraft>({
 
   byKey: (store, key) => draftById(store, Number(key)),
   isWaiting: isListed,
+  expire: expireDrafts,
 
   item: async (store, { row: draft }) => {
     const before = await pickOf(store, draft.nonprofit_id);

@@ -2,6 +2,7 @@ import { ok } from "#content/contract/base/result.ts";
 import { noted, passed } from "#content/contract/review.ts";
 import { hourMs, isoTime } from "#content/contract/base/time.ts";
 import {
+  applyDueHolds,
   closeHold,
   holdById,
   holdQueue,
@@ -9,19 +10,19 @@ import {
   type WalletHold,
 } from "#content/onboarding/wallet-hold-store.ts";
 import { planned } from "#content/operation/plan.ts";
-import { conflict, hexKey, instantAt, openQueue } from "./open-queue.ts";
+import { conflict, hexKey, instantAt, requestKind } from "#content/requests/kind.ts";
 
 /**
  * Approved wallets that wait before they take effect: rejecting one stops it, time alone lets it pass. A hold
  * that ends at this instant has ended: what is due takes effect before anyone can stop it.
  */
-export const holdReviews = openQueue<WalletHold>({
+export const holdReviews = requestKind<WalletHold>({
   kind: "hold",
   key: hexKey,
   count: holdsWaiting,
   page: (store, { after, limit }) => holdQueue(store, { after: instantAt(after), limit }),
   byKey: holdById,
-  dueFirst: ["approved", "rejected"],
+  prepare: (tx, { nonprofit_id, now }) => applyDueHolds(tx, now, nonprofit_id),
 
   item: (_, { row: hold }, now) => ({
     key: hold.submission_id,

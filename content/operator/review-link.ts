@@ -6,12 +6,12 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
 import { closeLink, type Link, planLink, waitingLinks } from "#content/register/links-store.ts";
 import { planned } from "#content/operation/plan.ts";
-import { conflict, notWaiting, numberAt, numericKey, openQueue } from "./open-queue.ts";
+import { conflict, notWaiting, numberAt, numericKey, requestKind } from "#content/requests/kind.ts";
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
 
 /** Profiles that seem to be of one organisation where one belongs to it: an operator decides whether they are. */
-export const linkReviews = openQueue<Waiting>({
+export const linkReviews = requestKind<Waiting>({
   kind: "link",
   key: numericKey,
   count: waitingLinks.count,

@@ -1,5 +1,6 @@
 import messages from "#content/editorial/request-messages.json";
 import { slugFor, soughtFor } from "#content/onboarding/onboard.ts";
+import { expireRequests } from "#content/correction/request-store.ts";
 import { ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
@@ -32,7 +33,12 @@ import {
   placeInQueue,
   standingVerification,
 } from "#content/onboarding/store.ts";
-import { changeWallet, heldOf, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
+import {
+  applyDueHolds,
+  changeWallet,
+  heldOf,
+  stoppedFrom,
+} from "#content/onboarding/wallet-hold-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
@@ -40,23 +46,25 @@ import {
   type Deciding,
   hexKey,
   instantAt,
-  openQueue,
+  requestKind,
   type PlannedDecision,
   unusable,
   type Waiting,
-} from "./open-queue.ts";
+} from "#content/requests/kind.ts";
 
 type Request = Waiting<Onboarding, NonprofitRecord | null>;
 
 /** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
-export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
+export const onboardingReviews = requestKind<Onboarding, NonprofitRecord | null>({
   kind: "onboarding",
   key: hexKey,
   count: onboardingWaiting,
   leftOut: onboardingLeftOut,
+  expire: (tx, old) => expireRequests(tx, "onboarding", old),
   page: (store, { after, limit }) => onboardingQueue(store, { after: instantAt(after), limit }),
   byKey: onboardingById,
-  dueFirst: ["approved"],
+  prepare: async (tx, { nonprofit_id, decision, now }) =>
+    decision === "approved" && applyDueHolds(tx, now, nonprofit_id),
 
   refresh: async (store, { row: submission, record }) => {
     const duplicates = await findDuplicates(store, soughtFor(submission.request, record));

@@ -2,7 +2,12 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";
-import { applyProse, proseQueue, proseWaiting } from "#content/enrichment/review-store.ts";
+import {
+  applyProse,
+  expireSubmissions,
+  proseQueue,
+  proseWaiting,
+} from "#content/enrichment/review-store.ts";
 import {
   rejectAll,
   type StoredSubmission,
@@ -14,18 +19,17 @@ import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
-  checksOf,
-  flagsOf,
   isListed,
   numberAt,
   numericKey,
-  openQueue,
+  requestKind,
   type ReviewFailure,
   unusable,
-} from "./open-queue.ts";
+} from "#content/requests/kind.ts";
+import { checksOf, flagsOf } from "./review-checks.ts";
 
 /** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
-export const proseReviews = openQueue<StoredSubmission>({
+export const proseReviews = requestKind<StoredSubmission>({
   kind: "prose",
   key: numericKey,
   count: proseWaiting,
@@ -36,6 +40,8 @@ export const proseReviews = openQueue<StoredSubmission>({
     return submission?.field_type === "prose" && submission.audit_only === 0 ? submission : null;
   },
   isWaiting: isListed,
+  // Values that agents sent, too: they are rows of the same table.
+  expire: expireSubmissions,
 
   item: (_, { row: submission, record }, now) => {
     const { id, field, value, source_url, agent_id, agent_name, confidence } = submission;

@@ -15,8 +15,9 @@ import {
   sql,
 } from "drizzle-orm";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
-import { decided, decideWaiting, type Old } from "#content/enrichment/proposal-store.ts";
+import { decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
+import type { Old } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { nextId } from "#content/store/query.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { decideReview, reviewQueues } from "#content/operator/review-queues.ts";
+import { decideReview, reviewQueues } from "#api/operator/requests.ts";
 import { CorrectionAnswer } from "#content/contract/correction.ts";
 import { historyKey, profileKey } from "#site/documents/profile.ts";
 import { aSite, type TestSite } from "#test/support/compiled-site.ts";

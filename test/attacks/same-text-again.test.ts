@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { decideReview, listReviews } from "#content/operator/review-queues.ts";
+import { decideReview, listReviews } from "#api/operator/requests.ts";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";

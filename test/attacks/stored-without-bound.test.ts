@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
-import { expireWaiting } from "#content/operator/review-queues.ts";
+import { expireWaiting } from "#api/operator/requests.ts";
 import { causeIds } from "#content/contract/cause.ts";
 import { intents } from "#content/contract/recommendation.ts";
 import countries from "#content/editorial/countries.json";

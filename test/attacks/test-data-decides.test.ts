@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
-import { listReviews } from "#content/operator/review-queues.ts";
+import { listReviews } from "#api/operator/requests.ts";
 import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { decideReview } from "#content/operator/review-queues.ts";
+import { decideReview } from "#api/operator/requests.ts";
 import { aDirectory, discoveryFiles, type TestDirectory } from "#test/support/discovery.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { gunzipSync } from "node:zlib";
 import { operations } from "#content/openapi/document.ts";
-import { decideReview } from "#content/operator/review-queues.ts";
+import { decideReview } from "#api/operator/requests.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aService, type TestService } from "#test/support/service.ts";

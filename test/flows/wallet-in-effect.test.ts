@@ -10,7 +10,7 @@ import {
   restoreProfile,
   withdrawProfile,
 } from "#content/operator/change-profile.ts";
-import { decideReview } from "#content/operator/review-queues.ts";
+import { decideReview } from "#api/operator/requests.ts";
 import { revokeVerification } from "#content/operator/revoke-verification.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";

@@ -27,6 +27,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
     /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|lru-cache$|drizzle-orm|@libsql\/client)/,
   ],
   ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
+  ["content/requests", /^zod$/],
   ["content/enrichment", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/recommendation", /^(zod$|node:|bun:sqlite$|lru-cache$|drizzle-orm|@libsql\/client)/],
   ["content/onboarding", /^(zod$|node:|mailchecker$|@noble\/curves\/|drizzle-orm|@libsql\/client)/],
@@ -180,7 +181,7 @@ const notPure: Readonly<Record<string, string>> = {
   "content/find/search.ts": "composes the searches of the two indexes",
 };
 
-/** Verbs of content: each takes a world (the store, the clock and the ports that it needs) and plain input. All of content/operator are verbs. */
+/** Verbs of content: each takes a world (the store, the clock and the ports that it needs) and plain input. All of content/operator and content/requests are verbs. */
 const verbs: readonly string[] = [
   "content/correction/correct.ts",
   "content/correction/erase-contacts.ts",
@@ -206,7 +207,7 @@ const verbs: readonly string[] = [
 ];
 
 test("a verb takes the time from its world", async () => {
-  const operators = files.filter((file) => file.startsWith("content/operator/"));
+  const operators = files.filter((file) => /^content\/(?:operator|requests)\//.test(file));
   const wrong: string[] = [];
   for (const file of [...verbs, ...operators]) {
     const text = await Bun.file(join(root, file)).text();
@@ -215,7 +216,7 @@ test("a verb takes the time from its world", async () => {
   expect(wrong).toEqual([]);
 });
 
-const roomsOfRules = /^content\/(?!store\/|runtime\/|contract\/|editorial\/|operator\/)/;
+const roomsOfRules = /^content\/(?!store\/|runtime\/|contract\/|editorial\/|operator\/|requests\/)/;
 const ofStore = /(?:^|\/|-)(?:store|save)\.ts$/;
 const impure =
   /#content\/store\/|\bnew Date\(\)|\bDate\.now\b|\bperformance\.|^(?:export )?(?:let |const \w+ = new (?:Map|Set|WeakMap|LRUCache)(?:<.*>)?\(\))/m;

@@ -1,4 +1,4 @@
-import { decideReview } from "#content/operator/review-queues.ts";
+import { decideReview } from "#api/operator/requests.ts";
 import { openStore } from "#content/store/open.ts";
 import { onboardingQueue } from "#content/onboarding/store.ts";
 

@@ -1,12 +1,8 @@
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
-import {
-  findReview,
-  listReviews,
-  reviewQueues,
-  waitingMax,
-} from "#content/operator/review-queues.ts";
+import { findReview, listReviews, reviewQueues } from "#api/operator/requests.ts";
+import { waitingMax } from "#content/requests/requests.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
-import { findReview, listReviews } from "#content/operator/review-queues.ts";
+import { findReview, listReviews } from "#api/operator/requests.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
 import { aboutReview, queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";

@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseContactsOf, eraseOldContacts } from "#content/correction/erase-contacts.ts";
-import {
-  decideReview,
-  expireWaiting,
-  findReview,
-  listReviews,
-} from "#content/operator/review-queues.ts";
+import { decideReview, expireWaiting, findReview, listReviews } from "#api/operator/requests.ts";
 import {
   CorrectionAnswer,
   type CorrectionField,

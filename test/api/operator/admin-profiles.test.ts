@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { addToPicks } from "#content/operator/picks.ts";
-import { decideReview, listReviews } from "#content/operator/review-queues.ts";
+import { decideReview, listReviews } from "#api/operator/requests.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";

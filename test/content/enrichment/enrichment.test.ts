@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createApp } from "#api/app.ts";
-import { listReviews } from "#content/operator/review-queues.ts";
+import { listReviews } from "#api/operator/requests.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { decideReview, listReviews, reviewQueues } from "#content/operator/review-queues.ts";
+import { decideReview, listReviews, reviewQueues } from "#api/operator/requests.ts";
 import { restoreProfile } from "#content/operator/change-profile.ts";
 import { mergeProfile } from "#content/operator/change-profile.ts";
 import { linkRegisters } from "#content/register/link-registers.ts";

@@ -7,7 +7,7 @@ import { countCharts, directoryStats } from "#content/statistics/charts-store.ts
 import { chartsOf } from "#content/statistics/charts.ts";
 import { historyAnswer } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { reviewQueues } from "#content/operator/review-queues.ts";
+import { reviewQueues } from "#api/operator/requests.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 
 let store: Store;

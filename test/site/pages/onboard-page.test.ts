@@ -4,7 +4,7 @@ import { chromiumPath, openChromium, openPage, type WatchedPage } from "#test/su
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { operatorTokens } from "#test/support/onboarding.ts";
 import { aWallet } from "#test/support/wallets.ts";
-import { decideReview } from "#content/operator/review-queues.ts";
+import { decideReview } from "#api/operator/requests.ts";
 
 const patientMs = 60_000;
 

@@ -1,27 +1,14 @@
-import { type EnrichableField, fieldTypeOf } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import {
-  failed,
-  type FoundReview,
-  noted,
-  passed,
-  type ReviewCheck,
-  ReviewItem,
-  type ReviewKind,
-} from "#content/contract/review.ts";
+import { type FoundReview, ReviewItem, type ReviewKind } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { agentFlags } from "#content/enrichment/agent.ts";
-import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
-import { describeFaults, wordingFaults } from "#content/recommendation/pick-text.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import type { OperatorEntry } from "#content/operation/audit-store.ts";
 import { carryOut, type Plan, withWrite } from "#content/operation/plan.ts";
 
-export type ReviewQueue = ReturnType<typeof openQueue>;
+export type RequestKind = ReturnType<typeof requestKind>;
 
 /** A part of a queue: at most `limit` after the place that `after` stands for; null, or no place: from the beginning. */
 export type QueuePage = { after: string | null; limit: number; now: Date };
@@ -30,8 +17,8 @@ export type QueuePage = { after: string | null; limit: number; now: Date };
 type Stored = { nonprofit_id: number | null; status?: string };
 export type Waiting<Row, Of = NonprofitRecord> = { row: Row; record: Of };
 
-/** What is different from queue to queue. `Of` may be null where rows may be of no nonprofit. */
-type QueueOf<Row extends Stored, Of extends NonprofitRecord | null> = {
+/** The steps of a kind of request. `Of` may be null where requests may be of no nonprofit. */
+type KindOf<Row extends Stored, Of extends NonprofitRecord | null> = {
   kind: ReviewKind;
   /** The part of an id after the kind. */
   key: RegExp;
@@ -49,8 +36,10 @@ type QueueOf<Row extends Stored, Of extends NonprofitRecord | null> = {
   /** Brings what may have changed since it came up to date, for an operator who looks at it. */
   refresh?(store: Queryable, waiting: Waiting<Row, Of>): Promise<Row>;
   item(store: Queryable, waiting: Waiting<Row, Of>, now: Date): Described | Promise<Described>;
-  /** Decisions before which held wallets take effect that are due. */
-  dueFirst?: readonly Decision[];
+  /** What has to happen to the nonprofit of a request before it is decided like this. */
+  prepare?(tx: WriteTransaction, due: Due): Promise<unknown>;
+  /** Rejects what has waited longest; what never expires has none. Answers how many. */
+  expire?: (tx: WriteTransaction, old: Old) => Promise<number>;
   approve: Decide<Row, Of>;
   reject: Decide<Row, Of>;
 };
@@ -67,6 +56,9 @@ type Described = Omit<FoundReview, "id" | "kind" | "cursor" | "slug" | "name" | 
 };
 
 type Decision = "approved" | "rejected";
+type Due = { nonprofit_id: number; decision: Decision; now: Date };
+/** What has waited since before an instant; at most `limit` at a time. Instants in milliseconds since 1970. */
+export type Old = { before: number; at: number; limit: number };
 type Outcome<Done> = Promise<Result<Done, ReviewFailure>>;
 type Decide<Row, Of> = (
   store: Queryable,
@@ -111,11 +103,12 @@ export type ReviewFailure =
 /** While it waits, and not decided. */
 const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review", "held"]);
 
-/** A queue from what is different in it. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
-export function openQueue<Row extends Stored, Of extends NonprofitRecord | null = NonprofitRecord>(
-  queue: QueueOf<Row, Of>,
-) {
-  const { kind, isWaiting = () => true, isDecidable = isWaiting } = queue;
+/** A kind of request from the steps that it has. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
+export function requestKind<
+  Row extends Stored,
+  Of extends NonprofitRecord | null = NonprofitRecord,
+>(steps: KindOf<Row, Of>) {
+  const { kind, isWaiting = () => true, isDecidable = isWaiting } = steps;
   const withRecords = async (store: Queryable, rows: readonly Row[]) => {
     const ids = [...new Set(rows.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
     const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
@@ -126,7 +119,7 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
     });
   };
   const rowOf = async (store: Queryable, key: string) =>
-    queue.key.test(key) ? queue.byKey(store, key) : null;
+    steps.key.test(key) ? steps.byKey(store, key) : null;
   const undecided = async (store: Queryable, key: string): Outcome<Waiting<Row, Of>> => {
     const row = await rowOf(store, key);
     if (row?.status !== undefined && !waitingStatuses.has(row.status)) {
@@ -144,18 +137,20 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
     return found.ok && !isDecidable(found.value) ? notWaiting(kind, key) : found;
   };
   const itemOf = async (store: Queryable, waiting: Waiting<Row, Of>, now: Date) => {
-    const { key, place = key, created_at, ...item } = await queue.item(store, waiting, now);
+    const { key, place = key, created_at, ...item } = await steps.item(store, waiting, now);
     const { slug = null, name = null } = waiting.record ?? {};
     const names = { id: `${kind}-${key}`, kind, cursor: `${kind}:${place}` };
     return ReviewItem.parse({ slug, name, ...item, ...names, created_at: isoTime(created_at) });
   };
   return {
-    count: queue.count,
-    leftOut: queue.leftOut ?? (async () => 0),
+    kind,
+    count: steps.count,
+    expire: steps.expire,
+    leftOut: steps.leftOut ?? (async () => 0),
     /** The oldest first; every item carries the cursor that stands for its place. */
     list: async (store: Queryable, page: QueuePage): Promise<ReviewItem[]> => {
       const items: ReviewItem[] = [];
-      for (const one of await withRecords(store, await queue.page(store, page))) {
+      for (const one of await withRecords(store, await steps.page(store, page))) {
         items.push(await itemOf(store, one, page.now));
       }
       return items;
@@ -164,7 +159,7 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
     find: async (store: Queryable, key: string, now: Date): Promise<ReviewItem | null> => {
       const found = await findWaiting(store, key);
       if (found === null) return null;
-      const row = (await queue.refresh?.(store, found)) ?? found.row;
+      const row = (await steps.refresh?.(store, found)) ?? found.row;
       return itemOf(store, { ...found, row }, now);
     },
     /** Decides what waits, with an entry in the audit log that has this detail. */
@@ -175,15 +170,15 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
       detail: OperatorEntry["detail"],
     ): Outcome<Decided> => {
       const { key, now, operator } = deciding;
-      if (queue.dueFirst?.includes(decision) === true) {
-        const row = await rowOf(tx, key);
-        if (row?.nonprofit_id != null) await applyDueHolds(tx, now, row.nonprofit_id);
+      if (steps.prepare !== undefined) {
+        const { nonprofit_id = null } = (await rowOf(tx, key)) ?? {};
+        if (nonprofit_id !== null) await steps.prepare(tx, { nonprofit_id, decision, now });
       }
       const found = await findDecidable(tx, key);
       if (!found.ok) return found;
       const { id = null, slug = null } = found.value.record ?? {};
       const last = await newestOf(tx, id);
-      const decide = { approved: queue.approve, rejected: queue.reject }[decision];
+      const decide = { approved: steps.approve, rejected: steps.reject }[decision];
       const entry = { operator, subject: `${kind}-${key}`, detail, at: now.getTime() };
       const plan = await decide(tx, found.value, deciding);
       const done = await carryOut(
@@ -219,37 +214,6 @@ export const unusable = (message: string) =>
 
 /** What waits cannot be decided like this, as the sentence says. */
 export const conflict = (message: string) => fail({ kind: "review_conflict", message } as const);
-
-/** What an operator should know of a value that an agent sent: whether it may go live, what it claims, where it is from. */
-export function checksOf(
-  field: EnrichableField,
-  { value, source_url }: { value: string; source_url: string | null },
-  now: Date,
-): ReviewCheck[] {
-  const usable = checkValue(field, value, { thisYear: now.getUTCFullYear() });
-  return [
-    usable.ok
-      ? passed("form", `It is a ${field} that may go live.`)
-      : failed("form", usable.failure.message),
-    ...(fieldTypeOf(field) === "prose" ? [wordingCheck(value)] : []),
-    sourceCheck(source_url),
-  ];
-}
-
-export const wordingPassed = passed("wording", "It makes no claim it cannot support.");
-export function wordingCheck(text: string): ReviewCheck {
-  const faults = wordingFaults(text);
-  return faults.length === 0 ? wordingPassed : noted("wording", `${describeFaults(faults)}.`);
-}
-
-export const sourceGiven = passed("source", "A source was given; it has not been opened.");
-export const sourceCheck = (source_url: string | null): ReviewCheck =>
-  source_url === null ? noted("source", "No source was given.") : sourceGiven;
-
-export const flagsOf = ({ agent_id, test_data }: { agent_id: string; test_data: number }) => [
-  ...agentFlags(agent_id),
-  ...(test_data === 1 ? ["test_data"] : []),
-];
 
 export const numericKey = /^\d{1,15}$/;
 export const hexKey = /^[\da-f]{1,64}$/;

@@ -1,0 +1,36 @@
+import { type EnrichableField, fieldTypeOf } from "#content/contract/enrichment.ts";
+import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
+import { agentFlags } from "#content/enrichment/agent.ts";
+import { checkValue } from "#content/enrichment/value.ts";
+import { describeFaults, wordingFaults } from "#content/recommendation/pick-text.ts";
+
+/** What an operator should know of a value that an agent sent: whether it may go live, what it claims, where it is from. */
+export function checksOf(
+  field: EnrichableField,
+  { value, source_url }: { value: string; source_url: string | null },
+  now: Date,
+): ReviewCheck[] {
+  const usable = checkValue(field, value, { thisYear: now.getUTCFullYear() });
+  return [
+    usable.ok
+      ? passed("form", `It is a ${field} that may go live.`)
+      : failed("form", usable.failure.message),
+    ...(fieldTypeOf(field) === "prose" ? [wordingCheck(value)] : []),
+    sourceCheck(source_url),
+  ];
+}
+
+export const wordingPassed = passed("wording", "It makes no claim it cannot support.");
+export function wordingCheck(text: string): ReviewCheck {
+  const faults = wordingFaults(text);
+  return faults.length === 0 ? wordingPassed : noted("wording", `${describeFaults(faults)}.`);
+}
+
+export const sourceGiven = passed("source", "A source was given; it has not been opened.");
+export const sourceCheck = (source_url: string | null): ReviewCheck =>
+  source_url === null ? noted("source", "No source was given.") : sourceGiven;
+
+export const flagsOf = ({ agent_id, test_data }: { agent_id: string; test_data: number }) => [
+  ...agentFlags(agent_id),
+  ...(test_data === 1 ? ["test_data"] : []),
+];

@@ -1,0 +1,135 @@
+import type { z } from "zod";
+import { dayMs } from "#content/contract/base/time.ts";
+import type { QueryOf } from "#content/contract/operations/operation.ts";
+import type { operatorOperations } from "#content/contract/operations/operator.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import {
+  aboutReview,
+  type ApproveBody,
+  type ReviewDecision,
+  type ReviewItem,
+  type ReviewKind,
+  type ReviewList,
+  type ReviewQueues,
+} from "#content/contract/review.ts";
+import type { Deciding, RequestKind, ReviewFailure } from "./kind.ts";
+import { type OperatorWorld, isLive } from "./world.ts";
+
+type Looking = Pick<OperatorWorld, "store" | "clock">;
+type Publishing = Pick<OperatorWorld, "waitForPublication">;
+
+/** Counting stops here: an operator with so much to do needs no exact number. */
+export const waitingMax = 100_000;
+
+export const waitingDaysMax = 180;
+/** A short transaction, so that requests go on being answered. */
+const expiredPerTransaction = 200;
+
+type Decision = z.output<typeof ApproveBody> & {
+  id: string;
+  decision: ReviewDecision["decision"];
+  operator: string;
+};
+
+/** The requests of these kinds, in this order: what waits for an operator, and how it is decided or expires. */
+export function openRequests(kinds: readonly RequestKind[]) {
+  const kindOf = (id: string) => {
+    const [, name = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
+    return { requests: kinds.find(({ kind }) => kind === name), key };
+  };
+  const some = (only: ReviewKind | null | undefined) =>
+    only == null ? kinds : kinds.filter(({ kind }) => kind === only);
+  return {
+    /**
+     * What waits for an operator, of one kind or of all, the oldest of each kind first, after the place that `after`
+     * stands for. A place stays good when what stood there was decided.
+     */
+    listReviews: async (
+      { store, clock }: Looking,
+      { kind, limit, after = "" }: QueryOf<typeof operatorOperations.listReviews>,
+    ): Promise<z.output<typeof ReviewList>> => {
+      const items: ReviewItem[] = [];
+      for (const start of startsFrom(after, some(kind))) {
+        const page = { after: start.after, limit: limit + 1 - items.length, now: clock() };
+        items.push(...(await start.requests.list(store, page)));
+        if (items.length > limit) break;
+      }
+      const reviews = items.slice(0, limit);
+      const next = items.length > limit ? (reviews.at(-1)?.cursor ?? null) : null;
+      return { count: reviews.length, reviews, next };
+    },
+
+    /** A request that waits, by its id; null when nothing waits under it. */
+    findReview: async ({ store, clock }: Looking, id: string): Promise<ReviewItem | null> => {
+      const { requests, key } = kindOf(id);
+      return (await requests?.find(store, key, clock())) ?? null;
+    },
+
+    /** How many of each kind, or of one, wait, and how many gave up their place; at most waitingMax. */
+    reviewQueues: async (
+      { store, clock }: Looking,
+      only: ReviewKind | null = null,
+    ): Promise<z.output<typeof ReviewQueues>["queues"]> => {
+      const counts: z.output<typeof ReviewQueues>["queues"] = [];
+      for (const { kind, count, leftOut } of some(only)) {
+        const waiting = await count(store, waitingMax);
+        counts.push({ kind, waiting, left_out: await leftOut(store, clock()) });
+      }
+      return counts;
+    },
+
+    /**
+     * Decides one request in one transaction, with a line in the audit log. The first operator to decide wins. The reason
+     * of a rejection is public: it stands in prior_rejections.
+     */
+    decideReview: async (
+      world: Looking & Publishing & { config: Pick<Deciding, "walletHoldMs" | "walletApprovals"> },
+      { id, decision, operator, value = null, reason = null }: Decision,
+    ): Promise<Result<ReviewDecision, ReviewFailure>> => {
+      const { requests, key } = kindOf(id);
+      if (requests === undefined) return fail({ kind: "review_not_found", id });
+      const outcome = await world.store.write(async (tx) => {
+        const now = world.clock();
+        const { walletHoldMs, walletApprovals } = world.config;
+        const holding = { walletHoldMs, walletApprovals };
+        const item = await requests.find(tx, key, now);
+        const deciding = { key, value, reason: reason ?? "", operator, now, ...holding };
+        const about = item === null ? null : aboutReview(item);
+        return requests.decide(tx, decision, deciding, { about, value, reason });
+      });
+      if (!outcome.ok) return outcome;
+      const { slug, sequence, complete, message } = outcome.value;
+      return ok({ id, decision, slug, complete, live: await isLive(world, sequence), message });
+    },
+
+    /**
+     * Rejects what has waited for 180 days, with the reason "expired". Answers how many requests these were. Safe to
+     * repeat; called every hour.
+     */
+    expireWaiting: async ({ store, clock }: Looking): Promise<number> => {
+      let expired = 0;
+      for (const { expire } of kinds) {
+        let count = expire === undefined ? 0 : expiredPerTransaction;
+        while (expire !== undefined && count === expiredPerTransaction) {
+          const at = clock().getTime();
+          const old = { before: at - waitingDaysMax * dayMs, at, limit: expiredPerTransaction };
+          count = await store.write((tx) => expire(tx, old));
+          expired += count;
+        }
+      }
+      return expired;
+    },
+  };
+}
+
+/** The kinds that are left at the place that a cursor stands for, and where each begins; all without a place. */
+function startsFrom(
+  cursor: string,
+  kinds: readonly RequestKind[],
+): { requests: RequestKind; after: string | null }[] {
+  const [, name, after = null] = /^([a-z]{1,20}):(.{1,300})$/.exec(cursor) ?? [];
+  const at = kinds.findIndex(({ kind }) => kind === name);
+  return kinds
+    .slice(Math.max(0, at))
+    .map((requests, place) => ({ requests, after: at >= 0 && place === 0 ? after : null }));
+}
