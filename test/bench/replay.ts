@@ -6,6 +6,7 @@ import { defineCommand } from "citty";
 import { runCommand } from "#scripts/support/command.ts";
 import { freePort } from "#test/support/processes.ts";
 import { type Call, corpus, deskToken, type Sample } from "./replay/corpus.ts";
+import { reachOf } from "./replay/reach.ts";
 import { steady } from "./replay/steady.ts";
 
 /** What a call was answered, without what differs between two runs of the same code. */
@@ -69,6 +70,7 @@ const command = defineCommand({
       for (const one of differences) {
         console.log(args.json === true ? JSON.stringify(one) : inWords(one));
       }
+      for (const line of reachOf(before)) console.log(line);
       console.log(`${before.length} requests, ${differences.length} answered differently`);
       process.exitCode = differences.length === 0 ? 0 : 1;
     } finally {
@@ -182,7 +184,8 @@ async function send(call: Call, { origin, port, memory, at }: Sending): Promise<
   return {
     status: answer.status,
     headers: Object.fromEntries(compared) as Record<string, string>,
-    body: steady(text),
+    // A compressed snapshot holds instants.
+    body: path.endsWith(".gz") ? "<compressed>" : steady(text),
   };
 }
 

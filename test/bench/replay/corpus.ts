@@ -1,3 +1,5 @@
+import { ofAddresses, ofOperations } from "./operations.ts";
+
 /** One request; `<<name>>` in it is what an earlier answer gave. */
 export type Call = {
   method?: string;
@@ -34,17 +36,21 @@ const post = (path: string, body: unknown, headers: Record<string, string> = jso
   body: typeof body === "string" ? body : JSON.stringify(body),
 });
 
-/** Some 1,900 requests: reads good and bad, each write, operators' calls, the desk, tools, and all kinds of pages. */
+/** Some 6,000 requests: reads good and bad, each write, operators' calls, the desk, tools, and all kinds of pages. */
 export function corpus(sample: Sample): Call[] {
   return [
     ...pages(sample),
     ...files,
     ...questions(sample),
     ...addresses(sample),
+    ...ofAddresses(sample),
     ...writes(sample),
     ...tools(sample),
     ...operators(sample).map((call, at) => (at === 0 ? { ...call, rest: true as const } : call)),
     ...desk(sample),
+    ...ofOperations(sample, deskToken).map((call, at) =>
+      at === 0 ? { ...call, rest: true as const } : call,
+    ),
     ...after(sample),
   ];
 }
@@ -527,11 +533,26 @@ function operators({ nonprofits, thin }: Sample): Call[] {
 function desk({ nonprofits }: Sample): Call[] {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const seen = { cookie: "<<cookie>>", ...browser };
+  const send = (path: string, fields: string): Call =>
+    post(path, `token=<<token>>&${fields}`, { ...form, cookie: "<<cookie>>" });
   return [
     get("/desk"),
-    get("/desk/sign-in"),
+    {
+      ...get("/desk/sign-in"),
+      remember: { cookie: "^([^;\\n]+)", token: 'name="token" value="([^"]+)"' },
+    },
     post("/desk/sign-in", "token=wrong", form),
-    { ...post("/desk/sign-in", `token=${deskToken}`, form), remember: { cookie: "^([^;\\n]+)" } },
+    post("/desk/sign-in", "token=<<token>>&operator_token=wrong", {
+      ...form,
+      cookie: "<<cookie>>",
+    }),
+    {
+      ...post("/desk/sign-in", `token=<<token>>&operator_token=${deskToken}`, {
+        ...form,
+        cookie: "<<cookie>>",
+      }),
+      remember: { cookie: "^([^;\\n]+)" },
+    },
     ...[
       "/desk",
       "/desk/queues",
@@ -550,6 +571,26 @@ function desk({ nonprofits }: Sample): Call[] {
       "/desk/nothing",
       "/desk/desk.css",
     ].map((path) => get(path, seen)),
+    { ...get("/desk/undo", seen), remember: { token: 'name="token" value="([^"]+)"' } },
+    ...["prose", "contested", "onboarding", "correction"].flatMap((kind): Call[] => [
+      {
+        ...get(`/api/admin/reviews?kind=${kind}&limit=1`, operator),
+        remember: { review: '"id":"([^"]+)"' },
+      },
+      get("/desk/reviews/<<review>>", seen),
+      get("/desk/reviews/<<review>>/next", seen),
+      send("/desk/reviews/<<review>>", "decision=reject&reason="),
+      send(`/desk/queues/${kind}`, "decision=approved"),
+      send("/desk/reviews/<<review>>", "decision=reject&reason=No+source."),
+      get("/desk/reviews/<<review>>", seen),
+    ]),
+    send("/desk/undo/agent", "agent_id=replay-c&reason=A+test."),
+    send("/desk/undo/verification", `slug=${nonprofits[0]?.slug}&reason=A+test.`),
+    send("/desk/picks", `slug=${nonprofits[5]?.slug}&reason=A+test.`),
+    send("/desk/picks/nothing/remove", "reason=A+test."),
+    send(`/desk/profiles/${nonprofits[6]?.slug}`, "change=withdraw&reason=A+test."),
+    post("/desk/undo/agent", "agent_id=x&reason=y", { ...form, cookie: "<<cookie>>" }),
+    send("/desk/sign-out", ""),
     post("/desk/sign-out", "", { ...form, cookie: "<<cookie>>" }),
     get("/desk/queues", seen),
   ];
