@@ -185,7 +185,7 @@ async function send(call: Call, { origin, port, memory, at }: Sending): Promise<
     status: answer.status,
     headers: Object.fromEntries(compared) as Record<string, string>,
     // A compressed snapshot holds instants.
-    body: path.endsWith(".gz") ? "<compressed>" : steady(text),
+    body: /\.gz(?:\?|$)/.test(path) ? "<compressed>" : steady(text),
   };
 }
 

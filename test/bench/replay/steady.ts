@@ -20,10 +20,11 @@ const changing: readonly (readonly [RegExp, string])[] = [
   [/(?:[A-Za-z0-9+/_-]|%3D|=){43,}/g, "<long>"],
   [/\b[1-9A-HJ-NP-Za-km-z]{32,44}\b/g, "<key>"],
   [
-    /"(?:retry_after_s|free_bytes|took_ms|uptime_s|age_s|pid|seen_at_ms|sequence|change_sequence|newest_change|profiles_behind|lists_behind|oldest_waiting_s|files|release|bytes|memory_bytes|lastmod)": ?"?[\w.]+"?/g,
+    /"(?:retry_after_s|free_bytes|took_ms|uptime_s|age_s|pid|seen_at_ms|sequence|change_sequence|newest_change|profiles_behind|lists_behind|oldest_waiting_s|files|release|bytes|memory_bytes|lastmod|size|documents)": ?"?[\w.]+"?/g,
     "<number>",
   ],
   [/^(\w+(?:\{[^\n]*\})?) [\d.e+-]+$/gm, "$1 <number>"],
+  [/\b\d+ sign-ins of operators failed/g, "<sign-ins>"],
   [/\b\d+ (?:seconds?|minutes?|hours?|ms)\b/g, "<duration>"],
 ];
 
