@@ -1,10 +1,5 @@
-import {
-  createHash,
-  createHmac,
-  createPrivateKey,
-  generateKeyPairSync,
-  randomBytes,
-} from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
+import { createHmac, createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import {
   existsSync,
   linkSync,
@@ -98,7 +93,7 @@ const secretFiles = ({ dataDir }: Pick<Config, "dataDir">): string[] =>
 /** Of random secrets of 32 bytes and more: no one guesses them by it. Null for one that is gone. */
 function secretDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string | null {
   const path = join(dataDir, "secrets", name);
-  return existsSync(path) ? createHash("sha256").update(readFileSync(path)).digest("hex") : null;
+  return existsSync(path) ? sha256Of(readFileSync(path)) : null;
 }
 
 /**

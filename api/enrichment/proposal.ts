@@ -1,10 +1,11 @@
+import { secretDigest } from "#content/runtime/digest.ts";
 import details from "#content/editorial/problem-details.json";
 import type { Context } from "#api/context.ts";
 import { agentSecretOf, bearerOf, networkHash } from "#api/http/client.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
-import { secretDigest, type SecretRefusal } from "#content/enrichment/agent.ts";
+import { type SecretRefusal } from "#content/enrichment/agent.ts";
 import type { ProposalCall, ProposalWorld } from "#content/enrichment/proposal.ts";
 
 // How a request becomes a proposal, and what its sender reads when it is refused: of values and of drafts alike.

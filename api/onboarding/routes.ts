@@ -1,3 +1,4 @@
+import { secretDigest } from "#content/runtime/digest.ts";
 import details from "#content/editorial/problem-details.json";
 import { fillDetail } from "#content/contract/base/fill.ts";
 import type { Context } from "#api/context.ts";
@@ -30,7 +31,7 @@ import { type FormPageOf, type Statement, unknownStatus } from "#content/contrac
 import { HostProofBody } from "#content/contract/onboarding.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import { fitted, idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
-import { digestOf, onboardingKeys } from "#content/onboarding/keys.ts";
+import { onboardingKeys } from "#content/onboarding/keys.ts";
 import { onboard, type OnboardFailure } from "#content/onboarding/onboard.ts";
 import {
   onboardingStatus,
@@ -69,7 +70,7 @@ export const onboardRoutes = (context: Context) => {
       }
       const { token, code: mailed } = secretsIn(secret);
       const said = await pressButton(proving, button, { token, code });
-      const status = await onboardingStatus(verb, digestOf(token));
+      const status = await onboardingStatus(verb, secretDigest(token));
       const mails = config.mail !== null;
       return { ...unknownStatusPage, status, secret: token, code: code || mailed, said, mails };
     },
@@ -151,12 +152,12 @@ async function pressButton(
   { token, code }: { token: string; code: string },
 ): Promise<Statement | null> {
   if (button === "withdraw") {
-    const status = await withdrawOnboarding(world, digestOf(token));
+    const status = await withdrawOnboarding(world, secretDigest(token));
     return status?.reason === withdrawn ? { kind: "withdrawn", detail: null } : null;
   }
   const bodies = { look: {}, mail: { email: true }, confirm: { code } };
   if (!Object.hasOwn(bodies, button)) return null;
-  const submission = await onboardingByToken(world.store, digestOf(token));
+  const submission = await onboardingByToken(world.store, secretDigest(token));
   if (submission === null) return null;
   const outcome = await proveHost(world, submission.id, bodies[button as keyof typeof bodies]);
   if (!outcome.ok) {
@@ -168,7 +169,7 @@ async function pressButton(
 }
 
 /** Of the secret in a header, not in the address: proxies write addresses into their logs. */
-const digestIn = (request: Request): string => digestOf(bearerOf(request) ?? "");
+const digestIn = (request: Request): string => secretDigest(bearerOf(request) ?? "");
 
 const says = details.onboarding;
 

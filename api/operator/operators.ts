@@ -1,4 +1,5 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { sha256Bytes } from "#content/runtime/digest.ts";
+import { timingSafeEqual } from "node:crypto";
 import { bearerOf, keyedHash, networkOf } from "#api/http/client.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
@@ -136,6 +137,4 @@ function known(tokens: Context["secrets"]["adminTokens"], given: string): string
 
 /** In constant time, whatever the length; false for none. */
 export const isSameSecret = (secret: string, given: string | null): boolean =>
-  given !== null && timingSafeEqual(digestOf(secret), digestOf(given));
-
-const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+  given !== null && timingSafeEqual(sha256Bytes(secret), sha256Bytes(given));

@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
 import { readCacheControl } from "#api/http/headers.ts";
 import { html, Html } from "#api/http/html.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 
 const style = `body{margin:.75rem;font:14px/1.4 system-ui,sans-serif;color:#222;background:#fff}h1{margin:0 0 .25rem;font-size:17px}p{margin:.25rem 0;overflow-wrap:anywhere}a{color:#0b57a4}`;
 /** Any site may show it in a frame; nothing is loaded, and nothing runs. */
-const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors *`;
+const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256Of(style, "base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors *`;
 const textMax = 280;
 
 /** A small page about a nonprofit, for the frame of a client. */

@@ -1,7 +1,7 @@
+import { secretDigest } from "#content/runtime/digest.ts";
 import messages from "#content/editorial/request-messages.json";
 import { randomBytes } from "node:crypto";
 import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
-import { digestOf } from "#content/onboarding/keys.ts";
 import type {
   CorrectionAnswer,
   CorrectionBody,
@@ -130,7 +130,7 @@ async function planNew(
     nonprofit_id: record.id,
     network,
     request_digest,
-    status_digest: digestOf(statusToken(id)),
+    status_digest: secretDigest(statusToken(id)),
     created_at: now.getTime(),
   };
   return planned(ok({ id, isFirst: true }), addCorrection(correction));
@@ -141,7 +141,7 @@ export async function correctionStatus(
   { store, baseUrl }: Pick<CorrectWorld, "store" | "baseUrl">,
   token: string,
 ): Promise<CorrectionStatus | null> {
-  const correction = await correctionByToken(store, digestOf(token));
+  const correction = await correctionByToken(store, secretDigest(token));
   if (correction === null) return null;
   const [record] = await recordsById(store, [correction.nonprofit_id]);
   const slug = record?.slug ?? "";

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { agentLengthMax } from "#content/contract/enrichment.ts";
 import { publicId } from "#content/nonprofit/public-name.ts";
 import { characterCount } from "#content/nonprofit/text.ts";
@@ -90,10 +90,6 @@ export type AgentKey = {
 };
 
 type Vouched = Pick<AgentKey, "secret_digest" | "approved_name">;
-
-/** What is kept of a secret. */
-export const secretDigest = (secret: string): string =>
-  createHash("sha256").update(secret).digest("base64url");
 
 export const isBound = (key: Pick<AgentKey, "secret_digest"> | null): boolean =>
   (key?.secret_digest ?? null) !== null;

@@ -1,3 +1,4 @@
+import { secretDigest } from "#content/runtime/digest.ts";
 import { randomBytes } from "node:crypto";
 import type { AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
 import type { Wrong } from "#content/contract/problem.ts";
@@ -6,7 +7,6 @@ import {
   agentSecretStart,
   isBound,
   readAgent,
-  secretDigest,
   secretRefusal,
   type SecretRefusal,
 } from "./agent.ts";

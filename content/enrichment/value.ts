@@ -1,6 +1,6 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import linkShorteners from "#content/editorial/link-shorteners.json";
 import type testWords from "#content/editorial/test-data.json";
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import {
   type EnrichableField,
@@ -86,7 +86,7 @@ export const comparedValue = (field: EnrichableField, value: string): string =>
 
 function indexed(field: EnrichableField, compared: string): string {
   if (fieldTypeOf(field) === "structured" || compared.length <= indexedLengthMax) return compared;
-  return `sha256:${createHash("sha256").update(compared).digest("hex")}`;
+  return `sha256:${sha256Of(compared)}`;
 }
 
 /** A value as it may go live (`value`), and its form for comparing. */

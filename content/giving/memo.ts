@@ -1,4 +1,5 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { sha256Bytes } from "#content/runtime/digest.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { micro, usdcText } from "#content/contract/base/money.ts";
 import { base58Text } from "#content/contract/base/base58.ts";
@@ -83,7 +84,7 @@ const sealOf = (head: Uint8Array, recipient: string, { key, network }: MemoSeal)
  * memo alone. No one holds a key to it.
  */
 export const referenceOf = (memo: string): string =>
-  base58Text(createHash("sha256").update(`almoner donation reference\n${memo}`).digest());
+  base58Text(sha256Bytes(`almoner donation reference\n${memo}`));
 
 export type TransferRequest = {
   recipient: string;

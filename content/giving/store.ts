@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
 import type { InValue } from "@libsql/client";
 import { and, eq, gt, isNotNull } from "drizzle-orm";
 import { z } from "zod";
@@ -118,7 +118,7 @@ const idOf = (
   voidedBefore = 0,
 ): string => {
   const transfer = [tx_signature, destination, ...(voidedBefore === 0 ? [] : [voidedBefore])];
-  return createHash("sha256").update(transfer.join("\n")).digest("base64url").slice(0, 22);
+  return sha256Of(transfer.join("\n"), "base64url").slice(0, 22);
 };
 
 /** A transaction can pay many accounts; these are more than fit into one. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
 import { and, asc, desc, eq, gt, lte, max, min } from "drizzle-orm";
 import { z } from "zod";
 import { Filing, type History } from "#content/contract/enrichment-answers.ts";
@@ -46,7 +46,7 @@ export function markOf(change: Change): string {
   const { sequence, kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at } = change;
   // By name: a column that is added later must not make every store look like another.
   const row = [sequence, kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at];
-  return `${sequence} ${createHash("sha256").update(JSON.stringify(row)).digest("hex")}`;
+  return `${sequence} ${sha256Of(JSON.stringify(row))}`;
 }
 
 /** From which to which sequence number the next `limit` changes go, not beyond `upTo`; null for none. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
 import words from "#content/editorial/agent-name-words.json";
 import { characterCount, linkLike, plainLetters } from "./text.ts";
 import { isSharedHost, siteHost, withLetters } from "./website.ts";
@@ -27,8 +27,7 @@ export function shownName(stored: string): string {
 
 const neutralDigits = 8;
 
-const neutralName = (stored: string): string =>
-  `agent-${createHash("sha256").update(stored).digest("hex").slice(0, neutralDigits)}`;
+const neutralName = (stored: string): string => `agent-${sha256Of(stored).slice(0, neutralDigits)}`;
 
 const cleaned = (text: string): string => text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
 

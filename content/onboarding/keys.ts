@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { Issuer } from "./wallet-challenge.ts";
 
 /** Secrets of a request, each of them always the same for the same id and no use for another. */
@@ -34,7 +34,3 @@ export function onboardingKeys({
       code(`link\n${submissionId}\n${host}\n${issued}`),
   };
 }
-
-/** What is stored in the place of a secret. */
-export const digestOf = (text: string): string =>
-  createHash("sha256").update(text).digest("base64url");

@@ -1,3 +1,4 @@
+import { secretDigest } from "#content/runtime/digest.ts";
 import messages from "#content/editorial/request-messages.json";
 import { randomBytes } from "node:crypto";
 import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
@@ -28,7 +29,7 @@ import {
 } from "./store.ts";
 import { checkProof, type ProofFailure, type WalletProof } from "./wallet-challenge.ts";
 import { describeHostProof, type ProofContext } from "./prove-host.ts";
-import { digestOf, type OnboardingKeys } from "./keys.ts";
+import { type OnboardingKeys } from "./keys.ts";
 import { planOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
@@ -92,7 +93,7 @@ export async function onboard(
   const duplicates = await findDuplicates(store, soughtFor(request, profile));
   const digest = requestDigest([request, proof?.signature ?? null]);
   // A key is its sender's own: another address may use the same text.
-  const sender = digestOf(request.contact_email.toLowerCase());
+  const sender = secretDigest(request.contact_email.toLowerCase());
   const once = { route: "onboard", sender, idempotencyKey, digest: () => digest, now };
   let bytes = 0;
   const stored = await store.write(async (tx) => {
@@ -149,7 +150,7 @@ async function planNew(
   const givenUp = placeGivenUp(waiting, network);
   const id = randomBytes(10).toString("hex");
   const type = onboardingType(request, claimed.value);
-  const status_digest = digestOf(world.statusToken(id));
+  const status_digest = secretDigest(world.statusToken(id));
   const onboarding = {
     id,
     type,
@@ -238,7 +239,7 @@ async function answerOf(
 ): Promise<OnboardingAnswer> {
   const { store, baseUrl, statusToken, clock } = world;
   const token = statusToken(id);
-  const link = digestOf(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null;
+  const link = secretDigest(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null;
   const submission = link === null ? null : await onboardingById(store, id);
   return {
     success: true,

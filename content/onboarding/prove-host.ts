@@ -1,3 +1,4 @@
+import { secretDigest } from "#content/runtime/digest.ts";
 import type { HostProof, HostProofBody } from "#content/contract/onboarding.ts";
 import mails from "#content/editorial/mails.json";
 import { fill } from "#content/contract/base/fill.ts";
@@ -17,7 +18,7 @@ import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { doAll } from "#content/store/statement.ts";
 import type { z } from "zod";
-import { digestOf, type ProofKeys } from "./keys.ts";
+import { type ProofKeys } from "./keys.ts";
 
 const tokenPath = "/.well-known/almoner-claim.txt";
 /** Its address at the host of a website: by https unless the website itself is of http. */
@@ -224,7 +225,8 @@ async function withCode(world: HostProofWorld, proofCase: Case, due: Due, code: 
   const { submission, now } = proofCase;
   const [issued = "", seal = ""] = code.trim().split(".");
   const ageS = now.getTime() / 1_000 - Number.parseInt(issued, 36);
-  const isOurs = digestOf(seal) === digestOf(world.linkSeal(submission.id, due.host, issued));
+  const isOurs =
+    secretDigest(seal) === secretDigest(world.linkSeal(submission.id, due.host, issued));
   const isValid = isOurs && ageS < codeLifeS && provesHost(submission.request.contact_email, due);
   return isValid ? proven(world, proofCase, due.host, "email") : fail({ kind: "code_not_valid" });
 }

@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { and, desc, eq, getTableColumns, lt, asc, gt, isNotNull, isNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
@@ -8,7 +9,6 @@ import { directoryFact } from "#content/store/facts.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
-import { createHash } from "node:crypto";
 
 const { hash: _hash, previous_hash: _previous, ...entryColumns } = getTableColumns(auditLog);
 
@@ -131,9 +131,7 @@ export const hashOfEntry = (
   previous: string,
   { id, operator, action, subject, detail, happened_at }: HashedEntry,
 ): string =>
-  createHash("sha256")
-    .update(JSON.stringify([previous, id, operator, action, subject, detail, happened_at]))
-    .digest("hex");
+  sha256Of(JSON.stringify([previous, id, operator, action, subject, detail, happened_at]));
 
 const entriesPerRead = 1_000;
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
 import { and, eq, gt, sql } from "drizzle-orm";
 import { fail, ok } from "#content/contract/base/result.ts";
 import type { Queryable } from "#content/store/open.ts";
@@ -27,7 +27,7 @@ export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test
 
 /** What makes two requests, plain data, the same. */
 export const requestDigest = (request: unknown): string =>
-  createHash("sha256").update(JSON.stringify(request)).digest("base64url");
+  sha256Of(JSON.stringify(request), "base64url");
 
 /**
  * Plans what is asked for once, however often the request is sent with the same Idempotency-Key: the outcome, plain

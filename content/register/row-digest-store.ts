@@ -5,7 +5,7 @@ import { mergeRules, type RegisterDraft } from "./merge.ts";
 import type { Register, StagedRow } from "./stage-rows.ts";
 
 /** 53 bits of what a row says, and of the rules by which it is taken in. */
-const digestOf = (register: string, { scope, payload }: StagedRow): number =>
+const rowDigest = (register: string, { scope, payload }: StagedRow): number =>
   Number(Bun.hash.wyhash(`${version} ${mergeRules} ${register} ${scope} ${payload}`) >> 11n);
 
 const rowsAtOnce = 10_000;
@@ -32,7 +32,7 @@ export async function knownRows(store: Queryable, name: string, register: Regist
     last = rows[0]?.["last"]?.toString() ?? null;
   }
   const digests = new Float64Array(pages.flat()).sort();
-  return (row: StagedRow): boolean => digests.length > 0 && isAmong(digests, digestOf(name, row));
+  return (row: StagedRow): boolean => digests.length > 0 && isAmong(digests, rowDigest(name, row));
 }
 
 function isAmong(sorted: Float64Array, value: number): boolean {
@@ -52,7 +52,7 @@ function isAmong(sorted: Float64Array, value: number): boolean {
 export function noteDigests(register: string, rows: readonly StagedRow[]): Statement {
   const noted = rows.map((row) => {
     const { org_id, fields }: RegisterDraft = JSON.parse(row.payload);
-    return [org_id, digestOf(register, row), fields === null ? 0 : 1];
+    return [org_id, rowDigest(register, row), fields === null ? 0 : 1];
   });
   const sql = `
     UPDATE register_records SET row_digest = noted.value ->> 1

@@ -1,6 +1,5 @@
 import {
   readdirSync,
-  readFileSync,
   chmodSync,
   closeSync,
   existsSync,
@@ -11,7 +10,6 @@ import {
   rmSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createHash } from "node:crypto";
 
 /** The paths of all files under a folder. */
 export function* everyPath(folder: string, below = ""): Generator<string> {
@@ -20,16 +18,6 @@ export function* everyPath(folder: string, below = ""): Generator<string> {
     if (entry.isDirectory()) yield* everyPath(folder, path);
     else yield path;
   }
-}
-
-/** Digest over the names and contents of files of a folder, in this order: 64 hexadecimal digits. */
-export function digestOfFiles(folder: string, paths: readonly string[]): string {
-  const whole = createHash("sha256");
-  for (const path of paths) {
-    const body = readFileSync(join(folder, path));
-    whole.update(`${path}\0${body.length}\0`).update(body);
-  }
-  return whole.digest("hex");
 }
 
 const ofOthers = 0o077;

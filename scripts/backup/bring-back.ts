@@ -1,3 +1,4 @@
+import { sha256Of, sha256Stream } from "#content/runtime/digest.ts";
 import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -102,7 +103,7 @@ export async function readPart(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const path = `${backup}/${name}`;
   const body = await place.read(path).catch((cause: unknown) => unreadable(place, path, cause));
-  if (Bun.CryptoHasher.hash("sha256", body, "hex") === sha256) return body;
+  if (sha256Of(body) === sha256) return body;
   throw new DamagedBackup(`${place.name}: ${backup}/${name} is not what was written there`);
 }
 
@@ -116,7 +117,7 @@ export async function unpackStore(
   target: string,
   { kept, rest = async () => {} }: { kept: boolean; rest?: () => Promise<void> },
 ): Promise<void> {
-  const hasher = new Bun.CryptoHasher("sha256");
+  const hasher = sha256Stream();
   const plain = createZstdDecompress();
   plain.on("data", (piece: Buffer) => hasher.update(piece));
   async function* pieces() {

@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { openThrottle } from "#content/runtime/timing.ts";
 import { open } from "node:fs/promises";
@@ -159,7 +160,7 @@ function bucketPlace(target: ObjectStore): BackupPlace {
       throw new CannotStart(`${target.name}: ${failure.message}.`, bucketRemedy);
   };
   const put = async (path: string, body: Bytes) => {
-    const sha256 = Bun.CryptoHasher.hash("sha256", body, "hex");
+    const sha256 = sha256Of(body);
     must(await target.put(path, body, { "x-amz-content-sha256": sha256 }));
   };
   const listIn = async (file: string): Promise<string[]> => {

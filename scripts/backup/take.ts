@@ -1,3 +1,4 @@
+import { sha256Of, sha256Stream } from "#content/runtime/digest.ts";
 import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { dayMs } from "#content/contract/base/time.ts";
 import { openThrottle } from "#content/runtime/timing.ts";
@@ -109,7 +110,7 @@ async function writePart(
   body: Uint8Array<ArrayBuffer>,
 ): Promise<BackupPart> {
   await place.write(`${backup}/${name}`, body);
-  return { name, bytes: body.length, sha256: Bun.CryptoHasher.hash("sha256", body, "hex") };
+  return { name, bytes: body.length, sha256: sha256Of(body) };
 }
 
 async function writeStore(
@@ -118,7 +119,7 @@ async function writeStore(
   file: string,
   { partBytes, rest }: { partBytes: number; rest: () => Promise<void> },
 ): Promise<BackupManifest["store"]> {
-  const hasher = new Bun.CryptoHasher("sha256");
+  const hasher = sha256Stream();
   const parts: BackupPart[] = [];
   let bytes = 0;
   let pending: Buffer[] = [];

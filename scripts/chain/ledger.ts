@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Bytes } from "#content/runtime/digest.ts";
 import type { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { transactionOf } from "#api/chain/payment.ts";
@@ -200,7 +200,7 @@ const slotBytes = 6;
 
 /** The hash of a slot ends in its number. */
 function hashOf(slot: number): string {
-  const hash = createHash("sha256").update(`almoner local block ${slot}`).digest();
+  const hash = sha256Bytes(`almoner local block ${slot}`);
   hash.writeUIntBE(slot, hashBytes - slotBytes, slotBytes);
   return bs58.encode(hash);
 }

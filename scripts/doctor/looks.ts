@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import {
   rmSync,
   accessSync,
@@ -20,7 +21,7 @@ import { isChained, storedHeads, verifyAudit } from "#content/operation/audit-st
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
 import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
-import { digestOf, openBlobs } from "#site/bundle/blobs.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
 import {
   bundleExists,
   isManifestDamaged,
@@ -152,7 +153,7 @@ const differing = (folder: string | null, files: readonly NewFile[]): string[] =
 
 function holds(path: string, digest: string): boolean {
   try {
-    return digestOf(readFileSync(path)) === digest;
+    return sha256Of(readFileSync(path)) === digest;
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
 import { createReadStream } from "node:fs";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -51,7 +51,7 @@ export async function countLog(
   let to = 0;
   for await (const { line, end } of linesOf(file)) {
     if (id === "") {
-      id = createHash("sha256").update(line).digest("hex").slice(0, 32);
+      id = sha256Of(line).slice(0, 32);
       from = await countedTo(store, id);
     }
     if (end <= from) continue;

@@ -1,3 +1,4 @@
+import { sha256Stream } from "#content/runtime/digest.ts";
 import { closeSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { crc32, inflateRawSync } from "node:zlib";
@@ -19,8 +20,8 @@ const wasteMax = 64 * 2 ** 20;
 export const documentFile = /\.(?:xml|xml\.gz|zip)$/i;
 
 /** What tells a file, or a folder with all that is below it, from any other: SHA-256 in hex of names and contents. */
-export function digestOf(path: string): string {
-  const digest = new Bun.CryptoHasher("sha256");
+export function documentsDigest(path: string): string {
+  const digest = sha256Stream();
   const piece = new Uint8Array(2 ** 20);
   for (const file of filesIn([path], documentFile)) {
     digest.update(`${basename(file)} ${fileSize(file)} `);

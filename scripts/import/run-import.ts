@@ -34,7 +34,7 @@ import {
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { irs990Xml } from "./irs-990-xml.ts";
 import { irs990n, irsPub78, irsRevocations } from "./irs-lists.ts";
-import { digestOf, documentFile } from "./read-documents.ts";
+import { documentFile, documentsDigest } from "./read-documents.ts";
 import { BadInput, fileDay, filesIn, fileSize, readCsv, readLines } from "./read-file.ts";
 import { openStaging } from "./staging.ts";
 import { ukRegister } from "./uk.ts";
@@ -103,7 +103,7 @@ async function unreadOf({ store, format, files, checkOnly }: ImportRequest) {
   const read = await filesRead(store, format);
   const unread: [file: string, mark: string][] = [];
   for (const file of files) {
-    const mark = `sha256:${digestOf(file)} ${softwareVersion()}`;
+    const mark = `sha256:${documentsDigest(file)} ${softwareVersion()}`;
     if (!read.has(mark)) unread.push([file, mark]);
   }
   return { files: unread.map(([file]) => file), marks: unread.map(([, mark]) => mark) };

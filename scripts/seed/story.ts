@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Bytes } from "#content/runtime/digest.ts";
 import bs58 from "bs58";
 import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import { decideEnrichment } from "#content/enrichment/enrich.ts";
@@ -231,10 +231,9 @@ function missions(scene: Scene): Happening[] {
 /** What stands in the audit log of a decision. */
 const detailOf = (reason: string) => ({ value: null, reason: reason === "" ? null : reason });
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 /** Looks like an address or a signature of Solana, and is none that anyone made. */
 const base58Of = (...names: string[]): string =>
-  bs58.encode(Buffer.concat(names.map((text) => digest(`almoner sample ${text}`))));
+  bs58.encode(Buffer.concat(names.map((text) => sha256Bytes(`almoner sample ${text}`))));
 
 const giftSizes = story.gifts_usdc.map(([usdc = 0, weight = 0]) => [usdc, weight] as const);
 const donorsMax = 60;
@@ -299,7 +298,7 @@ function corrections(scene: Scene): Happening[] {
   const read = readCorrection(body, { thisYear: new Date(at).getUTCFullYear() });
   if (!read.ok) throw new Error(`the sample corrects ${JSON.stringify([body, read.failure])}`);
   const idOf = (text: string) =>
-    digest(`${text} ${calendar.seedNumber} ${record.slug}`).toString("hex");
+    sha256Bytes(`${text} ${calendar.seedNumber} ${record.slug}`).toString("hex");
   const id = idOf("correction").slice(0, 20);
   const decision = random.chance(75) ? "approved" : "rejected";
   const reason = decision === "approved" ? "" : story.refused_corrections;
@@ -340,7 +339,7 @@ function requests(unclaimed: readonly Character[], { seedNumber, nowMs }: Calend
     const read = readOnboarding(body, { thisYear: new Date(at).getUTCFullYear() });
     if (!read.ok) throw new Error(`the sample asks ${JSON.stringify([body, read.failure])}`);
     const about = `${index} ${unclaimed[0]?.record.slug ?? ""}`;
-    const idOf = (text: string) => digest(`${text} ${seedNumber} ${about}`).toString("hex");
+    const idOf = (text: string) => sha256Bytes(`${text} ${seedNumber} ${about}`).toString("hex");
     return {
       at,
       tell: (tx) =>

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { createReadStream, lstatSync, statSync } from "node:fs";
+import { sha256Of, sha256OfFile } from "#content/runtime/digest.ts";
+import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   BundleManifest,
@@ -13,7 +13,6 @@ import { keyIdOf, type PublicKey, verifyDetached } from "#content/feed/signing-k
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { everyPath } from "#content/runtime/files.ts";
 import { retry } from "#content/runtime/retry.ts";
-import { digestOf } from "#site/bundle/blobs.ts";
 import { namesBelow } from "#site/bundle/signed-list.ts";
 import { jsonOf, keysIn, keysNamed, readBytes, textOf, Unproven, unreadable } from "./source.ts";
 
@@ -109,7 +108,7 @@ const eachEntry = (
 ): Promise<void> => {
   const follow = async (shard: ShardReference): Promise<void> => {
     const bytes = await read(shard.path, shard.size);
-    if (digestOf(bytes) !== shard.sha256) {
+    if (sha256Of(bytes) !== shard.sha256) {
       const words = `REFUSED: ${shard.path} is not what the signed list says. Either the directory changed while it was read, then fetch and check again, or somebody altered it.`;
       throw new Unproven("altered", 1, words, { path: shard.path });
     }
@@ -131,7 +130,7 @@ function entriesOf(bytes: Uint8Array, { path: own, ...totals }: ShardReference) 
     throw badList(`${own}: ${issue?.path.join(".")}: ${issue?.message}`);
   }
   const { shard, files = [], parts = [] } = read.data;
-  const isStray = (path: string) => isManifestPath(path) || !digestOf(path).startsWith(shard);
+  const isStray = (path: string) => isManifestPath(path) || !sha256Of(path).startsWith(shard);
   const stray = files.find(({ path }) => isStray(path));
   if (stray !== undefined) throw badList(`${own} lists ${JSON.stringify(stray.path)}`);
   const isWhole = parts.length === 0 || isList(parts, shard);
@@ -219,7 +218,5 @@ async function stateOf(path: string, { sha256, size }: ManifestEntry) {
   if (stat === undefined) return "missing";
   // No more is read than the list allows.
   if (!stat.isFile() || stat.size !== size) return "altered";
-  const hasher = createHash("sha256");
-  for await (const piece of createReadStream(path)) hasher.update(piece as Uint8Array);
-  return hasher.digest("hex") === sha256 ? "whole" : "altered";
+  return (await sha256OfFile(path)) === sha256 ? "whole" : "altered";
 }

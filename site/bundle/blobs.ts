@@ -1,3 +1,4 @@
+import { sha256Of, sha256Stream } from "#content/runtime/digest.ts";
 import {
   copyFileSync,
   mkdirSync,
@@ -26,7 +27,7 @@ export async function writeHashed(
   pieces: AsyncIterable<Uint8Array>,
   target: string,
 ): Promise<{ digest: string; size: number }> {
-  const hasher = new Bun.CryptoHasher("sha256");
+  const hasher = sha256Stream();
   let size = 0;
   const file = await open(target, "w");
   try {
@@ -43,9 +44,6 @@ export async function writeHashed(
   }
   return { digest: hasher.digest("hex"), size };
 }
-
-export const digestOf = (body: Uint8Array | string): string =>
-  Bun.CryptoHasher.hash("sha256", body, "hex");
 
 /** Larger content has a file of its own, as it is, so that it is sent from the disk and never whole in memory. */
 export const inSegmentBytesMax = 4 * 1024 * 1024;
@@ -140,7 +138,7 @@ export function openBlobs(
     draftPath,
     /** Writes content once. `path` tells what it is like, and so how it is compressed. */
     put: (body: Uint8Array, path = ""): StoredContent => {
-      const digest = digestOf(body);
+      const digest = sha256Of(body);
       const named = committed(digest);
       const known = named ?? fresh.get(digest);
       if (known !== undefined && isThere(digest, known)) {
@@ -197,7 +195,7 @@ const unpacked = (content: Uint8Array, dictionary: Uint8Array | null): Buffer<Ar
   });
 
 const verified = (content: Buffer<ArrayBuffer>, digest: string) =>
-  digestOf(content) === digest ? content : null;
+  sha256Of(content) === digest ? content : null;
 
 /** Removes what a process that was killed was about to put in place. Only while no other process publishes. */
 export function removeDrafts(folder: string): void {

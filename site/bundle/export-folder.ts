@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import {
   chmodSync,
   mkdirSync,
@@ -8,7 +9,6 @@ import {
   utimesSync,
 } from "node:fs";
 import { codeOf } from "#content/store/busy.ts";
-import { digestOf } from "./blobs.ts";
 
 export type ExportFolder = ReturnType<typeof openExport>;
 
@@ -59,7 +59,7 @@ export function openExport(folder: string) {
     shows: (path: string, { digest, size }: { digest: string; size: number }): boolean => {
       const target = `${folder}/${path}`;
       const shown = statSync(target, { throwIfNoEntry: false });
-      return shown?.size === size && digestOf(readFileSync(target)) === digest;
+      return shown?.size === size && sha256Of(readFileSync(target)) === digest;
     },
     remove: (path: string): void => rmSync(`${folder}/${path}`, { force: true }),
   };

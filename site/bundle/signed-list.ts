@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,6 @@ import {
   type ShardReference,
 } from "#content/contract/feed.ts";
 import type { BundleContext } from "./release.ts";
-import { digestOf } from "./blobs.ts";
 import type { Manifest, NewFile } from "./manifest.ts";
 
 /** What paths hold now that may differ from what the shards say; null: it is gone. */
@@ -68,7 +68,7 @@ export function draftManifest(
   const since = spool === null ? listed_release : current_release;
   const { current_release: release } = manifest.state();
   const overlay = [...overlaySince(manifest, since, asked)];
-  const changed = overlay.map(([path, file]) => ({ path, file, hash: digestOf(path) }));
+  const changed = overlay.map(([path, file]) => ({ path, file, hash: sha256Of(path) }));
   const counted = spool?.count() ?? totalsOf(known).files;
   const { digits = shardDigits(counted, perShard) } = asked;
   const writer = shardWriter(blobs, digits, spool?.read);
@@ -203,7 +203,7 @@ function spoolShards({ manifest }: ManifestParts) {
   const addAll = spool.transaction(() => {
     for (const file of listed.iterate()) {
       if (isManifestPath(file.path)) continue;
-      adding.run(digestOf(file.path), file.path, file.digest, file.size);
+      adding.run(sha256Of(file.path), file.path, file.digest, file.size);
     }
   });
   addAll();

@@ -1,3 +1,4 @@
+import { sha256OfFile } from "#content/runtime/digest.ts";
 import { createWriteStream, mkdirSync, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import about from "#content/editorial/data-package.json";
@@ -48,9 +49,7 @@ export async function writeDataFiles({ from, slice, formats, to }: DataTask): Pr
     const file = `${to}.${format}`;
     const content = await writers[format](details(), file);
     if (format === "ndjson") details = () => detailsIn(file);
-    const hasher = new Bun.CryptoHasher("sha256");
-    for await (const piece of Bun.file(file).stream()) hasher.update(piece);
-    const digest = hasher.digest("hex");
+    const digest = await sha256OfFile(file);
     files.push({ slice, format, file, content, digest, size: Bun.file(file).size });
   }
   return files;

@@ -1,6 +1,7 @@
+import { sha256OfFile } from "#content/runtime/digest.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import { fileAccepted } from "#content/contract/operations/list-file.ts";
-import { createReadStream, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import { translationCodes } from "#content/language/languages.ts";
@@ -151,18 +152,12 @@ function openLookUp(
   /** What is too large for memory is compared with its digest while it is sent for the first time. */
   const compare = async (urlPath: string, file: ManifestFile, own: string): Promise<void> => {
     // One that went meanwhile is missed at the next look.
-    const isWhole = await holdsDigest(own, file.digest).catch(() => true);
-    if (isWhole) return;
+    const digest = await sha256OfFile(own).catch(() => file.digest);
+    if (digest === file.digest) return;
     cached.delete(urlPath);
     onLost(file.path);
   };
   return (urlPath) => lookUp(urlPath, versionNow());
-}
-
-async function holdsDigest(path: string, digest: string): Promise<boolean> {
-  const hasher = new Bun.CryptoHasher("sha256");
-  for await (const piece of createReadStream(path)) hasher.update(piece);
-  return hasher.digest("hex") === digest;
 }
 
 const largeBody = (own: string, { size }: ManifestFile): Blob | null =>

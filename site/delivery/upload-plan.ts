@@ -1,5 +1,5 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { type BundleManifest, feedPaths, type ManifestShard } from "#content/contract/feed.ts";
-import { digestOf } from "#site/bundle/blobs.ts";
 import { exportRank } from "#site/bundle/export-release.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import { headerRulesText } from "./http-headers.ts";
@@ -11,7 +11,7 @@ export type PlannedFile = { path: string; digest: string | null };
 /** What has to be brought to a target for it to show one release. */
 export type UploadPlan = ReturnType<typeof openUploadPlan>;
 
-const currentRules = digestOf(headerRulesText).slice(0, 16);
+const currentRules = sha256Of(headerRulesText).slice(0, 16);
 const batchMax = 1_000;
 const deletions = 100;
 
@@ -86,7 +86,7 @@ export async function adoptUploads(
       "SELECT digest, rules FROM uploads WHERE target = ? AND path = ?",
     )
     .get(name, feedPaths.manifest);
-  if (own?.digest === digestOf(list.value)) return;
+  if (own?.digest === sha256Of(list.value)) return;
   db.run("DELETE FROM uploads WHERE target = ?", [name]);
   const adopting = db.query(
     "INSERT INTO uploads (target, path, digest, rules, uploaded_at) VALUES (?, ?, ?, ?, 0)",
@@ -104,7 +104,7 @@ async function* listedAt(target: Pick<ObjectStore, "get">, list: Uint8Array) {
   const { shards } = JSON.parse(Buffer.from(list).toString()) as BundleManifest;
   for (let next = shards.pop(); next !== undefined; next = shards.pop()) {
     const shard = await target.get(next.path);
-    if (!shard.ok || digestOf(shard.value) !== next.sha256) continue;
+    if (!shard.ok || sha256Of(shard.value) !== next.sha256) continue;
     const text = Buffer.from(shard.value).toString();
     const { files = [], parts = [] } = JSON.parse(text) as ManifestShard;
     shards.push(...parts);

@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import registers from "#content/editorial/registers.json";
 import { dayMs, isoTime } from "#content/contract/base/time.ts";
 import { type BundleManifest, feedPaths, type FeedState } from "#content/contract/feed.ts";
@@ -10,7 +11,6 @@ import {
   signingKeys,
   type StoredIssue,
 } from "#content/feed/store.ts";
-import { digestOf } from "#site/bundle/blobs.ts";
 import { publishInSlices } from "#site/bundle/export-release.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
@@ -81,7 +81,7 @@ async function publishFeed(
   deletePending(context);
   const keySet = keySetOf(signer, await signingKeys(context.source.store));
   const draft = await context.background.draftFeed({ full, keySet });
-  const digest = digestOf(JSON.stringify(draft.root));
+  const digest = sha256Of(JSON.stringify(draft.root));
   const issue = await issueList(context.source.store, { digest, now: context.clock() });
   const root = issuedRoot(draft.root, issue, validMs);
   const signature = `${await signer.sign(encoder.encode(root))}\n`;

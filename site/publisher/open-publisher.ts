@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import type { Logger } from "pino";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ import { checkExport, exportRelease } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { openSearchJob } from "#site/search/search-job.ts";
-import { digestOf, openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
+import { openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
 import { dataPackageIn } from "#site/bundle/snapshot.ts";
 import { survivedBoot } from "#site/bundle/durable.ts";
 import { openFeedJob } from "./feed-job.ts";
@@ -126,7 +127,7 @@ export async function openPublisher(settings: PublisherSettings) {
     background: apart ? workApart(workers) : workHere(made, workers),
     exported: publicDir === null ? null : openWebExport(publicDir, { precompress }),
     clock: systemClock,
-    inputsDigest: digestOf(`${renderer.digest}\0${JSON.stringify(inputs)}`),
+    inputsDigest: sha256Of(`${renderer.digest}\0${JSON.stringify(inputs)}`),
     log: settings.log,
   };
   const close = (): void => {

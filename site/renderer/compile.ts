@@ -1,6 +1,7 @@
+import { sha256OfFiles } from "#content/runtime/digest.ts";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { digestOfFiles, everyPath } from "#content/runtime/files.ts";
+import { everyPath } from "#content/runtime/files.ts";
 
 const compileWaitMs = 120_000;
 
@@ -31,7 +32,7 @@ export async function compileSite(outFolder: string) {
     if (!(await Bun.file(join(compiled, compiledEntry)).exists())) {
       throw new Error(`the compiler wrote no ${compiledEntry} into ${compiled}`);
     }
-    const files = digestOfFiles(compiled, filesUnder(compiled));
+    const files = sha256OfFiles(compiled, filesUnder(compiled));
     await writeFile(join(compiled, compiledMark), JSON.stringify({ digest, files }));
     await moveInto(folder, compiled);
     return await readCompiled(folder);
@@ -100,7 +101,7 @@ export const compiledEntry = "server/entry.mjs";
 export async function readCompiled(folder: string) {
   const { digest, files } = JSON.parse(await readFile(join(folder, compiledMark), "utf8"));
   const held = filesUnder(folder).filter((path) => path !== compiledMark);
-  if (digestOfFiles(folder, held) !== files) {
+  if (sha256OfFiles(folder, held) !== files) {
     throw new Error(`files in ${folder} are not as they were compiled`);
   }
   const client = join(folder, "client");
@@ -122,7 +123,7 @@ export function siteDigest(): string {
   for (const folder of ["content", "site"]) {
     for (const path of filesUnder(join(root, folder))) paths.push(`${folder}/${path}`);
   }
-  return digestOfFiles(root, paths);
+  return sha256OfFiles(root, paths);
 }
 
 const filesUnder = (folder: string): string[] => [...everyPath(folder)].sort();

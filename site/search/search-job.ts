@@ -1,5 +1,5 @@
+import { sha256OfFiles } from "#content/runtime/digest.ts";
 import { join } from "node:path";
-import { digestOfFiles } from "#content/runtime/files.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import { publishInSlices, publishRelease } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
@@ -29,7 +29,7 @@ const inputFiles = [
 
 /** Opens the job. Its first run looks at everything; later ones only when the lists have moved on. */
 export function openSearchJob(context: BundleContext, settings: SearchSettings) {
-  const inputs = settings.pagefind ? digestOfFiles(root, inputFiles) : "off";
+  const inputs = settings.pagefind ? sha256OfFiles(root, inputFiles) : "off";
   let looked = !settings.pagefind;
   const once = async (signal: AbortSignal | undefined): Promise<Committed | null> => {
     const { current_release, held_at, search_sequence, search_inputs } = context.manifest.state();

@@ -1,5 +1,5 @@
+import { secretDigest } from "#content/runtime/digest.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { secretDigest } from "#content/enrichment/agent.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,7 +10,6 @@ import { keyIdOf, keySetOf, openSigner, type Signer } from "#content/feed/signin
 import { issueList } from "#content/feed/store.ts";
 import { addressesOf, compareCopy } from "#scripts/verify/directory.ts";
 import { readBytes, Unproven } from "#scripts/verify/source.ts";
-import { digestOf } from "#site/bundle/blobs.ts";
 import { publishRelease } from "#site/bundle/export-release.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import { draftManifest } from "#site/bundle/signed-list.ts";
@@ -67,11 +67,11 @@ async function showFile(path: string, part = "00"): Promise<void> {
   if (first === undefined) throw new Error("a list has shards");
   const held = readFileSync(join(origin, first.path), "utf8");
   const { files = [], ...shard } = ManifestShard.parse(JSON.parse(held));
-  const entry = { path, sha256: digestOf(new TextEncoder().encode("x")), size: 1 };
+  const entry = { path, sha256: sha256Of(new TextEncoder().encode("x")), size: 1 };
   const text = JSON.stringify({ ...shard, files: [...files, entry] });
   writeFileSync(join(origin, first.path), text);
   const bytes = new TextEncoder().encode(text);
-  const own = { ...first, sha256: digestOf(bytes), size: bytes.length };
+  const own = { ...first, sha256: sha256Of(bytes), size: bytes.length };
   const more = { ...own, files: first.files + 1, bytes: first.bytes + 1 };
   const shards = list.shards.map((one) => (one === first ? more : one));
   await showList({ ...list, files: list.files + 1, bytes: list.bytes + 1, shards });
@@ -297,7 +297,7 @@ test("an answer that comes a byte now and then, or never ends, is given up", asy
 }, 3_000);
 
 describe("a signed list that does harm is refused:", () => {
-  const ownPart = (path: string) => showFile(path, digestOf(path).slice(0, 2));
+  const ownPart = (path: string) => showFile(path, sha256Of(path).slice(0, 2));
 
   test.each([
     ".htaccess",

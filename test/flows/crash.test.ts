@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -5,7 +6,6 @@ import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { digestOf } from "#site/bundle/blobs.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
@@ -100,7 +100,7 @@ async function readOnce(seen: { reads: number; bad: string[] }): Promise<void> {
   if (body.length === 0 && (wasDown || serviceMayBeDown)) return;
   seen.reads++;
   if (answer.status !== 200) seen.bad.push(`${path}: ${answer.status}`);
-  else if (answer.headers.get("etag") !== `"${digestOf(body).slice(0, 32)}"`)
+  else if (answer.headers.get("etag") !== `"${sha256Of(body).slice(0, 32)}"`)
     seen.bad.push(`${path}: torn`);
   else if (isPage) await readAssets(new TextDecoder().decode(body), seen);
 }

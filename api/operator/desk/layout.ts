@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Html, html, type Part } from "#api/http/html.ts";
@@ -8,7 +8,7 @@ import { tokenField } from "./forms.ts";
 export const style = ["../../../content/editorial/house.css", "desk.css"]
   .map((name) => readFileSync(join(import.meta.dirname, name), "utf8"))
   .join("\n");
-const version = createHash("sha256").update(style).digest("base64url").slice(0, 12);
+const version = sha256Of(style, "base64url").slice(0, 12);
 
 /** Places of the desk, with the key that leads there together with the browser's own (Alt, or Ctrl+Alt). */
 export const places = [

@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -10,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { digestOf } from "#site/bundle/blobs.ts";
 import { openExport } from "#site/bundle/export-folder.ts";
 import { checkExport } from "#site/bundle/export-release.ts";
 import { flipBit } from "#test/support/bundle.ts";
@@ -43,7 +43,7 @@ describe("the folder for other web servers", () => {
   });
 
   test("knows what a file shows", () => {
-    const content = (body: string) => ({ digest: digestOf(body), size: body.length });
+    const content = (body: string) => ({ digest: sha256Of(body), size: body.length });
     for (const body of ["one", "two", "one"]) {
       show("a/c.html", body);
       expect(exported.shows("a/c.html", content(body))).toBe(true);

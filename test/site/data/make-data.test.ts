@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +13,6 @@ import packedRegister from "#content/editorial/packed-register/register.json";
 import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { digestOf } from "#site/bundle/blobs.ts";
 import { commitRelease } from "#site/bundle/release.ts";
 import { csvFields, detailFields, type Row } from "#site/data/detail-fields.ts";
 import { type MadeData, makeData } from "#site/data/make-data.ts";
@@ -138,7 +138,7 @@ describe("the files of /data", () => {
     for (const { path, bytes, hash, rows, sources, licenses } of made.dataPackage.resources) {
       expect(rows).toBe(details.length);
       expect(bytes).toBe(bytesOf(path).length);
-      expect(hash).toBe(`sha256:${digestOf(bytesOf(path))}`);
+      expect(hash).toBe(`sha256:${sha256Of(bytesOf(path))}`);
       expect(sources).toMatchObject([
         {
           title: "IRS Business Master File",

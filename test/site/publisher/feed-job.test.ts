@@ -1,3 +1,4 @@
+import { sha256Of } from "#content/runtime/digest.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
@@ -10,7 +11,6 @@ import {
   ManifestShard,
 } from "#content/contract/feed.ts";
 import { closeFeedFiles } from "#content/feed/store.ts";
-import { digestOf } from "#site/bundle/blobs.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { type FeedJob, openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
@@ -55,7 +55,7 @@ async function listedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const { path, sha256 } of list.shards) {
     const bytes = bytesOf(path);
-    expect(digestOf(bytes)).toBe(sha256);
+    expect(sha256Of(bytes)).toBe(sha256);
     for (const file of ManifestShard.parse(JSON.parse(bytes.toString())).files ?? []) {
       files.set(file.path, file.sha256);
     }
@@ -149,7 +149,7 @@ describe("the signed list", () => {
   test("tells the digest of every file, and of no other", async () => {
     const listed = await listedFiles();
     expect(sorted(listed)).toEqual(sorted(filesHeld()));
-    for (const [path, sha256] of listed) expect(digestOf(bytesOf(path))).toBe(sha256);
+    for (const [path, sha256] of listed) expect(sha256Of(bytesOf(path))).toBe(sha256);
   });
   test("is rewritten only where paths changed", async () => {
     const before = BundleManifest.parse(json(feedPaths.manifest)).shards;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Of } from "#content/runtime/digest.ts";
 import index from "#content/editorial/guides/agent-skills.json?raw";
 import guide from "#content/editorial/guides/skill.md?raw";
 import { endpoint, filled, fixedGuide } from "#site/documents/endpoint.ts";
@@ -9,6 +9,6 @@ export const GET = endpoint<"/.well-known/agent-skills/index.json">(({ baseUrl }
   const [, name = "", lines = ""] =
     /^name: (.+)\ndescription: >-\n((?: {2}.+\n)+)/m.exec(text) ?? [];
   const description = lines.trim().replaceAll(/\s+/g, " ");
-  const digest = createHash("sha256").update(text).digest("hex");
+  const digest = sha256Of(text);
   return filled(index, { base_url: baseUrl, name, description, digest });
 });

@@ -1,0 +1,32 @@
+import { Glob } from "bun";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "../..");
+
+/** What makes one of each mechanism, and the files that may. */
+const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[] }[] = [
+  {
+    name: "a digest",
+    made: /\bcreateHash\(|\bCryptoHasher\b/,
+    homes: ["content/runtime/digest.ts"],
+  },
+  {
+    name: "a retry",
+    made: /from "p-retry"/,
+    homes: ["content/runtime/retry.ts"],
+  },
+];
+
+const files: string[] = [];
+for (const floor of ["content", "api", "site", "scripts"]) {
+  for await (const file of new Glob(`${floor}/**/*.{ts,astro}`).scan(root)) files.push(file);
+}
+const texts = await Promise.all(
+  files.map(async (file) => ({ file, text: await Bun.file(join(root, file)).text() })),
+);
+
+test.each(mechanisms)("$name is made in one place", ({ made, homes }) => {
+  const makers = texts.filter(({ text }) => made.test(text)).map(({ file }) => file);
+  expect(makers.sort()).toEqual([...homes].sort());
+});
