@@ -13,11 +13,8 @@ import {
   waitingDraftCount,
 } from "#content/recommendation/draft-store.ts";
 import { isInFile, pickOf, setPick, type StoredPick } from "#content/recommendation/pick-store.ts";
-import {
-  checkPickText,
-  type PickText,
-  sensitiveClaims,
-} from "#content/recommendation/pick-text.ts";
+import { checkPickText, type PickText } from "#content/recommendation/pick-text.ts";
+import { sensitiveClaims } from "#content/nonprofit/wording.ts";
 import { planned } from "#content/operation/plan.ts";
 import { isListed, numberAt, numericKey, requestKind, unusable } from "#content/requests/kind.ts";
 import { flagsOf, sourceGiven, wordingPassed } from "./review-checks.ts";

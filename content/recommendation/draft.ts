@@ -12,13 +12,8 @@ import {
   type Vote,
 } from "#content/enrichment/consensus.ts";
 import { checkSourceUrl, isTestData } from "#content/enrichment/value.ts";
-import {
-  checkPickText,
-  normaliseIntents,
-  type PickFault,
-  type PickText,
-  sensitiveClaims,
-} from "./pick-text.ts";
+import { checkPickText, normaliseIntents, type PickFault, type PickText } from "./pick-text.ts";
+import { sensitiveClaims } from "#content/nonprofit/wording.ts";
 
 /** A draft as it is stored: checked and cleaned. */
 export type DraftRequest = PickText & {

@@ -8,7 +8,7 @@ import { insertMany } from "#content/store/query.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { curatedPicks as picksTable } from "#content/store/tables/recommendations.ts";
-import { describeFaults, wordingFaults } from "./pick-text.ts";
+import { describeFaults, wordingFaults } from "#content/nonprofit/wording.ts";
 
 /** A row of the recommended profiles, as an operator sees it. `updated_at` is in milliseconds since 1970. */
 export type StoredPick = NewPick & { slug: string; name: string };
