@@ -28,7 +28,7 @@ import {
   unusable,
   type Waiting,
 } from "#content/requests/kind.ts";
-import { sourceCheck, wordingCheck } from "./review-checks.ts";
+import { sourceCheck, wordingCheck } from "#content/enrichment/request-checks.ts";
 
 /** What anyone said is wrong: accepting sets the right value as an edit of the operator does, and closes it. */
 export const correctionReviews = requestKind<Correction>({

@@ -6,7 +6,7 @@ import { carriedOut } from "#content/store/write-batcher.ts";
 import type { Deciding } from "#content/requests/kind.ts";
 import { waitingDaysMax } from "#content/requests/requests.ts";
 import { correctionReviews } from "#content/operator/review-correction.ts";
-import { proseReviews } from "#content/operator/review-prose.ts";
+import { proseRequests } from "#content/enrichment/prose-kind.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { EnrichmentBody } from "#content/contract/enrichment.ts";
 import { readCorrection } from "#content/correction/read.ts";
@@ -211,7 +211,7 @@ function missions(scene: Scene): Happening[] {
     {
       at: decided,
       tell: async (tx) => {
-        const found = await proseReviews.list(tx, {
+        const found = await proseRequests.list(tx, {
           after: null,
           limit: 100,
           now: new Date(decided),
@@ -221,7 +221,7 @@ function missions(scene: Scene): Happening[] {
         const decision = good ? "approved" : "rejected";
         const key = review.id.replace(/^prose-/, "");
         const given = { ...deciding(decided), key, reason };
-        const done = await proseReviews.decide(tx, decision, given, detailOf(reason));
+        const done = await proseRequests.decide(tx, decision, given, detailOf(reason));
         if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
       },
     },

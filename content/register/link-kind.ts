@@ -4,14 +4,14 @@ import { noted } from "#content/contract/review.ts";
 import { whyNotMerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
-import { closeLink, type Link, planLink, waitingLinks } from "#content/register/links-store.ts";
+import { closeLink, type Link, planLink, waitingLinks } from "./links-store.ts";
 import { planned } from "#content/operation/plan.ts";
 import { conflict, notWaiting, numberAt, numericKey, requestKind } from "#content/requests/kind.ts";
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
 
 /** Profiles that seem to be of one organisation where one belongs to it: an operator decides whether they are. */
-export const linkReviews = requestKind<Waiting>({
+export const linkRequests = requestKind<Waiting>({
   kind: "link",
   key: numericKey,
   count: waitingLinks.count,

@@ -8,7 +8,7 @@ import {
   holdQueue,
   holdsWaiting,
   type WalletHold,
-} from "#content/onboarding/wallet-hold-store.ts";
+} from "./wallet-hold-store.ts";
 import { planned } from "#content/operation/plan.ts";
 import { conflict, hexKey, instantAt, requestKind } from "#content/requests/kind.ts";
 
@@ -16,7 +16,7 @@ import { conflict, hexKey, instantAt, requestKind } from "#content/requests/kind
  * Approved wallets that wait before they take effect: rejecting one stops it, time alone lets it pass. A hold
  * that ends at this instant has ended: what is due takes effect before anyone can stop it.
  */
-export const holdReviews = requestKind<WalletHold>({
+export const holdRequests = requestKind<WalletHold>({
   kind: "hold",
   key: hexKey,
   count: holdsWaiting,

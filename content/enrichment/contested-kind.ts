@@ -1,8 +1,8 @@
 import { isStructured } from "#content/contract/enrichment.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { agentFlags } from "#content/enrichment/agent.ts";
-import { agreeingVotes, planAgreed, planRevert } from "#content/enrichment/agreed-field-store.ts";
+import { agentFlags } from "./agent.ts";
+import { agreeingVotes, planAgreed, planRevert } from "./agreed-field-store.ts";
 import {
   contestedFields,
   contestedWaiting,
@@ -12,9 +12,9 @@ import {
   type FieldOf,
   fieldVotes,
   type VotedField,
-} from "#content/enrichment/review-store.ts";
-import { rejectAll, waitingIn } from "#content/enrichment/submission-store.ts";
-import { checkValue } from "#content/enrichment/value.ts";
+} from "./review-store.ts";
+import { rejectAll, waitingIn } from "./submission-store.ts";
+import { checkValue } from "./value.ts";
 import { operatorsWord, takenFrom } from "#content/nonprofit/provenance.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { planned } from "#content/operation/plan.ts";
@@ -26,7 +26,7 @@ import {
   unusable,
   type Waiting,
 } from "#content/requests/kind.ts";
-import { checksOf, flagsOf } from "./review-checks.ts";
+import { checksOf, flagsOf } from "./request-checks.ts";
 
 const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
 
@@ -34,7 +34,7 @@ const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
  * Fields on which agents disagree, or agree without making the value live (on one network, in the strict mode): an
  * operator may pick a value, or reject all of them.
  */
-export const contestedReviews = requestKind<VotedField>({
+export const contestedRequests = requestKind<VotedField>({
   kind: "contested",
   key: fieldKey,
   count: contestedWaiting,
@@ -95,7 +95,7 @@ export const contestedReviews = requestKind<VotedField>({
  * knows better than all agents need not wait for them: approval asks only whether agents made the value live, rejection
  * whether anyone contradicts it.
  */
-export const disputeReviews = requestKind<VotedField>({
+export const disputeRequests = requestKind<VotedField>({
   kind: "revert",
   key: fieldKey,
   count: disputesWaiting,

@@ -1,19 +1,10 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
-import { rejectionReasons } from "#content/enrichment/consensus.ts";
-import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";
-import {
-  applyProse,
-  expireSubmissions,
-  proseQueue,
-  proseWaiting,
-} from "#content/enrichment/review-store.ts";
-import {
-  rejectAll,
-  type StoredSubmission,
-  submissionById,
-} from "#content/enrichment/submission-store.ts";
-import { checkValue } from "#content/enrichment/value.ts";
+import { rejectionReasons } from "./consensus.ts";
+import { rowFrom, rowInWords } from "./prose-rows.ts";
+import { applyProse, expireSubmissions, proseQueue, proseWaiting } from "./review-store.ts";
+import { rejectAll, type StoredSubmission, submissionById } from "./submission-store.ts";
+import { checkValue } from "./value.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
@@ -26,10 +17,10 @@ import {
   type ReviewFailure,
   unusable,
 } from "#content/requests/kind.ts";
-import { checksOf, flagsOf } from "./review-checks.ts";
+import { checksOf, flagsOf } from "./request-checks.ts";
 
 /** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
-export const proseReviews = requestKind<StoredSubmission>({
+export const proseRequests = requestKind<StoredSubmission>({
   kind: "prose",
   key: numericKey,
   count: proseWaiting,

@@ -11,16 +11,16 @@ import {
   expireDrafts,
   type StoredDraft,
   waitingDraftCount,
-} from "#content/recommendation/draft-store.ts";
-import { isInFile, pickOf, setPick, type StoredPick } from "#content/recommendation/pick-store.ts";
-import { checkPickText, type PickText } from "#content/recommendation/pick-text.ts";
+} from "./draft-store.ts";
+import { isInFile, pickOf, setPick, type StoredPick } from "./pick-store.ts";
+import { checkPickText, type PickText } from "./pick-text.ts";
 import { sensitiveClaims } from "#content/nonprofit/wording.ts";
 import { planned } from "#content/operation/plan.ts";
 import { isListed, numberAt, numericKey, requestKind, unusable } from "#content/requests/kind.ts";
-import { flagsOf, sourceGiven, wordingPassed } from "./review-checks.ts";
+import { flagsOf, sourceGiven, wordingPassed } from "#content/enrichment/request-checks.ts";
 
 /** Recommendations that agents drafted: a person approves, edits or rejects them. */
-export const draftReviews = requestKind<StoredDraft>({
+export const draftRequests = requestKind<StoredDraft>({
   kind: "draft",
   key: numericKey,
   count: waitingDraftCount,
