@@ -1,20 +1,20 @@
-import { correctionReviews } from "#content/operator/review-correction.ts";
+import { correctionRequests } from "#content/correction/correction-kind.ts";
 import { contestedRequests, disputeRequests } from "#content/enrichment/contested-kind.ts";
 import { draftRequests } from "#content/recommendation/draft-kind.ts";
 import { holdRequests } from "#content/onboarding/hold-kind.ts";
 import { linkRequests } from "#content/register/link-kind.ts";
-import { onboardingReviews } from "#content/operator/review-onboarding.ts";
+import { onboardingRequests } from "#content/onboarding/onboarding-kind.ts";
 import { proseRequests } from "#content/enrichment/prose-kind.ts";
 import { openRequests } from "#content/requests/requests.ts";
 
 /** All kinds of requests that wait for a person, in the order in which the desk lists them. */
 export const { listReviews, findReview, reviewQueues, decideReview, expireWaiting } = openRequests([
-  onboardingReviews,
+  onboardingRequests,
   proseRequests,
   draftRequests,
   contestedRequests,
   disputeRequests,
   holdRequests,
-  correctionReviews,
+  correctionRequests,
   linkRequests,
 ]);

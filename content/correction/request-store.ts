@@ -1,22 +1,8 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  ne,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, lt, lte, ne, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "#content/contract/base/time.ts";
 
 import type { Write } from "#content/operation/plan.ts";
-import type { Old } from "#content/requests/kind.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";
 import { builder, statement } from "#content/store/statement.ts";
 import { corrections, submissions } from "#content/store/tables/enrichment.ts";
@@ -117,28 +103,6 @@ export async function planErasure(
   const entry = { operator: by, action: "contact.erased", at, detail: {} };
   const entries = names.map((subject) => ({ ...entry, subject }));
   return { names, writes: [statement(erase(inValues(table.id, ids), at)), ...entries] };
-}
-
-/** Rejects those of a kind that have waited longest. Answers how many. Indexes: onboarding_by_status, corrections_by_status. */
-export async function expireRequests(
-  tx: WriteTransaction,
-  kind: RequestKind,
-  { before, at, limit }: Old,
-): Promise<number> {
-  const { table } = kinds[kind];
-  const isWaiting = sql`${table.status} = 'pending_review'`;
-  const old = tx.db
-    .select({ id: table.id })
-    .from(table)
-    .where(and(isWaiting, lt(table.created_at, before)))
-    .orderBy(asc(table.created_at))
-    .limit(limit);
-  const decided = { status: "rejected", reason: "expired", reviewed_by: "expiry" } as const;
-  const { rowsAffected } = await tx.db
-    .update(table)
-    .set({ ...decided, reviewed_at: at, network: null })
-    .where(inArray(table.id, old));
-  return rowsAffected;
 }
 
 const lastOnes = 20;

@@ -5,7 +5,7 @@ import { decideEnrichment } from "#content/enrichment/enrich.ts";
 import { carriedOut } from "#content/store/write-batcher.ts";
 import type { Deciding } from "#content/requests/kind.ts";
 import { waitingDaysMax } from "#content/requests/requests.ts";
-import { correctionReviews } from "#content/operator/review-correction.ts";
+import { correctionRequests } from "#content/correction/correction-kind.ts";
 import { proseRequests } from "#content/enrichment/prose-kind.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { EnrichmentBody } from "#content/contract/enrichment.ts";
@@ -316,7 +316,7 @@ function corrections(scene: Scene): Happening[] {
       at: decided,
       tell: async (tx) => {
         const given = { ...deciding(decided), key: id, reason };
-        const done = await correctionReviews.decide(tx, decision, given, detailOf(reason));
+        const done = await correctionRequests.decide(tx, decision, given, detailOf(reason));
         if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
       },
     },

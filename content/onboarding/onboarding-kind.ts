@@ -1,6 +1,7 @@
 import messages from "#content/editorial/request-messages.json";
-import { slugFor, soughtFor } from "#content/onboarding/onboard.ts";
-import { expireRequests } from "#content/correction/request-store.ts";
+import { slugFor, soughtFor } from "./onboard.ts";
+import { expireRequests } from "#content/requests/expiry-store.ts";
+import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
 import { ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
@@ -8,9 +9,9 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
 import { wasRevoked } from "#content/operation/audit-store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
-import { onboardingChecks } from "#content/onboarding/review-checks.ts";
-import { findDuplicates } from "#content/onboarding/duplicate-store.ts";
-import { hostControl } from "#content/onboarding/host-proof.ts";
+import { onboardingChecks } from "./review-checks.ts";
+import { findDuplicates } from "./duplicate-store.ts";
+import { hostControl } from "./host-proof.ts";
 import {
   type Approving,
   editable,
@@ -18,7 +19,7 @@ import {
   onboardingOutcome,
   type OnboardingOutcome,
   readEdits,
-} from "#content/onboarding/outcome.ts";
+} from "./outcome.ts";
 import {
   closeOnboarding,
   keepDuplicates,
@@ -32,13 +33,8 @@ import {
   pendingFor,
   placeInQueue,
   standingVerification,
-} from "#content/onboarding/store.ts";
-import {
-  applyDueHolds,
-  changeWallet,
-  heldOf,
-  stoppedFrom,
-} from "#content/onboarding/wallet-hold-store.ts";
+} from "./store.ts";
+import { applyDueHolds, changeWallet, heldOf, stoppedFrom } from "./wallet-hold-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
@@ -55,12 +51,12 @@ import {
 type Request = Waiting<Onboarding, NonprofitRecord | null>;
 
 /** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
-export const onboardingReviews = requestKind<Onboarding, NonprofitRecord | null>({
+export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null>({
   kind: "onboarding",
   key: hexKey,
   count: onboardingWaiting,
   leftOut: onboardingLeftOut,
-  expire: (tx, old) => expireRequests(tx, "onboarding", old),
+  expire: (tx, old) => expireRequests(tx, onboardingSubmissions, old),
   page: (store, { after, limit }) => onboardingQueue(store, { after: instantAt(after), limit }),
   byKey: onboardingById,
   prepare: async (tx, { nonprofit_id, decision, now }) =>

@@ -1,15 +1,16 @@
 import type { CorrectionField } from "#content/contract/correction.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
-import { correctedValue, isSettable } from "#content/correction/read.ts";
+import { correctedValue, isSettable } from "./read.ts";
 import {
   closeCorrection,
   type Correction,
   correctionById,
   correctionQueue,
   correctionsWaiting,
-} from "#content/correction/store.ts";
-import { expireRequests } from "#content/correction/request-store.ts";
+} from "./store.ts";
+import { expireRequests } from "#content/requests/expiry-store.ts";
+import { corrections } from "#content/store/tables/enrichment.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
@@ -17,7 +18,7 @@ import { namedBy, takenFrom } from "#content/nonprofit/provenance.ts";
 import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
 import { planned, type Write } from "#content/operation/plan.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { planFields } from "./change-profile.ts";
+import { planFields } from "#content/operator/change-profile.ts";
 import {
   conflict,
   type Deciding,
@@ -31,13 +32,13 @@ import {
 import { sourceCheck, wordingCheck } from "#content/enrichment/request-checks.ts";
 
 /** What anyone said is wrong: accepting sets the right value as an edit of the operator does, and closes it. */
-export const correctionReviews = requestKind<Correction>({
+export const correctionRequests = requestKind<Correction>({
   kind: "correction",
   key: hexKey,
   count: correctionsWaiting,
   page: (store, { after, limit }) => correctionQueue(store, { after: instantAt(after), limit }),
   byKey: correctionById,
-  expire: (tx, old) => expireRequests(tx, "correction", old),
+  expire: (tx, old) => expireRequests(tx, corrections, old),
   prepare: async (tx, { nonprofit_id, decision, now }) =>
     decision === "approved" && applyDueHolds(tx, now, nonprofit_id),
 
