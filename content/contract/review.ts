@@ -5,21 +5,13 @@ import { named } from "./base/shape.ts";
 /** Items in one page of what operators list. */
 export const operatorPage = { default: 50, max: 200 } as const;
 
-/** What an operator decides. onboarding, draft and hold belong to organisations and to recommendation. */
-export const reviewKinds = [
-  "onboarding",
-  "prose",
-  "draft",
-  "contested",
-  "revert",
-  "hold",
-  "correction",
-  "link",
-] as const;
+/** What an operator decides, in the order in which it is listed. */
+export const reviewKinds = Object.keys(queues) as (keyof typeof queues)[];
 export const ReviewKind = z.enum(reviewKinds);
 export type ReviewKind = z.infer<typeof ReviewKind>;
 
-type QueueWords = { name: string; approve: string | null; reject: string };
+/** `about`: what such a request is about, where that is no field of the profile. */
+type QueueWords = { name: string; about: string | null; approve: string | null; reject: string };
 /** Names of the queues as a person reads them, and what their decisions do. A hold ends by itself: no one can approve it. */
 export const queueWords: Readonly<Record<ReviewKind, QueueWords>> = queues;
 
@@ -76,17 +68,10 @@ export const ReviewItem = named("ReviewItem", {
   created_at: z.string().describe("ISO 8601, UTC"),
 });
 export type ReviewItem = z.infer<typeof ReviewItem>;
-/** What such a review is about, where that is no field of the profile. */
-const aboutKind: Readonly<Partial<Record<ReviewKind, string>>> = {
-  onboarding: "claim, registration or change",
-  draft: "recommendation",
-  hold: "wallet on hold",
-  link: "perhaps the same as another",
-};
 
 /** What a review is about, for people: "Hope Kitchen: mission". Third-party text. */
 export function aboutReview({ name, kind, editing, comparison }: ReviewItem): string {
-  const what = aboutKind[kind] ?? editing?.field ?? comparison[0]?.field ?? kind;
+  const what = queueWords[kind].about ?? editing?.field ?? comparison[0]?.field ?? kind;
   return `${name ?? "Not listed yet"}: ${what.replaceAll("_", " ")}`;
 }
 

@@ -94,7 +94,7 @@ export const textAsItCame = (
   );
 
 /** One of a closed list; a refusal names the list. */
-export const choice = <const Values extends readonly [string, ...string[]]>(
+export const choice = <const Values extends readonly string[]>(
   name: string,
   values: Values,
   description: string,
