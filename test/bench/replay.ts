@@ -174,19 +174,24 @@ async function send(call: Call, { origin, port, memory, at }: Sending): Promise<
   });
   const text = await answer.text();
   for (const [name, pattern] of Object.entries(call.remember ?? {})) {
-    const found = `${answer.headers.get("set-cookie") ?? ""}\n${text}`;
-    memory[name] = new RegExp(pattern).exec(found)?.[1] ?? "";
+    const sent = `${answer.headers.get("set-cookie") ?? ""}\n${text}`;
+    memory[name] = new RegExp(pattern).exec(sent)?.[1] ?? "";
   }
-  const compared = comparedHeaders.flatMap((name) => {
-    const value = answer.headers.get(name);
-    return value === null ? [] : [[name, steady(value)]];
-  });
+  // A compressed snapshot holds instants.
+  const isCompressed = /\.gz(?:\?|$)/.test(path);
   return {
     status: answer.status,
-    headers: Object.fromEntries(compared) as Record<string, string>,
-    // A compressed snapshot holds instants.
-    body: /\.gz(?:\?|$)/.test(path) ? "<compressed>" : steady(text),
+    headers: comparedOf(answer.headers),
+    body: isCompressed ? "<compressed>" : steady(text),
   };
+}
+
+function comparedOf(headers: Headers): Record<string, string> {
+  const compared = comparedHeaders.flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, steady(value)]];
+  });
+  return Object.fromEntries(compared);
 }
 
 const rawSent = (port: number, bytes: string): Promise<string> =>
