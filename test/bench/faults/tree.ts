@@ -5,8 +5,11 @@ import { type Block, instrumented, type TestCoverage } from "./coverage.ts";
 import type { Fault } from "./draw.ts";
 
 const checkout = join(import.meta.dirname, "../../..");
-/** So that nothing that tests start outlives them: what carries this in its environment is theirs. */
-const marker = `ALMONER_FAULTS=${process.pid}`;
+/**
+ * So that nothing that tests start outlives them: what carries this in its environment is theirs. The product would refuse
+ * a name of its own kind that it does not know.
+ */
+const marker = `FAULTS_OF=${process.pid}`;
 
 /** A copy of one commit with packages of its own, where faults do no harm, and what tests do there. */
 export type Tree = ReturnType<typeof openTree>;
