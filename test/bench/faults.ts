@@ -106,8 +106,7 @@ async function coverageOf(tree: Tree, path: string): Promise<TestCoverage[]> {
   const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
   const coverage = lines.map((line) => JSON.parse(line) as TestCoverage);
   const missing = tree.tests.filter((test) => !coverage.some((file) => file.test === test));
-  if (missing.length === 0) return coverage;
-  tree.blocks({ write: true });
+  if (missing.length > 0) tree.blocks({ write: true });
   for (const [at, test] of missing.entries()) {
     const file = await tree.cover(test);
     console.error(`${at + 1} of ${missing.length}: ${test}, ${file.seconds.toFixed(1)} s`);
@@ -115,6 +114,12 @@ async function coverageOf(tree: Tree, path: string): Promise<TestCoverage[]> {
     appendFileSync(path, `${JSON.stringify(file)}\n`);
   }
   tree.reset();
+  // Some read the product's own text, and fail where it is not as it was written.
+  for (const file of coverage.filter(({ passes }) => !passes)) {
+    const { passes } = await tree.test([file.test], 900);
+    file.passes = passes;
+    console.error(`${file.test} ${passes ? "passes" : "fails"} without a fault`);
+  }
   return coverage;
 }
 
