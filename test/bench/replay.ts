@@ -173,10 +173,8 @@ async function send(call: Call, { origin, port, memory, at }: Sending): Promise<
     ...(body === undefined ? {} : { body }),
   });
   const text = await answer.text();
-  for (const [name, pattern] of Object.entries(call.remember ?? {})) {
-    const sent = `${answer.headers.get("set-cookie") ?? ""}\n${text}`;
-    memory[name] = new RegExp(pattern).exec(sent)?.[1] ?? "";
-  }
+  const memorable = `${answer.headers.get("set-cookie") ?? ""}\n${text}`;
+  Object.assign(memory, remembered(call.remember ?? {}, memorable));
   // A compressed snapshot holds instants.
   const isCompressed = /\.gz(?:\?|$)/.test(path);
   return {
@@ -185,6 +183,14 @@ async function send(call: Call, { origin, port, memory, at }: Sending): Promise<
     body: isCompressed ? "<compressed>" : steady(text),
   };
 }
+
+const remembered = (patterns: NonNullable<Call["remember"]>, text: string) =>
+  Object.fromEntries(
+    Object.entries(patterns).map(([name, pattern]) => [
+      name,
+      new RegExp(pattern).exec(text)?.[1] ?? "",
+    ]),
+  );
 
 function comparedOf(headers: Headers): Record<string, string> {
   const compared = comparedHeaders.flatMap((name) => {
