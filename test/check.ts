@@ -149,9 +149,11 @@ const floors: readonly { name: string; holds: (path: string) => boolean; percent
   },
 ];
 
-/** A file of a room of content that sees neither the store nor a verb's world. */
+/** A file of a room of content that sees neither the store nor a verb's world, nor has the steps of a kind of request. */
 function isPure(path: string): boolean {
-  if (!/^content\/(?!editorial|runtime|contract|store|openapi|operator)/.test(path)) return false;
+  if (!/^content\/(?!editorial|runtime|contract|store|openapi|operator|requests)/.test(path))
+    return false;
+  if (path.endsWith("-kind.ts")) return false;
   return !/"(?:#content\/store\/|\.\/world\.ts|bun:sqlite|node:fs)/.test(
     readFileSync(path, "utf8"),
   );

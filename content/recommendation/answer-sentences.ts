@@ -33,8 +33,9 @@ export function trustSignals(
   if (enriched_at !== null) {
     sentences.push(`Details with a recorded source, last added on ${isoDay(enriched_at)}`);
   }
-  if (record.wallet_signature !== null)
+  if (record.wallet_signature !== null) {
     sentences.push("Control of the wallet proved by a signature");
+  }
   if (record.usdc_wallet !== null) sentences.push("Ready for donations in USDC (x402)");
   if (record.donation_url !== null && unvouchedAddress(record) !== "donation_url") {
     sentences.push("Has a donation page of its own");

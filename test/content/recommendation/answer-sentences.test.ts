@@ -20,4 +20,9 @@ describe("the trust signals of a profile", () => {
       "Details with a recorded source, last added on 2026-11-03",
     ]);
   });
+  test("tell that the owner of a wallet signed", () => {
+    expect(trustSignals(aNonprofit({ wallet_signature: "5Sig" }), none)).toEqual([
+      "Control of the wallet proved by a signature",
+    ]);
+  });
 });
