@@ -39,7 +39,7 @@ export async function openSecrets(
   for (const name of made.filter((one) => one in known)) {
     log.warn({ file: join(config.dataDir, "secrets", name) }, remadeSecret);
   }
-  const digests = Object.fromEntries(made.map((name) => [name, secretDigest(config, name)]));
+  const digests = Object.fromEntries(made.map((name) => [name, fileDigest(config, name)]));
   const value = JSON.stringify({ ...known, ...digests });
   if (made.length > 0) await store.write((tx) => noteFact(tx, { name: secretsFact, value, now }));
   return secrets;
@@ -57,7 +57,7 @@ const notedSecrets = async (store: Store): Promise<Record<string, string | null>
 /** Paths of secrets that are in use, and are gone or not as they were made. */
 export const changedSecrets = async (config: Config, store: Store): Promise<string[]> =>
   Object.entries(await notedSecrets(store))
-    .filter(([name, digest]) => isRead(config, name) && secretDigest(config, name) !== digest)
+    .filter(([name, digest]) => isRead(config, name) && fileDigest(config, name) !== digest)
     .map(([name]) => join(config.dataDir, "secrets", name));
 
 /** What helps with one of them. */
@@ -91,7 +91,7 @@ const secretFiles = ({ dataDir }: Pick<Config, "dataDir">): string[] =>
   secretsOf(dataDir).filter((name) => name !== signingKeyFile);
 
 /** Of random secrets of 32 bytes and more: no one guesses them by it. Null for one that is gone. */
-function secretDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string | null {
+function fileDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string | null {
   const path = join(dataDir, "secrets", name);
   return existsSync(path) ? sha256Of(readFileSync(path)) : null;
 }

@@ -1,6 +1,5 @@
 import { and, desc, eq, isNotNull, isNull, lt, lte, ne, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "#content/contract/base/time.ts";
-
 import type { Write } from "#content/operation/plan.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";

@@ -39,7 +39,7 @@ export function restored(before: NonprofitRecord, at: Date): NonprofitRecord {
     ...before,
     status: before.verified === 1 ? "claimed" : "listed",
     merged_into: null,
-    provenance: provenance,
+    provenance,
   };
 }
 

@@ -59,11 +59,11 @@ export async function idsBySlug(
   { withdrawn = true }: { withdrawn?: boolean } = {},
 ): Promise<Map<string, number>> {
   const isMeant = withdrawn ? undefined : ne(nonprofits.status, "withdrawn");
-  const row = await store.db
+  const rows = await store.db
     .select({ slug: nonprofits.slug, id: nonprofits.id })
     .from(nonprofits)
     .where(and(inValues(nonprofits.slug, slugs), isMeant));
-  return new Map(row.map(({ slug, id }) => [slug, id]));
+  return new Map(rows.map(({ slug, id }) => [slug, id]));
 }
 
 /** Summaries of nonprofits by their ids, in the order of the ids; unknown ids are left out. */

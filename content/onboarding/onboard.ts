@@ -1,4 +1,4 @@
-import { secretDigest } from "#content/runtime/digest.ts";
+import { secretDigest, sha256Of } from "#content/runtime/digest.ts";
 import messages from "#content/editorial/request-messages.json";
 import { randomBytes } from "node:crypto";
 import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
@@ -29,7 +29,7 @@ import {
 } from "./store.ts";
 import { checkProof, type ProofFailure, type WalletProof } from "./wallet-challenge.ts";
 import { describeHostProof, type ProofContext } from "./prove-host.ts";
-import { type OnboardingKeys } from "./keys.ts";
+import type { OnboardingKeys } from "./keys.ts";
 import { planOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
@@ -93,7 +93,7 @@ export async function onboard(
   const duplicates = await findDuplicates(store, soughtFor(request, profile));
   const digest = requestDigest([request, proof?.signature ?? null]);
   // A key is its sender's own: another address may use the same text.
-  const sender = secretDigest(request.contact_email.toLowerCase());
+  const sender = sha256Of(request.contact_email.toLowerCase(), "base64url");
   const once = { route: "onboard", sender, idempotencyKey, digest: () => digest, now };
   let bytes = 0;
   const stored = await store.write(async (tx) => {
