@@ -21,13 +21,13 @@ import type { Queryable } from "#content/store/open.ts";
 import { planFields } from "#content/operator/change-profile.ts";
 import {
   conflict,
-  type Deciding,
+  type DecisionInput,
   hexKey,
   instantAt,
   isListed,
   requestKind,
   unusable,
-  type Waiting,
+  type WaitingRequest,
 } from "#content/requests/kind.ts";
 import { sourceCheck, wordingCheck } from "#content/enrichment/request-checks.ts";
 
@@ -95,7 +95,7 @@ export const correctionRequests = requestKind<Correction>({
 const closeWrite = (
   { id }: Correction,
   status: "approved" | "rejected",
-  { reason, operator, now }: Deciding,
+  { reason, operator, now }: DecisionInput,
 ): Write =>
   closeCorrection({
     id,
@@ -108,9 +108,9 @@ const closeWrite = (
 /** The writes that set the value in the operator's name; null when the profile holds it already. */
 async function setWrites(
   store: Queryable,
-  { row, record }: Waiting<Correction>,
+  { row, record }: WaitingRequest<Correction>,
   values: Partial<NonprofitRecord>,
-  { operator, now }: Deciding,
+  { operator, now }: DecisionInput,
 ): Promise<Write[] | null> {
   const source = takenFrom("correction", now.getTime());
   const made = planFields(record, values, now, [{ value: row.suggested_value, source }]);
@@ -149,7 +149,7 @@ function shownValue(record: NonprofitRecord, field: CorrectionField): string | n
 const keptHost = (field: CorrectionField): string =>
   field === "website" ? " Another address at its host stays theirs: it vouches for no claim." : "";
 
-function checksOf({ row, record }: Waiting<Correction>, now: Date): ReviewCheck[] {
+function checksOf({ row, record }: WaitingRequest<Correction>, now: Date): ReviewCheck[] {
   const { field, suggested_value, source_url, created_at } = row;
   const checks = [
     sourceCheck(source_url),

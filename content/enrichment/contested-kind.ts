@@ -24,7 +24,7 @@ import {
   numberAt,
   requestKind,
   unusable,
-  type Waiting,
+  type WaitingRequest,
 } from "#content/requests/kind.ts";
 import { checksOf, flagsOf } from "./request-checks.ts";
 
@@ -154,7 +154,7 @@ async function votedField(
 }
 
 /** Whether agents voted on a field of a nonprofit that is still there. */
-function hasVotes(found: Waiting<VotedField>): boolean {
+function hasVotes(found: WaitingRequest<VotedField>): boolean {
   return found.row.votes.length > 0 && isListed(found);
 }
 

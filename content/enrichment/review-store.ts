@@ -2,7 +2,7 @@ import { and, type Column, eq, getTableColumns, gt, lt, ne, notExists, sql } fro
 import { alias } from "drizzle-orm/sqlite-core";
 import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
 import { countUpTo, inValues } from "#content/store/query.ts";
-import type { Old } from "#content/requests/kind.ts";
+import type { Expiry } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { doAll, type Statement } from "#content/store/statement.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
@@ -162,7 +162,7 @@ async function withVotes(
  * Rejects the values and texts that have waited longest; what others sent for the same value counts those that remain.
  * Answers how many. Index: submissions_waiting.
  */
-export async function expireSubmissions(tx: WriteTransaction, { before, at, limit }: Old) {
+export async function expireSubmissions(tx: WriteTransaction, { before, at, limit }: Expiry) {
   const { id, created_at, confidence, nonprofit_id, field, normalised_value } = submissions;
   const waits = sql`${submissions.status} = 'pending' AND ${submissions.audit_only} = 0`;
   const old = await tx.db

@@ -39,16 +39,16 @@ import type { Queryable } from "#content/store/open.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
   conflict,
-  type Deciding,
+  type DecisionInput,
   hexKey,
   instantAt,
   requestKind,
   type PlannedDecision,
   unusable,
-  type Waiting,
+  type WaitingRequest,
 } from "#content/requests/kind.ts";
 
-type Request = Waiting<Onboarding, NonprofitRecord | null>;
+type Request = WaitingRequest<Onboarding, NonprofitRecord | null>;
 
 /** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
 export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null>({
@@ -186,7 +186,7 @@ const isHeld = ({ wallet }: OnboardingOutcome): boolean => wallet !== null && wa
 function firstOfTwo(
   { id, first_approved_by: first, ...before }: Onboarding,
   approval: Pick<Onboarding, "first_approved_value" | "first_approved_held">,
-  { operator: by, walletApprovals }: Deciding,
+  { operator: by, walletApprovals }: DecisionInput,
 ): PlannedDecision | null {
   if (walletApprovals === 1) return null;
   const isSame =
@@ -209,7 +209,7 @@ function firstOfTwo(
 async function planApproval(
   store: Queryable,
   { row: submission, record, outcome }: Request & { outcome: OnboardingOutcome },
-  { operator: by, now, walletHoldMs }: Deciding,
+  { operator: by, now, walletHoldMs }: DecisionInput,
 ): Promise<PlannedDecision> {
   const nowMs = now.getTime();
   const effectiveAt = nowMs + walletHoldMs;

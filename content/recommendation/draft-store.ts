@@ -17,7 +17,7 @@ import {
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
-import type { Old } from "#content/requests/kind.ts";
+import type { Expiry } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { nextId } from "#content/store/query.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
@@ -193,7 +193,7 @@ export const closeDraft = (id: number, { decided_by, ...decision }: DraftClosing
 /** Rejects the drafts that have waited longest. Answers how many. Index: drafts_for_review. */
 export async function expireDrafts(
   tx: WriteTransaction,
-  { before, at, limit }: Old,
+  { before, at, limit }: Expiry,
 ): Promise<number> {
   const old = builder
     .select({ id: drafts.id })

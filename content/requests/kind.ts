@@ -14,11 +14,11 @@ export type RequestKind = ReturnType<typeof requestKind>;
 export type QueuePage = { after: string | null; limit: number; now: Date };
 
 /** A thing that was sent, or a field that was voted on, and the nonprofit it is for: null for one that is not listed yet. */
-type Stored = { nonprofit_id: number | null; status?: string };
-export type Waiting<Row, Of = NonprofitRecord> = { row: Row; record: Of };
+type RequestRow = { nonprofit_id: number | null; status?: string };
+export type WaitingRequest<Row, Of = NonprofitRecord> = { row: Row; record: Of };
 
 /** The steps of a kind of request. `Of` may be null where requests may be of no nonprofit. */
-type KindOf<Row extends Stored, Of extends NonprofitRecord | null> = {
+type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null> = {
   kind: ReviewKind;
   /** The part of an id after the kind. */
   key: RegExp;
@@ -30,16 +30,20 @@ type KindOf<Row extends Stored, Of extends NonprofitRecord | null> = {
   /** What has this key, whether it waits or was decided. */
   byKey(store: Queryable, key: string): Promise<Row | null>;
   /** Whether what was not decided waits; everything unless given. */
-  isWaiting?: (found: Waiting<Row, Of>) => boolean;
+  isWaiting?: (found: WaitingRequest<Row, Of>) => boolean;
   /** Whether it can be decided; what waits unless given. */
-  isDecidable?: (found: Waiting<Row, Of>) => boolean;
+  isDecidable?: (found: WaitingRequest<Row, Of>) => boolean;
   /** Brings what may have changed since it came up to date, for an operator who looks at it. */
-  refresh?(store: Queryable, waiting: Waiting<Row, Of>): Promise<Row>;
-  item(store: Queryable, waiting: Waiting<Row, Of>, now: Date): Described | Promise<Described>;
+  refresh?(store: Queryable, waiting: WaitingRequest<Row, Of>): Promise<Row>;
+  item(
+    store: Queryable,
+    waiting: WaitingRequest<Row, Of>,
+    now: Date,
+  ): RequestDescription | Promise<RequestDescription>;
   /** What has to happen to the nonprofit of a request before it is decided like this. */
   prepare?(tx: WriteTransaction, due: Due): Promise<unknown>;
   /** Rejects what has waited longest; what never expires has none. Answers how many. */
-  expire?: (tx: WriteTransaction, old: Old) => Promise<number>;
+  expire?: (tx: WriteTransaction, old: Expiry) => Promise<number>;
   approve: Decide<Row, Of>;
   reject: Decide<Row, Of>;
 };
@@ -48,7 +52,10 @@ type KindOf<Row extends Stored, Of extends NonprofitRecord | null> = {
  * A review as its queue describes it: `place` is its place there, its key unless given; `name` is that of the nonprofit
  * unless given; `created_at` in milliseconds since 1970.
  */
-type Described = Omit<FoundReview, "id" | "kind" | "cursor" | "slug" | "name" | "created_at"> & {
+type RequestDescription = Omit<
+  FoundReview,
+  "id" | "kind" | "cursor" | "slug" | "name" | "created_at"
+> & {
   key: string;
   place?: string;
   name?: string | null;
@@ -58,19 +65,19 @@ type Described = Omit<FoundReview, "id" | "kind" | "cursor" | "slug" | "name" | 
 type Decision = "approved" | "rejected";
 type Due = { nonprofit_id: number; decision: Decision; now: Date };
 /** What has waited since before an instant; at most `limit` at a time. Instants in milliseconds since 1970. */
-export type Old = { before: number; at: number; limit: number };
+export type Expiry = { before: number; at: number; limit: number };
 type Outcome<Done> = Promise<Result<Done, ReviewFailure>>;
 type Decide<Row, Of> = (
   store: Queryable,
-  waiting: Waiting<Row, Of>,
-  deciding: Deciding,
+  waiting: WaitingRequest<Row, Of>,
+  deciding: DecisionInput,
 ) => PlannedDecision | Promise<PlannedDecision>;
 export type PlannedDecision = Plan<
-  Pick<Decided, "message"> & Partial<Pick<Decided, "slug" | "complete">>,
+  Pick<DecisionResult, "message"> & Partial<Pick<DecisionResult, "slug" | "complete">>,
   ReviewFailure
 >;
 
-export type Deciding = {
+export type DecisionInput = {
   /** The part of the id after the kind. */
   key: string;
   value: string | null;
@@ -86,7 +93,7 @@ export type Deciding = {
  * What a decision did, inside its transaction: to the nonprofit that was there unless `slug` names another. `sequence` is
  * that of the public change it made, if any. Not `complete`: it waits for another operator's approval.
  */
-export type Decided = {
+export type DecisionResult = {
   slug: string | null;
   sequence: number | null;
   complete: boolean;
@@ -105,14 +112,14 @@ const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review
 
 /** A kind of request from the steps that it has. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
 export function requestKind<
-  Row extends Stored,
+  Row extends RequestRow,
   Of extends NonprofitRecord | null = NonprofitRecord,
 >(steps: KindOf<Row, Of>) {
   const { kind, isWaiting = () => true, isDecidable = isWaiting } = steps;
   const withRecords = async (store: Queryable, rows: readonly Row[]) => {
     const ids = [...new Set(rows.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
     const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
-    return rows.flatMap((row): Waiting<Row, Of>[] => {
+    return rows.flatMap((row): WaitingRequest<Row, Of>[] => {
       const record = records.get(row.nonprofit_id ?? 0) ?? null;
       // Only where rows may be of no nonprofit is it null.
       return record === null && row.nonprofit_id !== null ? [] : [{ row, record: record as Of }];
@@ -120,7 +127,7 @@ export function requestKind<
   };
   const rowOf = async (store: Queryable, key: string) =>
     steps.key.test(key) ? steps.byKey(store, key) : null;
-  const undecided = async (store: Queryable, key: string): Outcome<Waiting<Row, Of>> => {
+  const undecided = async (store: Queryable, key: string): Outcome<WaitingRequest<Row, Of>> => {
     const row = await rowOf(store, key);
     if (row?.status !== undefined && !waitingStatuses.has(row.status)) {
       return fail({ kind: "review_decided", status: row.status.replace("_", " ") });
@@ -132,11 +139,11 @@ export function requestKind<
     const found = await undecided(store, key);
     return found.ok && isWaiting(found.value) ? found.value : null;
   };
-  const findDecidable = async (store: Queryable, key: string): Outcome<Waiting<Row, Of>> => {
+  const findDecidable = async (store: Queryable, key: string): Outcome<WaitingRequest<Row, Of>> => {
     const found = await undecided(store, key);
     return found.ok && !isDecidable(found.value) ? notWaiting(kind, key) : found;
   };
-  const itemOf = async (store: Queryable, waiting: Waiting<Row, Of>, now: Date) => {
+  const itemOf = async (store: Queryable, waiting: WaitingRequest<Row, Of>, now: Date) => {
     const { key, place = key, created_at, ...item } = await steps.item(store, waiting, now);
     const { slug = null, name = null } = waiting.record ?? {};
     const names = { id: `${kind}-${key}`, kind, cursor: `${kind}:${place}` };
@@ -166,9 +173,9 @@ export function requestKind<
     decide: async (
       tx: WriteTransaction,
       decision: Decision,
-      deciding: Deciding,
+      deciding: DecisionInput,
       detail: OperatorEntry["detail"],
-    ): Outcome<Decided> => {
+    ): Outcome<DecisionResult> => {
       const { key, now, operator } = deciding;
       if (steps.prepare !== undefined) {
         const { nonprofit_id = null } = (await rowOf(tx, key)) ?? {};

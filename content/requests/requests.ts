@@ -12,11 +12,11 @@ import {
   type ReviewList,
   type ReviewQueues,
 } from "#content/contract/review.ts";
-import type { Deciding, RequestKind, ReviewFailure } from "./kind.ts";
+import type { DecisionInput, RequestKind, ReviewFailure } from "./kind.ts";
 import { type OperatorWorld, isLive } from "./world.ts";
 
-type Looking = Pick<OperatorWorld, "store" | "clock">;
-type Publishing = Pick<OperatorWorld, "waitForPublication">;
+type ReadWorld = Pick<OperatorWorld, "store" | "clock">;
+type PublishWorld = Pick<OperatorWorld, "waitForPublication">;
 
 /** Counting stops here: an operator with so much to do needs no exact number. */
 export const waitingMax = 100_000;
@@ -45,7 +45,7 @@ export function openRequests(kinds: readonly RequestKind[]) {
      * stands for. A place stays good when what stood there was decided.
      */
     listReviews: async (
-      { store, clock }: Looking,
+      { store, clock }: ReadWorld,
       { kind, limit, after = "" }: QueryOf<typeof operatorOperations.listReviews>,
     ): Promise<z.output<typeof ReviewList>> => {
       const items: ReviewItem[] = [];
@@ -60,14 +60,14 @@ export function openRequests(kinds: readonly RequestKind[]) {
     },
 
     /** A request that waits, by its id; null when nothing waits under it. */
-    findReview: async ({ store, clock }: Looking, id: string): Promise<ReviewItem | null> => {
+    findReview: async ({ store, clock }: ReadWorld, id: string): Promise<ReviewItem | null> => {
       const { requests, key } = kindOf(id);
       return (await requests?.find(store, key, clock())) ?? null;
     },
 
     /** How many of each kind, or of one, wait, and how many gave up their place; at most waitingMax. */
     reviewQueues: async (
-      { store, clock }: Looking,
+      { store, clock }: ReadWorld,
       only: ReviewKind | null = null,
     ): Promise<z.output<typeof ReviewQueues>["queues"]> => {
       const counts: z.output<typeof ReviewQueues>["queues"] = [];
@@ -83,7 +83,8 @@ export function openRequests(kinds: readonly RequestKind[]) {
      * of a rejection is public: it stands in prior_rejections.
      */
     decideReview: async (
-      world: Looking & Publishing & { config: Pick<Deciding, "walletHoldMs" | "walletApprovals"> },
+      world: ReadWorld &
+        PublishWorld & { config: Pick<DecisionInput, "walletHoldMs" | "walletApprovals"> },
       { id, decision, operator, value = null, reason = null }: Decision,
     ): Promise<Result<ReviewDecision, ReviewFailure>> => {
       const { requests, key } = kindOf(id);
@@ -106,7 +107,7 @@ export function openRequests(kinds: readonly RequestKind[]) {
      * Rejects what has waited for 180 days, with the reason "expired". Answers how many requests these were. Safe to
      * repeat; called every hour.
      */
-    expireWaiting: async ({ store, clock }: Looking): Promise<number> => {
+    expireWaiting: async ({ store, clock }: ReadWorld): Promise<number> => {
       let expired = 0;
       for (const { expire } of kinds) {
         let count = expire === undefined ? 0 : expiredPerTransaction;

@@ -3,7 +3,7 @@ import bs58 from "bs58";
 import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import { decideEnrichment } from "#content/enrichment/enrich.ts";
 import { carriedOut } from "#content/store/write-batcher.ts";
-import type { Deciding } from "#content/requests/kind.ts";
+import type { DecisionInput } from "#content/requests/kind.ts";
 import { waitingDaysMax } from "#content/requests/requests.ts";
 import { correctionRequests } from "#content/correction/correction-kind.ts";
 import { proseRequests } from "#content/enrichment/prose-kind.ts";
@@ -187,7 +187,7 @@ const mistakes: Record<
   },
 };
 
-const deciding = (at: number): Omit<Deciding, "key" | "reason"> => ({
+const deciding = (at: number): Omit<DecisionInput, "key" | "reason"> => ({
   value: null,
   operator,
   walletHoldMs: 0,
