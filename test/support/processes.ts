@@ -50,17 +50,27 @@ export const startService = (
     stdio: ["ignore", "ignore", stderr],
   });
 
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
+/** Below those that the system gives away by itself: nobody else is given such a port before it is used. */
+const firstPort = 10_000;
+const portsOfProcess = 100;
+let portsGiven = 0;
+
+/** A port on which nothing listens. Each test process gives away a hundred of its own, in turn. */
+export async function freePort(): Promise<number> {
+  for (let look = 0; look < portsOfProcess; look++) {
+    const ownFirst = firstPort + (process.pid % 220) * portsOfProcess;
+    const port = ownFirst + (portsGiven++ % portsOfProcess);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`none of ${portsOfProcess} ports is free`);
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 
 const lookEveryMs = 20;
 
