@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "#content/contract/base/time.ts";
 import { untrustedProxy } from "#content/operation/checks.ts";
-import { chainAudit } from "#content/operation/audit-store.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/giving/store.ts";
 import { every } from "#content/runtime/timing.ts";
@@ -64,7 +63,6 @@ export async function openService(config: Config, given: ServiceOverrides = {}) 
   const store =
     given.store ?? (await openStore({ url, authToken, create: !isUsed(config), ...servingStore }));
   await refuseSample(config, store);
-  await chainAudit(store);
   const clock = systemClock;
   const secrets = given.secrets ?? (await openSecrets(config, store, clock(), log));
   const watch = watchChanges(store);

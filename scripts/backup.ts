@@ -6,7 +6,7 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { backupMark, noteBackup } from "#content/operation/backup-store.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
-import { pendingMigrations } from "#content/store/upgrade.ts";
+import { OtherTables, pendingMigrations } from "#content/store/upgrade.ts";
 import { version } from "#content/contract/base/version.ts";
 import { readKeys } from "./backup/keys.ts";
 import { openPlace } from "./backup/place.ts";
@@ -82,6 +82,7 @@ async function keyTroubles(config: Config): Promise<string[]> {
     const files = changed.map((path) => `${path} is gone, or not as it was made. ${secretRemedy}`);
     return trouble === null ? files : [`${trouble}\n${lostKey}`, ...files];
   } catch (error) {
+    if (error instanceof OtherTables) throw error;
     return [reasonOf(error, config.dataDir)];
   }
 }

@@ -112,8 +112,8 @@ type Done = {
   nonprofit_id: number;
   slug: string;
   name: string;
-  /** Whether the agent's id is bound to a secret, which came. An outcome kept by 0.3.0 has none. */
-  bound?: boolean;
+  /** Whether the agent's id is bound to a secret, which came. */
+  bound: boolean;
   items: StoredItem[];
   /** When it was done, in milliseconds since 1970. */
   at: number;
@@ -143,7 +143,7 @@ export async function decideEnrichment(
   const { value } = outcome;
   const writes = "failure" in plan ? [] : plan.writes.filter((write) => "sql" in write);
   // Looked up, and not kept with the outcome: they may be a hundred times as long as what was sent.
-  const looking = value.items.map(({ field, any_rejected = true }) =>
+  const looking = value.items.map(({ field, any_rejected }) =>
     any_rejected ? priorRejections({ ...value, field }) : null,
   );
   const answer = (results: readonly ResultSet[]) => {
@@ -378,7 +378,7 @@ export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): 
     promotion_note: first.promotion_note,
     submissions,
     release: answering.release,
-    bound: outcome.bound ?? false,
+    bound: outcome.bound,
     note: `${outcome.bound ? bound : unbound(answering.baseUrl)} Every applied submission credits its agent_name on the leaderboard: ${answering.baseUrl}/agents and ${answering.baseUrl}/api/agents/leaderboard.`,
   };
 }

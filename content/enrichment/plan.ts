@@ -57,8 +57,8 @@ export type StoredItem = Pick<
   rivals: boolean;
   /** Whose value is test data: the agent's own, or that of others who sent the same. */
   tests: TestCause | "others" | null;
-  /** Whether any submission of the field is rejected. One kept by an earlier version has none. */
-  any_rejected?: boolean;
+  /** Whether any submission of the field is rejected. */
+  any_rejected: boolean;
 };
 
 export type PlanFailure =

@@ -224,7 +224,7 @@ export const rejectionsOf = (found: Pick<ResultSet, "rows"> | undefined): Reject
 const newColumns = columns.filter((column) => column !== "id");
 const insertSql = `INSERT INTO submissions (${newColumns.join(", ")}) VALUES (${newColumns.map(() => "?").join(", ")})`;
 
-/** Stores a submission that waits. All counters follow by triggers, see migration 0020. */
+/** Stores a submission that waits. All counters follow by triggers. */
 export const insertSubmission = (one: NewSubmission): Statement => ({
   sql: insertSql,
   args: newColumns.map((column) => one[column]),

@@ -1,5 +1,5 @@
 import { sha256Of } from "#content/runtime/digest.ts";
-import { and, desc, eq, getTableColumns, lt, asc, gt, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, lt, asc, gt, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
@@ -138,35 +138,14 @@ const entriesPerRead = 1_000;
 /** The highest id that was ever given: higher than the newest entry's when somebody took entries out at the end. */
 const highestId = sql<number>`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit_log'), 0)`;
 
-/** The newest entry's id and hash, 0 and "" for an empty log. Chains entries of older versions first, which have none. */
+/** The newest entry's id and hash, 0 and "" for an empty log. */
 async function chainedHead(tx: WriteTransaction): Promise<{ id: number; hash: string }> {
   const [newest] = await tx.db
     .select({ id: highestId, hash: auditLog.hash })
     .from(auditLog)
     .orderBy(desc(auditLog.id))
     .limit(1);
-  if (newest === undefined) return { id: 0, hash: "" };
-  return { id: newest.id, hash: newest.hash ?? (await chainOlder(tx)) };
-}
-
-/** Chains what is not chained yet, at the end of the log; answers the hash of the newest entry. */
-async function chainOlder(tx: WriteTransaction): Promise<string> {
-  const [chained] = await tx.db
-    .select({ id: auditLog.id, hash: auditLog.hash })
-    .from(auditLog)
-    .where(sql`${auditLog.hash} IS NOT NULL`)
-    .orderBy(desc(auditLog.id))
-    .limit(1);
-  let hash = chained?.hash ?? "";
-  for await (const entry of entriesAfter(tx, chained?.id ?? 0)) {
-    const previous_hash = hash;
-    hash = hashOfEntry(previous_hash, entry);
-    await tx.db
-      .update(auditLog)
-      .set({ previous_hash, hash })
-      .where(and(eq(auditLog.id, entry.id), isNull(auditLog.hash)));
-  }
-  return hash;
+  return newest ?? { id: 0, hash: "" };
 }
 
 async function* entriesAfter(store: Queryable, after: number) {
@@ -214,12 +193,6 @@ export type AuditFault = { id: number; problem: string };
 
 const headsKept = 400;
 
-/** Chains entries of older versions once, for those who start to work with a store that may be one. */
-export async function chainAudit(store: Store): Promise<void> {
-  const loose = await store.db.$count(auditLog, isNull(auditLog.hash));
-  if (loose > 0) await store.write(chainedHead);
-}
-
 /** The published heads with that of this day, as JSON of AuditHeads; those of the last 400 days with a head are kept. */
 export async function headsWithDay(
   tx: WriteTransaction,
@@ -238,11 +211,6 @@ export async function headsWithDay(
   const kept = [...heads, ...added].slice(-headsKept);
   return JSON.stringify({ heads: kept } satisfies AuditHeads);
 }
-
-/** Whether the log is in a chain, that of an older version is not before the service chains it. */
-export const isChained = async (store: Queryable): Promise<boolean> =>
-  (await store.db.$count(auditLog)) === 0 ||
-  (await store.db.$count(auditLog, isNotNull(auditLog.hash))) > 0;
 
 const triggers = ["changed", "shortened", "replaced"].map((end) => `audit_log_is_not_${end}`);
 
@@ -283,7 +251,7 @@ export async function verifyAudit(store: Queryable, heads: readonly AuditHead[])
   for await (const entry of entriesAfter(store, 0)) {
     const problem = faultOf(entry, { id, hash });
     if (problem !== null) faults.push({ id: entry.id, problem });
-    [id, hash] = [entry.id, entry.hash ?? ""];
+    [id, hash] = [entry.id, entry.hash];
     for (const head of expected.get(id) ?? []) {
       if (head.hash !== hash) faults.push({ id, problem: `differs from the head of ${head.day}` });
     }
@@ -297,11 +265,10 @@ export async function verifyAudit(store: Queryable, heads: readonly AuditHead[])
 }
 
 function faultOf(
-  entry: HashedEntry & { previous_hash: string | null; hash: string | null },
+  entry: HashedEntry & { previous_hash: string; hash: string },
   before: { id: number; hash: string },
 ): string | null {
   if (entry.id !== before.id + 1) return `follows entry ${before.id}: those between are missing`;
-  if (entry.hash === null) return "is not in the chain";
   if (entry.previous_hash !== before.hash) return "does not follow the entry before";
   return entry.hash === hashOfEntry(entry.previous_hash, entry) ? null : "was changed";
 }

@@ -27,14 +27,27 @@ export class NotMovable extends Error {
 
 const Header = z.object({
   almoner: z.literal("everything"),
-  /** The newest migration: both stores must have the same tables. */
+  /** The newest migration: both stores have the same tables, or it is that of 0.4. */
   schema: z.int(),
   /** The greatest ids that were ever given. */
   sequences: z.record(z.string(), z.int()),
 });
+type Header = z.infer<typeof Header>;
 const TableLine = z.object({ table: z.string(), columns: z.array(z.string()) });
 const EndLine = z.object({ end: z.literal(true), rows: z.int() });
 const Row = z.array(z.union([z.string(), z.number(), z.null()]));
+
+/**
+ * What `export --all` of 0.4.6 wrote, by its newest migration; the tables of 0.4 that are gone; and the columns that may
+ * not be null any more, with what to do about it. Every other table has kept its name and its columns.
+ */
+const lastBeforeBaseline = {
+  schema: 1_795_758_590_877,
+  gone: new Set(["webhook_cursors", "webhook_deliveries"]),
+  needed: new Map([
+    ["audit_log.hash", "start 0.4.6 once, which puts old entries in the chain, and export again"],
+  ]),
+};
 
 const rowsAtOnce = 1_000;
 
@@ -47,7 +60,7 @@ export async function* exportTables(
   onRows: (count: number) => void = () => {},
 ): AsyncGenerator<string> {
   const sequences = await rowsOf(store, "SELECT name, seq FROM sqlite_sequence");
-  const header: z.infer<typeof Header> = {
+  const header: Header = {
     almoner: "everything",
     schema: await schemaOf(store),
     sequences: Object.fromEntries(sequences.map(([name, seq]) => [String(name), Number(seq)])),
@@ -133,8 +146,8 @@ async function readLines(
   lines: AsyncIterable<string>,
   onRows: (count: number) => void,
 ): Promise<number> {
-  let header: z.infer<typeof Header> | null = null;
-  let filling: ReturnType<typeof fillTable> | null = null;
+  let header: Header | null = null;
+  let filling: TableFilling | null = null;
   let count = 0;
   for await (const line of lines) {
     const value = parsed(line);
@@ -149,10 +162,11 @@ async function readLines(
       const end = EndLine.safeParse(value);
       if (end.success) {
         if (end.data.rows !== count) throw new NotMovable("rows are missing");
-        await setSequences(tx, header.sequences);
+        await setSequences(tx, header);
         return count;
       }
-      filling = fillTable(tx, shaped(TableLine, value));
+      const table = shaped(TableLine, value);
+      filling = isGone(header, table.table) ? leftOut : fillTable(tx, table);
     }
   }
   throw new NotMovable("the file is empty or cut short");
@@ -172,22 +186,33 @@ function shaped<Value>(shape: z.ZodType<Value>, value: unknown): Value {
   throw new NotMovable("the file holds a line that is neither a table nor a row");
 }
 
-async function headerOf(tx: WriteTransaction, value: unknown): Promise<z.infer<typeof Header>> {
+async function headerOf(tx: WriteTransaction, value: unknown): Promise<Header> {
   const header = Header.safeParse(value);
   if (!header.success) throw new NotMovable("the file was not written by `bun run export --all`");
-  if (header.data.schema !== (await schemaOf(tx))) {
+  if (![lastBeforeBaseline.schema, await schemaOf(tx)].includes(header.data.schema)) {
     throw new NotMovable(
-      "the file was written by another version: export and import with the same one, and upgrade then",
+      "the file was written by another version: export with this one, or with 0.4.6",
     );
   }
   return header.data;
 }
 
+const isGone = ({ schema }: Header, table: string): boolean =>
+  schema === lastBeforeBaseline.schema && lastBeforeBaseline.gone.has(table);
+
+/** Takes the rows of a table that is gone. */
+const leftOut: TableFilling = { add: async () => {}, end: async () => {} };
+
 /** The number of parameters that a statement may have in every SQLite. */
 const parametersMax = 999;
 
+type TableFilling = { add(row: InValue[]): Promise<void>; end(): Promise<void> };
+
 /** Inserts rows, as many to a statement as may be: `insertMany` would bring numbers through JSON in SQL. */
-function fillTable(tx: WriteTransaction, { table, columns }: z.infer<typeof TableLine>) {
+function fillTable(
+  tx: WriteTransaction,
+  { table, columns }: z.infer<typeof TableLine>,
+): TableFilling {
   const known = tables.find((one) => getTableName(one) === table);
   const names = new Set<string>(known === undefined ? [] : columnNames(known));
   if (columns.length === 0 || columns.some((name) => !names.has(name))) {
@@ -195,6 +220,10 @@ function fillTable(tx: WriteTransaction, { table, columns }: z.infer<typeof Tabl
   }
   const perStatement = Math.floor(parametersMax / columns.length);
   const places = `(${columns.map(() => "?").join(", ")})`;
+  const needed = columns.flatMap((column, at): [number, string][] => {
+    const remedy = lastBeforeBaseline.needed.get(`${table}.${column}`);
+    return remedy === undefined ? [] : [[at, remedy]];
+  });
   let waiting: InValue[][] = [];
   const flush = async () => {
     if (waiting.length === 0) return;
@@ -206,6 +235,9 @@ function fillTable(tx: WriteTransaction, { table, columns }: z.infer<typeof Tabl
   return {
     add: async (row: InValue[]) => {
       if (row.length !== columns.length) throw new NotMovable(`a row of ${table} is cut short`);
+      for (const [at, remedy] of needed) {
+        if (row[at] === null) throw new NotMovable(`${table}.${columns[at]} is missing: ${remedy}`);
+      }
       waiting.push(row);
       if (waiting.length === perStatement) await flush();
     },
@@ -214,9 +246,10 @@ function fillTable(tx: WriteTransaction, { table, columns }: z.infer<typeof Tabl
 }
 
 /** Ids that were given once are not given again, though their rows are gone. */
-async function setSequences(tx: WriteTransaction, sequences: Record<string, number>) {
+async function setSequences(tx: WriteTransaction, header: Header) {
   await tx.raw.execute("DELETE FROM sqlite_sequence");
-  for (const [name, seq] of Object.entries(sequences)) {
+  for (const [name, seq] of Object.entries(header.sequences)) {
+    if (isGone(header, name)) continue;
     const args = [name, seq];
     // The column has no type of its own, and the driver binds numbers as REAL.
     const sql = "INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS INTEGER))";

@@ -17,7 +17,7 @@ import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
 import { forgetDamage, isDamageNoted, noteDamage, storeFiles } from "./store-files.ts";
 import { checkpointApart, checkStore } from "./file-work.ts";
 import { takeFile } from "./fill.ts";
-import { migrateAmongOthers, migrationsAlone, refuseDowngrade } from "./upgrade.ts";
+import { migrateAmongOthers, migrationsAlone, refuseOtherTables } from "./upgrade.ts";
 
 type Db = LibSQLDatabase;
 
@@ -56,8 +56,8 @@ export type OpenOptions = {
   /** Leave the tables as they are: for readers of a store that another process keeps up to date. Makes no store either. */
   migrated?: boolean;
   /**
-   * Upgrade the store also while other processes use it, if those can go on: for a service, which is restarted beside
-   * others. Else CannotStart is thrown. On a server no one knows who uses it.
+   * Upgrade the store also while other processes use it: for a service, which is restarted beside others, for migrations
+   * only add (decision 0135). Else CannotStart is thrown. On a server no one knows who uses it.
    */
   upgradesBeside?: boolean;
   /** Whether a file that is missing or empty becomes a new store; default yes. Else CannotStart is thrown. */
@@ -80,7 +80,7 @@ const othersMayEndMs = 2_000;
 
 /**
  * Opens the store and brings its tables up to date. Throws CannotStart, which names the file and what helps, when the
- * store is missing, damaged, out of reach, or of a newer version.
+ * store is missing, damaged, out of reach, or has the tables of another version.
  */
 export async function openStore(options: OpenOptions): Promise<Store> {
   const address = storeAddress(options.url);
@@ -113,7 +113,7 @@ async function opened(options: OpenOptions, address: string) {
     await prepareWriter();
   };
   await retryWhileBusy(prepareWriter, 10_000, reconnectWriter);
-  await refuseDowngrade(writer, address);
+  await refuseOtherTables(writer, address);
   if (!migrated) {
     let waiting: string[] = [];
     const seeToBeAlone = async () => {

@@ -3,24 +3,14 @@ import type { Client } from "@libsql/client";
 import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { softwareVersion } from "#content/store/software.ts";
-import { version } from "#content/contract/base/version.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import journal from "./migrations/meta/_journal.json";
 
 const migrationsFolder = join(import.meta.dirname, "migrations");
+const [baseline] = journal.entries;
 const newestKnown = journal.entries.at(-1)?.when ?? 0;
 
-/** A version as SQLite's user_version holds it: 1.2.3 is 1002003. */
-const asNumber = (text: string): number =>
-  text.split(".").reduce((number, part) => number * 1_000 + Number(part), 0);
-
-/**
- * The newest migration beside which no older version can go on. Those after it only add, so that services which share a
- * store are restarted one after the other: decision 10.
- */
-export const newestBeforeSharing = "0023_registers_and_search";
-
-/** Version and commit of the Almoner that upgraded the store last; null when it was older than 0.4.0. */
+/** Version and commit of the Almoner that upgraded the store last; null where it did not say so, as those before 0.4 did not. */
 export async function storeVersion(client: Client): Promise<string | null> {
   const newest = "SELECT applied_by FROM __drizzle_migrations ORDER BY created_at DESC LIMIT 1";
   // An older version gives the table no such column.
@@ -43,25 +33,35 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
   return journal.entries.filter(({ when }) => when > newest).map(({ tag }) => tag);
 }
 
-/** Throws CannotStart when a newer version has changed the tables: this one would write what that one cannot read. */
-export async function refuseDowngrade(client: Client, place: string): Promise<void> {
-  if ((await newestOf(client)) <= newestKnown) return;
+/** The store has the tables of a version that this one does not work with. */
+export class OtherTables extends CannotStart {}
+
+/**
+ * Throws OtherTables when the tables are those of a version before the baseline, whose rows come here by an export, or of
+ * a newer version: this one would write what that one cannot read.
+ */
+export async function refuseOtherTables(client: Client, place: string): Promise<void> {
+  const newest = await newestOf(client);
+  if (newest === 0) return;
+  const isOlder = newest < (baseline?.when ?? 0);
+  if (!isOlder && newest <= newestKnown) return;
   const writer = await storeVersion(client);
+  if (isOlder) {
+    throw new OtherTables(
+      `${place} has the tables of Almoner ${writer ?? "0.3 or older"}, and this is Almoner ${softwareVersion()}, which has its own.`,
+      "With 0.4.6: `bun run export --all --out all.ndjson`. With this one, in an empty data folder: `bun run import all all.ndjson`, and copy the folder `secrets` there.",
+    );
+  }
   const name = writer === null ? "a newer Almoner" : `Almoner ${writer}`;
-  throw new CannotStart(
+  throw new OtherTables(
     `${place} was upgraded by ${name}, and this is the older Almoner ${softwareVersion()}, which does not know its tables.`,
     `Start ${name}, or restore a backup from before the upgrade.`,
   );
 }
 
-/**
- * What has to be done alone, by name: the migrations that a store with tables lacks. Where `beside`, only when one of them
- * stops older versions that use the store.
- */
-export async function migrationsAlone(client: Client, beside: boolean): Promise<string[]> {
-  const pending = (await newestOf(client)) === 0 ? [] : await pendingMigrations(client);
-  return beside && pending.every((name) => name > newestBeforeSharing) ? [] : pending;
-}
+/** What has to be done alone, by name: the migrations that a store with tables lacks; nothing where `beside`. */
+export const migrationsAlone = async (client: Client, beside: boolean): Promise<string[]> =>
+  beside || (await newestOf(client)) === 0 ? [] : pendingMigrations(client);
 
 /**
  * Brings the tables up to date. Two processes may open a new store at once: the second finds it done when it looks again.
@@ -84,10 +84,8 @@ async function noteUpgrade(client: Client, before: number): Promise<void> {
   // Nothing is prepared: a statement that meets a lock would hold this connection back. The column may be there.
   const column = "ALTER TABLE __drizzle_migrations ADD applied_by text";
   await client.executeMultiple(column).catch(() => undefined);
-  // Versions before 0.4.0 read the number. A server keeps none.
   await client.executeMultiple(
-    `UPDATE __drizzle_migrations SET applied_by = '${softwareVersion()}' WHERE created_at > ${before};
-     PRAGMA user_version = ${asNumber(version)}`,
+    `UPDATE __drizzle_migrations SET applied_by = '${softwareVersion()}' WHERE created_at > ${before}`,
   );
 }
 

@@ -17,7 +17,7 @@ import { chainHealth } from "#api/operator/health.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { unreadyParts } from "#content/operation/checks.ts";
-import { isChained, storedHeads, verifyAudit } from "#content/operation/audit-store.ts";
+import { storedHeads, verifyAudit } from "#content/operation/audit-store.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
 import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
@@ -92,7 +92,6 @@ export async function storeFaults({ raw, embedded }: Store, path: string): Promi
 }
 
 export async function auditFaults(store: Store): Promise<string[]> {
-  if (!(await isChained(store))) return [];
   const { faults } = await verifyAudit(store, await storedHeads(store));
   return faults.map(({ id, problem }) => `Entry ${id} of the audit log ${problem}.`);
 }

@@ -1,6 +1,6 @@
 import { sha256Of } from "#content/runtime/digest.ts";
 import type { Logger } from "pino";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
 import { systemClock } from "#content/contract/base/time.ts";
@@ -88,7 +88,6 @@ export async function openPublisher(settings: PublisherSettings) {
   const signer = await openSigner(settings.signingKey);
   const onDamaged = (file: string) => settings.log(damagedMessage, { error: "damaged", file });
   const lock = takePublisherLock(folders.bundle, onDamaged);
-  dropFormerBundle(folders.bundle);
   const store = await openedStore(settings, lock);
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
@@ -163,12 +162,6 @@ export async function openPublisher(settings: PublisherSettings) {
     isOutdated: (): boolean => context.manifest.state().inputs_digest !== context.inputsDigest,
     close,
   };
-}
-
-/** Until 0.4 each content had a file of its own; everything is rendered again. */
-function dropFormerBundle(bundle: string): void {
-  for (const name of ["blobs", "manifest.db", "manifest.db-wal", "manifest.db-shm"])
-    rmSync(join(bundle, name), { recursive: true, force: true });
 }
 
 /**

@@ -75,7 +75,7 @@ export const submissions = sqliteTable(
 );
 
 /**
- * Which fields wait for a second agent: a derived table, kept by the triggers of migration 0020 as submissions change,
+ * Which fields wait for a second agent: a derived table, kept by triggers as submissions change,
  * and by content/nonprofit/pending-submissions-store.ts as nonprofits do. Only structured fields without a live value, of nonprofits that are not withdrawn.
  */
 export const pendingFields = sqliteTable(
@@ -97,7 +97,7 @@ export const pendingFields = sqliteTable(
 
 /**
  * What each agent did, test data left out of the counts: to count it when someone asks takes more than a second with a
- * million submissions. Kept by the triggers of migration 0020.
+ * million submissions. Kept by triggers.
  */
 export const agents = sqliteTable(
   "agents",
@@ -186,7 +186,7 @@ export const gaps = sqliteTable(
 
 /**
  * Counters of submissions: status:<status>, field:<field>, high_confidence, nonprofits_improved. To count them takes
- * 0.1 to 0.7 s with a million submissions. Kept by the triggers of migration 0020.
+ * 0.1 to 0.7 s with a million submissions. Kept by triggers.
  */
 export const enrichmentCounts = sqliteTable("enrichment_counts", {
   name: text().primaryKey(),

@@ -1,12 +1,5 @@
 import { sql } from "drizzle-orm";
-import {
-  index,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** What operators did. Append-only: triggers refuse everything else, and a chain of hashes shows what got around them. */
 export const auditLog = sqliteTable(
@@ -18,8 +11,8 @@ export const auditLog = sqliteTable(
     subject: text().notNull(),
     detail: text({ mode: "json" }).notNull().default({}).$type<Record<string, unknown>>(),
     happened_at: integer().notNull(),
-    previous_hash: text(), // Of the entry before, "" for the first. Null until an entry of an older version is chained.
-    hash: text(), // Over this entry and `previous_hash`: see content/operation/audit-store.ts.
+    previous_hash: text().notNull(), // Of the entry before, "" for the first.
+    hash: text().notNull(), // Over this entry and `previous_hash`: see content/operation/audit-store.ts.
   },
   (a) => [
     index("audit_log_by_subject").on(a.subject, a.id),
@@ -53,41 +46,6 @@ export const limitHits = sqliteTable(
   (h) => [
     primaryKey({ columns: [h.policy, h.client, h.until] }),
     index("limit_hits_by_until").on(h.until),
-  ],
-);
-
-/** Of webhooks, which are gone: unused. */
-export const webhookCursors = sqliteTable("webhook_cursors", {
-  name: text({ enum: ["changes", "donations"] }).primaryKey(),
-  position: integer().notNull(),
-});
-
-/** Of webhooks, which are gone: unused. */
-export const webhookDeliveries = sqliteTable(
-  "webhook_deliveries",
-  {
-    id: integer().primaryKey({ autoIncrement: true }),
-    url: text().notNull(),
-    event_id: text().notNull(), // The same for every attempt: receivers tell repetitions by it.
-    type: text().notNull(),
-    payload: text().notNull(), // The body as it is sent and signed.
-    status: text({ enum: ["pending", "delivered", "failed"] }).notNull(),
-    attempts: integer().notNull().default(0),
-    due_at: integer().notNull(), // The next attempt, while it is pending.
-    answered_status: integer(), // Of the last attempt; null when nothing answered.
-    answer: text(), // The last answer's beginning, or why there was none. At most 200 characters.
-    created_at: integer().notNull(),
-    finished_at: integer(),
-  },
-  (w) => [
-    uniqueIndex("one_delivery_per_event_and_url").on(w.event_id, w.url),
-    index("webhook_deliveries_due")
-      .on(w.url, w.due_at)
-      .where(sql`status = 'pending'`),
-    index("webhook_deliveries_by_status").on(w.status, w.id),
-    index("webhook_deliveries_finished")
-      .on(w.finished_at)
-      .where(sql`finished_at is not null`),
   ],
 );
 

@@ -1,1 +1,0 @@
-CREATE INDEX `submissions_rejected` ON `submissions` (`nonprofit_id`,`field`,`decided_at`) WHERE status = 'rejected';

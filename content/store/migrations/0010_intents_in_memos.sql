@@ -1,2 +1,0 @@
-DROP TABLE `donation_intents`;--> statement-breakpoint
-ALTER TABLE `donations` DROP COLUMN `intent_id`;

@@ -1,1 +1,0 @@
-ALTER TABLE `donation_intents` ADD `unknown` integer DEFAULT 0 NOT NULL;

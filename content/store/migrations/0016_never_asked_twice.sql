@@ -1,2 +1,0 @@
-ALTER TABLE `donation_intents` ADD `recipient` text;--> statement-breakpoint
-ALTER TABLE `donations` ADD `source` text;

@@ -1,1 +1,0 @@
-CREATE INDEX `wallet_holds_stopped` ON `wallet_holds` (`nonprofit_id`) WHERE status = 'stopped';

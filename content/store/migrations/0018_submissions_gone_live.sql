@@ -1,1 +1,0 @@
-CREATE INDEX `submissions_gone_live` ON `submissions` (`nonprofit_id`,`applied_at`) WHERE applied_at is not null;

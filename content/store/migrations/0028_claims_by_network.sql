@@ -1,2 +1,0 @@
-ALTER TABLE `onboarding_submissions` ADD `network` text;--> statement-breakpoint
-CREATE INDEX `onboarding_waiting_for_nonprofit` ON `onboarding_submissions` (`nonprofit_id`) WHERE status = 'pending_review';

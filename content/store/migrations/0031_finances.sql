@@ -1,1 +1,0 @@
-ALTER TABLE `register_records` ADD `finances` text DEFAULT '[]' NOT NULL;
