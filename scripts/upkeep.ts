@@ -5,7 +5,7 @@ import type { Config } from "#api/config.ts";
 import { openLog } from "#api/log.ts";
 import { dayMs, systemClock } from "#content/contract/base/time.ts";
 import { eraseRejectedContacts } from "#content/correction/erase-contacts.ts";
-import { contactKeptMs } from "#content/correction/request-store.ts";
+import { contactKeptMs } from "#content/requests/request-store.ts";
 import { compactActivity } from "#content/operation/activity-store.ts";
 import { everyPath } from "#content/runtime/files.ts";
 import { compactStore } from "#content/store/file-work.ts";

@@ -32,7 +32,8 @@ import {
   correctionStatus,
   waitingInAllMax,
 } from "#content/correction/correct.ts";
-import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { correctionStore } from "#content/correction/store.ts";
+import { waitingInPlaceMax, waitingOfNetworkMax } from "#content/requests/quota.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { withScheme } from "#content/nonprofit/website.ts";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
@@ -49,7 +50,7 @@ export const correctionRoutes = (context: Context) => {
     statusToken: (id: string) => statusToken(`correction ${id}`),
   };
   const { pages, answer } = openForm(context, {
-    kind: "correction",
+    requests: correctionStore,
     page: addresses.corrections,
     statusPage: addresses.correctionStatus,
     statusForm: addresses.correctionStatusForm,
@@ -143,7 +144,7 @@ const answersTo = (baseUrl: string, slug: string) => {
     nothing_to_correct: ({ field }) =>
       fillDetail(says.nothing_to_correct, { field, base_url: baseUrl, slug }),
     correction_queue_full: fillDetail(says.correction_queue_full, {
-      ofProfile: waitingMax,
+      ofProfile: waitingInPlaceMax,
       ofNetwork: waitingOfNetworkMax,
       inAll: waitingInAllMax,
     }),

@@ -14,7 +14,8 @@ import { withFields } from "#content/contract/operations/weight.ts";
 import { filtersOf } from "#content/contract/browse.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
-import { placeDays, waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { placeDays } from "#content/enrichment/consensus.ts";
+import { waitingInPlaceMax, waitingOfNetworkMax } from "#content/requests/quota.ts";
 import { gapCounts } from "#content/enrichment/gap-store.ts";
 import { type GapFailure, reportGap } from "#content/enrichment/report-gap.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
@@ -78,7 +79,7 @@ const answersTo = (baseUrl: string, sentTo: string) => {
     },
     field_queue_full: ({ fields }) => ({
       status: 409,
-      detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer makes room, and a website, place, year or address gives way to a new one after ${placeDays} days.`,
+      detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingInPlaceMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer makes room, and a website, place, year or address gives way to a new one after ${placeDays} days.`,
       extra: filled,
     }),
     invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extra: filled }),

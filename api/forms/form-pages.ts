@@ -18,7 +18,7 @@ import type { Address } from "#content/contract/addresses.ts";
 import { fillDetail } from "#content/contract/base/fill.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { FindStep, FormPage, FormPageOf, SentForm } from "#content/contract/form-pages.ts";
-import { type RequestKind, usualDays } from "#content/correction/request-store.ts";
+import type { RequestStore } from "#content/requests/request-store.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { unfiltered } from "#content/contract/search.ts";
@@ -38,7 +38,8 @@ type Form = {
   statusPage: Address;
   /** Where the status page sends the secret of its link. */
   statusForm: Address;
-  kind: RequestKind;
+  /** Where what it sends waits. */
+  requests: Pick<RequestStore, "usualDays">;
   /** The step of the form that an address asks for. */
   step: (request: Request) => Promise<FormPage>;
   /** The form about a profile, null for none, with what was sent; null where there is none to show. */
@@ -53,7 +54,7 @@ type Values = Readonly<Record<string, string>>;
 
 /** The pages of a form, which the site draws for one reader each: no cache keeps them; and what answers its sender. */
 export function openForm(context: Context, form: Form) {
-  const { page, statusPage, statusForm, kind } = form;
+  const { page, statusPage, statusForm, requests } = form;
   const draw = async (request: Request, shown: FormPage, status = 200) =>
     context.draw?.form(shown, formOf(request), status) ?? noPages();
   const routes = new Elysia()
@@ -64,7 +65,7 @@ export function openForm(context: Context, form: Form) {
       if (shown instanceof Response) return shown;
       return shown.status === null
         ? draw(request, { ...shown, said: { kind: "unknown_link", detail: null } }, 404)
-        : draw(request, { ...shown, usualDays: await usualDays(context.store, kind) });
+        : draw(request, { ...shown, usualDays: await requests.usualDays(context.store) });
     });
   for (const language of languages.keys()) {
     routes.get(pathIn(language, page.path), async ({ request }) =>

@@ -39,7 +39,7 @@ import {
   withdrawOnboarding,
 } from "#content/onboarding/onboarding-status.ts";
 import { type HostProofWorld, proveHost } from "#content/onboarding/prove-host.ts";
-import { onboardingByToken } from "#content/onboarding/store.ts";
+import { onboardingStore } from "#content/onboarding/store.ts";
 import { walletChallenge } from "#content/onboarding/wallet-challenge.ts";
 import { hostProofAnswers, openHostProof, openMail } from "./host-proof.ts";
 
@@ -53,7 +53,7 @@ export const onboardRoutes = (context: Context) => {
   const proving = openHostProof(context, openMail(config.mail, complain));
   const answers = answersTo(baseUrl);
   const { pages, answer } = openForm(context, {
-    kind: "onboarding",
+    requests: onboardingStore,
     page: addresses.onboard,
     statusPage: addresses.onboardStatus,
     statusForm: addresses.onboardStatusForm,
@@ -99,7 +99,7 @@ export const onboardRoutes = (context: Context) => {
     route(operations.proveHostControl, async ({ body, request }) => {
       const read = fitted(HostProofBody, body ?? {});
       if (!read.ok) return problem({ ...unusableBody(read.failure), code: "invalid_host_proof" });
-      const submission = await onboardingByToken(store, digestIn(request));
+      const submission = await onboardingStore.byToken(store, digestIn(request));
       if (submission === null) return problem(says.submission_not_found);
       const outcome = await proveHost(proving, submission.id, read.value);
       return outcome.ok
@@ -157,7 +157,7 @@ async function pressButton(
   }
   const bodies = { look: {}, mail: { email: true }, confirm: { code } };
   if (!Object.hasOwn(bodies, button)) return null;
-  const submission = await onboardingByToken(world.store, secretDigest(token));
+  const submission = await onboardingStore.byToken(world.store, secretDigest(token));
   if (submission === null) return null;
   const outcome = await proveHost(world, submission.id, bodies[button as keyof typeof bodies]);
   if (!outcome.ok) {

@@ -22,7 +22,7 @@ import { networkHash, userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/curation.ts";
 import { weighed } from "#content/runtime/cache-weight.ts";
-import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 import {
   draftRecommendation,
   type DraftRefusal,

@@ -1,7 +1,5 @@
 import { secretDigest } from "#content/runtime/digest.ts";
 import messages from "#content/editorial/request-messages.json";
-import { randomBytes } from "node:crypto";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import type {
   CorrectionAnswer,
   CorrectionBody,
@@ -11,19 +9,17 @@ import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import { readCorrection, saysAlready } from "./read.ts";
-import {
-  addCorrection,
-  type Correction,
-  correctionByToken,
-  waitingForProfile,
-  waitingOfNetwork,
-  waitingTwin,
-} from "./store.ts";
-import { isQueueFull } from "#content/enrichment/consensus.ts";
+import { correctionStore, waitingForProfile, waitingOfNetwork } from "./store.ts";
+import { isQueueFull } from "#content/requests/quota.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { planOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
+import {
+  type NewRequest,
+  receive,
+  type ReceiveFailure,
+  type RequestCall,
+} from "#content/requests/receive.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
+import { type Plan, planned } from "#content/operation/plan.ts";
 
 export type CorrectWorld = {
   store: Store;
@@ -40,20 +36,10 @@ export type CorrectFailure =
   | { kind: "invalid_correction"; errors: Wrong[] }
   | { kind: "nothing_to_correct"; field: string }
   | { kind: "correction_queue_full" }
-  | { kind: "invalid_idempotency_key" }
-  | { kind: "idempotency_key_reused" };
+  | ReceiveFailure;
 
 /** Corrections of one network that may wait for all profiles together: no one fills the operator's queue alone. */
 export const waitingInAllMax = 50;
-
-export type CorrectCall = {
-  slug: string;
-  body: unknown;
-  idempotencyKey: string | null;
-  /** Keyed hash of the client's /24 or /48; null when it is not known. */
-  network: string | null;
-  countStored: (bytes: number) => void;
-};
 
 /**
  * Takes a word of anyone that a value is wrong. It is stored for an operator, and nothing of it is public before one
@@ -62,33 +48,27 @@ export type CorrectCall = {
  */
 export async function correct(
   world: CorrectWorld,
-  { slug, body, idempotencyKey, network, countStored }: CorrectCall,
+  call: RequestCall & { slug: string },
 ): Promise<Result<CorrectionAnswer, CorrectFailure>> {
+  const { slug } = call;
   const now = world.clock();
-  const read = readCorrection(body, { thisYear: now.getUTCFullYear() });
+  const read = readCorrection(call.body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_correction", errors: read.failure });
-  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
-    return fail({ kind: "invalid_idempotency_key" });
-  }
   const request = read.value;
-  const request_digest = requestDigest([slug, request]);
-  const sender = network ?? "";
-  const once = { route: "correct", sender, idempotencyKey, digest: () => request_digest, now };
-  let bytes = 0;
-  const stored = await world.store.write(async (tx) => {
-    const plan = await planOnce(tx, once, async () => {
-      bytes = keptAnswerBytes(idempotencyKey, sender, 1);
-      const twin = await waitingTwin(tx, request_digest);
-      if (twin !== null) return planned(ok({ id: twin.id, isFirst: false }));
-      bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      return planNew(tx, world, { slug, request, request_digest, network, now });
-    });
-    return carryOut(tx, plan);
+  const { statusToken } = world;
+  const { waitingTwin } = correctionStore;
+  const stored = await receive({ ...world, now }, call, {
+    route: "correct",
+    sender: call.network ?? "",
+    request,
+    sameness: [slug, request],
+    statusToken,
+    waitingTwin,
+    again: (_, { id }) => ({ id, isFirst: false }),
+    plan: (store, row) => planNew(store, { slug, request, row, now }),
   });
   if (!stored.ok) return stored;
-  countStored(bytes);
   const { id, isFirst } = stored.value;
-  const link = `${world.baseUrl}/corrections/status#${world.statusToken(id)}`;
   return ok({
     success: true,
     correction_id: id,
@@ -96,20 +76,15 @@ export async function correct(
     field: request.field,
     status: "pending_review",
     message: isFirst ? messages.correction.waits : messages.correction.waits_already,
-    status_url: isFirst ? link : null,
+    status_url: isFirst ? `${world.baseUrl}/corrections/status#${statusToken(id)}` : null,
   });
 }
 
-type Job = Pick<Correction, "request_digest" | "network"> & {
-  slug: string;
-  request: CorrectionBody;
-  now: Date;
-};
+type Job = { slug: string; request: CorrectionBody; row: NewRequest; now: Date };
 
 async function planNew(
   store: Queryable,
-  { statusToken }: CorrectWorld,
-  { slug, request, request_digest, network, now }: Job,
+  { slug, request, row, now }: Job,
 ): Promise<Plan<{ id: string; isFirst: boolean }, CorrectFailure>> {
   const record = await recordBySlug(store, slug);
   if (record === null) return fail({ kind: "nonprofit_not_found", slug });
@@ -119,21 +94,13 @@ async function planNew(
   if (saysAlready(record, request.field, request.suggested_value, now)) {
     return fail({ kind: "nothing_to_correct", field: request.field });
   }
+  const { network } = row;
   const isFull =
     isQueueFull(await waitingForProfile(store, record.id), network) ||
     (network !== null && (await waitingOfNetwork(store, network)) >= waitingInAllMax);
   if (isFull) return fail({ kind: "correction_queue_full" });
-  const id = randomBytes(10).toString("hex");
-  const correction = {
-    ...request,
-    id,
-    nonprofit_id: record.id,
-    network,
-    request_digest,
-    status_digest: secretDigest(statusToken(id)),
-    created_at: now.getTime(),
-  };
-  return planned(ok({ id, isFirst: true }), addCorrection(correction));
+  const adding = correctionStore.add({ ...request, ...row, nonprofit_id: record.id });
+  return planned(ok({ id: row.id, isFirst: true }), adding);
 }
 
 /** The outcome of a correction, for anyone who holds its link; null for none. */
@@ -141,7 +108,7 @@ export async function correctionStatus(
   { store, baseUrl }: Pick<CorrectWorld, "store" | "baseUrl">,
   token: string,
 ): Promise<CorrectionStatus | null> {
-  const correction = await correctionByToken(store, secretDigest(token));
+  const correction = await correctionStore.byToken(store, secretDigest(token));
   if (correction === null) return null;
   const [record] = await recordsById(store, [correction.nonprofit_id]);
   const slug = record?.slug ?? "";

@@ -2,15 +2,7 @@ import type { CorrectionField } from "#content/contract/correction.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { correctedValue, isSettable } from "./read.ts";
-import {
-  closeCorrection,
-  type Correction,
-  correctionById,
-  correctionQueue,
-  correctionsWaiting,
-} from "./store.ts";
-import { expireRequests } from "#content/requests/expiry-store.ts";
-import { corrections } from "#content/store/tables/enrichment.ts";
+import { type Correction, correctionStore } from "./store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
@@ -22,8 +14,6 @@ import { planFields } from "#content/operator/change-profile.ts";
 import {
   conflict,
   type DecisionInput,
-  hexKey,
-  instantAt,
   isListed,
   requestKind,
   unusable,
@@ -33,12 +23,7 @@ import { sourceCheck, wordingCheck } from "#content/enrichment/request-checks.ts
 
 /** What anyone said is wrong: accepting sets the right value as an edit of the operator does, and closes it. */
 export const correctionRequests = requestKind<Correction>({
-  kind: "correction",
-  key: hexKey,
-  count: correctionsWaiting,
-  page: (store, { after, limit }) => correctionQueue(store, { after: instantAt(after), limit }),
-  byKey: correctionById,
-  expire: (tx, old) => expireRequests(tx, corrections, old),
+  ...correctionStore.steps,
   prepare: async (tx, { nonprofit_id, decision, now }) =>
     decision === "approved" && applyDueHolds(tx, now, nonprofit_id),
 
@@ -97,7 +82,7 @@ const closeWrite = (
   status: "approved" | "rejected",
   { reason, operator, now }: DecisionInput,
 ): Write =>
-  closeCorrection({
+  correctionStore.close({
     id,
     status,
     reason: reason === "" ? null : reason,

@@ -2,33 +2,29 @@ import type { z } from "zod";
 import type { ErasureAnswer, ErasureBody } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Clock } from "#content/contract/base/time.ts";
-import { profilesWithContact } from "#content/onboarding/store.ts";
 import { clockName } from "#content/onboarding/wallet-hold-store.ts";
 import { writeAll } from "#content/operation/plan.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import {
-  type Erasure,
-  isOldContact,
-  isRequest,
-  isRequestFrom,
-  planErasure,
   planRejectedErasure,
   planSentErasure,
-  requestKinds,
-  statusOf,
   waitingContacts,
-  waitingRequests,
-} from "./request-store.ts";
+} from "#content/enrichment/contact-store.ts";
+import { onboardingStore, profilesWithContact } from "#content/onboarding/store.ts";
+import type { Erasure, RequestStore } from "#content/requests/request-store.ts";
+import { correctionStore } from "./store.ts";
+
+const requestStores: readonly RequestStore[] = [onboardingStore, correctionStore];
 
 /** Erases the contacts of requests that were rejected, and of corrections that were decided, 90 days ago. Answers how many, at most 1,000. */
 export async function eraseOldContacts(store: Store, now: Date): Promise<number> {
   const erasing = { by: clockName, at: now.getTime() };
   let erased = 0;
-  for (const kind of requestKinds) {
-    const isOld = isOldContact(kind, now);
+  for (const { isOldContact, first, planErasure } of requestStores) {
+    const isOld = isOldContact(now);
     // Nearly always there is none: then no one waits for the write lock.
-    if ((await statusOf(store, kind, isOld)) === null) continue;
-    const names = await erase(store, (tx) => planErasure(tx, kind, isOld, erasing));
+    if ((await first(store, isOld)) === null) continue;
+    const names = await erase(store, (tx) => planErasure(tx, isOld, erasing));
     erased += names.length;
   }
   return erased;
@@ -54,8 +50,8 @@ export async function eraseContactsOf(
   if (typeof email === "string") {
     const erased = await erase(store, async (tx) => {
       const plans: Erasure[] = [];
-      for (const kind of requestKinds) {
-        plans.push(await planErasure(tx, kind, isRequestFrom(kind, email), erasing));
+      for (const { planErasure, isFrom } of requestStores) {
+        plans.push(await planErasure(tx, isFrom(email), erasing));
       }
       plans.push(await planSentErasure(tx, email));
       return {
@@ -64,17 +60,20 @@ export async function eraseContactsOf(
       };
     });
     const waiting: string[] = [];
-    for (const kind of requestKinds) {
-      waiting.push(...(await waitingRequests(store, kind, isRequestFrom(kind, email))));
+    for (const { waitingNames, isFrom } of requestStores) {
+      waiting.push(...(await waitingNames(store, isFrom(email))));
     }
     waiting.push(...(await waitingContacts(store, email)));
     return ok({ erased, waiting, profiles: await profilesWithContact(store, email) });
   }
   const [, name, id = ""] = /^([a-z]+)-(.+)$/.exec(review ?? "") ?? [];
-  const kind = name === "onboarding" ? name : "correction";
-  const which = isRequest(kind, id);
-  const status = await statusOf(store, kind, which);
-  if (status === null) return fail({ kind: "review_not_found", id: review ?? "" });
-  const erased = await erase(store, (tx) => planErasure(tx, kind, which, erasing));
-  return ok({ erased, waiting: status === "pending_review" ? [review ?? ""] : [], profiles: [] });
+  const requests = requestStores.find(({ kind }) => kind === name);
+  const request = await requests?.byId(store, id);
+  if (requests === undefined || request == null) {
+    return fail({ kind: "review_not_found", id: review ?? "" });
+  }
+  const { planErasure, ofId } = requests;
+  const erased = await erase(store, (tx) => planErasure(tx, ofId(id), erasing));
+  const isWaiting = request.status === "pending_review";
+  return ok({ erased, waiting: isWaiting ? [review ?? ""] : [], profiles: [] });
 }

@@ -1,3 +1,4 @@
+import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 import testWords from "#content/editorial/test-data.json";
 import type { TestCause } from "./value.ts";
 import type { FieldType } from "#content/contract/enrichment.ts";
@@ -39,20 +40,6 @@ export function agreementOf(
   const winner = agreed ? (counted[0]?.id ?? null) : null;
   return { confidence, winner };
 }
-
-/** So many proposals wait in one place; a further one must agree with others, or wait its turn. */
-export const waitingMax = 20;
-/** So many of them from one network: no one fills a place alone. */
-export const waitingOfNetworkMax = 5;
-
-/** Whether one more from this network finds no room among those that wait. */
-export const isQueueFull = (
-  waiting: readonly { network: string | null }[],
-  network: string | null,
-): boolean =>
-  waiting.length >= waitingMax ||
-  (network !== null &&
-    waiting.filter((one) => one.network === network).length >= waitingOfNetworkMax);
 
 /** After so long a value gives up its place to a new one, where no other is left: two agents have not agreed on it. */
 export const placeDays = 7;

@@ -1,7 +1,5 @@
 import { secretDigest, sha256Of } from "#content/runtime/digest.ts";
 import messages from "#content/editorial/request-messages.json";
-import { randomBytes } from "node:crypto";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import type {
   Duplicate,
   OnboardingAnswer,
@@ -19,23 +17,26 @@ import { queueMail } from "./mail-store.ts";
 import { placeGivenUp } from "./places.ts";
 import { type OnboardingRequest, onboardingType, readOnboarding } from "./read.ts";
 import {
-  addOnboarding,
   challengeIsUsed,
   giveUpPlace,
   type Onboarding,
-  onboardingById,
-  pendingTwin,
+  onboardingStore,
   waitingForProfile,
 } from "./store.ts";
 import { checkProof, type ProofFailure, type WalletProof } from "./wallet-challenge.ts";
 import { describeHostProof, type ProofContext } from "./prove-host.ts";
 import type { OnboardingKeys } from "./keys.ts";
-import { planOnce, requestDigest, isUsableKey } from "#content/operation/idempotency-store.ts";
+import {
+  type NewRequest,
+  receive,
+  type ReceiveFailure,
+  type RequestCall,
+} from "#content/requests/receive.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import { standingFields } from "./outcome.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
+import { type Plan, planned } from "#content/operation/plan.ts";
 
 export type OnboardWorld = OnboardingKeys &
   ProofContext & {
@@ -51,8 +52,7 @@ export type OnboardFailure =
   | { kind: "nonprofit_withdrawn"; merged_into: string | null }
   | { kind: "wallet_challenge_used" }
   | { kind: "invalid_onboarding"; errors: Wrong[] }
-  | { kind: "invalid_idempotency_key" }
-  | { kind: "idempotency_key_reused" };
+  | ReceiveFailure;
 
 /**
  * Takes a claim of a listing, a registration, or a change of a claimed profile. It is stored for review, and nothing of it
@@ -62,27 +62,13 @@ export type OnboardFailure =
  */
 export async function onboard(
   world: OnboardWorld,
-  {
-    body,
-    idempotencyKey,
-    network,
-    countStored,
-  }: {
-    body: unknown;
-    idempotencyKey: string | null;
-    /** The sender's, as `networkHash` gives it. */
-    network: string | null;
-    countStored: (bytes: number) => void;
-  },
+  call: RequestCall,
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
-  const { store, issuer } = world;
+  const { store, issuer, statusToken } = world;
   const now = world.clock();
-  const read = readOnboarding(body, { thisYear: now.getUTCFullYear() });
+  const read = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
   const { request, proof } = read.value;
-  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
-    return fail({ kind: "invalid_idempotency_key" });
-  }
   const wallet = request.usdc_wallet === null ? null : readWallet(request.usdc_wallet);
   const proven =
     proof === null || wallet?.ok !== true
@@ -91,24 +77,18 @@ export async function onboard(
   const profile =
     request.claim_slug === null ? null : await recordBySlug(store, request.claim_slug);
   const duplicates = await findDuplicates(store, soughtFor(request, profile));
-  const digest = requestDigest([request, proof?.signature ?? null]);
-  // A key is its sender's own: another address may use the same text.
-  const sender = sha256Of(request.contact_email.toLowerCase(), "base64url");
-  const once = { route: "onboard", sender, idempotencyKey, digest: () => digest, now };
-  let bytes = 0;
-  const stored = await store.write(async (tx) => {
-    const plan = await planOnce(tx, once, async () => {
-      bytes = keptAnswerBytes(idempotencyKey, sender, 1);
-      const twin = await pendingTwin(tx, digest);
-      if (twin !== null) return planned(ok(await described(tx, twin)));
-      bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
-      return planNew(tx, world, { request, proven, duplicates, digest, network, now });
-    });
-    return carryOut(tx, plan);
+  const { waitingTwin } = onboardingStore;
+  const stored = await receive({ store, now }, call, {
+    route: "onboard",
+    sender: sha256Of(request.contact_email.toLowerCase(), "base64url"),
+    request,
+    sameness: [request, proof?.signature ?? null],
+    statusToken,
+    waitingTwin,
+    again: described,
+    plan: (tx, row) => planNew(tx, world, { request, proven, duplicates, row }),
   });
-  if (!stored.ok) return stored;
-  countStored(bytes);
-  return ok(await answerOf(world, request, profile, stored.value));
+  return stored.ok ? ok(await answerOf(world, request, profile, stored.value)) : stored;
 }
 
 /** What stands in the store now: of this request, or of the same one that came before. */
@@ -127,16 +107,13 @@ type Job = {
   /** Null for none; a failure says why the proof that was sent does not count. */
   proven: Result<WalletProof | null, ProofFailure>;
   duplicates: Duplicate[];
-  /** Equal for equal requests. */
-  digest: string;
-  network: string | null;
-  now: Date;
+  row: NewRequest;
 };
 
 async function planNew(
   store: Queryable,
   world: OnboardWorld,
-  { request, proven, duplicates, digest, network, now }: Job,
+  { request, proven, duplicates, row }: Job,
 ): Promise<Plan<OnboardingStored, OnboardFailure>> {
   const slug = request.claim_slug;
   const claimed = await claimable(store, slug);
@@ -147,28 +124,23 @@ async function planNew(
   const proof = usable.value;
   // Where no more requests for a profile may wait, the one that the rules name gives up its place to the newcomer.
   const waiting = claimed.value === null ? [] : await waitingForProfile(store, claimed.value.id);
-  const givenUp = placeGivenUp(waiting, network);
-  const id = randomBytes(10).toString("hex");
+  const givenUp = placeGivenUp(waiting, row.network);
   const type = onboardingType(request, claimed.value);
-  const status_digest = secretDigest(world.statusToken(id));
   const onboarding = {
-    id,
+    ...row,
     type,
     nonprofit_id: claimed.value?.id ?? null,
     request,
     duplicates,
     wallet_challenge: proof?.challenge ?? null,
     wallet_signature: proof?.signature ?? null,
-    network,
-    created_at: now.getTime(),
-    request_digest: digest,
-    status_digest,
   };
   const seals = world.config.mail === null ? [] : [world.addressSeal(request.contact_email)];
   const toTell = seals.map((seal) => queueMail(onboarding, seal));
-  const makeRoom = givenUp === null ? [] : [giveUpPlace(givenUp, now.getTime())];
+  const makeRoom = givenUp === null ? [] : [giveUpPlace(givenUp, row.created_at)];
+  const { id, status_digest } = row;
   const stored = { id, type, slug, status: "pending_review", status_digest } as const;
-  return planned(ok(stored), ...makeRoom, addOnboarding(onboarding), ...toTell);
+  return planned(ok(stored), ...makeRoom, onboardingStore.add(onboarding), ...toTell);
 }
 
 /** The proof of a wallet, unless another request came with its challenge. */
@@ -240,7 +212,7 @@ async function answerOf(
   const { store, baseUrl, statusToken, clock } = world;
   const token = statusToken(id);
   const link = secretDigest(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null;
-  const submission = link === null ? null : await onboardingById(store, id);
+  const submission = link === null ? null : await onboardingStore.byId(store, id);
   return {
     success: true,
     type,

@@ -1,7 +1,5 @@
 import messages from "#content/editorial/request-messages.json";
 import { slugFor, soughtFor } from "./onboard.ts";
-import { expireRequests } from "#content/requests/expiry-store.ts";
-import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
 import { ok } from "#content/contract/base/result.ts";
 import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/base/time.ts";
@@ -21,14 +19,11 @@ import {
   readEdits,
 } from "./outcome.ts";
 import {
-  closeOnboarding,
   keepDuplicates,
   noteFirstApproval,
   type Onboarding,
-  onboardingById,
   onboardingLeftOut,
-  onboardingQueue,
-  onboardingWaiting,
+  onboardingStore,
   otherOwnersOf,
   pendingFor,
   placeInQueue,
@@ -40,25 +35,22 @@ import { planned } from "#content/operation/plan.ts";
 import {
   conflict,
   type DecisionInput,
-  hexKey,
-  instantAt,
   requestKind,
   type PlannedDecision,
   unusable,
   type WaitingRequest,
 } from "#content/requests/kind.ts";
 
+/** Settings of wallets: how long one waits, and how many operators must approve what sets one. */
+type WalletWorld = { config: { walletHoldMs: number; walletApprovals: 1 | 2 } };
+type Deciding = DecisionInput<WalletWorld>;
+
 type Request = WaitingRequest<Onboarding, NonprofitRecord | null>;
 
 /** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
-export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null>({
-  kind: "onboarding",
-  key: hexKey,
-  count: onboardingWaiting,
+export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null, WalletWorld>({
+  ...onboardingStore.steps,
   leftOut: onboardingLeftOut,
-  expire: (tx, old) => expireRequests(tx, onboardingSubmissions, old),
-  page: (store, { after, limit }) => onboardingQueue(store, { after: instantAt(after), limit }),
-  byKey: onboardingById,
   prepare: async (tx, { nonprofit_id, decision, now }) =>
     decision === "approved" && applyDueHolds(tx, now, nonprofit_id),
 
@@ -96,7 +88,7 @@ export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null
     const decided = { reviewed_by: operator, reviewed_at: now.getTime() };
     return planned(
       ok({ message: "It is rejected; the sender sees the reason." }),
-      closeOnboarding({ id, status: "rejected", nonprofit_id, reason, ...decided }),
+      onboardingStore.close({ id, status: "rejected", nonprofit_id, reason, ...decided }),
     );
   },
 });
@@ -186,9 +178,9 @@ const isHeld = ({ wallet }: OnboardingOutcome): boolean => wallet !== null && wa
 function firstOfTwo(
   { id, first_approved_by: first, ...before }: Onboarding,
   approval: Pick<Onboarding, "first_approved_value" | "first_approved_held">,
-  { operator: by, walletApprovals }: DecisionInput,
+  { operator: by, world }: Deciding,
 ): PlannedDecision | null {
-  if (walletApprovals === 1) return null;
+  if (world.config.walletApprovals === 1) return null;
   const isSame =
     first !== null &&
     before.first_approved_value === approval.first_approved_value &&
@@ -209,10 +201,10 @@ function firstOfTwo(
 async function planApproval(
   store: Queryable,
   { row: submission, record, outcome }: Request & { outcome: OnboardingOutcome },
-  { operator: by, now, walletHoldMs }: DecisionInput,
+  { operator: by, now, world }: Deciding,
 ): Promise<PlannedDecision> {
   const nowMs = now.getTime();
-  const effectiveAt = nowMs + walletHoldMs;
+  const effectiveAt = nowMs + world.config.walletHoldMs;
   const held = record === null || outcome.wallet === null ? null : await heldOf(store, record.id);
   const saves = [{ before: record, after: outcome.after }];
   const decided = { reason: null, reviewed_by: by, reviewed_at: nowMs };
@@ -226,7 +218,7 @@ async function planApproval(
     ok({ slug, message: messageOf(outcome, effectiveAt) }),
     ...statements,
     ...changeWallet({ submission, before: record, saved, outcome, held, by, now, effectiveAt }),
-    closeOnboarding({ ...approved, nonprofit_id: saved.id }),
+    onboardingStore.close({ ...approved, nonprofit_id: saved.id }),
   );
 }
 

@@ -1,7 +1,7 @@
 import messages from "#content/editorial/request-messages.json";
 import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
-import { closeOnboarding, type Onboarding, onboardingByToken } from "./store.ts";
+import { type Onboarding, onboardingStore } from "./store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { doAll } from "#content/store/statement.ts";
 import { heldOf, holdById, type WalletHold } from "./wallet-hold-store.ts";
@@ -16,7 +16,7 @@ export async function onboardingStatus(
 ): Promise<OnboardingStatus | null> {
   const { store, baseUrl } = world;
   const now = world.clock();
-  const submission = await onboardingByToken(store, digest);
+  const submission = await onboardingStore.byToken(store, digest);
   if (submission === null) return null;
   const record = await profileOf(store, submission);
   const hold = await holdById(store, submission.id);
@@ -50,12 +50,12 @@ export async function withdrawOnboarding(
   digest: string,
 ): Promise<OnboardingStatus | null> {
   await world.store.write(async (tx) => {
-    const submission = await onboardingByToken(tx, digest);
+    const submission = await onboardingStore.byToken(tx, digest);
     if (submission?.status !== "pending_review") return;
     const { id, nonprofit_id } = submission;
     const decided = { reviewed_by: null, reviewed_at: world.clock().getTime() };
     const rejected = { status: "rejected", reason: withdrawn, ...decided } as const;
-    await doAll(tx, [closeOnboarding({ id, nonprofit_id, ...rejected })]);
+    await doAll(tx, [onboardingStore.close({ id, nonprofit_id, ...rejected })]);
   });
   return onboardingStatus(world, digest);
 }

@@ -1,4 +1,4 @@
-import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 import type { WaitingRequest } from "./store.ts";
 
 /** So many requests wait for one profile, 5 of them from one network. */

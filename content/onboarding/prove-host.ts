@@ -13,7 +13,7 @@ import {
   hostToProve,
   provesHost,
 } from "./host-proof.ts";
-import { noteHostProof, planMail, type Onboarding, onboardingById } from "./store.ts";
+import { noteHostProof, planMail, type Onboarding, onboardingStore } from "./store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { doAll } from "#content/store/statement.ts";
@@ -138,7 +138,7 @@ export async function proveHost(
   { email, code }: z.output<typeof HostProofBody>,
 ): Outcome {
   if (!world.config.claimChecks) return fail({ kind: "host_checks_off" });
-  const submission = await onboardingById(world.store, submissionId);
+  const submission = await onboardingStore.byId(world.store, submissionId);
   if (submission === null) return fail({ kind: "submission_not_found" });
   if (submission.status !== "pending_review") return fail({ kind: "submission_decided" });
   const profile = await profileOf(world.store, submission);
@@ -162,7 +162,7 @@ export async function checkHost(
   const outcome = await proveHost(world, key, {});
   const host = outcome.ok ? outcome.value.state : outcome.failure.kind;
   const at = world.clock().getTime();
-  const submission = await onboardingById(world.store, key);
+  const submission = await onboardingStore.byId(world.store, key);
   const profile = submission && (await profileOf(world.store, submission));
   const about = profile?.name ?? submission?.request.name ?? null;
   const entry = { operator, action: "review.checked", subject: id, detail: { about, host }, at };

