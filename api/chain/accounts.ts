@@ -1,5 +1,5 @@
 import { ComputeBudgetProgram, PublicKey } from "@solana/web3.js";
-import { LRUCache } from "lru-cache";
+import { countedCache } from "#content/runtime/cache.ts";
 import { z } from "zod";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
@@ -45,12 +45,10 @@ const knownMs = { there: 60_000, absent: 5_000 } as const;
  */
 export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number) {
   const mintKey = new PublicKey(mint);
-  const addresses = new LRUCache<string, string>({
-    max: cachedMax,
+  const addresses = countedCache<string>(cachedMax, {
     memoMethod: (wallet) => tokenAccount(new PublicKey(wallet), mintKey).toBase58(),
   });
-  const cached = new LRUCache<string, boolean>({
-    max: cachedMax,
+  const cached = countedCache<boolean>(cachedMax, {
     ttl: knownMs.there,
     ttlResolution: 0,
     perf: { now: clockMs },

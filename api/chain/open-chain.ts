@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { sharedLook } from "#content/runtime/cache.ts";
 import { z } from "zod";
 import { donationMax } from "#content/contract/base/money.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -69,15 +69,11 @@ export async function openChain(settings: ChainSettings) {
     });
   }
   const rpc = openRpc(endpoints, settings);
-  const looks = new LRUCache<"all", ChainHealth>({
-    max: 1,
-    ttl: healthKnownMs,
-    fetchMethod: async () => {
-      const beganMs = performance.now();
-      const answer = await askFor(rpc, "getSlot", [{ commitment: "confirmed" }], Slot);
-      const why = answer.ok ? null : answer.failure.why;
-      return { why, took_ms: Math.round(performance.now() - beganMs) };
-    },
+  const health = sharedLook(healthKnownMs, async (): Promise<ChainHealth> => {
+    const beganMs = performance.now();
+    const answer = await askFor(rpc, "getSlot", [{ commitment: "confirmed" }], Slot);
+    const why = answer.ok ? null : answer.failure.why;
+    return { why, took_ms: Math.round(performance.now() - beganMs) };
   });
   /** What no transaction can have paid, a node made up. */
   const landedAt = async (
@@ -112,7 +108,7 @@ export async function openChain(settings: ChainSettings) {
     /** Account that pays network fees for donors, null without one. */
     sponsor: sponsor?.address ?? null,
     /** Whether any node answers. Known for a second, then asked again: a caller waits for that at most 2.5 s. */
-    health: (): Promise<ChainHealth> => looks.forceFetch("all"),
+    health,
     ...openTokenAccounts(rpc, cluster.mint, () => clock().getTime()),
     /** The facts of a transaction, on which two nodes agree. Requests for the same one at the same time share one answer. */
     landed: (txSignature: string, at: Level = commitment) =>

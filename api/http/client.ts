@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { LRUCache } from "lru-cache";
+import { type Cache, countedCache } from "#content/runtime/cache.ts";
 import type { Config } from "#api/config.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { isoDay } from "#content/contract/base/time.ts";
@@ -154,7 +154,7 @@ export function agentSecretOf(request: Request): string | null {
 
 const hashesMax = 10_000;
 const hashedLengthMax = 250;
-const hashesOf = new WeakMap<Uint8Array, { day: number; hashes: LRUCache<string, string> }>();
+const hashesOf = new WeakMap<Uint8Array, { day: number; hashes: Cache<string> }>();
 
 /**
  * A keyed hash of a text, 22 characters. Those of the last 10,000 texts of a day are kept in memory: the same clients and
@@ -168,7 +168,7 @@ export function keyedHash(key: Uint8Array, text: string): string {
   let known = hashesOf.get(key);
   if (known?.day !== day) {
     // The texts are addresses and programs of clients: none outlives its day.
-    known = { day, hashes: new LRUCache({ max: hashesMax, memoMethod: hash }) };
+    known = { day, hashes: countedCache(hashesMax, { memoMethod: hash }) };
     hashesOf.set(key, known);
   }
   return known.hashes.memo(text);

@@ -1,7 +1,6 @@
-import { LRUCache } from "lru-cache";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Watch } from "#content/feed/watch.ts";
-import { weighed } from "#content/runtime/cache-weight.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 
 /** A value made from the store, and how to tell that a change of public data makes it wrong. */
 export type CacheableValue<Value> = {
@@ -26,9 +25,8 @@ const entryBytesMax = 4 * 1024 * 1024;
 
 /** Keeps values until a change makes them stale; the longest unused go first when there are too many. */
 export function openResponseCache(watch: Watch): ResponseCache {
-  const entries = new LRUCache<string, CacheableValue<unknown>>({
+  const entries = weighedCache<CacheableValue<unknown>>(bytesMax, ({ bytes }) => bytes, {
     max: entriesMax,
-    ...weighed<CacheableValue<unknown>>(bytesMax, ({ bytes }) => bytes),
     maxEntrySize: entryBytesMax,
   });
   const making = new Map<string, Making>();

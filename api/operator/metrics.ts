@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { LRUCache } from "lru-cache";
+import { sharedLook } from "#content/runtime/cache.ts";
 import { Counter, Gauge, Registry } from "prom-client";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import helps from "#content/editorial/metrics.json";
@@ -151,12 +151,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
   let known: Facts | null = null;
   for (const name of Object.keys(helps) as (keyof typeof helps)[])
     registry.registerMetric(gaugeOf(name, () => known));
-  const facts = new LRUCache<"all", Facts>({
-    max: 1,
-    ttl: factsForMs,
-    allowStale: true,
-    fetchMethod: () => readFacts(context, readiness),
-  });
+  const facts = sharedLook(factsForMs, () => readFacts(context, readiness), { allowStale: true });
   return {
     request: (method: string, route: string, status: number, durationMs: number): void =>
       requests.count({ method, route, status: String(status) }, durationMs / 1_000),
@@ -164,7 +159,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
     contentType: registry.contentType,
     text: async (): Promise<string> => {
       // The first is not kept waiting for a chain that is away: it has the counters alone.
-      known = (await withTimeout(facts.forceFetch("all"), factsWaitMs)) ?? known;
+      known = (await withTimeout(facts(), factsWaitMs)) ?? known;
       return registry.metrics();
     },
   };

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { LRUCache } from "lru-cache";
+import { sharedLook } from "#content/runtime/cache.ts";
 import { bearerOf, isLocal } from "#api/http/client.ts";
 import { type Refusal, Refused } from "#api/http/problem.ts";
 import { pathOf } from "#api/http/route.ts";
@@ -76,16 +76,12 @@ export type Readiness = () => Promise<readonly Unready[]>;
  * is being stopped says so at once.
  */
 export function openReadiness(context: OperatorContext): Readiness {
-  const looks = new LRUCache<"all", readonly Unready[]>({
-    max: 1,
-    ttl: lookAgainAfterMs,
-    fetchMethod: () => look(context),
-  });
+  const looks = sharedLook(lookAgainAfterMs, () => look(context));
   return async () => {
     if (context.stopping?.aborted) return [leaving];
     // Known in microseconds: no one is told for 5 s more that a store is well which takes no writes.
     const misplaced = storeMisplaced(context);
-    return misplaced === null ? looks.forceFetch("all") : [misplaced];
+    return misplaced === null ? looks() : [misplaced];
   };
 }
 

@@ -1,7 +1,6 @@
 import details from "#content/editorial/problem-details.json";
 import { nonprofitNotFound, type Wrong } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
-import { LRUCache } from "lru-cache";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { askedCacheControl } from "#api/http/headers.ts";
@@ -21,7 +20,7 @@ import { recommendationOperations as operations } from "#content/contract/operat
 import { networkHash, userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/curation.ts";
-import { weighed } from "#content/runtime/cache-weight.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 import {
   draftRecommendation,
@@ -40,9 +39,10 @@ const cachedBytesMax = 16 * 1024 * 1024;
 /** GET /api/recommend. */
 export const recommendRoutes = (context: Context) => {
   const { config, clock, curated, secrets, activity, recommendationLog } = context;
-  const cached = new LRUCache<string, ReturnType<typeof answered>>(
+  const cached = weighedCache<ReturnType<typeof answered>>(
+    cachedBytesMax,
     // An answer has its compressed forms beside it.
-    weighed(cachedBytesMax, ({ answer }) => 2 * answer.bytesKept),
+    ({ answer }) => 2 * answer.bytesKept,
   );
   // Another object as soon as a recommended profile changed.
   let cachedOf: Curation | null = null;

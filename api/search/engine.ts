@@ -1,11 +1,10 @@
 import { availableParallelism } from "node:os";
-import { LRUCache } from "lru-cache";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { Watch } from "#content/feed/watch.ts";
 import { openBrowse } from "#content/find/browse-store.ts";
 import { findProfiles, type FoundProfiles } from "#content/find/answer.ts";
 import { countedIn, searchIn } from "#content/find/search.ts";
-import { weighed } from "#content/runtime/cache-weight.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Config } from "#api/config.ts";
 import type { SearchEngine } from "#api/context.ts";
@@ -77,10 +76,11 @@ const bytesPerEntry = 8_000;
  */
 export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine["find"] {
   const answersAsOf = (version: number) =>
-    new LRUCache<string, EncodedBody, SearchQuery>({
-      ...weighed<EncodedBody>(cacheBytesMax, ({ bytesKept }) => bytesKept + bytesPerEntry),
-      fetchMethod: (_key, _stale, { context: query }) => answer(query, version),
-    });
+    weighedCache<EncodedBody, SearchQuery>(
+      cacheBytesMax,
+      ({ bytesKept }) => bytesKept + bytesPerEntry,
+      { fetchMethod: (_key, _stale, { context: query }) => answer(query, version) },
+    );
   let version = -1;
   let cache = answersAsOf(version);
   return async (query) => {

@@ -1,7 +1,6 @@
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { weighed } from "#content/runtime/cache-weight.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 import type { FtsMatch } from "./query.ts";
 import type { Location } from "./places.ts";
 
@@ -25,10 +24,10 @@ const wordsBytes = (words: readonly string[]): number => wordBytes * words.lengt
 /** Looks up the full-text index. SQL, not drizzle: virtual tables and their functions are unknown to it. */
 export class SearchIndex {
   readonly #store: Queryable;
-  readonly #counts = new LRUCache<FtsMatch, number>(weighed(1_000_000));
-  readonly #completions = new LRUCache<string, string[]>(weighed(1_000_000, wordsBytes));
-  readonly #foremost = new LRUCache<FtsMatch, Foremost>(weighed(4_000_000));
-  readonly #words = new LRUCache<string, string[]>(weighed(8_000_000, wordsBytes));
+  readonly #counts = weighedCache<number>(1_000_000);
+  readonly #completions = weighedCache<string[]>(1_000_000, wordsBytes);
+  readonly #foremost = weighedCache<Foremost>(4_000_000);
+  readonly #words = weighedCache<string[]>(8_000_000, wordsBytes);
 
   constructor(store: Queryable) {
     this.#store = store;

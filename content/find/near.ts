@@ -1,7 +1,6 @@
-import { LRUCache } from "lru-cache";
 import given from "#content/editorial/search-words.json";
 import { type SearchAnswer, type SearchQuery, withinKm } from "#content/contract/search.ts";
-import { weighed } from "#content/runtime/cache-weight.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 import { countryCode, countryName, states } from "#content/nonprofit/country.ts";
 import { cellWord } from "#content/nonprofit/filters.ts";
 import { cellsWithin, codesIn, townsNamed } from "#content/nonprofit/postal-points.ts";
@@ -20,7 +19,7 @@ export type Nearby = {
 
 /** What `near` asks for, else what `q` says, and what is left of `q`; null when neither names a place. */
 export function openNear(index: SearchIndex) {
-  const cached = new LRUCache<string, Nearby>(weighed(8_000_000, ({ kms }) => 120 * kms.size));
+  const cached = weighedCache<Nearby>(8_000_000, ({ kms }) => 120 * kms.size);
   return async (
     { near, within_km = withinKm.default, q, literal }: SearchQuery,
     version: number,

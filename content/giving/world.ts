@@ -1,7 +1,7 @@
 import { offeredCaip2Of } from "./network.ts";
 import { batcher, singleFlight } from "#content/runtime/concurrency.ts";
 import type { MemoSeal } from "./memo.ts";
-import { LRUCache } from "lru-cache";
+import { countedCache } from "#content/runtime/cache.ts";
 import { type DonateTarget, donateTargets } from "./store.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import {
@@ -58,8 +58,7 @@ export function givingWorld({
     targetOf: (slug: string): Promise<DonateTarget | null> => targets.ask(slug),
     seal,
     /** Memos that were just looked for. */
-    looked: new LRUCache<string, true>({
-      max: looksMax,
+    looked: countedCache<true>(looksMax, {
       ttl: lookSharedMs,
       ttlResolution: 0,
       perf: { now: () => clock().getTime() },

@@ -6,13 +6,12 @@ import type { Queryable, Store } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { Database } from "bun:sqlite";
-import { LRUCache } from "lru-cache";
 import type { WordsIndex } from "#content/find/index-store.ts";
 import type { Location } from "#content/find/places.ts";
 import { type FtsMatch, searchWords } from "#content/find/query.ts";
 import { type Reading, readingOf } from "#content/find/reading.ts";
 import { indexWords } from "#content/nonprofit/filters.ts";
-import { weighed } from "#content/runtime/cache-weight.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import type { Watch } from "#content/feed/watch.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
@@ -93,8 +92,7 @@ export function openCuratedIndex() {
      FROM curated
      WHERE curated MATCH ?`,
   );
-  const cached = new LRUCache<string, IntentMatches>({
-    ...weighed<IntentMatches>(cachedBytesMax, ({ size }) => matchBytes * size),
+  const cached = weighedCache<IntentMatches>(cachedBytesMax, ({ size }) => matchBytes * size, {
     memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
   });
   const each = (matches: readonly FtsMatch[]) => matches.map((match) => cached.memo(match));

@@ -1,5 +1,5 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
-import { LRUCache } from "lru-cache";
+import { countedCache } from "#content/runtime/cache.ts";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
 import { dayMs, minuteMs } from "#content/contract/base/time.ts";
 import { causeIds } from "#content/contract/cause.ts";
@@ -242,7 +242,7 @@ const clientsMax = 20_000;
 /** What clients did after recommendations, waiting in memory to be stored with the log. */
 function gatherFollowUps(store: Store) {
   /** When a client was last given a recommendation: nearly all page views follow none. */
-  const calledAt = new LRUCache<string, number>({ max: clientsMax });
+  const calledAt = countedCache<number>(clientsMax);
   let newestMs = -Infinity;
   const within = (calledAtMs: number, atMs: number) => atMs - calledAtMs <= followThroughWindowMs;
   let waiting: { followUp: FollowUp; looks: number }[] = [];

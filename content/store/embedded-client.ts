@@ -1,7 +1,7 @@
 import type { Client } from "@libsql/client";
 import { ConnectionPool, Sqlite3Client } from "@libsql/client/sqlite3";
 import type Database from "libsql";
-import { LRUCache } from "lru-cache";
+import { countedCache } from "#content/runtime/cache.ts";
 import { isStoreDamage } from "./busy.ts";
 import { noteDamage } from "./store-files.ts";
 
@@ -62,8 +62,7 @@ const watchFor =
 function prepareOnce(database: Database.Database, watched: Watched): void {
   const prepareNow = database.prepare.bind(database);
   const prepare = (sql: string) => watched(() => prepareNow(sql));
-  const statements = new LRUCache<string, Database.Statement>({
-    max: statementsMax,
+  const statements = countedCache<Database.Statement>(statementsMax, {
     memoMethod: (sql) => {
       const forget = () => statements.delete(sql);
       return describedOnce(prepare(sql), watched, forget);

@@ -9,7 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { LRUCache } from "lru-cache";
+import { countedCache } from "#content/runtime/cache.ts";
 import { codeOf } from "#content/store/busy.ts";
 
 /** Where content lies: from which byte of which segment. Segment 0: in a file of its own. */
@@ -55,8 +55,7 @@ export function readRecord(
  */
 export function openSegments(folder: string, newest: () => number = () => 0) {
   const pathOf = (pack: number) => `${folder}/${String(pack).padStart(6, "0")}.pack`;
-  const reading = new LRUCache<number, number>({
-    max: openMax,
+  const reading = countedCache<number, number>(openMax, {
     dispose: (file) => closeSync(file),
   });
   let writing: { pack: number; file: number; end: number } | null = null;

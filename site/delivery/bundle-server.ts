@@ -9,9 +9,8 @@ import { addressesWhere } from "#content/language/address-pattern.ts";
 import { inSegmentBytesMax } from "#site/bundle/blobs.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
-import { LRUCache } from "lru-cache";
 import { detached } from "#content/contract/operations/query.ts";
-import { weighed } from "#content/runtime/cache-weight.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 import { type EncodedFile, encodeFile, inPlaceOfPage, type CachedAnswer } from "./encoded-file.ts";
 import { prefersMarkdown } from "./content-negotiation.ts";
 
@@ -116,9 +115,7 @@ function openLookUp(
   reader: BundleReader,
   onLost: (path: string) => void,
 ): (urlPath: string) => EncodedFile | null {
-  const cached = new LRUCache<string, EncodedFile>({
-    ...weighed(cachedBytesMax, cachedBytes),
-  });
+  const cached = weighedCache(cachedBytesMax, cachedBytes);
   const versionNow = oncePerTurn(() => reader.version());
   const lookUp = (urlPath: string, version: number): EncodedFile | null => {
     const known = cached.get(urlPath);

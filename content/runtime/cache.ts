@@ -1,0 +1,48 @@
+import { LRUCache } from "lru-cache";
+
+/** The longest unused goes first. */
+export type Cache<Value extends {}, Key extends {} = string> = LRUCache<Key, Value>;
+
+type Options<Value extends {}, Key extends {}, Context> = Omit<
+  LRUCache.OptionsBase<Key, Value, Context>,
+  "max" | "maxSize" | "sizeCalculation"
+>;
+
+/** A cache of at most `max` entries. */
+export const countedCache = <Value extends {}, Key extends {} = string, Context = unknown>(
+  max: number,
+  options: Options<Value, Key, Context> = {},
+): LRUCache<Key, Value, Context> => new LRUCache({ ...options, max });
+
+/** What an entry takes beside its key and its value. */
+const entryBytes = 200;
+
+/**
+ * A cache of at most `bytesMax` bytes of memory: clients choose keys, and long ones. `bytesOf` weighs a value; without it,
+ * values count as small ones do. An entry that weighs more than `bytesMax` is not cached.
+ */
+export const weighedCache = <Value extends {}, Context = unknown>(
+  bytesMax: number,
+  bytesOf: (value: Value) => number = () => 0,
+  options: Options<Value, string, Context> & { max?: number } = {},
+): LRUCache<string, Value, Context> =>
+  new LRUCache({
+    ...options,
+    maxSize: bytesMax,
+    sizeCalculation: (value, key) => entryBytes + 2 * key.length + bytesOf(value),
+  });
+
+/** What `look` answered at most `knownMs` ago; those who ask at once share one look. `allowStale`: an older answer while it looks. */
+export function sharedLook<Value extends {}>(
+  knownMs: number,
+  look: () => Promise<Value>,
+  { allowStale = false } = {},
+): () => Promise<Value> {
+  const looks = new LRUCache<"all", Value>({
+    max: 1,
+    ttl: knownMs,
+    allowStale,
+    fetchMethod: look,
+  });
+  return () => looks.forceFetch("all");
+}
