@@ -2,9 +2,15 @@ import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { msSinceMoment } from "#content/runtime/machine-uptime.ts";
 import { type BuildFindings, buildFindings } from "#site/publisher/full-build.ts";
-import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
+import { type Manifest, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
+import {
+  leaveRequest,
+  type PublishRequest,
+  requestText,
+  withdrawRequest,
+} from "#site/publisher/requests.ts";
 import { openExistingStore, stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import {
@@ -23,7 +29,7 @@ const startMaxMs = 15_000;
 /** A publisher that was killed is started again by the service, and takes the request up. */
 const silentMaxMs = 60_000;
 
-type PublishRequest = {
+type PublishFlags = {
   full?: boolean | undefined;
   resume?: boolean | undefined;
   rollback?: string | undefined;
@@ -35,38 +41,43 @@ type PublishRequest = {
  */
 export async function askPublisher(
   config: Config,
-  given: PublishRequest,
+  flags: PublishFlags,
   { json, heldToo }: { json: boolean; heldToo: boolean },
 ): Promise<void> {
   const manifest = openManifest(publisherFolders(config.dataDir).bundle);
   await untilResident(manifest);
-  const request = requestOf(given, manifest);
+  const request = requestOf(flags, manifest);
+  const verb = request?.verb ?? null;
   const { held_at: heldBefore } = manifest.state();
-  if (request === "full" && heldBefore > 0) stopWith(heldMessage(heldBefore));
+  if (verb === "full" && heldBefore > 0) stopWith(heldMessage(heldBefore));
   const newest = await newestChange(config);
-  claim(manifest, request);
+  if (request !== null && !leaveRequest(manifest, request)) {
+    stopWith("The publisher is busy with another request. Try again later.");
+  }
   await untilDone(manifest, request, newest);
+  const { held_at } = manifest.state();
+  if (request?.verb === "rollback" && held_at !== request.release) {
+    stopWith(notKeptMessage(request.release, manifest));
+  }
+  if (verb === null && held_at > 0 && !heldToo) stopWith(heldMessage(held_at));
+  report(manifest, verb, json);
+  manifest.close();
+}
+
+function report(manifest: Manifest, verb: PublishRequest["verb"] | null, json: boolean): void {
   const { current_release, held_at } = manifest.state();
-  const [verb, target] = request.split(" ");
-  if (verb === "rollback" && held_at !== Number(target)) {
-    stopWith(notKeptMessage(Number(target), manifest));
-  }
-  if (verb === "" && held_at > 0) {
-    if (!heldToo) stopWith(heldMessage(held_at));
-    console.error(heldMessage(held_at));
-  }
-  const found: Partial<BuildFindings> = verb === "full" ? buildFindings(manifest) : {};
+  const findings: Partial<BuildFindings> = verb === "full" ? buildFindings(manifest) : {};
   const failed = failuresOf(manifest);
   if (failed.length > 0) process.exitCode = 1;
+  if (verb === null && held_at > 0) console.error(heldMessage(held_at));
   if (json) {
-    console.log(JSON.stringify({ release: current_release, held_at, ...found, failed }));
+    console.log(JSON.stringify({ release: current_release, held_at, ...findings, failed }));
   } else {
     console.log(`The running publisher is at release ${current_release}.`);
     if (verb === "rollback") console.log(heldMessage(held_at));
-    showFindings(found);
+    showFindings(findings);
   }
   showFailed(failed);
-  manifest.close();
 }
 
 /** The publisher's place may also be taken by another command, which hears no requests. */
@@ -85,34 +96,21 @@ async function newestChange(config: Config): Promise<number> {
   return await newestSequence(store);
 }
 
-/** Leaves a request for the running publisher, unless it has one. */
-function claim({ db }: Manifest, request: string): void {
-  if (request === "") return;
-  const left = db
-    .query<{ value: string }, [string]>(
-      `INSERT INTO state (name, value) VALUES ('request', ?)
-       ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE state.value = ''
-       RETURNING value`,
-    )
-    .get(request);
-  if (left === null) stopWith("The publisher is busy with another request. Try again later.");
-}
-
-async function untilDone(manifest: Manifest, request: string, newest: number): Promise<void> {
-  const progress = startProgress(
-    `Asked the running publisher (${request || "publish"}), waiting`,
-    0,
-  );
+async function untilDone(
+  manifest: Manifest,
+  request: PublishRequest | null,
+  newest: number,
+): Promise<void> {
+  const text = request === null ? null : requestText(request);
+  const progress = startProgress(`Asked the running publisher (${text ?? "publish"}), waiting`, 0);
   const startedMs = performance.now();
   const giveUp = (message: string): never => {
-    manifest.db
-      .query("UPDATE state SET value = '' WHERE name = 'request' AND value = ?")
-      .run(request);
+    if (request !== null) withdrawRequest(manifest, request);
     return stopWith(message);
   };
   for (let toList: number | null = null; ; await Bun.sleep(lookEveryMs)) {
     const state = manifest.state();
-    if (toList === null && isTaken(state, request, newest)) toList = state.current_release;
+    if (toList === null && isTaken(state, text, newest)) toList = state.current_release;
     // The signed list tells of a release last.
     if (toList !== null && state.listed_release >= toList) break;
     const waitedMs = performance.now() - startedMs;
@@ -125,15 +123,17 @@ async function untilDone(manifest: Manifest, request: string, newest: number): P
 }
 
 /** Whether the request was taken, and unless a rollback holds, all that had changed is published. */
-function isTaken(state: ReturnType<Manifest["state"]>, request: string, newest: number): boolean {
-  if (request !== "" && state.request === request) return false;
+function isTaken(state: PublisherState, request: string | null, newest: number): boolean {
+  if (state.request === request) return false;
   if (state.held_at > 0) return true;
   const reached = Math.min(state.fast_sequence, state.slow_sequence);
   return state.current_release > 0 && reached >= newest;
 }
 
-function requestOf(given: PublishRequest, manifest: Manifest): string {
-  if (given.rollback !== undefined) return `rollback ${targetOf(given.rollback, manifest)}`;
-  if (given.full === true) return "full";
-  return given.resume === true ? "resume" : "";
+function requestOf(flags: PublishFlags, manifest: Manifest): PublishRequest | null {
+  if (flags.rollback !== undefined) {
+    return { verb: "rollback", release: targetOf(flags.rollback, manifest) };
+  }
+  if (flags.full === true) return { verb: "full" };
+  return flags.resume === true ? { verb: "resume" } : null;
 }

@@ -14,7 +14,7 @@ import { catchUp } from "#site/publisher/full-build.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
-import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { rollBackTo } from "#site/publisher/requests.ts";
 
 /** Keeps the settings that pages name as facts of the store: the pages are rendered with the next changes. */
 export async function keepPublicSettings(

@@ -23,11 +23,8 @@ import { startUploader } from "#site/delivery/upload.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { startHeartbeat } from "#site/publisher/lock.ts";
 import { dropDamagedManifest, type Publisher } from "#site/publisher/open-publisher.ts";
-import {
-  requestRepair,
-  requestScheduledBuild,
-  runPublishLoop,
-} from "#site/publisher/publish-loop.ts";
+import { runPublishLoop } from "#site/publisher/publish-loop.ts";
+import { requestRepair, requestScheduledBuild } from "#site/publisher/requests.ts";
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
 import { heldMessage } from "./once.ts";
 import { scheduleImports, scheduleUpkeep } from "./scheduled.ts";

@@ -38,7 +38,7 @@ const initial = {
   boot_id: "",
   /** Milliseconds of the newest full build's end. What it found is in `differing` and `repaired`. */
   built_at: 0,
-  /** What an operator asked the running publisher for: "", full, resume or rollback <n>. */
+  /** What an operator wants of the running publisher, as `requestText` writes it; "" for nothing. */
   request: "",
   /** Releases up to here are whole in the folder for other web servers. */
   exported_release: 0,

@@ -45,6 +45,26 @@ export async function runListJob(context: PublisherContext): Promise<number | nu
   return upTo;
 }
 
+/** The job as one that follows changes, `delayMs` after the first of them: so a burst costs one run. */
+export function openListJob(context: PublisherContext, { delayMs }: { delayMs: number }) {
+  let sinceMs: number | null = null;
+  const isBehind = (): boolean => {
+    const { slow_sequence, fast_sequence } = context.manifest.state();
+    return slow_sequence < fast_sequence;
+  };
+  return {
+    isBehind,
+    dueAtMs: (nowMs: number): number | null => {
+      sinceMs = isBehind() ? (sinceMs ?? nowMs) : null;
+      return sinceMs === null ? null : sinceMs + delayMs;
+    },
+    run: (): Promise<number | null> => {
+      sinceMs = null;
+      return runListJob(context);
+    },
+  };
+}
+
 type MakingParts = Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">;
 
 /** Changes read at once; the list job takes at most this many in one go. */

@@ -1,15 +1,24 @@
-/** What the publisher does next. `held`: a rollback holds publishing, and nothing may be rendered. */
-export type Job =
-  | "request"
-  | "full build"
-  | "housekeeping"
-  | "profile"
-  | "list"
-  | "feed"
-  | "search";
-
 /** Where jobs go on in the background, one at a time in each. */
 export type Slot = "lists" | "search" | "build";
+
+/** What follows changes at a distance, in the background. What goes before others is named first. */
+export type FollowUpName = "lists" | "feed" | "search";
+
+export type FollowUpJob = {
+  name: FollowUpName;
+  slot: Slot;
+  /** Whether it runs while a rollback holds publishing: what was gone back to is announced to mirrors too. */
+  whileHeld?: boolean;
+  /** From when on there is something to do, on a monotonic clock; null for nothing. */
+  dueAtMs: (nowMs: number) => number | null;
+  run: (options: { signal: AbortSignal }) => Promise<unknown>;
+};
+
+export type Job = "request" | "full build" | "housekeeping" | "profile" | FollowUpName;
+
+export type FollowUpState = Pick<FollowUpJob, "name" | "slot" | "whileHeld"> & {
+  atMs: number | null;
+};
 
 /** What is known when a job has ended, a change came or a time is reached. Times are of a monotonic clock. */
 export type LoopState = {
@@ -28,10 +37,8 @@ export type LoopState = {
   hasChanges: boolean;
   /** What is due from when on; null when there is nothing to do. */
   housekeepingAtMs: number | null;
-  listsAtMs: number | null;
-  feedAtMs: number | null;
-  searchAtMs: number | null;
-  /** Jobs that go on in the background. The list job and the feed job are one at a time. */
+  followUps: readonly FollowUpState[];
+  /** Jobs that go on in the background. */
   running: ReadonlySet<Slot>;
 };
 
@@ -41,7 +48,7 @@ export type Next = { job: Job } | { job: "wait"; untilMs: number };
 const isFree = ({ running }: LoopState): boolean => !running.has("lists") && !running.has("build");
 const isPublishing = ({ held, outdated }: LoopState): boolean => !held && !outdated;
 /** What an operator asked for finds no list job half-way, so none begins. */
-const isAsked = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
+const isRequestDue = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
   requested && nowMs >= buildAfterMs;
 
 /** From when on each job may run; null: not now, whatever the time. Those that come first go first. */
@@ -53,17 +60,18 @@ const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] 
     atMs: (s) => (isFree(s) && !(s.outdated && !s.held) ? s.housekeepingAtMs : null),
   },
   { job: "profile", atMs: (s) => (isPublishing(s) && s.hasChanges ? 0 : null) },
-  { job: "list", atMs: (s) => (isPublishing(s) && isFree(s) && !isAsked(s) ? s.listsAtMs : null) },
-  // What was gone back to is announced to mirrors too.
-  {
-    job: "feed",
-    atMs: (s) => ((s.held || isPublishing(s)) && isFree(s) && !isAsked(s) ? s.feedAtMs : null),
-  },
-  {
-    job: "search",
-    atMs: (s) => (isPublishing(s) && !s.running.has("search") ? s.searchAtMs : null),
-  },
 ];
+
+/** The same of a follow-up job. */
+function followsAtMs(
+  state: LoopState,
+  { slot, whileHeld = false, atMs }: FollowUpState,
+): number | null {
+  const isSlotFree =
+    slot === "lists" ? isFree(state) && !isRequestDue(state) : !state.running.has(slot);
+  const mayRun = isPublishing(state) || (whileHeld && state.held);
+  return isSlotFree && mayRun ? atMs : null;
+}
 
 /** A wait is never longer: something may have been forgotten. */
 const waitMaxMs = 60_000;
@@ -73,8 +81,11 @@ export function nextJob(state: LoopState): Next {
   const { nowMs, pausedUntilMs } = state;
   if (nowMs < pausedUntilMs) return { job: "wait", untilMs: pausedUntilMs };
   let untilMs = nowMs + waitMaxMs;
-  for (const { job, atMs } of rules) {
-    const at = atMs(state);
+  const times = [
+    ...rules.map(({ job, atMs }) => ({ job, at: atMs(state) })),
+    ...state.followUps.map((job) => ({ job: job.name, at: followsAtMs(state, job) })),
+  ];
+  for (const { job, at } of times) {
     if (at !== null && at <= nowMs) return { job };
     if (at !== null) untilMs = Math.min(untilMs, at);
   }

@@ -17,6 +17,10 @@ export type SearchSettings = {
   makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
 };
 
+/** From one run that changed indexes to the next. */
+const gapMs = 30_000;
+const afterFailureMs = 300_000;
+
 const root = join(import.meta.dirname, "../..");
 /** What goes into an index for people beside the store: another version of these makes all shards stale. */
 const inputFiles = [
@@ -45,7 +49,37 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
     return committed.changed.length + committed.removed.length > 0 ? committed : null;
   };
   let last: Promise<unknown> = Promise.resolve();
+  const run = ({ signal }: { signal?: AbortSignal } = {}): Promise<Committed | null> => {
+    const running = last.then(() => once(signal));
+    last = running.catch(() => null);
+    return running;
+  };
+  // What an earlier process published just before it ended may not be in the indexes.
+  let isNoticed = true;
+  let afterMs = 0;
   return {
+    /** Says that there is a release whose content the indexes may not have. */
+    notice: (): void => {
+      isNoticed = true;
+    },
+    dueAtMs: (): number | null => (isNoticed ? afterMs : null),
+    /** Runs at a distance from the run before, and logs a failure: no one waits for an index. */
+    follow: async ({ signal }: { signal: AbortSignal }): Promise<void> => {
+      const { log } = context;
+      isNoticed = false;
+      try {
+        const committed = await run({ signal });
+        if (committed === null) return;
+        log("search indexes are up to date", { release: committed.release });
+        afterMs = performance.now() + gapMs;
+      } catch (error) {
+        if (signal.aborted) return;
+        const reason = error instanceof Error ? error.message : "unknown";
+        log("search indexes could not be made; trying again later", { error: reason });
+        afterMs = performance.now() + afterFailureMs;
+        isNoticed = true;
+      }
+    },
     /** Has the next run look at everything: files may be gone. */
     lookAgain: (): void => {
       looked = !settings.pagefind;
@@ -54,11 +88,7 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
      * Makes all indexes again that changes since the last run touch, and publishes them as one release; null when there
      * was nothing to do. Waits for the run before it. Throws when it fails; what is published stays as it is then.
      */
-    run: ({ signal }: { signal?: AbortSignal } = {}): Promise<Committed | null> => {
-      const running = last.then(() => once(signal));
-      last = running.catch(() => null);
-      return running;
-    },
+    run,
   };
 }
 

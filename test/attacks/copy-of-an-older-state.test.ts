@@ -15,7 +15,7 @@ import { storeFiles } from "#site/bundle/release.ts";
 import { draftManifest } from "#site/bundle/signed-list.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
-import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { rollBackTo } from "#site/publisher/requests.ts";
 import { aDirectory, aSigningKey, type Directory, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
 

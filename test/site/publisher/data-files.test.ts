@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { feedPaths } from "#content/contract/feed.ts";
 import { openDataFiles } from "#site/publisher/data-files.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
-import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { rollBackTo } from "#site/publisher/requests.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;

@@ -13,7 +13,7 @@ import {
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { type FeedJob, openFeedJob } from "#site/publisher/feed-job.ts";
-import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { rollBackTo } from "#site/publisher/requests.ts";
 import { KeySet, openSigner, verifyDetached } from "#content/feed/signing-keys.ts";
 import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
 

@@ -7,7 +7,7 @@ import { doAll } from "#content/store/statement.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { buildBundle } from "#site/publisher/full-build.ts";
 import { releases } from "#site/bundle/release.ts";
-import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { rollBackTo } from "#site/publisher/requests.ts";
 import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 
 let directory: Directory;

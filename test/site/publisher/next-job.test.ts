@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type LoopState, nextJob } from "#site/publisher/next-job.ts";
+import { type FollowUpName, type LoopState, nextJob } from "#site/publisher/next-job.ts";
 
 const idle: LoopState = {
   nowMs: 1_000,
@@ -10,11 +10,18 @@ const idle: LoopState = {
   outdated: false,
   hasChanges: false,
   housekeepingAtMs: 50_000,
-  listsAtMs: null,
-  feedAtMs: null,
-  searchAtMs: null,
+  followUps: [],
   running: new Set(),
 };
+
+/** The follow-up jobs that are due, as the loop has them. */
+const due = (atMs: Partial<Record<FollowUpName, number>>): Pick<LoopState, "followUps"> => ({
+  followUps: [
+    { name: "lists", slot: "lists", atMs: atMs.lists ?? null },
+    { name: "feed", slot: "lists", whileHeld: true, atMs: atMs.feed ?? null },
+    { name: "search", slot: "search", atMs: atMs.search ?? null },
+  ],
+});
 const lists: LoopState["running"] = new Set(["lists"]);
 const build: LoopState["running"] = new Set(["build"]);
 const search: LoopState["running"] = new Set(["search"]);
@@ -22,23 +29,35 @@ const search: LoopState["running"] = new Set(["search"]);
 describe("the publisher's next job", () => {
   test.each<[string, Partial<LoopState>, string]>([
     ["a change is published at once", { hasChanges: true }, "profile"],
-    ["a change goes before lists that are due", { hasChanges: true, listsAtMs: 900 }, "profile"],
+    [
+      "a change goes before lists that are due",
+      { hasChanges: true, ...due({ lists: 900 }) },
+      "profile",
+    ],
     ["a change is published while lists are made", { hasChanges: true, running: lists }, "profile"],
     ["a change is published during a full build", { hasChanges: true, running: build }, "profile"],
-    ["lists follow when no change waits", { listsAtMs: 1_000 }, "list"],
-    ["lists wait so that a burst costs one run", { listsAtMs: 1_400 }, "wait until 1400"],
-    ["lists are made one run at a time", { listsAtMs: 900, running: lists }, "wait until 61000"],
+    ["lists follow when no change waits", due({ lists: 1_000 }), "lists"],
+    ["lists wait so that a burst costs one run", due({ lists: 1_400 }), "wait until 1400"],
     [
-      "lists are left alone during a full build",
-      { listsAtMs: 900, running: build },
+      "lists are made one run at a time",
+      { ...due({ lists: 900 }), running: lists },
       "wait until 61000",
     ],
-    ["mirrors are told once lists are in step", { feedAtMs: 0 }, "feed"],
-    ["a snapshot that costs much waits", { feedAtMs: 3_000 }, "wait until 3000"],
-    ["indexes follow releases", { searchAtMs: 0 }, "search"],
-    ["indexes are made while lists are", { searchAtMs: 0, running: lists }, "search"],
-    ["indexes are made one run at a time", { searchAtMs: 0, running: search }, "wait until 50000"],
-    ["indexes wait after a run", { searchAtMs: 31_000 }, "wait until 31000"],
+    [
+      "lists are left alone during a full build",
+      { ...due({ lists: 900 }), running: build },
+      "wait until 61000",
+    ],
+    ["mirrors are told once lists are in step", due({ feed: 0 }), "feed"],
+    ["a snapshot that costs much waits", due({ feed: 3_000 }), "wait until 3000"],
+    ["indexes follow releases", due({ search: 0 }), "search"],
+    ["indexes are made while lists are", { ...due({ search: 0 }), running: lists }, "search"],
+    [
+      "indexes are made one run at a time",
+      { ...due({ search: 0 }), running: search },
+      "wait until 50000",
+    ],
+    ["indexes wait after a run", due({ search: 31_000 }), "wait until 31000"],
     [
       "housekeeping goes before a stream of changes",
       { housekeepingAtMs: 0, hasChanges: true },
@@ -72,20 +91,20 @@ describe("the publisher's next job", () => {
     ],
     [
       "no list job begins while one is asked for",
-      { requested: true, listsAtMs: 900, feedAtMs: 0, running: build },
+      { requested: true, ...due({ lists: 900, feed: 0 }), running: build },
       "wait until 61000",
     ],
     [
       "lists go on while a build that failed waits",
-      { requested: true, buildAfterMs: 9_000, listsAtMs: 900 },
-      "list",
+      { requested: true, buildAfterMs: 9_000, ...due({ lists: 900 }) },
+      "lists",
     ],
     [
       "a rollback holds all that renders",
-      { held: true, hasChanges: true, listsAtMs: 900, searchAtMs: 0 },
+      { held: true, hasChanges: true, ...due({ lists: 900, search: 0 }) },
       "wait until 50000",
     ],
-    ["a rollback is told to mirrors", { held: true, feedAtMs: 0 }, "feed"],
+    ["a rollback is told to mirrors", { held: true, ...due({ feed: 0 }) }, "feed"],
     [
       "a rollback to an older site is not built over",
       { held: true, outdated: true },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
-import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { rollBackTo } from "#site/publisher/requests.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;

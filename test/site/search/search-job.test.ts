@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { assetGraceMs, prune } from "#site/bundle/garbage-collection.ts";
-import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { rollBackTo } from "#site/publisher/requests.ts";
 import { openSearchJob } from "#site/search/search-job.ts";
 import { runListJob } from "#site/publisher/list-job.ts";
 import { pagefindShards } from "#site/search/pagefind-shard.ts";

@@ -1,0 +1,108 @@
+import { syncAll } from "#site/bundle/durable.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
+import type { Manifest } from "#site/bundle/manifest.ts";
+import type { Committed } from "#site/bundle/release.ts";
+import { rollBack } from "#site/bundle/rollback.ts";
+import type { PublisherContext } from "./context.ts";
+import { catchUp } from "./full-build.ts";
+
+/** What an operator wants of the running publisher. A command leaves it in the manifest, one at a time. */
+export type PublishRequest = { verb: "full" | "resume" } | { verb: "rollback"; release: number };
+
+/** A request as the manifest holds it: "full", "resume" or "rollback 12". */
+export const requestText = (request: PublishRequest): string =>
+  request.verb === "rollback" ? `rollback ${request.release}` : request.verb;
+
+/** The request that waits; null for none. */
+export function waitingRequest(manifest: Manifest): PublishRequest | null {
+  const [verb, release] = manifest.state().request.split(" ");
+  if (verb === "full" || verb === "resume") return { verb };
+  return verb === "rollback" ? { verb, release: Number(release) } : null;
+}
+
+/** Leaves a request for the running publisher; answers false when another one waits. */
+export const leaveRequest = ({ db }: Manifest, request: PublishRequest): boolean =>
+  db
+    .query(
+      `INSERT INTO state (name, value) VALUES ('request', ?)
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE state.value = ''`,
+    )
+    .run(requestText(request)).changes > 0;
+
+/** Takes a request back that was not done in time. */
+export function withdrawRequest({ db }: Manifest, request: PublishRequest): void {
+  db.query("UPDATE state SET value = '' WHERE name = 'request' AND value = ?").run(
+    requestText(request),
+  );
+}
+
+/** Notes that the request which waited is done. */
+export const finishRequest = (manifest: Manifest): void => manifest.setState({ request: "" });
+
+/**
+ * Does what the waiting request asks for. Answers whether a full build is left to do: then the request stays until that
+ * is done.
+ */
+export async function performRequest(context: PublisherContext): Promise<boolean> {
+  const { manifest, log } = context;
+  const request = waitingRequest(manifest);
+  if (request !== null) log("an operator sent a request", { request: requestText(request) });
+  const needsBuild = request !== null && (await perform(context, request));
+  if (!needsBuild) finishRequest(manifest);
+  return needsBuild;
+}
+
+async function perform(context: PublisherContext, request: PublishRequest): Promise<boolean> {
+  const { manifest, log, inputsDigest } = context;
+  const { held_at } = manifest.state();
+  if (request.verb === "rollback") {
+    const { release } = request;
+    if (rollBackTo(context, release) === null) {
+      log("that release is not kept; no rollback was made", { release });
+    }
+    // A power loss must not bring back what was gone back from.
+    else await syncAll(context);
+    return false;
+  }
+  if (request.verb === "resume") {
+    manifest.setState({ held_at: 0 });
+    // A rollback may have gone back to pages of an older site: then no page is up to date.
+    return manifest.state().inputs_digest !== inputsDigest;
+  }
+  if (held_at > 0) {
+    log("a rollback holds publishing; no full build is made", { held_at });
+    return false;
+  }
+  await catchUp(context);
+  return true;
+}
+
+/** Asks for a full build at a scheduled time, unless a rollback holds publishing or an operator waits for something. */
+export function requestScheduledBuild({ manifest, log }: PublisherContext): void {
+  const { held_at, request } = manifest.state();
+  if (held_at > 0 || !leaveRequest(manifest, { verb: "full" })) {
+    log("the scheduled rebuild is skipped", { held_at, request });
+  }
+}
+
+/** Asks for a full build because a reader found the content of a file gone, or not what its digest says. */
+export function requestRepair(context: PublisherContext, path: string): void {
+  const { manifest, blobs, log } = context;
+  const digest = manifest.find(path)?.digest;
+  if (digest === undefined) return;
+  log("a published file was gone or damaged: rendering everything again", {
+    error: "lost",
+    path,
+    place: blobs.placeOf(digest),
+  });
+  // What no full build renders (search indexes) is made again where it is gone.
+  if (blobs.find(digest) === null) blobs.remove(digest);
+  requestScheduledBuild(context);
+}
+
+/** Goes back to a kept release and shows it in the folder too; null when it is not kept. */
+export function rollBackTo(context: PublisherContext, target: number): Committed | null {
+  const committed = rollBack(context.manifest, target, context.clock());
+  if (committed !== null) exportRelease(context);
+  return committed;
+}
