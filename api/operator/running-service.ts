@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { replaceFile } from "#content/runtime/files.ts";
 import { every } from "#content/runtime/timing.ts";
 
 const RunningService = z.object({ pid: z.int().positive(), url: z.url() });
@@ -18,11 +19,8 @@ export function announceService(
   { everyMs = 5_000 } = {},
 ): () => void {
   const path = pathIn(dataDir);
-  const draft = `${path}.${process.pid}`;
-  const announce = () => {
-    writeFileSync(draft, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 });
-    renameSync(draft, path);
-  };
+  const text = `${JSON.stringify({ pid: process.pid, url })}\n`;
+  const announce = () => replaceFile(path, (draft) => writeFileSync(draft, text, { mode: 0o600 }));
   announce();
   const announceAgain = async () => {
     const service = announced(dataDir);

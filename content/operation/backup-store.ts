@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { replaceFile } from "#content/runtime/files.ts";
 
 /** The file whose time is that of the last backup: anyone who makes backups by other means touches it. */
 export const backupMark = "last-backup";
@@ -25,8 +26,7 @@ export function lastBackup(dataDir: string) {
 export function noteBackup(dataDir: string, problem: string | null): void {
   const mark = join(dataDir, problem === null ? backupMark : failureMark);
   // Root may have made the one that is there, and only a file that is new is ours.
-  const draft = `${mark}.${process.pid}`;
-  writeFileSync(draft, `${problem ?? "made by bun run backup"}\n`, { mode: 0o600 });
-  renameSync(draft, mark);
+  const text = `${problem ?? "made by bun run backup"}\n`;
+  replaceFile(mark, (draft) => writeFileSync(draft, text, { mode: 0o600 }));
   if (problem === null) rmSync(join(dataDir, failureMark), { force: true });
 }

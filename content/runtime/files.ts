@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** The paths of all files under a folder. */
 export function* everyPath(folder: string, below = ""): Generator<string> {
@@ -17,6 +17,28 @@ export function* everyPath(folder: string, below = ""): Generator<string> {
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
     if (entry.isDirectory()) yield* everyPath(folder, path);
     else yield path;
+  }
+}
+
+let drafts = 0;
+
+/**
+ * Puts a file in place at once: `write` makes a draft in the same folder, or in `folder` of the same disk, which is renamed.
+ * A failure leaves no draft, and what was there as it was.
+ */
+export function replaceFile(
+  target: string,
+  write: (draft: string) => void,
+  folder = dirname(target),
+): void {
+  const draft = join(folder, `.${process.pid}-${drafts++}.draft`);
+  try {
+    write(draft);
+    renameSync(draft, target);
+  } catch (error) {
+    // On a full disk each attempt would leave another half file behind.
+    rmSync(draft, { force: true });
+    throw error;
   }
 }
 

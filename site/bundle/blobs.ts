@@ -1,3 +1,4 @@
+import { replaceFile } from "#content/runtime/files.ts";
 import { sha256Of, sha256Stream } from "#content/runtime/digest.ts";
 import {
   copyFileSync,
@@ -106,15 +107,7 @@ export function openBlobs(
   };
   const write = (digest: string, body: Uint8Array, path: string): Location => {
     if (body.length > inSegmentBytesMax) {
-      const draft = draftPath();
-      try {
-        writeFileSync(draft, body);
-        renameSync(draft, ownPath(digest));
-      } catch (error) {
-        // On a full disk each attempt would leave another half file behind.
-        rmSync(draft, { force: true });
-        throw error;
-      }
+      replaceFile(ownPath(digest), (draft) => writeFileSync(draft, body), folder);
       return { pack: 0, start: 0, length: body.length };
     }
     const dictionary = dictionaries.newestFor(path);

@@ -1,13 +1,6 @@
 import { sha256Of } from "#content/runtime/digest.ts";
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from "node:fs";
+import { replaceFile } from "#content/runtime/files.ts";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { codeOf } from "#content/store/busy.ts";
 
 export type ExportFolder = ReturnType<typeof openExport>;
@@ -25,21 +18,16 @@ const fileMode = 0o444;
  */
 export function openExport(folder: string) {
   mkdirSync(folder, { recursive: true });
-  let drafts = 0;
   const show = (target: string, write: WriteTo) => {
-    const draft = `${folder}/.${process.pid}-${drafts++}.draft`;
-    try {
+    const writeNewer = (draft: string) => {
       write(draft);
       chmodSync(draft, fileMode);
       const shown = statSync(target, { throwIfNoEntry: false });
       const [nowMs, shownMs] = [statSync(draft).mtimeMs, shown?.mtimeMs ?? 0];
       const nextS = Math.floor(shownMs / 1_000) + 1;
       if (nowMs < nextS * 1_000) utimesSync(draft, nextS, nextS);
-      renameSync(draft, target);
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw error;
-    }
+    };
+    replaceFile(target, writeNewer, folder);
   };
   return {
     folder,

@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { replaceFile } from "#content/runtime/files.ts";
 import { type ExportFolder, openExport } from "./export-folder.ts";
 
 /** Shorter files hardly shrink. */
@@ -49,13 +50,12 @@ function makeSiblings(folder: string, path: string): void {
   placeSibling(folder, `${path}.gz`, compressors.gzip(content));
 }
 
-let drafts = 0;
-
 /** A sibling has its file's time of change, of which servers make its ETag. */
 function placeSibling(folder: string, path: string, body: Uint8Array): void {
   const { atimeMs, mtimeMs } = statSync(`${folder}/${path.slice(0, -".br".length)}`);
-  const draft = `${folder}/.${process.pid}-${drafts++}.sibling.draft`;
-  writeFileSync(draft, body);
-  utimesSync(draft, atimeMs / 1_000, mtimeMs / 1_000);
-  renameSync(draft, `${folder}/${path}`);
+  const write = (draft: string) => {
+    writeFileSync(draft, body);
+    utimesSync(draft, atimeMs / 1_000, mtimeMs / 1_000);
+  };
+  replaceFile(`${folder}/${path}`, write, folder);
 }

@@ -12,6 +12,19 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
     homes: ["content/runtime/digest.ts"],
   },
   {
+    name: "a draft that is renamed",
+    made: /\brename(?:Sync)?\(/,
+    homes: [
+      "content/runtime/files.ts",
+      // What is streamed; store and keys, which change together; a part that goes on later; a folder.
+      "scripts/backup/bring-back.ts",
+      "scripts/export.ts",
+      "scripts/import/fetch-file.ts",
+      "site/bundle/blobs.ts",
+      "site/renderer/compile.ts",
+    ],
+  },
+  {
     name: "a cache",
     made: /from "lru-cache"/,
     homes: ["content/runtime/cache.ts"],
