@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { networks } from "#content/giving/network.ts";
-import { countDurations } from "#content/runtime/durations.ts";
+import { countDurations, withTimeout } from "#content/runtime/timing.ts";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
-import { withTimeout } from "#content/runtime/timing.ts";
 import type { ChainUnclear } from "#content/giving/chain.ts";
 
 /** What an answer is worth: a value, or nothing but a reason to ask again. */

@@ -1,5 +1,10 @@
 import { Elysia } from "elysia";
-import { causeName } from "#content/contract/cause.ts";
+import {
+  type BrowseQuery,
+  browseQuery,
+  causeName,
+  entriesPerPage,
+} from "#content/contract/browse.ts";
 import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { formOf, freshCacheControl, type PageForm } from "#api/http/headers.ts";
@@ -8,7 +13,6 @@ import { pathOf, route, serve, serveIn } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { listFile } from "./list-file.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
-import { type BrowseQuery, browseQuery, entriesPerPage } from "#content/contract/browse.ts";
 import { withFields } from "#content/contract/operations/weight.ts";
 import {
   directoryOperations as directory,

@@ -7,7 +7,12 @@ import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
 import { sequenceHeader } from "#api/http/sequence.ts";
 import { helpFor, route, serve } from "#api/http/route.ts";
-import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
+import {
+  rowBytes,
+  sizeOf,
+  waitingInPlaceMax,
+  waitingOfNetworkMax,
+} from "#content/requests/quota.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import type { Result } from "#content/contract/base/result.ts";
 import { withFields } from "#content/contract/operations/weight.ts";
@@ -15,7 +20,6 @@ import { filtersOf } from "#content/contract/browse.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { placeDays } from "#content/enrichment/consensus.ts";
-import { waitingInPlaceMax, waitingOfNetworkMax } from "#content/requests/quota.ts";
 import { gapCounts } from "#content/enrichment/gap-store.ts";
 import { type GapFailure, reportGap } from "#content/enrichment/report-gap.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";

@@ -1,6 +1,9 @@
 import { route, serve } from "#api/http/route.ts";
-import { donationOperations as operations } from "#content/contract/operations/donation.ts";
-import { donateProblems, donationStatusProblems } from "#content/contract/donation-problems.ts";
+import {
+  donateProblems,
+  donationOperations as operations,
+  donationStatusProblems,
+} from "#content/contract/operations/donation.ts";
 import { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
@@ -12,7 +15,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import type { Demand, Pending, RecordedGift } from "#content/giving/answers.ts";
 import { microUsdcOf } from "#content/contract/base/money.ts";
-import { base58Bytes } from "#content/contract/base/base58.ts";
+import { base58Bytes } from "#content/contract/wallet.ts";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import type { ClientPayment } from "#content/giving/payment.ts";
 import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";

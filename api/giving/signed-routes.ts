@@ -10,7 +10,7 @@ import {
   donationHistoryProblems,
   receiptProblems,
   walletProblems,
-} from "#content/contract/donation-problems.ts";
+} from "#content/contract/operations/donation.ts";
 import { openSigner, signCompact } from "#content/feed/signing-keys.ts";
 import { historyOf, nothingGiven, recentDonationsMax } from "#content/giving/answers.ts";
 import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";

@@ -6,12 +6,12 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/ajv";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeIds } from "#content/contract/browse.ts";
 import { version } from "#content/contract/base/version.ts";
 import { type Wrong, wrongsInWords } from "#content/contract/problem.ts";
 import words from "#content/editorial/mcp-tools.json";
 import countries from "#content/editorial/countries.json";
-import { nearestWords } from "#content/find/near-words.ts";
+import { nearestWords } from "#content/contract/base/edit-distance.ts";
 import {
   type Door,
   knownAt,

@@ -3,9 +3,13 @@ import { sharedLook } from "#content/runtime/cache.ts";
 import { Counter, Gauge, Registry } from "prom-client";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import helps from "#content/editorial/metrics.json";
-import { type Counted, countDurations, durationBuckets } from "#content/runtime/durations.ts";
+import {
+  type Counted,
+  countDurations,
+  durationBuckets,
+  withTimeout,
+} from "#content/runtime/timing.ts";
 import { operatorHealth } from "./health.ts";
-import { withTimeout } from "#content/runtime/timing.ts";
 import type { OperatorContext } from "./operators.ts";
 import type { Readiness } from "./probes.ts";
 import { reviewQueues } from "#api/operator/requests.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 import { NonprofitDetail } from "./nonprofit.ts";
 import { cleaned, parameter } from "./operations/query.ts";
 

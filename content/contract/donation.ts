@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { named } from "./base/shape.ts";
-import { base58Bytes } from "./base/base58.ts";
+import { named } from "#content/contract/base/json.ts";
+import { base58Bytes } from "./wallet.ts";
 import {
   amountErrors,
   donationDefault,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 import { otherType } from "./problem.ts";
 
 /** The fields that agents can complete, in the contract's order. */

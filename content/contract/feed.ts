@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 
 /** The most changes in one file of the feed. */
 export const feedEntriesMax = 1_000;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 
 /** One answer to what a giver asks about an organisation, by whom, and as of when. */
 export const GiverAnswer = named("GiverAnswer", {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Facets, incomeBandIds, unknownNote } from "./browse.ts";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 import { GiverAnswer } from "./giver-answer.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);

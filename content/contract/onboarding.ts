@@ -1,6 +1,6 @@
 import { z } from "zod";
 import says from "#content/editorial/onboarding-fields.json";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 import {
   countedText,
   lengthMax,

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { CauseId } from "./cause.ts";
+import { CauseId } from "./browse.ts";
 import { fieldEntries, type FieldName, type fields, type FieldType } from "./fields.ts";
 import { ImpactMetric, Program } from "./nonprofit.ts";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 
 const reason = z
   .string()

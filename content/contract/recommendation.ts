@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { type FilterName, filterNames, unknownNote } from "./browse.ts";
-import { named } from "./base/shape.ts";
-import { CauseId } from "./cause.ts";
+import { CauseId, type FilterName, filterNames, unknownNote } from "./browse.ts";
+import { named } from "#content/contract/base/json.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
 import { giveUrl, waysToGive } from "./nonprofit.ts";
 import { cleaned, parameter } from "./operations/query.ts";

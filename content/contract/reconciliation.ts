@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 import { otherType } from "./problem.ts";
 
 /** Names in one batch, and organisations in one request for their data. Source: docs/decisions/22. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import queues from "#content/editorial/review-queues.json";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 
 /** Items in one page of what operators list. */
 export const operatorPage = { default: 50, max: 200 } as const;

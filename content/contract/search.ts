@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type FilterParameters, type Filters, noFilters } from "./browse.ts";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 import { NonprofitSummary } from "./nonprofit.ts";
 
 /** What a search asks for. A cause or country that no one knows is not an error: nothing matches it. */

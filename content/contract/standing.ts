@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { NonprofitStatus, NonprofitSummary, RegisterState } from "./nonprofit.ts";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 import { GiverAnswer } from "./giver-answer.ts";
 
 /** Numbers in one POST /api/organisations/standing. */

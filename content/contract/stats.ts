@@ -1,5 +1,6 @@
+import stored from "#content/editorial/consensus-simulation.json";
 import { z } from "zod";
-import { named } from "./base/shape.ts";
+import { named } from "#content/contract/base/json.ts";
 
 const count = z.int().min(0);
 
@@ -93,3 +94,86 @@ export const ApiIndex = named("ApiIndex", {
   openapi: z.string().describe("Where all of it is described"),
   endpoints: z.record(z.string(), z.string()),
 });
+
+/** One figure over all seeds: its mean, and the least and the most that a seed gave. */
+const Spread = z.object({ mean: z.number(), least: z.number(), most: z.number() });
+export type Spread = z.infer<typeof Spread>;
+
+const percent = z.int().min(0).max(100);
+
+/** What is assumed of the directory, of honest agents and of an attacker. Nothing of it is measured in the field. */
+export const SimulationParameters = z.object({
+  seeds: z
+    .array(z.int().min(1))
+    .min(1)
+    .max(100)
+    .describe("Number of directories, each with its own random seed"),
+  profiles: z.int().min(10).max(100_000).describe("Profiles that lack something"),
+  days: z.int().min(2).max(365).describe("How long it goes on"),
+  honest_agents: z.int().min(2).max(200).describe("Agents that mean well"),
+  honest_sharing_a_network: z
+    .int()
+    .min(0)
+    .describe("The number of them that work from one network, as agents of one cloud provider do"),
+  visits_per_agent_and_day: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .describe("Profiles that each looks at in a day"),
+  finds_percent: percent.describe("How often it finds a value at all"),
+  mistakes_percent: percent.describe("How often it reads it wrongly, each agent in its own way"),
+  misleading_sources_percent: percent.describe("Fields about which a source is out of date"),
+  misled_percent: percent.describe("How often an agent believes such a source"),
+  other_spelling_percent: percent.describe(
+    "How often the truth is written so that comparing does not fold it: other letter case, another page",
+  ),
+  unchecked_percent: percent.describe(
+    "How often an agent confirms a waiting value that it is shown, unchecked",
+  ),
+  attack_begins_on_day: z.int().min(0).describe("When an attack begins"),
+  attack_requests: z.int().min(2).max(100_000).describe("Requests that an attacker spends"),
+});
+export type SimulationParameters = z.infer<typeof SimulationParameters>;
+
+export const SimulationOutcome = z.object({
+  attack: z.string(),
+  title: z.string(),
+  says: z.string(),
+  mode: z.enum(["agents", "networks"]),
+  /** Ids and networks of the attacker. */
+  ids: z.int().min(0),
+  networks: z.int().min(0),
+  /** Values that went live, and those of them that are not true. */
+  promotions: Spread,
+  false_promotions: Spread,
+  false_percent: Spread,
+  /** False values that went live with the attacker's voice. */
+  false_by_attack: Spread,
+  /** What the attacker sent, and how often the limits refused it. */
+  attack_submissions: Spread,
+  attack_refused: Spread,
+  /** From its first to its last request. */
+  attack_hours: Spread,
+  /** Over all seeds; null when no false value went live with its voice. */
+  submissions_per_false: z.number().nullable(),
+  hours_per_false: z.number().nullable(),
+  /** After `review revert --agent` for each of its ids: false values that stay, and true ones that went with them. */
+  false_after_revert: Spread,
+  true_lost_by_revert: Spread,
+  /** From the first time that somebody sent the truth until it is live; of what went live by the end. */
+  true_hours_median: Spread,
+  true_hours_p90: Spread,
+  /** Profiles all of whose structured fields hold true values at the end, of those that lacked some. */
+  profiles_completed_percent: Spread,
+});
+export type SimulationOutcome = z.infer<typeof SimulationOutcome>;
+
+/** What each consensus mode costs an attacker, as `bun run bench:consensus` found and the methodology page shows it. */
+export const consensusSimulation = z
+  .object({
+    /** "YYYY-MM-DD" */
+    computed_on: z.iso.date(),
+    parameters: SimulationParameters,
+    outcomes: z.array(SimulationOutcome),
+  })
+  .parse(stored);

@@ -1,7 +1,7 @@
-import { z } from "zod";
 import words from "#content/editorial/wallets.json";
-import { base58Bytes } from "./base/base58.ts";
-import { named } from "./base/shape.ts";
+import bs58 from "bs58";
+import { z } from "zod";
+import { named } from "#content/contract/base/json.ts";
 
 /** Addresses in one POST /api/wallets. */
 export const walletsMax = 100;
@@ -35,3 +35,15 @@ export const WalletsAnswer = named("WalletsAnswer", {
   count: z.int().min(0).describe("As many as were sent"),
   wallets: z.array(WalletAnswer).describe("In the order in which they were sent"),
 });
+
+const base58LengthMax = 100;
+
+/** The bytes of a base58 text that is exactly this long, null for any other: 32 bytes are an account, 64 a signature. */
+export function base58Bytes(text: string, bytes: 32 | 64): Uint8Array | null {
+  // Decoding takes the square of the length.
+  if (text.length > base58LengthMax) return null;
+  const decoded = bs58.decodeUnsafe(text);
+  return decoded?.length === bytes ? decoded : null;
+}
+
+export const base58Text = (bytes: Uint8Array): string => bs58.encode(bytes);

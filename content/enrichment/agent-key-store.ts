@@ -1,11 +1,11 @@
 import { and, eq } from "drizzle-orm";
 import type { Queryable } from "#content/store/open.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
+import { builder, statement, type Statement } from "#content/store/query.ts";
 import { agentKeys, agents, submissions } from "#content/store/tables/enrichment.ts";
 import { recommendationDrafts } from "#content/store/tables/recommendations.ts";
 import type { AgentKey } from "./agent.ts";
 import { rejectionReasons } from "./consensus.ts";
-import { decideWaiting } from "./proposal-store.ts";
+import { decideWaiting } from "./submission-store.ts";
 
 /** What is known of who owns an id; null for one that is free. */
 export async function agentKey(store: Queryable, agent_id: string): Promise<AgentKey | null> {

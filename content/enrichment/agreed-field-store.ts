@@ -16,17 +16,16 @@ import {
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { planSaves, type Save, type SaveContext } from "#content/nonprofit/save.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
-import { inValues } from "#content/store/query.ts";
+import { type Statement, builder, inValues, statement } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { corroborates, rejectionReasons } from "./consensus.ts";
-import { decided } from "./proposal-store.ts";
 import {
   type Field,
+  type StoredSubmission,
+  decided,
   ofField,
   rejectAll,
-  type StoredSubmission,
   votesOn,
 } from "./submission-store.ts";
 import { comparedValue } from "./value.ts";

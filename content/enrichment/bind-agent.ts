@@ -1,6 +1,6 @@
 import { secretDigest } from "#content/runtime/digest.ts";
 import { randomBytes } from "node:crypto";
-import type { AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
+import type { AgentRevoked, AgentSecret } from "#content/contract/enrichment-answers.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import {

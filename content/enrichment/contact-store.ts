@@ -1,7 +1,7 @@
 import { and, eq, lt, ne, type SQL, sql } from "drizzle-orm";
 import type { Erasure } from "#content/requests/request-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { builder, statement } from "#content/store/statement.ts";
+import { builder, statement } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 
 const isContact = and(eq(submissions.field, "contact_email"), ne(submissions.value, ""));

@@ -36,10 +36,10 @@ import {
   setNetwork,
 } from "./submission-store.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { keptAnswerBytes } from "#content/operation/stored-bytes.ts";
+import { keptAnswerBytes } from "#content/requests/quota.ts";
 import { type Plan, planned } from "#content/operation/plan.ts";
 import type { Queryable } from "#content/store/open.ts";
-import type { Statement } from "#content/store/statement.ts";
+import type { Statement } from "#content/store/query.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";

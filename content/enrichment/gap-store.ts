@@ -1,8 +1,8 @@
 import { and, count, desc, eq, lt, or, sql } from "drizzle-orm";
-import { type GapCounts, type GapList, gapLimits } from "#content/contract/gap.ts";
+import { type GapCounts, type GapList, gapLimits } from "#content/contract/correction.ts";
 import { dayMs, isoDay } from "#content/contract/base/time.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
+import { builder, statement, type Statement } from "#content/store/query.ts";
 import { gaps } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 

@@ -1,7 +1,6 @@
 import { asc, gte } from "drizzle-orm";
 import { z } from "zod";
-import { type Filters, givenFilters, noFilters } from "#content/contract/browse.ts";
-import { noCause } from "#content/contract/cause.ts";
+import { type Filters, givenFilters, noCause, noFilters } from "#content/contract/browse.ts";
 import type { Needs, SecondOpinion, ThinProfile } from "#content/contract/enrichment-answers.ts";
 import {
   enrichableFields,
@@ -10,7 +9,7 @@ import {
   type WantedField,
   wantedFields,
 } from "#content/contract/enrichment.ts";
-import { GapCounts } from "#content/contract/gap.ts";
+import { GapCounts } from "#content/contract/correction.ts";
 import { wireTime } from "#content/contract/base/time.ts";
 import consensus from "#content/editorial/second-opinions.json";
 import { unknownNote } from "#content/find/unknown-values.ts";

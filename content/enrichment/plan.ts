@@ -1,7 +1,6 @@
-import { isQueueFull } from "#content/requests/quota.ts";
+import { isQueueFull, rowBytes, sizeOf } from "#content/requests/quota.ts";
 import { isRowField, isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
 import { type AgentKey, vouchedName } from "./agent.ts";
 import type { Agreed, Corroboration } from "./agreed-field-store.ts";
 import { corroborates, decide, type Decision, givesWay, rejectionReasons } from "./consensus.ts";

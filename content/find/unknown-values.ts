@@ -1,10 +1,14 @@
-import { causeIds } from "#content/contract/cause.ts";
-import { type FilterName, type FilterParameters, givenFilters } from "#content/contract/browse.ts";
+import {
+  type FilterName,
+  type FilterParameters,
+  causeIds,
+  givenFilters,
+} from "#content/contract/browse.ts";
 import countries from "#content/editorial/countries.json";
 import registerPlaces from "#content/editorial/register-places.json";
 import { wantedBy } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { nearestWords } from "./near-words.ts";
+import { nearestWords } from "#content/contract/base/edit-distance.ts";
 import { typedWords } from "./query.ts";
 import { causeOf } from "./understand.ts";
 

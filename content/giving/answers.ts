@@ -15,9 +15,8 @@ import {
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 import { referenceOf, solanaPayLink, writeMemo } from "./memo.ts";
-import { explorerUrl } from "./network.ts";
+import { bazaar, explorerUrl } from "./network.ts";
 import type { Donation, DonateTarget } from "./store.ts";
-import { bazaar } from "./payable.ts";
 import type { GivingWorld } from "./world.ts";
 
 /** How long a client has to sign. Source: facts on x402. */

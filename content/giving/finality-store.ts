@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
+import { builder, statement, type Statement } from "#content/store/query.ts";
 import { donationIntents as intents, donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { micro } from "#content/contract/base/money.ts";

@@ -2,8 +2,14 @@ import { and, asc, eq, gt, inArray, lt, lte, ne, or, sql } from "drizzle-orm";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { columnNames, query, rowShape } from "#content/store/query.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
+import {
+  type Statement,
+  builder,
+  columnNames,
+  query,
+  rowShape,
+  statement,
+} from "#content/store/query.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { type Ending, type Step, steps } from "./intent-states.ts";

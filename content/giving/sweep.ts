@@ -19,7 +19,7 @@ import { type Absence, type Action, actionOn, type Ending } from "./intent-state
 import { donateTargetById, type Donation } from "./store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { GivingWorld } from "./world.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { batchedStatements, batchedWrite } from "#content/store/write-batcher.ts";
 import { recordByMemo, recordLanded } from "./proof.ts";
 

@@ -1,11 +1,12 @@
 import {
   type FacetCounts,
   type FacetName,
-  facetNames,
   type Facets,
+  causeName,
+  facetNames,
   incomeBands,
+  noCause,
 } from "#content/contract/browse.ts";
-import { causeName, noCause } from "#content/contract/cause.ts";
 import { countryName } from "./country.ts";
 
 const flags = new Map([

@@ -1,5 +1,5 @@
 import { and, asc, between, exists, gt, max, ne, sql } from "drizzle-orm";
-import type { CauseList } from "#content/contract/cause.ts";
+import type { CauseList } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";

@@ -1,9 +1,8 @@
 import { structuredFields } from "#content/contract/enrichment.ts";
-import { inValues } from "#content/store/query.ts";
+import { type Statement, builder, inValues, statement } from "#content/store/query.ts";
 import { pendingFields } from "#content/store/tables/enrichment.ts";
 import { yieldsToAgents } from "./provenance.ts";
 import type { NonprofitRecord } from "./record.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
 
 /**
  * Says literally what the partial index one_pending_per_agent_and_field says, so that SQLite uses it: the submissions

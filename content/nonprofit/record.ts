@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CauseId } from "#content/contract/cause.ts";
+import { CauseId } from "#content/contract/browse.ts";
 import {
   ImpactMetric,
   LinkSource,

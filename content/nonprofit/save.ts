@@ -5,9 +5,17 @@ import { type Listing, listingsOf, searchRank } from "./listing.ts";
 import { type NonprofitField, type NonprofitRecord, type Waiting, waitingKey } from "./record.ts";
 import { samePublicFacts, withRegisterRecord } from "./register-facts.ts";
 import { children } from "./record-store.ts";
-import { columnNames, insertsOf, inValues, nextId } from "#content/store/query.ts";
+import {
+  type Statement,
+  builder,
+  columnNames,
+  doAll,
+  inValues,
+  insertsOf,
+  nextId,
+  statement,
+} from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { builder, doAll, statement, type Statement } from "#content/store/statement.ts";
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { indexWords } from "./filters.ts";

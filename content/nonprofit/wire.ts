@@ -6,15 +6,15 @@ import {
   type NonprofitSummary,
 } from "#content/contract/nonprofit.ts";
 import {
-  browseParams,
   type BrowseQuery,
   type FacetCounts,
+  browseParams,
+  causeName,
   staticPagesMax,
 } from "#content/contract/browse.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { causeName } from "#content/contract/cause.ts";
 import { facetsAnswer } from "./facets.ts";
-import { financesOf } from "./finances.ts";
+import { categoryIn, financesOf, isFiling, publicFacts, standingIn } from "./register-facts.ts";
 import { countryName } from "./country.ts";
 import { incomeBand } from "./filters.ts";
 import { allGiverAnswers } from "./giver-answers.ts";
@@ -22,7 +22,6 @@ import { incomeOf } from "./listing.ts";
 import { confidenceIn } from "./provenance.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
-import { categoryIn, isFiling, publicFacts, standingIn } from "./register-facts.ts";
 import { type GivingPlace, waysToGive } from "./ways-to-give.ts";
 
 /** What a summary is made of, beside the causes. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lt, lte, ne, or } from "drizzle-orm";
 import { dayMs } from "#content/contract/base/time.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
+import { builder, statement, type Statement } from "#content/store/query.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 import type { Onboarding } from "./store.ts";
 import { mailOutbox as outbox } from "#content/store/tables/operations.ts";

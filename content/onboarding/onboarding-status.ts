@@ -3,7 +3,7 @@ import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
 import { type Onboarding, onboardingStore } from "./store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { heldOf, holdById, type WalletHold } from "./wallet-hold-store.ts";
 import { describeHostProof, type ProofContext, profileOf } from "./prove-host.ts";
 

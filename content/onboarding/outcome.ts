@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { objectIn } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { CauseId } from "#content/contract/cause.ts";
+import { CauseId } from "#content/contract/browse.ts";
 import type { EnrichableField } from "#content/contract/enrichment.ts";
 import { correctable, type OnboardingType } from "#content/contract/onboarding.ts";
 import { countryName } from "#content/nonprofit/country.ts";

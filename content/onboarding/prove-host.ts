@@ -16,7 +16,7 @@ import {
 import { noteHostProof, planMail, type Onboarding, onboardingStore } from "./store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import type { z } from "zod";
 import { type ProofKeys } from "./keys.ts";
 

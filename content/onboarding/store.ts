@@ -1,8 +1,7 @@
 import { and, asc, eq, gt, isNull, ne, sql } from "drizzle-orm";
 import { dayMs } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { countUpTo } from "#content/store/query.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
+import { type Statement, builder, countUpTo, statement } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 import { requestStore } from "#content/requests/request-store.ts";

@@ -7,8 +7,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
 import type { OnboardingOutcome } from "./outcome.ts";
 import type { Onboarding } from "./store.ts";
-import { countUpTo } from "#content/store/query.ts";
-import { builder, statement } from "#content/store/statement.ts";
+import { builder, countUpTo, statement } from "#content/store/query.ts";
 import { onboardingSubmissions, walletHolds as holds } from "#content/store/tables/onboarding.ts";
 
 /** An approved wallet, the first or another one. Held until `effective_at`; instants in milliseconds since 1970. */

@@ -22,7 +22,7 @@ import {
   refusalStatuses,
   type RefusalWords,
 } from "#content/contract/operations/operation.ts";
-import { paymentInfo } from "#content/giving/payable.ts";
+import { paymentInfo } from "#content/giving/network.ts";
 import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { profileOperations } from "#content/contract/operations/profile-change.ts";

@@ -1,6 +1,6 @@
 import { and, asc, gt, like, lt, sql } from "drizzle-orm";
 import { hourMs } from "#content/contract/base/time.ts";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeIds } from "#content/contract/browse.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
 import { countsHere } from "#content/giving/store.ts";

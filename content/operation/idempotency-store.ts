@@ -2,7 +2,7 @@ import { sha256Of } from "#content/runtime/digest.ts";
 import { and, eq, gt, sql } from "drizzle-orm";
 import { fail, ok } from "#content/contract/base/result.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { builder, statement } from "#content/store/statement.ts";
+import { builder, statement } from "#content/store/query.ts";
 import { idempotencyKeys } from "#content/store/tables/enrichment.ts";
 import { type Plan, planned } from "./plan.ts";
 

@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm";
 import type { Result } from "#content/contract/base/result.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { doAll, type Statement } from "#content/store/statement.ts";
+import { doAll, type Statement } from "#content/store/query.ts";
 import { logOperator, type OperatorEntry } from "./audit-store.ts";
 
 /** One write as data: a statement, or an entry of the audit log, which is sealed with the entry before it as it is written. */

@@ -1,5 +1,9 @@
 import { newSecret } from "#content/enrichment/bind-agent.ts";
-import type { AgentNamed, AgentSecret, AgentSubmissions } from "#content/contract/agent-keys.ts";
+import type {
+  AgentNamed,
+  AgentSecret,
+  AgentSubmissions,
+} from "#content/contract/enrichment-answers.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
 import { foldAgentId, isBound } from "#content/enrichment/agent.ts";

@@ -20,7 +20,7 @@ import { type Link, linkThatTook, planLink, planUnlink } from "#content/register
 import { applyDueHolds, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { carryOut, type Plan, planned, type Write } from "#content/operation/plan.ts";
-import type { Statement } from "#content/store/statement.ts";
+import type { Statement } from "#content/store/query.ts";
 import { type OperatorWorld, isLive } from "#content/requests/world.ts";
 
 export type ProfileFailure =

@@ -21,7 +21,7 @@ import {
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { carryOut, planned } from "#content/operation/plan.ts";
-import type { Statement } from "#content/store/statement.ts";
+import type { Statement } from "#content/store/query.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { OperatorWorld } from "#content/requests/world.ts";
 

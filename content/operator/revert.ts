@@ -12,7 +12,7 @@ import {
 import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type Write, writeAll } from "#content/operation/plan.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import type { OperatorWorld } from "#content/requests/world.ts";
 

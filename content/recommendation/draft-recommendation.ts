@@ -6,7 +6,7 @@ import {
   planProposalOnce,
   type ProposalWorld,
 } from "#content/enrichment/proposal.ts";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#content/requests/quota.ts";
 import type { DraftAnswer, DraftBody, GovernancePhase } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";

@@ -15,12 +15,11 @@ import {
   sql,
 } from "drizzle-orm";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
-import { decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
+import { decided, decideWaiting } from "#content/enrichment/submission-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Expiry } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { nextId } from "#content/store/query.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
+import { type Statement, builder, nextId, statement } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 import { recommendationDrafts as drafts } from "#content/store/tables/recommendations.ts";

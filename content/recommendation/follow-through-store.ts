@@ -1,6 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { and, asc, count, eq, gte, sql } from "drizzle-orm";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeIds } from "#content/contract/browse.ts";
 import { countsHere } from "#content/giving/store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { insertMany } from "#content/store/query.ts";

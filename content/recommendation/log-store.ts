@@ -2,7 +2,7 @@ import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { countedCache } from "#content/runtime/cache.ts";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
 import { dayMs, minuteMs } from "#content/contract/base/time.ts";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeIds } from "#content/contract/browse.ts";
 import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { withoutContacts } from "#content/nonprofit/text.ts";

@@ -1,6 +1,5 @@
 import { dayMs } from "#content/contract/base/time.ts";
-import { type Filters, givenFilters } from "#content/contract/browse.ts";
-import { causeName, causeIds } from "#content/contract/cause.ts";
+import { type Filters, causeIds, causeName, givenFilters } from "#content/contract/browse.ts";
 import {
   type GovernancePhase,
   type Intent,

@@ -3,7 +3,7 @@ import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { isPublicChange, planSaves, type Save } from "#content/nonprofit/save.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { doAll, type Statement } from "#content/store/statement.ts";
+import { doAll, type Statement } from "#content/store/query.ts";
 import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
 import { idsByOrgId, recordsWithoutProfile, saveRecordsWithoutProfile } from "./import-store.ts";
 import {

@@ -1,4 +1,4 @@
-import { causeName, CauseId } from "#content/contract/cause.ts";
+import { causeName, CauseId } from "#content/contract/browse.ts";
 import { CauseConfidence } from "#content/contract/nonprofit.ts";
 import { ruleWords } from "#content/nonprofit/provenance.ts";
 

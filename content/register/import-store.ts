@@ -4,8 +4,7 @@ import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
 import { recordColumns, saveDirectoryFact } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { insertMany, insertsOf, inValues } from "#content/store/query.ts";
-import type { Statement } from "#content/store/statement.ts";
+import { type Statement, inValues, insertMany, insertsOf } from "#content/store/query.ts";
 import {
   nonprofits,
   registerRecords,

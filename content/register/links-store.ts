@@ -5,8 +5,7 @@ import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { planSaves, type Save } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { countUpTo } from "#content/store/query.ts";
-import { builder, doAll, statement, type Statement } from "#content/store/statement.ts";
+import { type Statement, builder, countUpTo, doAll, statement } from "#content/store/query.ts";
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
 import { findLinks, type FoundLink, pairOf } from "./found-links-store.ts";
 

@@ -1,6 +1,6 @@
 import { version } from "#content/contract/base/version.ts";
 import type { Queryable } from "#content/store/open.ts";
-import type { Statement } from "#content/store/statement.ts";
+import type { Statement } from "#content/store/query.ts";
 import { mergeRules, type RegisterDraft } from "./merge.ts";
 import type { Register, StagedRow } from "./stage-rows.ts";
 

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { secretDigest } from "#content/runtime/digest.ts";
 import { isUsableKey, planOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#content/operation/stored-bytes.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#content/requests/quota.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 
 /** How a request of anyone comes in. */

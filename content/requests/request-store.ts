@@ -4,8 +4,7 @@ import type { ReviewKind } from "#content/contract/review.ts";
 import { dayMs } from "#content/contract/base/time.ts";
 import type { Write } from "#content/operation/plan.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { countUpTo, inValues } from "#content/store/query.ts";
-import { builder, statement, type Statement } from "#content/store/statement.ts";
+import { type Statement, builder, countUpTo, inValues, statement } from "#content/store/query.ts";
 import { type Expiry, hexKey, instantAt } from "./kind.ts";
 import type { NewRequest } from "./receive.ts";
 

@@ -1,9 +1,9 @@
 import type { InValue } from "@libsql/client";
-import { type Column, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
+import { type Column, type Query, type SQL, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { z } from "zod";
 import type { Queryable, WriteTransaction } from "./open.ts";
-import type { Statement } from "./statement.ts";
+import { drizzle } from "drizzle-orm/libsql";
 
 /**
  * The rows of a query in SQL, each parsed by its shape: for hot paths that say why drizzle is too slow there, or for
@@ -11,11 +11,11 @@ import type { Statement } from "./statement.ts";
  */
 export async function query<Row>(
   store: Queryable,
-  statement: string,
+  text: string,
   args: readonly InValue[],
   shape: z.ZodType<Row>,
 ): Promise<Row[]> {
-  const { rows } = await store.raw.execute({ sql: statement, args: [...args] });
+  const { rows } = await store.raw.execute({ sql: text, args: [...args] });
   return rows.map((row) => shape.parse(row));
 }
 
@@ -25,13 +25,13 @@ export async function query<Row>(
  */
 export async function queryEach<Row>(
   store: Queryable,
-  statement: string,
+  text: string,
   args: InValue[],
   shape: z.ZodType<Row>,
 ): Promise<Row | undefined> {
   const alone = async () =>
-    (await store.raw.execute({ sql: statement, args: [JSON.stringify([args])] })).rows[0];
-  const row = await (store.each?.(statement, args) ?? alone());
+    (await store.raw.execute({ sql: text, args: [JSON.stringify([args])] })).rows[0];
+  const row = await (store.each?.(text, args) ?? alone());
   return row === undefined ? undefined : shape.parse(row);
 }
 
@@ -178,4 +178,23 @@ export function rowsFromJson<
     }
     return row as Pick<Table["$inferSelect"], Name>;
   });
+}
+
+/** A statement that changes something, with its values, as libSQL takes it: to be done in a transaction or sent in a batch. */
+export type Statement = { readonly sql: string; readonly args: InValue[] };
+
+/** What builds statements in drizzle's words. It has no store, so it does none of them. */
+export const builder: Pick<WriteTransaction["db"], "insert" | "update" | "delete" | "select"> =
+  drizzle.mock();
+
+/** What was built, as a statement. */
+export function statement(built: { toSQL(): Query }): Statement {
+  const { sql: text, params } = built.toSQL();
+  // They were encoded for the columns they are for.
+  return { sql: text, args: params as InValue[] };
+}
+
+/** Does statements one after another. */
+export async function doAll(tx: WriteTransaction, statements: readonly Statement[]): Promise<void> {
+  for (const one of statements) await tx.raw.execute(one);
 }

@@ -55,13 +55,22 @@ export async function askPublisher(
     stopWith("The publisher is busy with another request. Try again later.");
   }
   await untilDone(manifest, request, newest);
+  stopWhereHeld(manifest, request, heldToo);
+  report(manifest, verb, json);
+  manifest.close();
+}
+
+/** Stops where a rollback did not come about, or holds what was to be published. */
+function stopWhereHeld(
+  manifest: Manifest,
+  request: ReturnType<typeof requestOf>,
+  heldToo: boolean,
+): void {
   const { held_at } = manifest.state();
   if (request?.verb === "rollback" && held_at !== request.release) {
     stopWith(notKeptMessage(request.release, manifest));
   }
-  if (verb === null && held_at > 0 && !heldToo) stopWith(heldMessage(held_at));
-  report(manifest, verb, json);
-  manifest.close();
+  if (request === null && held_at > 0 && !heldToo) stopWith(heldMessage(held_at));
 }
 
 function report(manifest: Manifest, verb: PublishRequest["verb"] | null, json: boolean): void {

@@ -1,5 +1,5 @@
 import { positional, textOption, wordedCommand } from "../support/command.ts";
-import { CauseId } from "#content/contract/cause.ts";
+import { CauseId } from "#content/contract/browse.ts";
 import { pickOperations as operations } from "#content/contract/operations/recommendation.ts";
 import type { PickItem } from "#content/contract/recommendation.ts";
 import { stopWith } from "../support/config.ts";

@@ -20,7 +20,7 @@ import { addCounts, type ActivityKind, type HourHits } from "#content/operation/
 import { readOnboarding } from "#content/onboarding/read.ts";
 import { onboardingStore } from "#content/onboarding/store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { arrivalMs, type Calendar, claimMs, storied } from "./calendar.ts";
 import type { Outline } from "./outline.ts";
 import { hostOf } from "./profile.ts";

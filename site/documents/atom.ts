@@ -1,5 +1,5 @@
 import { Feed } from "feed";
-import { causeIds, causeName } from "#content/contract/cause.ts";
+import { causeIds, causeName } from "#content/contract/browse.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import { english as t } from "#content/language/texts.ts";
 import { historiesOf, newestChangesIn } from "#content/nonprofit/changes-store.ts";

@@ -1,7 +1,7 @@
 import { needsDefault, needsIds } from "#content/enrichment/needs-store.ts";
 import { shareOfDay } from "#content/enrichment/rotation.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import { payables, payablesMax } from "#content/giving/payable.ts";
+import { payables, payablesMax } from "#content/giving/network.ts";
 import { firstSlug, idsInList } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";

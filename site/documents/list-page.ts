@@ -1,8 +1,12 @@
-import { entriesPerPage, noFilters, staticPagesMax } from "#content/contract/browse.ts";
+import {
+  type FacetCounts,
+  entriesPerPage,
+  noFilters,
+  staticPagesMax,
+} from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import causes from "#content/editorial/causes.json";
-import type { FacetCounts } from "#content/contract/browse.ts";
 import { listAnswer } from "#content/nonprofit/wire.ts";
 import { countInList, idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";

@@ -1,5 +1,5 @@
 import Lunr from "lunr";
-import { causeName } from "#content/contract/cause.ts";
+import { causeName } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import { countInList, listCounts } from "#content/nonprofit/list-store.ts";

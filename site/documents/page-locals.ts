@@ -1,4 +1,4 @@
-import type { Cause, CauseList } from "#content/contract/cause.ts";
+import type { Cause, CauseList } from "#content/contract/browse.ts";
 import type { DonationHistory } from "#content/contract/donation.ts";
 import type {
   EnrichmentStats,

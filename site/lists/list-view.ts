@@ -1,19 +1,19 @@
 import {
-  browseParams,
-  entriesPerPage,
+  type FacetCounts,
   type FacetName,
+  type Facets,
   type FilterName,
   type FilterParameters,
-  filtersOf,
-  givenFilters,
-  facetNames,
-  type Facets,
   type Filters,
   type ListSort,
+  browseParams,
+  entriesPerPage,
+  facetNames,
+  filtersOf,
+  givenFilters,
   listSorts,
 } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
-import type { FacetCounts } from "#content/contract/browse.ts";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";

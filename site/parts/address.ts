@@ -1,10 +1,10 @@
 import {
-  browseParams,
   type BrowseQuery,
+  browseParams,
+  causeIds,
   entriesPerPage,
   staticPagesMax,
 } from "#content/contract/browse.ts";
-import { causeIds } from "#content/contract/cause.ts";
 import type { FileFormat } from "#content/contract/operations/list-file.ts";
 import { comparedMax } from "#content/contract/comparison.ts";
 import { listLimit } from "#content/contract/nonprofit.ts";

@@ -1,5 +1,5 @@
 import type { DataResource } from "#content/contract/feed.ts";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeIds } from "#content/contract/browse.ts";
 import { clipped } from "./words.ts";
 
 /** Not of two letters: edge servers take such a folder for a language. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { expireWaiting } from "#api/operator/requests.ts";
-import { causeIds } from "#content/contract/cause.ts";
+import { causeIds } from "#content/contract/browse.ts";
 import { intents } from "#content/contract/recommendation.ts";
 import countries from "#content/editorial/countries.json";
 import {

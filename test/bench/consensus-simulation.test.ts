@@ -4,10 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { enrich } from "#content/enrichment/enrich.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
-import {
-  consensusSimulation,
-  type SimulationParameters,
-} from "#content/contract/consensus-simulation.ts";
+import { consensusSimulation, type SimulationParameters } from "#content/contract/stats.ts";
 import {
   EnrichmentBody,
   type StructuredField,

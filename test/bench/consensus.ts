@@ -5,7 +5,7 @@ import {
   SimulationParameters,
   type SimulationParameters as Parameters,
   type Spread,
-} from "#content/contract/consensus-simulation.ts";
+} from "#content/contract/stats.ts";
 import { runCommand } from "#scripts/support/command.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { type EnrichJob, decideEnrichment, subjectsOf } from "#content/enrichment/enrich.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { planRevert } from "#content/enrichment/agreed-field-store.ts";

@@ -19,7 +19,7 @@ import { hostProofLifeMs } from "#content/onboarding/host-proof.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aService, type TestService } from "#test/support/service.ts";

@@ -2,7 +2,7 @@ import type { OnboardingAnswer } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { aService, type TestService, testNow } from "./service.ts";
 
 export const operatorTokens = {

@@ -1,5 +1,4 @@
-import { listSorts, pagesMax } from "#content/contract/browse.ts";
-import { CauseList } from "#content/contract/cause.ts";
+import { CauseList, listSorts, pagesMax } from "#content/contract/browse.ts";
 import { comparedOrgs, Comparison } from "#content/contract/comparison.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
@@ -12,13 +11,14 @@ import {
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
 import { asFile, filesAnswered, identifiers } from "./list-file.ts";
-import { filters, nearby } from "./filters.ts";
 import {
   choice,
   filter,
   filterLengthMax,
+  filters,
   flag,
   limit,
+  nearby,
   number,
   offset,
   parameter,

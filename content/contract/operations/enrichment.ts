@@ -1,14 +1,16 @@
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
-import { filters } from "./filters.ts";
-import { choice, flag, limit } from "./query.ts";
+import { choice, filters, flag, limit } from "./query.ts";
 import { fields } from "./weight.ts";
 import {
+  AgentIdBody,
+  AgentRevoked,
+  AgentSecret,
   EnrichmentAnswer,
   EnrichmentStats,
   Exemplars,
-  Needs,
   Leaderboard,
+  Needs,
   ThinProfile,
 } from "#content/contract/enrichment-answers.ts";
 import {
@@ -18,8 +20,7 @@ import {
   needsLimit,
   wantedFields,
 } from "#content/contract/enrichment.ts";
-import { GapAnswer, GapBody, GapCounts } from "#content/contract/gap.ts";
-import { AgentIdBody, AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
+import { GapAnswer, GapBody, GapCounts } from "#content/contract/correction.ts";
 import { operations } from "./operation.ts";
 
 /** What agents can add, and what becomes of it. */

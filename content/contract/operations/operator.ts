@@ -27,9 +27,9 @@ import {
   AgentSecret,
   AgentSubmissions,
   BindForOwnerBody,
-} from "#content/contract/agent-keys.ts";
+} from "#content/contract/enrichment-answers.ts";
 import { change } from "./change.ts";
-import { GapList } from "#content/contract/gap.ts";
+import { GapList } from "#content/contract/correction.ts";
 import { operations } from "./operation.ts";
 
 const agentId = parameter(

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
 import { operatorPage } from "#content/contract/review.ts";
-import { filters } from "./filters.ts";
-import { limit, text } from "./query.ts";
+import { filters, limit, text } from "./query.ts";
 import { fields } from "./weight.ts";
 import {
   DraftAnswer,

@@ -5,7 +5,7 @@ import {
   OrganisationsFound,
 } from "#content/contract/standing.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { saveRecordsWithoutProfile, saveScopes } from "#content/register/import-store.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { GapAnswer, GapCounts, gapLimits, GapList } from "#content/contract/gap.ts";
+import { GapAnswer, GapCounts, gapLimits, GapList } from "#content/contract/correction.ts";
 import { Needs } from "#content/contract/enrichment-answers.ts";
 import { forgetGaps } from "#content/enrichment/gap-store.ts";
 import { aNonprofit } from "#test/support/records.ts";

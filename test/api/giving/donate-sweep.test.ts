@@ -13,7 +13,7 @@ import {
   unknownSignature,
 } from "#content/contract/donation.ts";
 import type { Store } from "#content/store/open.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";

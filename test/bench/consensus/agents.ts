@@ -1,4 +1,4 @@
-import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";
+import type { SimulationParameters } from "#content/contract/stats.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";
 import { type Random, randomOf } from "#scripts/seed/random.ts";
 import type { Opinion, SimulatedDirectory } from "./directory.ts";

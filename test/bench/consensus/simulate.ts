@@ -2,7 +2,7 @@ import {
   SimulationOutcome,
   type SimulationParameters,
   type Spread,
-} from "#content/contract/consensus-simulation.ts";
+} from "#content/contract/stats.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";

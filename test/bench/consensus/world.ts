@@ -1,4 +1,4 @@
-import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";
+import type { SimulationParameters } from "#content/contract/stats.ts";
 import { type StructuredField, structuredFields } from "#content/contract/enrichment.ts";
 import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
 import { comparedValue } from "#content/enrichment/value.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { editDistance } from "#content/contract/base/edit-distance.ts";
 import {
   beginnings,
+  editDistance,
   mistakesMax,
   nearestWords,
   otherFirstLetters,
   splits,
-} from "#content/find/near-words.ts";
+} from "#content/contract/base/edit-distance.ts";
 import { placeOf, placesBeside, placeSpans, placeSpellings } from "#content/find/places.ts";
 import { searchWords } from "#content/find/query.ts";
 import {

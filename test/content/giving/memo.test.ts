@@ -1,4 +1,4 @@
-import { base58Bytes } from "#content/contract/base/base58.ts";
+import { base58Bytes } from "#content/contract/wallet.ts";
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {

@@ -10,7 +10,7 @@ import refusals from "#content/editorial/refusals.json";
 import registers from "#content/editorial/registers.json";
 import { facetValueName } from "#content/nonprofit/facets.ts";
 import { signals } from "#content/recommendation/ranking.ts";
-import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
+import { consensusSimulation } from "#content/contract/stats.ts";
 import standing from "#content/editorial/standing.json";
 import { networks } from "#content/giving/network.ts";
 import type { Register } from "#content/nonprofit/register-facts.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
-import { financesOf } from "#content/nonprofit/finances.ts";
+import { financesOf } from "#content/nonprofit/register-facts.ts";
 import { filed, redCross } from "#test/support/filed.ts";
 
 const noFigures = {

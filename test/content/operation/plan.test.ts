@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { readAudit, verifyAudit } from "#content/operation/audit-store.ts";
 import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
 import { openStore, type Queryable } from "#content/store/open.ts";
-import { builder, statement } from "#content/store/statement.ts";
+import { builder, statement } from "#content/store/query.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 
 const store = await openStore({ url: ":memory:" });

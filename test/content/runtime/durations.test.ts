@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countDurations } from "#content/runtime/durations.ts";
+import { countDurations } from "#content/runtime/timing.ts";
 
 test("durations are counted by their labels, each in the first bucket that holds it", () => {
   const durations = countDurations();

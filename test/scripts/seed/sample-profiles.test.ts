@@ -3,7 +3,7 @@ import { PublicKey } from "@solana/web3.js";
 import { thinFields, thinFrom } from "#content/nonprofit/listing.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { wordingFaults } from "#content/nonprofit/wording.ts";
-import { CauseId, causeIds } from "#content/contract/cause.ts";
+import { CauseId, causeIds } from "#content/contract/browse.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { defaultCalendar } from "#scripts/seed/calendar.ts";

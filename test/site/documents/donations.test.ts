@@ -3,7 +3,7 @@ import { micro } from "#content/contract/base/money.ts";
 import { planFinal } from "#content/giving/finality-store.ts";
 import { recordDonation } from "#content/giving/store.ts";
 import { changesAfter, historiesOf, newestSequence } from "#content/nonprofit/changes-store.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { donationsKey } from "#site/documents/profile.ts";
 import { staleAtOnce, staleLater } from "#site/documents/staleness.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
 import { facetNames } from "#content/contract/browse.ts";

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
-import { noFilters } from "#content/contract/browse.ts";
+import { type FacetCounts, noFilters } from "#content/contract/browse.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { drawn } from "#site/documents/document.ts";
 import { listPage } from "#site/documents/list-page.ts";
 import { type ListPage, listPageView, pageNumbers } from "#site/lists/list-view.ts";
 import { listPath } from "#site/parts/address.ts";
-import type { FacetCounts } from "#content/contract/browse.ts";
 import { sitemap } from "#site/documents/sitemap.ts";
 import {
   aRichNonprofit,

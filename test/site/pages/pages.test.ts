@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
+import { consensusSimulation } from "#content/contract/stats.ts";
 import { english } from "#content/language/texts.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";

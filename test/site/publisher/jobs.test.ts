@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { deletePick, setPick } from "#content/recommendation/pick-store.ts";
-import { doAll } from "#content/store/statement.ts";
+import { doAll } from "#content/store/query.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { buildBundle } from "#site/publisher/full-build.ts";
 import { releases } from "#site/bundle/release.ts";
