@@ -1,33 +1,41 @@
-import { existsSync } from "node:fs";
+import { existsSync, linkSync, rmSync } from "node:fs";
 import { z } from "zod";
 import { systemClock } from "#content/contract/base/time.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
-import { FetchFailed } from "./import/fetch-file.ts";
-import { fetchAll, planFetch, type FetchReport } from "./import/fetch-all.ts";
-import { fetchAndImport } from "./import/fetch-register.ts";
-import { importAll } from "./import/import-all.ts";
-import { irs990Xml } from "./import/irs-990-xml.ts";
+import { type Store, openStore } from "#content/store/open.ts";
+import { FetchFailed } from "#scripts/import/fetch-file.ts";
+import { type FetchReport, fetchAll, planFetch } from "#scripts/import/fetch-all.ts";
+import { fetchAndImport } from "#scripts/import/fetch-register.ts";
+import { irs990Xml } from "#scripts/import/irs-990-xml.ts";
 import {
-  countryNames,
   type FetchRequest,
+  countryNames,
   isList,
   publishedRegisters,
   registersOf,
-} from "./import/published.ts";
-import { BadInput, fileDay } from "./import/read-file.ts";
+} from "#scripts/import/published.ts";
+import { BadInput, fileDay, readLines } from "#scripts/import/read-file.ts";
 import {
   Interrupted,
+  formatNames,
   isDiskFull,
   registerFormats,
-  formatNames,
   runImport,
-} from "./import/run-import.ts";
+} from "#scripts/import/run-import.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
-import { coveredInWords, reportInWords } from "./import/report.ts";
-import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
-import { followProgress } from "./support/progress.ts";
-import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { coveredInWords, reportInWords } from "#scripts/import/report.ts";
+import { configOrExit, reasonOf, stopSignal, stopWith } from "#scripts/support/config.ts";
+import { followProgress, startProgress } from "#scripts/support/progress.ts";
+import {
+  flag,
+  positional,
+  runCommand,
+  textOption,
+  wordedCommand,
+} from "#scripts/support/command.ts";
+import type { Config } from "#api/config.ts";
+import { filePathOf } from "#content/store/embedded-client.ts";
+import { NotMovable, importTables } from "#content/store/move.ts";
 
 /** Everything that `export --all` wrote is taken as it is, by another way than records are. */
 const formats = [...formatNames, "all", ...countryNames];
@@ -212,3 +220,43 @@ function firstOnes(): (problem: string) => void {
 }
 
 await runCommand(command);
+
+/**
+ * Fills an empty store with what `export --all` wrote: all or nothing. Ends the process with what is wrong.
+ */
+export async function importAll(files: readonly string[], config: Config): Promise<number> {
+  const [file] = files;
+  if (file === undefined || files.length > 1) stopWith("Give one file: import all <file>", 2);
+  if (!config.databaseUrl.startsWith("file:")) {
+    stopWith("Everything is imported into a file: leave ALMONER_DATABASE_URL out for this.", 2);
+  }
+  const path = filePathOf(config.databaseUrl);
+  // A new store gets its name with its rows: one without would be in the way of a restore. `upkeep` knows this ending.
+  const draft = existsSync(path) ? null : `${path}.restoring-${process.pid}`;
+  const url = draft === null ? config.databaseUrl : `file:${draft}`;
+  const store = await openStore({ url, writeCacheMb: 128 });
+  const close = () => {
+    store.close();
+    if (draft !== null)
+      for (const end of ["", "-wal", "-shm"]) rmSync(draft + end, { force: true });
+  };
+  const progress = startProgress("Rows", 0);
+  async function* lines(from: string) {
+    for await (const { text } of readLines(from, () => {})) yield text;
+  }
+  try {
+    const rows = await importTables(store, lines(file), progress.at);
+    store.close();
+    // Refuses where somebody else made one meanwhile.
+    if (draft !== null) linkSync(draft, path);
+    return rows;
+  } catch (error) {
+    const isKnown = error instanceof NotMovable || error instanceof BadInput;
+    const why = isKnown ? `${error.message}.` : reasonOf(error, config.dataDir);
+    close();
+    return stopWith(`${file}: ${why}\nNothing was written.`);
+  } finally {
+    progress.end();
+    close();
+  }
+}

@@ -1,5 +1,5 @@
-import { secretDigest, sha256Of } from "#content/runtime/digest.ts";
 import messages from "#content/editorial/request-messages.json";
+import { secretDigest, sha256Of } from "#content/runtime/digest.ts";
 import type {
   Duplicate,
   OnboardingAnswer,
@@ -7,36 +7,37 @@ import type {
   OnboardingType,
 } from "#content/contract/onboarding.ts";
 import type { Wrong } from "#content/contract/problem.ts";
-import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { type Result, fail, ok } from "#content/contract/base/result.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import { readWallet } from "#content/giving/wallet.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { findDuplicates, type Sought } from "./duplicate-store.ts";
+import { type Sought, findDuplicates } from "./duplicate-store.ts";
 import { queueMail } from "./mail-store.ts";
-import { placeGivenUp } from "./places.ts";
 import { type OnboardingRequest, onboardingType, readOnboarding } from "./read.ts";
 import {
+  type Onboarding,
+  type WaitingRequest,
   challengeIsUsed,
   giveUpPlace,
-  type Onboarding,
   onboardingStore,
   waitingForProfile,
 } from "./store.ts";
-import { checkProof, type ProofFailure, type WalletProof } from "./wallet-challenge.ts";
-import { describeHostProof, type ProofContext } from "./prove-host.ts";
+import { type ProofFailure, type WalletProof, checkProof } from "./wallet-challenge.ts";
+import { type ProofContext, describeHostProof } from "./prove-host.ts";
 import type { OnboardingKeys } from "./keys.ts";
 import {
   type NewRequest,
-  receive,
   type ReceiveFailure,
   type RequestCall,
+  receive,
 } from "#content/requests/receive.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import { standingFields } from "./outcome.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { type Plan, planned } from "#content/operation/plan.ts";
+import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 
 export type OnboardWorld = OnboardingKeys &
   ProofContext & {
@@ -247,3 +248,26 @@ function liveValuesSaid(
 
 const waitsAlready =
   "The same request waits for review already. Its status_url was shown to the first sender, and is shown again only with the same Idempotency-Key.";
+
+/** So many requests wait for one profile, 5 of them from one network. */
+const waitingForProfileMax = 50;
+
+/**
+ * The request that gives up its place to one more from this network; null where there is room. It is the oldest of the
+ * network's own where that has its share, else of the network that has most: a newcomer is never refused. A request
+ * whose sender has proven a host, or that one operator has approved, is not counted and never gives way.
+ */
+export function placeGivenUp(
+  waiting: readonly WaitingRequest[],
+  network: string | null,
+): string | null {
+  const unproven = waiting
+    .filter((one) => one.proven_host === null && one.first_approved_by === null)
+    .toSorted((a, b) => a.created_at - b.created_at);
+  const byNetwork = Map.groupBy(unproven, (one) => one.network);
+  const own = byNetwork.get(network) ?? [];
+  if (own.length >= waitingOfNetworkMax) return own[0]?.id ?? null;
+  if (unproven.length < waitingForProfileMax) return null;
+  const [most] = [...byNetwork.values()].toSorted((a, b) => b.length - a.length);
+  return most?.[0]?.id ?? null;
+}

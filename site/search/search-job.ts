@@ -25,7 +25,7 @@ const root = join(import.meta.dirname, "../..");
 /** What goes into an index for people beside the store: another version of these makes all shards stale. */
 const inputFiles = [
   "site/documents/lunr.ts",
-  "site/search/pagefind-shard.ts",
+  "site/search/make-indexes.ts",
   "content/editorial/causes.json",
   "content/editorial/countries.json",
   "node_modules/pagefind/package.json",

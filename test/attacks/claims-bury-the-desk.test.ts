@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ReviewList, ReviewQueues } from "#content/contract/review.ts";
-import { placeGivenUp } from "#content/onboarding/places.ts";
+import { placeGivenUp } from "#content/onboarding/onboard.ts";
 import {
   anOnboardingService,
   operatorTokens,

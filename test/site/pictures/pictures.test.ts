@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import causes from "#content/editorial/causes.json";
-import { drawPicture } from "#site/pictures/picture.ts";
-import { sans, widthOf, wrapped } from "#site/pictures/lettering.ts";
+import { drawPicture, sans, widthOf, wrapped } from "#site/pictures/picture.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 const words = { kicker: "Cause", title: "Education", line: "Schools.", isSample: false };

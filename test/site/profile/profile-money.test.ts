@@ -5,10 +5,9 @@ import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import { english, openTexts, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { moneyChart } from "#site/profile/money-chart.ts";
+import { moneyChart, moneyHtml } from "#site/profile/profile-money.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
 import { profileView } from "#site/profile/profile-view.ts";
-import { moneyHtml } from "#site/profile/profile-money.ts";
 import { filed, redCross } from "#test/support/filed.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

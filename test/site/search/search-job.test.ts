@@ -6,7 +6,7 @@ import { assetGraceMs, prune } from "#site/bundle/garbage-collection.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
 import { openSearchJob } from "#site/search/search-job.ts";
 import { runListJob } from "#site/publisher/list-job.ts";
-import { pagefindShards } from "#site/search/pagefind-shard.ts";
+import { pagefindShards } from "#site/search/make-indexes.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
 import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 
