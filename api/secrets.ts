@@ -13,6 +13,7 @@ import {
 import { basename, join, sep } from "node:path";
 import { closeToOthers, privateFolder } from "#content/runtime/files.ts";
 import { hasSigned, noteSigningKeys, signingKeys } from "#content/feed/store.ts";
+import { remedies } from "#content/operation/checks.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { type Store, storeAddress } from "#content/store/open.ts";
 import { directoryFact, noteFact } from "#content/store/facts.ts";
@@ -60,10 +61,6 @@ export const changedSecrets = async (config: Config, store: Store): Promise<stri
     .filter(([name, digest]) => isRead(config, name) && fileDigest(config, name) !== digest)
     .map(([name]) => join(config.dataDir, "secrets", name));
 
-/** What helps with one of them. */
-export const secretRemedy =
-  "Put it back from a backup; or remove it and restart: a new one is made, and what it opened is void.";
-
 const alwaysRead = new Set(["onboarding-key", "daily-hash-key", "desk-key", "donation-memo-key"]);
 
 /** Whether the directory reads this file; else settings say what stands in it, nobody asks for it, or it is an operator's own. */
@@ -102,7 +99,7 @@ function fileDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string 
  */
 export async function checkSigningKey(config: Config, store: Store, now: Date): Promise<void> {
   const trouble = await signingKeyTrouble(config, store);
-  if (trouble !== null) throw new CannotStart(trouble, lostKey);
+  if (trouble !== null) throw new CannotStart(trouble, remedies["signing key"]);
   if ((await signingKeys(store)).length > 0) return;
   const { publicKey } = await openSigner(signingKeyOf(config));
   await store.write((tx) => noteSigningKeys(tx, [publicKey], now));
@@ -126,9 +123,6 @@ export async function signingKeyTrouble(config: Config, store: Store): Promise<s
 
 const hasKeyFile = ({ dataDir }: Pick<Config, "dataDir">): boolean =>
   existsSync(join(dataDir, "secrets", signingKeyFile));
-
-export const lostKey =
-  "Put the old key back, from a backup. If it is lost, or the change is meant, `bun run rotate-key` takes another one into use.";
 
 /** Where the signing key is, in words for the operator. */
 export const signingKeyPlace = ({

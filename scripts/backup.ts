@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { changedSecrets, lostKey, secretRemedy, signingKeyTrouble } from "#api/secrets.ts";
+import { changedSecrets, signingKeyTrouble } from "#api/secrets.ts";
+import { remedies } from "#content/operation/checks.ts";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { backupMark, noteBackup } from "#content/operation/backup-store.ts";
@@ -79,8 +80,10 @@ async function keyTroubles(config: Config): Promise<string[]> {
     if ((await pendingMigrations(store.raw)).length > 0) return [];
     const trouble = await signingKeyTrouble(config, store);
     const changed = await changedSecrets(config, store);
-    const files = changed.map((path) => `${path} is gone, or not as it was made. ${secretRemedy}`);
-    return trouble === null ? files : [`${trouble}\n${lostKey}`, ...files];
+    const files = changed.map(
+      (path) => `${path} is gone, or not as it was made. ${remedies.secrets}`,
+    );
+    return trouble === null ? files : [`${trouble}\n${remedies["signing key"]}`, ...files];
   } catch (error) {
     if (error instanceof OtherTables) throw error;
     return [reasonOf(error, config.dataDir)];

@@ -1,7 +1,7 @@
 import { fill } from "#content/contract/base/fill.ts";
 import type { OperatorHealth } from "#content/contract/operator.ts";
 import type { Ready } from "#content/contract/stats.ts";
-import says from "#content/editorial/health-warnings.json";
+import words from "#content/editorial/checks.json";
 
 /** What the probes of a running service, or of a command without one, tell of a directory. */
 type Health = Omit<OperatorHealth, "warnings">;
@@ -19,6 +19,10 @@ export type Vitals = Pick<Health, "chain"> & {
 /** A part of the directory that is not as it has to be, and why, in words for an operator. */
 export type Unready = { part: keyof Ready["parts"] | "service"; why: string };
 
+const says = words.warnings;
+/** What helps, by the name of the check: of those that `doctor` makes, also while the service is down. */
+export const { remedies } = words;
+
 /** Said at the start and on the health page. */
 export const untrustedProxy = says.untrusted_proxy;
 /** Of limits that this process cannot share at present. */
@@ -33,6 +37,8 @@ type Check = {
   bound?: number;
   /** Of scripts/monitoring/alerts.yml; several checks may share one. */
   alert?: string;
+  /** What helps with what a probe of `doctor` finds, which looks at files; its own words say what is wrong. */
+  remedy?: string;
   /** For an operator: what is wrong and what helps; nothing when all is well. */
   warnings?(health: Health): string[];
   /** Why no requests should be sent here; null when nothing is wrong. */
@@ -112,9 +118,10 @@ export const checks: readonly Check[] = [
     warnings: ({ chain }) => when(chain?.nodes === 0, says.no_node),
   },
   {
-    name: "chain answers",
+    name: "chain",
     severity: "page",
     alert: "AlmonerChainAway",
+    remedy: remedies.chain,
     warnings: ({ chain }) =>
       when(isSilent(chain), says.no_answer, { why: chain?.why ?? "no reason given" }),
     unready: {
@@ -184,10 +191,11 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "disk has room",
+    name: "disk",
     severity: "page",
     bound: freeBytesMin,
     alert: "AlmonerDiskFull",
+    remedy: remedies.disk,
     warnings: ({ store: { free_bytes } }) =>
       free_bytes === null
         ? []
@@ -217,6 +225,22 @@ export const checks: readonly Check[] = [
     severity: "ticket",
     warnings: ({ access }) => when(access.untrusted_proxy_requests > 0, untrustedProxy),
   },
+  { name: "service", severity: "page", remedy: remedies.service },
+  { name: "owner", severity: "page", remedy: remedies.owner },
+  { name: "rights", severity: "ticket", remedy: remedies.rights },
+  { name: "store", severity: "page", remedy: remedies.store },
+  { name: "upgrade", severity: "ticket", remedy: remedies.upgrade },
+  { name: "schema", severity: "page", remedy: remedies.schema },
+  { name: "audit log", severity: "page", remedy: remedies["audit log"] },
+  { name: "signing key", severity: "page", remedy: remedies["signing key"] },
+  { name: "secrets", severity: "ticket", remedy: remedies.secrets },
+  { name: "manifest", severity: "ticket", remedy: remedies.manifest },
+  { name: "small files", severity: "ticket", remedy: remedies["small files"] },
+  { name: "local chain", severity: "ticket", remedy: remedies["local chain"] },
+  { name: "compiled site", severity: "ticket", remedy: remedies["compiled site"] },
+  { name: "published files", severity: "ticket", remedy: remedies["published files"] },
+  { name: "backups", severity: "ticket", remedy: remedies.backups },
+  { name: "clock", severity: "ticket", remedy: remedies.clock },
 ];
 
 /** What of a directory's health needs an operator, in sentences; empty when all is well. */

@@ -1,11 +1,10 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import type { Config } from "#api/config.ts";
-import { changedSecrets, lostKey, secretRemedy, signingKeyTrouble } from "#api/secrets.ts";
+import { changedSecrets, signingKeyTrouble } from "#api/secrets.ts";
 import { freeBytes } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
-import written from "#content/editorial/doctor-remedies.json";
-import { freeBytesMin } from "#content/operation/checks.ts";
+import { freeBytesMin, remedies } from "#content/operation/checks.ts";
 import { setAside, closeToOthers } from "#content/runtime/files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { isFileDamaged } from "#content/store/file-damage.ts";
@@ -46,7 +45,7 @@ export async function examine(
   try {
     const pending = opened === null ? [] : await pendingMigrations(opened.raw).catch(() => []);
     const on = { config, opened, store: pending.length === 0 ? opened : null, now };
-    for (const name of names) findings.push(...(await examineOne(name, on, repair)));
+    for (const name of names) findings.push(...(await probed(name, on, repair)));
     return findings;
   } finally {
     opened?.close();
@@ -58,45 +57,41 @@ const findingOf = (check: string, { message }: CannotStart): Finding => {
   return { check, found, remedy, repaired: false };
 };
 
-async function examineOne(name: Name, on: Examined, repair: boolean): Promise<Finding[]> {
-  const [check, remedy] = [checks[name], remedies[name]];
-  const found = await check
-    .look(on)
-    .catch((error: unknown) => (error instanceof CannotStart ? error : [String(error)]));
-  if (found instanceof CannotStart) return [findingOf(name, found)];
-  if (found.length === 0 || !repair || check.repair === undefined) {
-    return found.map((text) => ({ check: name, found: text, remedy, repaired: false }));
-  }
-  const failure = await Promise.try(() => check.repair?.(on)).then(() => null, String);
-  const said = failure === null ? "" : ` It could not be repaired: ${failure}.`;
-  return found.map((text) => ({
-    check: name,
-    found: text + said,
-    remedy,
-    repaired: failure === null,
+async function probed(check: Name, on: Folder, repair: boolean): Promise<Finding[]> {
+  const { look, repair: mend } = probes[check];
+  const faults = await look(on).catch((error: unknown) =>
+    error instanceof CannotStart ? error : [String(error)],
+  );
+  if (faults instanceof CannotStart) return [findingOf(check, faults)];
+  const isTried = repair && mend !== undefined && faults.length > 0;
+  const failure = isTried ? await Promise.try(() => mend(on)).then(() => null, String) : null;
+  const failed = failure === null ? "" : ` It could not be repaired: ${failure}.`;
+  return faults.map((fault) => ({
+    check,
+    found: fault + failed,
+    remedy: remedies[check],
+    repaired: isTried && failure === null,
   }));
 }
 
 /** What is looked at. `opened` may have tables of an older version, `store` has those of this one; null for none. */
-type Examined = { config: Config; opened: Store | null; store: Store | null; now: Date };
+type Folder = { config: Config; opened: Store | null; store: Store | null; now: Date };
 
-/** One thing to look at. */
-type Check = {
+/** What looks at the files of a check, of the list in content/operation/checks.ts. */
+type Probe = {
   /** What is wrong, in the words of an operator; nothing when all is well. */
-  look(on: Examined): Promise<string[]>;
+  look: (on: Folder) => Promise<string[]>;
   /** Does what is safe while nothing else uses the data folder. */
-  repair?(on: Examined): Promise<void> | void;
+  repair?: (on: Folder) => Promise<void> | void;
 };
-
-/** What to do about each. */
-const remedies = { ...written, "signing key": lostKey, secrets: secretRemedy };
-type Name = keyof typeof remedies;
 
 const mb = 1_000_000;
 const clockToleranceMs = 60_000;
 
+type Name = keyof typeof remedies;
+
 /** In this order: what comes first may explain what comes later. */
-const checks: Record<Name, Check> = {
+const probes: Record<Name, Probe> = {
   service: { look: async ({ config }) => serviceFaults(config) },
   owner: {
     look: async ({ config }) => {
@@ -221,4 +216,4 @@ const checks: Record<Name, Check> = {
     },
   },
 };
-const names = Object.keys(checks) as Name[];
+const names = Object.keys(probes) as Name[];

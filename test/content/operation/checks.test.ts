@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import {
+  checks,
   healthWarnings,
+  remedies,
   unreadyParts,
   untrustedProxy,
   type Vitals,
@@ -199,6 +201,12 @@ describe("warnings of a directory's health", () => {
 
 const published = { release: 7, held: false, oldest_waiting_s: null, silent_s: 1 };
 const vitals: Vitals = { chain, free_bytes: 5e10, publication: published };
+
+test("what doctor can say helps is the remedy of one check, by its name", () => {
+  const named = checks.filter(({ remedy }) => remedy !== undefined);
+  expect(Object.fromEntries(named.map(({ name, remedy }) => [name, remedy]))).toEqual(remedies);
+  expect(named).toHaveLength(Object.keys(remedies).length);
+});
 
 describe("why a service should be sent no requests", () => {
   test.each<[string, Partial<Vitals>, string[]]>([
