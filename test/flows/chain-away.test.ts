@@ -8,6 +8,7 @@ import type { TestChain } from "#test/support/local-chain.ts";
 import { measured, shown } from "#test/support/measured.ts";
 import { hang } from "#test/support/node.ts";
 import { freePort, untilAnswers } from "#test/support/processes.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
@@ -157,6 +158,7 @@ function withoutLocalChain(): string {
 
 test("an installation without the local chain says so at its start, and asks no one for money", async () => {
   const folder = withoutLocalChain();
+  await putCompiledSite(join(folder, "data"));
   const port = await freePort();
   const service = Bun.spawn([process.execPath, "scripts/start.ts", "--profiles", "30"], {
     cwd: folder,

@@ -179,6 +179,7 @@ describe("in a fresh folder", () => {
           ALMONER_DATA_DIR: folderOf(dataDir),
           ALMONER_BACKUP_PASSPHRASE: "correct horse battery staple",
           ALMONER_PICTURES: "off",
+          ALMONER_SEARCH_INDEX: "off",
         },
       });
       expect([ended.code, ended.err]).toEqual([0, expect.any(String)]);

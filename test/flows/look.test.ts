@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { load } from "cheerio";
 import type { Browser, Page } from "playwright-core";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { pagesOfEachKind } from "#test/support/page-kinds.ts";
 import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium } from "#test/support/chromium.ts";
-import { freePort } from "#test/support/processes.ts";
+import { clientFile, clientsInstalled } from "#test/support/clients.ts";
+import { freePort, runProgram } from "#test/support/processes.ts";
 import { putCompiledSite } from "#test/support/publisher.ts";
 
 const widths = [390, 768, 1_440];
@@ -56,12 +58,52 @@ const shiftsOf = (page: Page): Promise<{ value: number; of: string }[]> =>
       }),
   );
 
-describe.skipIf(chromiumPath === null)("every kind of page", () => {
+/** What the source of a page lacks for machines, and what it loads or runs that it must not. */
+function faultsOfSource(html: string, path: string): string[] {
+  const $ = load(html);
+  const contentOf = (name: string) =>
+    $(`meta[name="${name}"], meta[property="${name}"]`).attr("content") ?? "";
+  const description = contentOf("description");
+  const loaded = $('link[rel="stylesheet"], link[rel="icon"], img, script[src], iframe')
+    .toArray()
+    .map((element) => $(element).attr("href") ?? $(element).attr("src") ?? "");
+  const jsonLd: unknown = JSON.parse($('script[type="application/ld+json"]').text() || "{}");
+  const facts: Record<string, boolean> = {
+    "another language": $("html").attr("lang") === (/^\/(es|fr)\b/.exec(path)?.[1] ?? "en"),
+    "not one h1 and one main": $("h1").length === 1 && $("main").length === 1,
+    "no title": $("head title").text().trim() !== "",
+    "no skip link": $("a.skip").attr("href") === "#content",
+    "no canonical address": /^https?:\/\//.test($('link[rel="canonical"]').attr("href") ?? ""),
+    "no description": description.length >= 20 && description.length <= 200,
+    "not what is shared":
+      contentOf("og:description") === description &&
+      contentOf("og:title") === $("head title").text(),
+    "no JSON-LD": typeof jsonLd === "object" && jsonLd !== null && "@type" in jsonLd,
+    "a script inside": $('script:not([type="application/ld+json"]):not([src])').length === 0,
+    "a style inside": $("style, [style]").length === 0,
+    "loads from elsewhere": loaded.every((address) => /^\/(?!\/)/.test(address)),
+    "no style sheet": loaded.some((address) => /^\/_astro\/.+\.css$/.test(address)),
+  };
+  return Object.keys(facts).filter((fault) => facts[fault] === false);
+}
+
+/** Where a page links to within the directory. */
+function linksOf(html: string): string[] {
+  const $ = load(html);
+  return $("a[href], link[href]")
+    .toArray()
+    .map((link) => $(link).attr("href") ?? "")
+    .filter((href) => /^\/(?!\/)/.test(href))
+    .map((href) => href.replace(/#.*$/, ""));
+}
+
+describe("every kind of page", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-look-"));
   let url: string;
   let paths: string[];
   let directory: Bun.Subprocess;
   let browser: Browser;
+  const sources = new Map<string, string>();
 
   beforeAll(async () => {
     await putCompiledSite(dataDir);
@@ -89,66 +131,114 @@ describe.skipIf(chromiumPath === null)("every kind of page", () => {
       if (said.includes("The bundle is complete")) break;
     }
     paths = await pagesOfEachKind(url);
-    browser = await openChromium();
+    for (const path of paths) {
+      const answer = await fetch(url + path, { headers: { accept: "text/html" } });
+      sources.set(path, await answer.text());
+    }
+    if (chromiumPath !== null) browser = await openChromium();
   }, 240_000);
 
   afterAll(async () => {
-    await browser.close();
+    await browser?.close();
     directory.kill("SIGTERM");
     await directory.exited;
     rmSync(dataDir, { recursive: true });
   }, 240_000);
 
-  test("is whole on a phone, a tablet and a desktop, in light and in dark, and shifts nothing", async () => {
-    const found: string[] = [];
-    // The fonts come with the first page and are kept: what shifts on the others is their own.
-    const context = await browser.newContext();
-    const look = async (path: string) => {
-      const page = await context.newPage();
-      await page.setViewportSize({ width: 390, height: 844 });
-      const note = (what: string) => found.push(`${path}: ${what}`);
-      page.on("pageerror", ({ message }) => note(message));
-      page.on("console", (message) => {
-        // What is to be paid is asked with 402, and a page that is not there is asked for on purpose.
-        if (message.type() === "error" && !/status of (402|404)/.test(message.text()))
-          note(message.text());
-      });
-      await page.goto(url + path, { waitUntil: "networkidle" });
-      const shifts = await shiftsOf(page);
-      const sum = shifts.reduce((all, { value }) => all + value, 0);
-      if (sum > shiftMax(path))
-        note(`shifts by ${sum.toFixed(3)}: ${shifts.map(({ of }) => of).join()}`);
-      for (const width of widths) {
-        await page.setViewportSize({ width, height: 900 });
-        for (const block of await stumblingBlocks(page)) note(`at ${width}: ${block}`);
-      }
-      if (axeInstalled) {
-        for (const finding of await axeFindings(page)) note(finding);
-        // The other scheme has the same elements in other colours.
-        await page.emulateMedia({ colorScheme: "dark" });
-        for (const finding of await axeFindings(page, ["color-contrast"])) note(`dark: ${finding}`);
-      }
-      await page.close();
-    };
-    const [front = "/", ...others] = paths;
-    await look(front);
-    await eachAtMost(pagesAtOnce, others, look);
-    await context.close();
-    expect(found).toEqual([]);
-  }, 600_000);
+  test("is described to machines, runs no script of its own and loads nothing from elsewhere", () => {
+    const faults = [...sources].flatMap(([path, html]) =>
+      faultsOfSource(html, path).map((fault) => `${path}: ${fault}`),
+    );
+    expect(faults).toEqual([]);
+  });
 
-  test("says what it is without a script", async () => {
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    const found: string[] = [];
-    for (const path of paths) {
-      await page.goto(url + path);
-      const main = (await page.locator("main").innerText()).trim();
-      if ((await page.locator("h1:visible").count()) !== 1) found.push(`${path}: no heading`);
-      if (main.length < 80) found.push(`${path}: says only "${main}"`);
-      for (const block of await stumblingBlocks(page)) found.push(`${path}: ${block}`);
-    }
-    expect(found).toEqual([]);
-    await context.close();
+  test("links to nothing that is not there", async () => {
+    const links = new Set([...sources.values()].flatMap(linksOf));
+    const missing: string[] = [];
+    await eachAtMost(8, [...links], async (link) => {
+      const { status } = await fetch(url + link, { headers: { accept: "text/html, */*;q=0.1" } });
+      if (status !== 200) missing.push(`${link}: ${status}`);
+    });
+    expect([links.size > 200, missing]).toEqual([true, []]);
   }, 240_000);
+
+  test.skipIf(!clientsInstalled)(
+    "is valid HTML",
+    async () => {
+      const folder = join(dataDir, "html");
+      mkdirSync(folder);
+      for (const [path, html] of sources)
+        writeFileSync(join(folder, `${path.replaceAll(/\W/g, "-")}.html`), html);
+      const program = clientFile("node_modules/html-validate/bin/html-validate.mjs");
+      // Scripts and styles are of this origin: no digest has to vouch for them.
+      const checks = ["--preset", "standard,document", "--rule", "require-sri:off"];
+      const { code, out, err } = await runProgram(["node", program, ...checks, folder]);
+      expect([out + err, code]).toEqual(["", 0]);
+    },
+    240_000,
+  );
+
+  const inBrowser = test.skipIf(chromiumPath === null);
+  inBrowser(
+    "is whole on a phone, a tablet and a desktop, in light and in dark, and shifts nothing",
+    async () => {
+      const found: string[] = [];
+      // The fonts come with the first page and are kept: what shifts on the others is their own.
+      const context = await browser.newContext();
+      const look = async (path: string) => {
+        const page = await context.newPage();
+        await page.setViewportSize({ width: 390, height: 844 });
+        const note = (what: string) => found.push(`${path}: ${what}`);
+        page.on("pageerror", ({ message }) => note(message));
+        page.on("console", (message) => {
+          // What is to be paid is asked with 402, and a page that is not there is asked for on purpose.
+          if (message.type() === "error" && !/status of (402|404)/.test(message.text()))
+            note(message.text());
+        });
+        await page.goto(url + path, { waitUntil: "networkidle" });
+        const shifts = await shiftsOf(page);
+        const sum = shifts.reduce((all, { value }) => all + value, 0);
+        if (sum > shiftMax(path))
+          note(`shifts by ${sum.toFixed(3)}: ${shifts.map(({ of }) => of).join()}`);
+        for (const width of widths) {
+          await page.setViewportSize({ width, height: 900 });
+          for (const block of await stumblingBlocks(page)) note(`at ${width}: ${block}`);
+        }
+        if (axeInstalled) {
+          for (const finding of await axeFindings(page)) note(finding);
+          // The other scheme has the same elements in other colours.
+          await page.emulateMedia({ colorScheme: "dark" });
+          for (const finding of await axeFindings(page, ["color-contrast"]))
+            note(`dark: ${finding}`);
+        }
+        await page.close();
+      };
+      const [front = "/", ...others] = paths;
+      await look(front);
+      await eachAtMost(pagesAtOnce, others, look);
+      await context.close();
+      expect(found).toEqual([]);
+    },
+    600_000,
+  );
+
+  inBrowser(
+    "says what it is without a script",
+    async () => {
+      const context = await browser.newContext({ javaScriptEnabled: false });
+      const faults: string[] = [];
+      await eachAtMost(pagesAtOnce, paths, async (path) => {
+        const page = await context.newPage();
+        await page.goto(url + path);
+        const main = (await page.locator("main").innerText()).trim();
+        if ((await page.locator("h1:visible").count()) !== 1) faults.push(`${path}: no heading`);
+        if (main.length < 80) faults.push(`${path}: says only "${main}"`);
+        for (const block of await stumblingBlocks(page)) faults.push(`${path}: ${block}`);
+        await page.close();
+      });
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+    240_000,
+  );
 });

@@ -67,16 +67,12 @@ type Workflows = {
 const workflows = () =>
   (parse(directory.files.get("agents.arazzo.yaml") ?? "") as Workflows).workflows;
 
-test.each(["openapi.json", "agents.arazzo.yaml"])(
-  "%s passes the strict rules of redocly",
-  async (name) => {
-    // The test's own service is at localhost, which is no address for a description.
-    const strict = ["--extends", "recommended-strict", "--skip-rule", "no-server-example.com"];
-    const { code, output } = await run("lint", name, ...strict);
-    expect([code === 0 ? "" : output, code]).toEqual(["", 0]);
-  },
-  240_000,
-);
+test("both descriptions pass the strict rules of redocly", async () => {
+  // The test's own service is at localhost, which is no address for a description.
+  const strict = ["--extends", "recommended-strict", "--skip-rule", "no-server-example.com"];
+  const { code, output } = await run("lint", "openapi.json", "agents.arazzo.yaml", ...strict);
+  expect([code === 0 ? "" : output, code]).toEqual(["", 0]);
+}, 240_000);
 
 test.skipIf(!clientsInstalled)(
   "openapi.json passes the rules of spectral, warnings too",
@@ -129,11 +125,7 @@ describe("the workflows run against the service", () => {
   const runs: [string, Record<string, string>, string[]][] = [
     ["discover-via-recommend", { cause: "education" }, ["recommend", "search"]],
     ["discover-via-recommend", { cause: "health", intent: "donate" }, ["recommend", "profile"]],
-    // Without a value each says what there is to do, and changes nothing.
-    ["second-opinion", {}, ["findPending"]],
-    ["discover-and-enrich", {}, ["findThin"]],
     ["discover-and-enrich", { ...scout, ...city }, ["findThin", "readProfile", "submit"]],
-    ["second-opinion", {}, ["findPending"]],
     ["second-opinion", { ...lamp, ...city }, ["findPending", "submitOpinion"]],
     ["discover-and-enrich", region, ["findThin", "readProfile", "submit"]],
     ["second-opinion", { ...region, agent_id: "bb7" }, ["findPending", "submitOpinion"]],
@@ -145,6 +137,9 @@ describe("the workflows run against the service", () => {
     expect([code === 0 ? "" : output, code]).toEqual(["", 0]);
     // A payment is described, and none is made.
     expect(passedOf(output)).toContain("example");
+    // Without a value to send they say what there is to do, and change nothing.
+    expect(passedOf(output)).toEqual(expect.arrayContaining(["findPending", "findThin"]));
+    expect(passedOf(output).filter((step) => step?.startsWith("submit"))).toEqual([]);
   }, 240_000);
 
   test.each(runs)(
