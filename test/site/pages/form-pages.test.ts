@@ -7,6 +7,7 @@ import { facetNames } from "#content/contract/browse.ts";
 import { openDrawing } from "#scripts/start/drawing.ts";
 import { aRenderer, aRichNonprofit } from "#test/support/compiled-site.ts";
 import { hostileNames } from "#test/support/hostile-markup.ts";
+import { textsAt } from "#test/support/page-table.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 let service: TestService;
@@ -36,7 +37,8 @@ const send = (path: string, fields: Record<string, string> | FormData, headers =
 const read = async (response: Response) => {
   const $ = load(await response.text());
   const text = (selector: string) => $(selector).text().replaceAll(/\s+/g, " ").trim();
-  return { $, text, status: response.status, type: response.headers.get("content-type") };
+  const texts = (where: string) => textsAt($, where);
+  return { $, text, texts, status: response.status, type: response.headers.get("content-type") };
 };
 
 test("a page that is drawn when it is asked for is compressed for browsers that take it", async () => {
@@ -227,10 +229,9 @@ describe("a claim", () => {
     expect(page.text("title")).toStartWith("Error: ");
     // Beside the wallet, which alone has to do with money.
     expect(page.text("form details .notice")).toStartWith("Test network.");
-    const links = page.$(".faults a").map((_, link) => page.$(link).attr("href"));
-    expect(links.get()).toEqual(["#field-website", "#field-contact_email"]);
+    expect(page.texts(".faults a@href")).toEqual(["#field-website", "#field-contact_email"]);
     expect(page.$(".faults").attr("autofocus")).toBeDefined();
-    for (const link of links.get()) {
+    for (const link of ["#field-website", "#field-contact_email"]) {
       const field = page.$(link);
       expect(field.attr("aria-invalid")).toBe("true");
       expect(field.attr("aria-describedby")).toContain(`${link.slice(1)}-wrong`);
@@ -246,14 +247,12 @@ describe("a claim", () => {
     const page = await read(
       await send("/api/onboard", { claim_slug: "lantern", contact_email: "", website: "ftp://x" }),
     );
-    const links = page.$(".faults a").map((_, link) => page.$(link).attr("href"));
-    expect(links.get()).toEqual(["#field-website", "#field-contact_email"]);
+    expect(page.texts(".faults a@href")).toEqual(["#field-website", "#field-contact_email"]);
   });
 
   test("of an organisation that is not listed needs name, country and address", async () => {
     const page = await read(await send("/api/onboard", { name: "", country: "", city: "Oslo" }));
-    const words = page.$(".faults a").map((_, link) => page.$(link).text());
-    expect(words.get()).toEqual([
+    expect(page.texts(".faults a")).toEqual([
       "Enter the name of the organisation",
       "Choose the country",
       "Enter your e-mail address",
@@ -334,10 +333,10 @@ test("a sender is told how long others waited, once there are enough", async () 
 describe("a correction", () => {
   test("is offered for every value, with what the profile says and where it comes from", async () => {
     const fields = await read(await service.get("/corrections?profile=lantern"));
-    const links = fields.$(".values a").map((_, link) => fields.$(link).attr("href"));
-    for (const field of ["name", "mission", "city", "causes", "programs", "usdc_wallet"]) {
-      expect(links.get()).toContain(`/corrections?profile=lantern&field=${field}`);
-    }
+    const links = ["name", "mission", "city", "causes", "programs", "usdc_wallet"].map(
+      (field) => `/corrections?profile=lantern&field=${field}`,
+    );
+    expect(fields.texts(".values a@href")).toEqual(expect.arrayContaining(links));
     const page = await read(await service.get("/corrections?profile=lantern&field=city"));
     expect(page.text("h1")).toBe("Correct the city");
     expect(page.text(".present")).toBe(
@@ -353,8 +352,7 @@ describe("a correction", () => {
   test("that is refused comes back with what was typed; one that says nothing new says so", async () => {
     const sent = { field: "city", what_is_wrong: "", suggested_value: "Oslo", source_url: "::" };
     const page = await read(await send("/api/corrections/lantern", sent));
-    const links = page.$(".faults a").map((_, link) => page.$(link).attr("href"));
-    expect(links.get()).toEqual(["#field-what_is_wrong", "#field-source_url"]);
+    expect(page.texts(".faults a@href")).toEqual(["#field-what_is_wrong", "#field-source_url"]);
     expect(page.$("#field-suggested_value").attr("value")).toBe("Oslo");
     const same = { field: "city", what_is_wrong: "No.", suggested_value: "Kisumu" };
     const again = await read(await send("/api/corrections/lantern", same));

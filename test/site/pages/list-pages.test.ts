@@ -15,6 +15,7 @@ import {
   type TestSite,
   textOf,
 } from "#test/support/compiled-site.ts";
+import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const noCounts: FacetCounts = {
@@ -35,12 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const linksOf = async (key: string) => {
-  const { $ } = await site.page(key);
-  return $(".list a")
-    .toArray()
-    .map((link) => $(link).attr("href"));
-};
+const linksOf = async (key: string) => textsAt((await site.page(key)).$, ".list a@href");
 
 describe("a cause", () => {
   test("stands on pages of 100, in the order of the list", async () => {
@@ -58,17 +54,16 @@ describe("a cause", () => {
   });
 
   test("links its pages to each other", async () => {
-    const first = (await site.page("list-page cause:education 1")).$;
-    expect(
-      first(".pager a")
-        .toArray()
-        .map((a) => first(a).attr("href")),
-    ).toEqual(["/causes/education-2", "/causes/education-3", "/causes/education-2"]);
-    expect(first('.pager [aria-current="page"]').text()).toBe("1");
-    const last = (await site.page("list-page cause:education 3")).$;
-    expect(last('a[rel="next"]').length).toBe(0);
-    expect(last('a[rel="prev"]').attr("href")).toBe("/causes/education-2");
-    expect(last('link[rel="canonical"]').attr("href")).toBe(`${siteBaseUrl}/causes/education-3`);
+    const next = ["/causes/education-2", "/causes/education-3", "/causes/education-2"];
+    expectPage((await site.page("list-page cause:education 1")).$, [
+      [".pager a@href", next],
+      ['.pager [aria-current="page"]', ["1"]],
+    ]);
+    expectPage((await site.page("list-page cause:education 3")).$, [
+      ['a[rel="next"]', 0],
+      ['a[rel="prev"]@href', ["/causes/education-2"]],
+      ['link[rel="canonical"]@href', [`${siteBaseUrl}/causes/education-3`]],
+    ]);
   });
 
   test("tells its total on the first page alone, so that others need not change with it", async () => {
@@ -77,17 +72,15 @@ describe("a cause", () => {
   });
 
   test("can be narrowed without a script, with counts of its own list", async () => {
-    const { $ } = await site.page("list-page cause:education 1");
-    expect($(".narrow form").attr("action")).toBe("/browse");
-    expect($('.narrow input[name="cause"]').attr("value")).toBe("education");
-    const options = (name: string) =>
-      $(`.narrow select[name="${name}"] option`)
-        .toArray()
-        .map((option) => $(option).text().trim());
-    expect(options("country")).toEqual(["Any country", "Kenya (203)"]);
-    expect(options("has_website")).toEqual(["With or without", "No website known (203)"]);
-    expect($('meta[name="robots"]').length).toBe(0);
-    expect((await site.page("list-page cause:education 2")).$(".narrow").length).toBe(0);
+    const options = (name: string) => `.narrow select[name="${name}"] option`;
+    expectPage((await site.page("list-page cause:education 1")).$, [
+      [".narrow form@action", ["/browse"]],
+      ['.narrow input[name="cause"]@value', ["education"]],
+      [options("country"), ["Any country", "Kenya (203)"]],
+      [options("has_website"), ["With or without", "No website known (203)"]],
+      ['meta[name="robots"]', 0],
+    ]);
+    expectPage((await site.page("list-page cause:education 2")).$, [[".narrow", 0]]);
   });
 
   test("without any nonprofit still has its first page", async () => {
@@ -97,18 +90,14 @@ describe("a cause", () => {
 });
 
 test("pages beyond the end of a list must not exist", async () => {
-  expect(await site.files("list-page cause:education 4")).toEqual({
-    "causes/education-4.html": null,
-    "causes/education-4.md": null,
-  });
-  expect(await site.files("list-page country:KE 4")).toEqual({
-    "countries/ke-4.html": null,
-    "countries/ke-4.md": null,
-  });
-  expect(await site.files("list-page country:NO 1")).toEqual({
-    "countries/no.html": null,
-    "countries/no.md": null,
-  });
+  for (const [list, path] of [
+    ["cause:education 4", "causes/education-4"],
+    ["country:KE 4", "countries/ke-4"],
+    ["country:NO 1", "countries/no"],
+  ]) {
+    const gone = { [`${path}.html`]: null, [`${path}.md`]: null };
+    expect(await site.files(`list-page ${list}`)).toEqual(gone);
+  }
   expect(await site.files("list-page all 6")).toEqual({ "api/nonprofits/pages/6.json": null });
 });
 
@@ -127,14 +116,10 @@ test("the whole list is JSON in pages of 50, as the service would answer", async
 
 test("the whole list has a first page for people, too", async () => {
   const { "browse.html": html } = await site.files("list-page all 1");
-  const $ = load(html ?? "");
-  expect($(".list li").length).toBe(100);
-  expect($('link[rel="canonical"]').attr("href")).toBe(`${siteBaseUrl}/browse`);
-  const links = $(".pager a").toArray();
-  expect(links.map((a) => $(a).attr("href"))).toEqual([
-    "/browse?page=2",
-    "/browse?page=3",
-    "/browse?page=2",
+  expectPage(load(html ?? ""), [
+    [".list li", 100],
+    ['link[rel="canonical"]@href', [`${siteBaseUrl}/browse`]],
+    [".pager a@href", ["/browse?page=2", "/browse?page=3", "/browse?page=2"]],
   ]);
 });
 

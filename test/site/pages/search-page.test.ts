@@ -4,6 +4,7 @@ import type { SearchAnswer, SearchAsked } from "#content/contract/search.ts";
 import { drawnList } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { textsAt } from "#test/support/page-table.ts";
 
 let site: TestSite;
 beforeAll(async () => {
@@ -49,32 +50,19 @@ test("a search is a page: words marked, what it was narrowed by to take away, it
   expect($("#search-words").attr("value")).toBe("clean water kenya");
   const item = $("#search-list li");
   expect(item.find("a").text()).toBe("Clean <b>Water</b> (Kenya)");
-  expect(
-    item
-      .find("mark")
-      .map((_, mark) => $(mark).text())
-      .get(),
-  ).toEqual(["Clean", "clean"]);
-  expect(
-    item
-      .find(".mark")
-      .map((_, mark) => $(mark).text())
-      .get(),
-  ).toEqual(["Claimed", "Takes USDC"]);
+  expect(textsAt($, "#search-list li mark")).toEqual(["Clean", "clean"]);
+  expect(textsAt($, "#search-list li .mark")).toEqual(["Claimed", "Takes USDC"]);
   expect(item.find(".note").text()).toBe(
     "Water & Sanitation · Kisumu, Kenya · 1 person a year · Income: 1 to 10 million · Registered",
   );
-  expect(
-    $(".chips a")
-      .map((_, chip) => $(chip).attr("href"))
-      .get(),
-  ).toEqual(["/search?q=clean+wat%28&accepts=usdc", "/search?q=clean+water+kenya"]);
+  const chips = ["/search?q=clean+wat%28&accepts=usdc", "/search?q=clean+water+kenya"];
+  expect(textsAt($, ".chips a@href")).toEqual(chips);
   expect($('[rel="next"]').attr("href")).toBe("/search?q=clean+water+kenya&accepts=usdc&page=3");
   expect($("#search-list").attr("start")).toBe("21");
   expect($('meta[name="robots"]').attr("content")).toBe("noindex");
-  const alternates = $('link[rel="alternate"]').map((_, link) => $(link).attr("href"));
   // A file of the bundle knows no question: /search.md would be the page without one.
-  expect(alternates.get()).toEqual(["/api/search?q=clean+water+kenya&accepts=usdc&offset=20"]);
+  const json = "/api/search?q=clean+water+kenya&accepts=usdc&offset=20";
+  expect(textsAt($, 'link[rel="alternate"]@href')).toEqual([json]);
 });
 
 test("a row warns of what registers say against an organisation, and tells how far away it is", async () => {
@@ -197,8 +185,7 @@ test("says how far away results are, and asks which of several places is meant",
     { ...none, understood: { ...understood, near: several } },
   );
   expect(which(".notice").text()).toBe("“<i>” is several places. Which one do you mean?");
-  const links = which(".chips a").map((_, link) => which(link).attr("href"));
-  expect(links.get()).toEqual([
+  expect(textsAt(which, ".chips a@href")).toEqual([
     "/search?near=Portland%2C+Oregon",
     "/search?near=Portland%2C+Maine",
   ]);
