@@ -1,6 +1,6 @@
 import { sha256Of } from "#content/runtime/digest.ts";
 import { readCacheControl } from "#api/http/headers.ts";
-import { html, Html } from "#api/http/html.ts";
+import { html, Html } from "#content/language/html.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 
 const style = `body{margin:.75rem;font:14px/1.4 system-ui,sans-serif;color:#222;background:#fff}h1{margin:0 0 .25rem;font-size:17px}p{margin:.25rem 0;overflow-wrap:anywhere}a{color:#0b57a4}`;

@@ -3,6 +3,7 @@ import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { dateInWords, factInWords } from "#content/nonprofit/register-facts.ts";
 import type { RegisterFact } from "#content/contract/nonprofit.ts";
 import { filled, type Pattern, type Values } from "./fill.ts";
+import { Html, type Part, rendered } from "./html.ts";
 
 /** The name of a text, as content/editorial/texts/en.json has it. */
 export type TextKey = keyof typeof en.texts;
@@ -117,14 +118,14 @@ export function openTexts(language: string, catalogue: Catalogue) {
     direction: directionOf(locale),
     /** A text with its placeholders filled; a number called `count` chooses its plural form. */
     text: (key: TextKey, values: Values = {}): string => formed(key, values),
-    /** The same for a text with markup: values are escaped. */
-    html: (key: TextKey, values: Values = {}): string => {
+    /** The same for a text with markup: values are escaped, unless they are HTML. */
+    html: (key: TextKey, values: Readonly<Record<string, Part>> = {}): Html => {
       const safe: Record<string, string | number> = {};
       for (const name in values) {
-        const value = values[name] ?? "";
-        safe[name] = typeof value === "string" ? Bun.escapeHTML(value) : value;
+        const value = values[name];
+        safe[name] = typeof value === "number" ? value : rendered(value);
       }
-      return formed(key, safe);
+      return new Html(formed(key, safe));
     },
     /** A text whose name ends in what data hold, for example "field" and "city"; what has no text stands for itself. */
     named: (group: string, name: string, values: Values = {}): string =>

@@ -1,3 +1,4 @@
+import { markup, rendered } from "#content/language/html.ts";
 import { Feed } from "feed";
 import { causeIds, causeName } from "#content/contract/browse.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
@@ -89,12 +90,12 @@ function atomXml(
       });
       feed.addItem({
         id: `${tag},${at.slice(0, 10)}:change/${sequence}`,
-        title: Bun.escapeHTML(xmlText(`${name}: ${change.title}`)),
+        title: rendered(xmlText(`${name}: ${change.title}`)),
         link: baseUrl + profile,
         date: new Date(at),
         published: new Date(at),
         description: [who, why, ...became, ...agreed.map(({ text }) => text), others]
-          .map((line) => (line ? `<p>${Bun.escapeHTML(xmlText(line))}</p>` : ""))
+          .map((line) => (line ? String(markup`<p>${xmlText(line)}</p>`) : ""))
           .join(""),
       });
     }

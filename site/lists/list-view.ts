@@ -15,6 +15,7 @@ import {
 } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { type Html, markup, type Part } from "#content/language/html.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
 import { comparedAs, wantedBy } from "#content/nonprofit/filters.ts";
@@ -309,13 +310,11 @@ type Option = { value: string; text: string; selected: boolean };
  * The options of a field as HTML; places are texts of third parties, and Astro leaves angle brackets in attributes as
  * they are, which is harmless but not for programs that read pages by searching for tags.
  */
-export const optionsHtml = (options: readonly Option[]): string =>
-  options
-    .map(
-      ({ value, text, selected }) =>
-        `<option value="${escaped(value)}"${selected ? " selected" : ""}>${escaped(text)}</option>`,
-    )
-    .join("");
+export const optionsHtml = (options: readonly Option[]): Html[] =>
+  options.map(
+    ({ value, text, selected }) =>
+      markup`<option value="${value}"${selected && " selected"}>${text}</option>`,
+  );
 
 const isSameValue = (facet: FacetName, current: string, value: string): boolean =>
   wantedBy(facet, current) === comparedAs(facet, value);
@@ -353,36 +352,30 @@ function entryOf(item: RowItem, words: RowWords, t: Texts) {
 export type Entry = ReturnType<typeof entryOf>;
 
 /**
- * The entries of a list as HTML; everything of third parties is escaped. A page has a hundred of them and changes with
+ * The entries of a list as HTML. A page has a hundred of them and changes with
  * each: written as text they cost a fifth of what a component for each would. What begins with one of the `words` is marked.
  */
 export const entriesHtml = (
   entries: readonly Entry[],
   t: Texts,
   words: readonly string[] = [],
-): string =>
-  entries
-    .map(({ path, name, verified, gives, warning, note, text }) => {
-      const link = `<a href="${escaped(path)}" dir="auto">${marked(name, words)}</a>`;
-      const mark = verified ? ` <span class="mark good">${t.html("list.verified")}</span>` : "";
-      const gift = gives ? ` <span class="mark">${t.html("list.usdc")}</span>` : "";
-      const bad = warning === null ? "" : ` <span class="mark bad">${escaped(warning)}</span>`;
-      const what = text === "" ? "" : `<p dir="auto">${marked(text, words)}</p>`;
-      return `<li>${link}${mark}${gift}${bad}<p class="note">${escaped(note)}</p>${what}</li>`;
-    })
-    .join("");
+): Html[] =>
+  entries.map(({ path, name, verified, gives, warning, note, text }) => {
+    const link = markup`<a href="${path}" dir="auto">${marked(name, words)}</a>`;
+    const mark = verified && markup` <span class="mark good">${t.text("list.verified")}</span>`;
+    const gift = gives && markup` <span class="mark">${t.text("list.usdc")}</span>`;
+    const bad = warning !== null && markup` <span class="mark bad">${warning}</span>`;
+    const what = text !== "" && markup`<p dir="auto">${marked(text, words)}</p>`;
+    return markup`<li>${link}${mark}${gift}${bad}<p class="note">${note}</p>${what}</li>`;
+  });
 
 /** A text as HTML in which what the words begin is marked. */
-function marked(text: string, words: readonly string[]): string {
-  if (words.length === 0) return escaped(text);
+function marked(text: string, words: readonly string[]): Part {
+  if (words.length === 0) return text;
   const any = words.map((word) => RegExp.escape(word)).join("|");
   const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])((?:${any})[\\p{L}\\p{N}]*)`, "iu"));
-  return parts
-    .map((part, at) => (at % 2 === 1 ? `<mark>${escaped(part)}</mark>` : escaped(part)))
-    .join("");
+  return parts.map((part, at) => (at % 2 === 1 ? markup`<mark>${part}</mark>` : part));
 }
-
-const escaped = (text: string): string => Bun.escapeHTML(text);
 
 /** A recommended profile in a few words. */
 export type RecommendedCard = {

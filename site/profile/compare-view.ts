@@ -1,5 +1,6 @@
 import { comparedMax } from "#content/contract/comparison.ts";
 import type { ComparedProfiles } from "#content/find/compare.ts";
+import { type Html, markup } from "#content/language/html.ts";
 import { english } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
@@ -15,7 +16,7 @@ import { profileView } from "./profile-view.ts";
 const factRows = ["website", "founded_year", "team_size", "beneficiaries_per_year"];
 const missionLengthMax = 600;
 
-/** Organisations side by side: facts alone, no score and no winner. Cells are HTML that is safe. */
+/** Organisations side by side: facts alone, no score and no winner. */
 export function compareView({ asked, records, not_found }: ComparedProfiles, build: BuildInputs) {
   const { t = english } = build;
   const cells = records.map((record) => cellsOf(record, build));
@@ -28,13 +29,14 @@ export function compareView({ asked, records, not_found }: ComparedProfiles, bui
     orgs: records.map(({ slug }) => slug).join(", "),
     names: records.map(({ slug, name }) => ({ name, href: `/nonprofits/${slug}` })),
     rows: (cells[0] ?? [])
-      .map(({ label }, row) => ({ label, cells: cells.map((cell) => cell[row]?.html ?? "") }))
-      .filter((row) => row.cells.some((html) => html !== "")),
+      .map(({ label }, row) => ({ label, cells: cells.map((cell) => cell[row]?.lines ?? []) }))
+      .filter((row) => row.cells.some((lines) => lines.length > 0)),
     notes: [
       ...(asked.length > comparedMax ? [t.html("compare.left_out", { max: comparedMax })] : []),
       ...not_found.map(({ slug, nearest }) => {
-        const links = nearest.map((one) => linkHtml(withOrgs("/compare", [one.slug]), one.name));
-        return `${t.html("compare.missing", { slug })} ${links.join(", ")}`;
+        const links = nearest.map((near) => linkHtml(withOrgs("/compare", [near.slug]), near.name));
+        const others = links.map((link, at) => [at > 0 && ", ", link]);
+        return markup`${t.html("compare.missing", { slug })} ${others}`;
       }),
     ],
   };
@@ -44,33 +46,33 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
   const { t = english } = build;
   const detail = toDetail(record, build.baseUrl, build.givingLinks);
   const view = profileView(record, detail, build);
-  const line = (text: string | null, href: string | null = null): string =>
-    text ? `<p dir="auto">${href === null ? Bun.escapeHTML(text) : linkHtml(href, text)}</p>` : "";
-  const registers = detail.register_facts.map(({ register_name, state, as_of, record_url }) => {
+  const line = (text: string | null, href: string | null = null): Html[] =>
+    text ? [markup`<p dir="auto">${href === null ? text : linkHtml(href, text)}</p>`] : [];
+  const registers = detail.register_facts.flatMap(({ register_name, state, as_of, record_url }) => {
     const date = t.text("organisation.as_of", { date: t.date(as_of) });
     const standing = `${t.word(register_name)}: ${t.named("state", state)}, ${date}`;
     return line(standing, safeLink(record_url));
   });
   const money = moneyView(record, detail, t)?.said ?? [view.size];
-  const ways = detail.ways_to_give.map(({ label, url }) => line(t.word(label), safeLink(url)));
-  const origins = view.origins.map(({ fields, source, link, day }) =>
+  const ways = detail.ways_to_give.flatMap(({ label, url }) => line(t.word(label), safeLink(url)));
+  const origins = view.origins.flatMap(({ fields, source, link, day }) =>
     line(`${fields}: ${source}, ${t.date(day)}`, link?.href),
   );
-  const rows: [label: string, ...html: string[]][] = [
+  const rows: [label: string, lines: Html[]][] = [
     [t.text("compare.what"), line(view.sentence)],
     [t.text("compare.place"), line(view.place)],
-    [t.text("frame.causes"), ...view.causes.map(({ name, href }) => line(name, href))],
+    [t.text("frame.causes"), view.causes.flatMap(({ name, href }) => line(name, href))],
     [t.text("compare.standing"), line(view.withdrawn ? view.whyWithdrawn : view.standing.text)],
-    [t.text("compare.registers"), ...registers],
-    [t.text("compare.money"), ...money.map((said) => line(said))],
+    [t.text("compare.registers"), registers],
+    [t.text("compare.money"), money.flatMap((sentence) => line(sentence))],
     [t.text("profile.mission"), line(clipped(detail.mission ?? "", missionLengthMax))],
-    ...factRows.map((field): [string, string] => {
+    ...factRows.map((field): [string, Html[]] => {
       const fact = view.facts.find((one) => one.field === field);
-      return [labelOf(field, t), fact === undefined ? "" : line(fact.text, fact.href)];
+      return [labelOf(field, t), fact === undefined ? [] : line(fact.text, fact.href)];
     }),
-    [t.text("profile.give"), ...ways],
+    [t.text("profile.give"), ways],
     [t.text("compare.verified"), line(t.text(`profile.${view.verified ? "verified" : "listed"}`))],
-    [t.text("compare.sources"), ...origins],
+    [t.text("compare.sources"), origins],
   ];
-  return rows.map(([label, ...html]) => ({ label, html: html.join("") }));
+  return rows.map(([label, lines]) => ({ label, lines }));
 }

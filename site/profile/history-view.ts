@@ -1,4 +1,5 @@
 import type { Filing, FoundHistory, History } from "#content/contract/enrichment-answers.ts";
+import { markup } from "#content/language/html.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { linkHtml } from "./profile-html.ts";
@@ -106,11 +107,11 @@ function changeOf(
         : t.text("history.sent", { ...words, value });
       return {
         text: edited ? t.text("history.edited", { sent }) : sent,
-        /** Where it was found, as HTML that is safe; empty where that is not known. */
-        foundHtml:
+        /** Where it was found; null where that is not known. */
+        origin:
           href === null
-            ? ""
-            : `, ${t.text("history.found_at", { link: linkHtml(href, linkHost(href)) })}`,
+            ? null
+            : markup`, ${t.html("history.found_at", { link: linkHtml(href, linkHost(href)) })}`,
       };
     }),
     others: othersOf(

@@ -1,8 +1,9 @@
 import type { Organisation } from "#content/contract/standing.ts";
 import words from "#content/editorial/standing.json";
+import type { Html } from "#content/language/html.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { giverHtml } from "./profile-html.ts";
+import { giverHtml, linkHtml } from "./profile-html.ts";
 
 /** What registers say of an organisation that has no profile here. */
 export function organisationView(known: Organisation, t: Texts) {
@@ -22,15 +23,15 @@ export function organisationView(known: Organisation, t: Texts) {
     }),
     heading: t.text("organisation.standing", { value: state(standing.value) }),
     meaning: meaningIn(standing.meaning, t),
-    /** Markup: the register, linked to its own page of the organisation. */
+    /** The register, linked to its own page of the organisation. */
     source:
       register_name === null || as_of === null
         ? null
-        : t.text("organisation.says", {
+        : t.html("organisation.says", {
             register: linked(t.word(register_name), safeLink(standing.record_url)),
             date: t.date(as_of),
           }),
-    /** Markup: what givers ask beside that. */
+    /** What givers ask beside that. */
     answers: giverHtml(known.giver_answers, t),
     registers: known.registers.map((register) => ({
       name: t.word(register.register_name),
@@ -47,7 +48,5 @@ function meaningIn(meaning: string, t: Texts): string {
   return `${t.word(meaning.slice(0, -missing.length - 1))} ${t.word(missing)}`;
 }
 
-const linked = (name: string, href: string | null): string =>
-  href === null
-    ? Bun.escapeHTML(name)
-    : `<a href="${Bun.escapeHTML(href)}" rel="nofollow">${Bun.escapeHTML(name)}</a>`;
+const linked = (name: string, href: string | null): string | Html =>
+  href === null ? name : linkHtml(href, name);

@@ -1,5 +1,6 @@
 import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { GiverAnswer } from "#content/contract/giver-answer.ts";
+import { type Html, markup } from "#content/language/html.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
@@ -18,46 +19,44 @@ export function marksHtml(origins: readonly FieldsOrigin[]) {
       names.map((name) => [storedNames[name] ?? name, { at: at + 1, mark }] as const),
     ),
   );
-  const of = (field: string): string => {
+  const of = (field: string): Html | null => {
     const fact = byField.get(field);
-    if (fact === undefined) return "";
-    return ` <button class="from" tabindex="-1" popovertarget="from-${fact.at}">${fact.mark}</button>`;
+    if (fact === undefined) return null;
+    return markup` <button class="from" tabindex="-1" popovertarget="from-${fact.at}">${fact.mark}</button>`;
   };
   return {
     of,
     /** Of values that stand side by side: one mark for those of one origin. */
-    ofRow: (fields: readonly string[]): string[] =>
+    ofRow: (fields: readonly string[]): (Html | null)[] =>
       fields.map((field, at) => {
         const next = byField.get(fields[at + 1] ?? "")?.at;
-        const ownFact = of(field);
-        return byField.get(field)?.at === next ? "" : ownFact;
+        return byField.get(field)?.at === next ? null : of(field);
       }),
   };
 }
 const storedNames: Readonly<Record<string, string>> = { country_code: "country" };
 
 /** City, region and country with commas between them; the name, which stands below them, has the mark of its origin. */
-export function placeHtml(facts: readonly Fact[], marks: Marks): string {
+export function placeHtml(facts: readonly Fact[], marks: Marks): Html {
   const placeFacts = facts.filter(({ field }) => placeFields.has(field));
   const beside = marks.ofRow([...placeFacts.map(({ field }) => field), "name"]);
-  return placeFacts
-    .map(({ field, text }, at) => {
-      const comma = at === placeFacts.length - 1 ? "" : ",";
-      return `<bdi data-field="${field}">${escaped(text)}</bdi>${comma}${beside[at]}`;
-    })
-    .join(" ");
+  const last = placeFacts.length - 1;
+  return markup`${placeFacts.map(
+    ({ field, text }, at) =>
+      markup`<bdi data-field="${field}">${text}</bdi>${at < last && ","}${beside[at]}${at < last && " "}`,
+  )}`;
 }
 const placeFields: ReadonlySet<string> = new Set(["city", "region", "country"]);
 
 /** The facts that the header and the ways to give do not show. */
-export function factsHtml(facts: readonly Fact[], marks: Marks): string {
+export function factsHtml(facts: readonly Fact[], marks: Marks): Html | null {
   const rows = facts
     .filter(({ field }) => !shownElsewhere.has(field))
     .map(({ field, label, text, href }) => {
-      const value = href === null ? escaped(text) : linkHtml(href, text);
-      return `<div data-field="${field}"><dt>${label}</dt><dd>${value}${marks.of(field)}</dd></div>`;
+      const value = href === null ? text : linkHtml(href, text);
+      return markup`<div data-field="${field}"><dt>${label}</dt><dd>${value}${marks.of(field)}</dd></div>`;
     });
-  return rows.length === 0 ? "" : `<dl class="facts">${rows.join("")}</dl>`;
+  return rows.length === 0 ? null : markup`<dl class="facts">${rows}</dl>`;
 }
 const shownElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
 
@@ -69,85 +68,83 @@ export const originsHtml = (
   origins: readonly FieldsOrigin[],
   { register_facts }: NonprofitDetail,
   t: Texts,
-): string => {
+): Html | null => {
   const linked = new Set(register_facts.map(({ register }) => register));
   const rows = origins.map(({ fields, source, register, link, day }, at) => {
     const host =
-      link === null || linked.has(register) ? "" : ` (${linkHtml(link.href, link.host)})`;
-    return `<li popover id="from-${at + 1}">${escaped(source)}${host}, ${t.date(day)}<span class="note">${escaped(fields)}</span></li>`;
+      link === null || linked.has(register) ? null : markup` (${linkHtml(link.href, link.host)})`;
+    return markup`<li popover id="from-${at + 1}">${source}${host}, ${t.date(day)}<span class="note">${fields}</span></li>`;
   });
-  if (rows.length === 0) return "";
-  return `<details class="sources"><summary>${t.text("origin.all")}</summary></details><ul class="origins plain">${rows.join("")}</ul>`;
+  if (rows.length === 0) return null;
+  return markup`<details class="sources"><summary>${t.text("origin.all")}</summary></details><ul class="origins plain">${rows}</ul>`;
 };
 
-export const linkHtml = (href: string, text: string): string =>
-  `<a href="${escaped(href)}" rel="nofollow">${escaped(text)}</a>`;
+export const linkHtml = (href: string, text: string): Html =>
+  markup`<a href="${href}" rel="nofollow">${text}</a>`;
 
 /**
- * What one register says of a nonprofit, as a section of its page, with what it answers to givers; all texts are escaped.
+ * What one register says of a nonprofit, as a section of its page, with what it answers to givers.
  * Texts that the profile shows already are left out. Each profile has ten rows of it: as components they took half as long
  * as the whole page.
  */
-export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t: Texts): string {
+export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t: Texts): Html {
   const { register_name, licence, attribution, state } = register;
   const answers = answersBeside(detail).filter((answer) => isOf(register, answer));
   const rows = factsBeside(register, detail)
     .filter(({ name }) => !answers.some(({ question }) => question === name))
-    .map((fact) => rowHtml(escaped(t.word(fact.label)), valueHtml(fact, t)));
-  const answered = answers.map((answer) => answerHtml(answer, "", t));
+    .map((fact) => rowHtml(t.word(fact.label), valueHtml(fact, t)));
+  const answered = answers.map((answer) => answerHtml(answer, null, t));
   const link = safeLink(register.record_url);
   const record =
-    link === null ? "" : `<a href="${escaped(link)}">${t.text("register.record")}</a>. `;
+    link === null ? null : markup`<a href="${link}">${t.text("register.record")}</a>. `;
   const standing = t.html(`register.${state}`, { date: t.date(register.as_of) });
   const name = t.html("register.heading", { name: t.word(register_name) });
-  const licenced = t.text("register.licence", {
-    attribution: escaped(attribution),
-    licence: `<a href="${escaped(licence.url)}">${escaped(t.word(licence.name))}</a>`,
+  const licenced = t.html("register.licence", {
+    attribution,
+    licence: markup`<a href="${licence.url}">${t.word(licence.name)}</a>`,
   });
-  return `<section class="register"><h2>${name}</h2><p class="note"><span class="state">${standing}</span>. ${record}${licenced}</p><dl class="facts">${rows.join("")}${answered.join("")}</dl></section>`;
+  return markup`<section class="register"><h2>${name}</h2><p class="note"><span class="state">${standing}</span>. ${record}${licenced}</p><dl class="facts">${rows}${answered}</dl></section>`;
 }
 
 const isOf = ({ register, org_id, as_of }: RegisterFacts, answer: GiverAnswer): boolean =>
   answer.register === register && answer.org_id === org_id && answer.as_of === as_of;
 
-const rowHtml = (label: string, value: string): string =>
-  `<div><dt>${label}</dt><dd>${value}</dd></div>`;
+const rowHtml = (label: string, value: Html): Html =>
+  markup`<div><dt>${label}</dt><dd>${value}</dd></div>`;
 
-/** What givers ask and the section of no register answers, as a section; escaped; "" for nothing. */
-export function askedHtml(detail: NonprofitDetail, t: Texts): string {
+/** What givers ask and the section of no register answers, as a section; null for nothing. */
+export function askedHtml(detail: NonprofitDetail, t: Texts): Html | null {
   const isOfNone = (answer: GiverAnswer) =>
     !detail.register_facts.some((register) => isOf(register, answer));
   return giverHtml(answersBeside(detail).filter(isOfNone), t);
 }
 
-/** What givers ask, as a section; escaped. Without questions of US law of organisations elsewhere; "" where nothing is known. */
-export function giverHtml(answers: readonly GiverAnswer[], t: Texts): string {
+/** What givers ask, as a section. Without questions of US law of organisations elsewhere; null where nothing is known. */
+export function giverHtml(answers: readonly GiverAnswer[], t: Texts): Html | null {
   const rows = answers.flatMap((answer) => {
     const { org_id, register, as_of } = answer;
     const by = registerById(register ?? "");
     if (by === undefined && !org_id.startsWith("US-EIN-")) return [];
     const name = by === undefined ? "" : t.word(registerName(by, org_id));
-    return answerHtml(answer, as_of === null ? "" : ` (${escaped(name)}, ${t.date(as_of)})`, t);
+    return answerHtml(answer, as_of === null ? null : ` (${name}, ${t.date(as_of)})`, t);
   });
-  if (rows.length === 0) return "";
-  return `<section class="answers"><h2>${t.text("giver.title")}</h2><dl class="facts">${rows.join("")}</dl></section>`;
+  if (rows.length === 0) return null;
+  return markup`<section class="answers"><h2>${t.text("giver.title")}</h2><dl class="facts">${rows}</dl></section>`;
 }
 
-function answerHtml(answer: GiverAnswer, source: string, t: Texts): string {
+function answerHtml(answer: GiverAnswer, source: string | null, t: Texts): Html {
   const { question, value, reason, name, age_months: count } = answer;
-  const answerText = escaped(name ?? t.date(t.named("answer", value)));
+  const answerText = name ?? t.date(t.named("answer", value));
   const shown =
     question === "merged_into"
-      ? `<a href="/organisations/${escaped(value)}">${answerText}</a>`
+      ? markup`<a href="/organisations/${value}">${answerText}</a>`
       : answerText;
   const age = count === undefined ? "" : `${t.text("giver.age", { count })} `;
-  return `<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${shown} <span class="note">${age}${escaped(t.word(reason))}${source}</span></dd></div>`;
+  return markup`<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${shown} <span class="note">${age}${t.word(reason)}${source}</span></dd></div>`;
 }
 
 /** An amount is rounded for people; programs find it whole. */
-const valueHtml = (fact: RegisterFact, t: Texts): string => {
-  const words = escaped(t.fact(fact));
-  return fact.currency === undefined ? words : `<data value="${fact.value}">${words}</data>`;
-};
-
-const escaped = (text: string): string => Bun.escapeHTML(text);
+const valueHtml = (fact: RegisterFact, t: Texts): Html =>
+  fact.currency === undefined
+    ? markup`${t.fact(fact)}`
+    : markup`<data value="${fact.value}">${t.fact(fact)}</data>`;

@@ -1,5 +1,6 @@
 import type { FinancialPeriod, NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { type Texts, english } from "#content/language/texts.ts";
+import { type Html, markup } from "#content/language/html.ts";
+import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { linkHtml } from "./profile-html.ts";
@@ -99,20 +100,19 @@ function timeOf(
     : t.text("money.span", { from: t.date(period_start), to: t.date(period_end) });
 }
 
-/** The section of a profile, as HTML that is safe; "" for none. */
-export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): string {
+/** The section of a profile; null for none. */
+export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): Html | null {
   const view = moneyView(record, detail, t);
-  if (view === null || view.isStated) return "";
-  const text = Bun.escapeHTML;
-  const paragraphs = view.said.map((sentence) => `<p>${text(sentence)}</p>`);
-  const heads = view.columns.map((name) => `<th scope="col" class="number">${text(name)}</th>`);
+  if (view === null || view.isStated) return null;
+  const paragraphs = view.said.map((sentence) => markup`<p>${sentence}</p>`);
+  const heads = view.columns.map((name) => markup`<th scope="col" class="number">${name}</th>`);
   const rows = view.rows.map(({ time, form, href, amounts }) => {
-    const cells = amounts.map((amount) => `<td class="number">${text(amount)}</td>`);
-    return `<tr><th scope="row">${text(time)}</th><td>${href === null ? text(form) : linkHtml(href, form)}</td>${cells.join("")}</tr>`;
+    const cells = amounts.map((amount) => markup`<td class="number">${amount}</td>`);
+    return markup`<tr><th scope="row">${time}</th><td>${href === null ? form : linkHtml(href, form)}</td>${cells}</tr>`;
   });
-  const title = t.html("money.title");
-  const table = `<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr><th scope="col">${t.html("money.time")}</th><th scope="col">${t.html("money.form")}</th>${heads.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
-  return `<section class="money" data-field="finances"><h2>${title}</h2>${paragraphs.join("")}${moneyChart(detail.finances, t)}${rows.length === 0 ? "" : table}<p class="note">${text(view.unsaid)}</p></section>`;
+  const title = t.text("money.title");
+  const table = markup`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr><th scope="col">${t.text("money.time")}</th><th scope="col">${t.text("money.form")}</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
+  return markup`<section class="money" data-field="finances"><h2>${title}</h2>${paragraphs}${moneyChart(detail.finances, t)}${rows.length > 0 && table}<p class="note">${view.unsaid}</p></section>`;
 }
 
 const yearsMax = 12;
@@ -120,10 +120,10 @@ const yearsMax = 12;
 const [top, height] = [48, 180];
 
 /**
- * Income and spending of the newest years in the currency of the newest one, as an SVG element; "" for fewer than two. It has no
+ * Income and spending of the newest years in the currency of the newest one, as an SVG element; null for fewer than two. It has no
  * fixed width: bars grow with the page, letters keep their size. By hand: Plot takes 2 ms a drawing, and one for each width.
  */
-export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): string {
+export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): Html | null {
   const { currency = "" } = periods[0] ?? {};
   const chartPeriods = periods.filter(
     (period) => period.currency === currency && (period.revenue ?? period.expenses) !== null,
@@ -141,22 +141,22 @@ export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): strin
       .flatMap((one) => [one.revenue ?? 0, one.expenses ?? 0]) ?? [];
   const values = years.flatMap(pairOf);
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
-  if (years.length < 2 || least === most) return "";
+  if (years.length < 2 || least === most) return null;
   const y = (value: number) => Math.round(top + ((most - value) / (most - least)) * height);
   const width = 100 / Math.max(5, years.length);
   const every = Math.ceil(years.length / 7);
   const bars = years.map((year, at) => {
     const drawn = pairOf(year).map((value, side) => {
       const [from, to] = [y(Math.max(0, value)), y(Math.min(0, value))];
-      return `<rect x="${((at + 0.1 + side * 0.4) * width).toFixed(2)}%" y="${from}" width="${(width * 0.38).toFixed(2)}%" height="${to - from}" fill="var(--${side === 0 ? "one" : "two"})"/>`;
+      return markup`<rect x="${((at + 0.1 + side * 0.4) * width).toFixed(2)}%" y="${from}" width="${(width * 0.38).toFixed(2)}%" height="${to - from}" fill="var(--${side === 0 ? "one" : "two"})"/>`;
     });
     const isNamed = (years.length - 1 - at) % every === 0;
-    const name = `<text x="${((at + 0.5) * width).toFixed(2)}%" y="${top + height + 20}" text-anchor="middle">${year}</text>`;
-    return drawn.join("") + (isNamed ? name : "");
+    const name = markup`<text x="${((at + 0.5) * width).toFixed(2)}%" y="${top + height + 20}" text-anchor="middle">${year}</text>`;
+    return [drawn, isNamed && name];
   });
   const lines = [...new Set([most, 0, least])].map(
-    (value) => `<line x2="100%" y1="${y(value)}" y2="${y(value)}" stroke="var(--line)"/>`,
+    (value) => markup`<line x2="100%" y1="${y(value)}" y2="${y(value)}" stroke="var(--line)"/>`,
   );
-  const scale = Bun.escapeHTML(t.fact({ name: "", label: "", value: most, currency }));
-  return `<svg class="bars" role="img" aria-labelledby="money-title money-about" width="100%" height="${top + height + 28}" font-size="14" fill="var(--quiet)"><title id="money-title">${t.html("money.chart")}</title><desc id="money-about">${t.html("money.chart_about")}</desc><text y="14" font-weight="600"><tspan fill="var(--one)">${t.html("money.revenue")}</tspan><tspan dx="10" fill="var(--two)">${t.html("money.expenses")}</tspan></text><text y="${top - 5}">${scale}</text>${lines.join("")}${bars.join("")}</svg>`;
+  const scale = t.fact({ name: "", label: "", value: most, currency });
+  return markup`<svg class="bars" role="img" aria-labelledby="money-title money-about" width="100%" height="${top + height + 28}" font-size="14" fill="var(--quiet)"><title id="money-title">${t.text("money.chart")}</title><desc id="money-about">${t.text("money.chart_about")}</desc><text y="14" font-weight="600"><tspan fill="var(--one)">${t.text("money.revenue")}</tspan><tspan dx="10" fill="var(--two)">${t.text("money.expenses")}</tspan></text><text y="${top - 5}">${scale}</text>${lines}${bars}</svg>`;
 }

@@ -1,6 +1,7 @@
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/giving/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
+import { type Html, markup } from "#content/language/html.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { nonprofitJsonLd } from "./profile-json-ld.ts";
@@ -98,7 +99,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     ]
       .filter((text) => text.paragraphs.length > 0)
       .map((text) => ({ ...text, mark: marks.of(text.field) })),
-    /** Its money by year, as HTML that is safe. */
+    /** Its money by year. */
     money: moneyHtml(record, detail, t),
     programs: programsOf(detail, t),
     metrics: metricsOf(detail, t),
@@ -107,15 +108,15 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       ...one,
       href: detail.register_facts.some(({ record_url }) => record_url === href) ? null : href,
     })),
-    /** What givers ask, and what public registers say, as HTML that is safe. */
+    /** What givers ask, and what public registers say. */
     answers: askedHtml(detail, t),
-    registers: detail.register_facts.map((register) => registerHtml(register, detail, t)).join(""),
+    registers: detail.register_facts.map((register) => registerHtml(register, detail, t)),
     causes: detail.causes.map((cause) => ({
       href: `/causes/${cause.id}`,
       name: t.word(cause.name),
     })),
     giving,
-    /** Marks of values that are more than a line each; as HTML. */
+    /** Marks of values that are more than a line each. */
     marks: {
       name: marks.of("name"),
       tagline: marks.of("tagline"),
@@ -131,9 +132,9 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
     missing: t.either(missing.map((field) => fieldName(field, t))),
     originsHtml: originsHtml(origins, detail, t),
-    /** When it changed last, as HTML that is safe. */
-    changedHtml: t.text("profile.changed", {
-      date: `<time datetime="${detail.updated_at}">${t.date(detail.updated_at.slice(0, 10))}</time>`,
+    /** When it changed last. */
+    changedHtml: t.html("profile.changed", {
+      date: markup`<time datetime="${detail.updated_at}">${t.date(detail.updated_at.slice(0, 10))}</time>`,
     }),
   };
 }
@@ -157,7 +158,7 @@ export function donateView({ name, place, giving, picture }: ProfileView, t: Tex
   };
 }
 
-/** What people who have no USDC yet need to know, as HTML: where money is not real, there is none to buy. */
+/** What people who have no USDC yet need to know: where money is not real, there is none to buy. */
 function usdcAdvice({ cluster, page }: GivingView, t: Texts) {
   const [heading, ...lines] = (
     {
@@ -195,7 +196,7 @@ function givingView(
         ? null
         : { kind: ownPage.kind, href: ownPage.url, host: linkHost(ownPage.url) },
     services: ways.filter(({ kind }) => kind === "service"),
-    /** An address that no one vouches for, with its source, as HTML that is safe; empty for none. */
+    /** An address that no one vouches for, with its source; null for none. */
     unvouchedHtml: unvouchedHtml(record, detail, t),
     /** Null without one: then there is not a page /donate/{slug}. */
     wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
@@ -212,16 +213,15 @@ function givingView(
   };
 }
 
-function unvouchedHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): string {
+function unvouchedHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): Html | null {
   const field = detail.status === "withdrawn" ? null : unvouchedAddress(record);
   const href = field === null ? null : detail[field];
-  if (field === null || href === null) return "";
+  if (field === null || href === null) return null;
   const from = detail.provenance[field];
   const origin = from === undefined ? null : originOf(from, t);
   const source =
     origin === null ? t.text("give.no_source") : `${origin.source}, ${t.date(origin.day)}`;
-  const link = linkHtml(href, linkHost(href));
-  return t.text("give.unvouched", { link, source: Bun.escapeHTML(source) });
+  return t.html("give.unvouched", { link: linkHtml(href, linkHost(href)), source });
 }
 
 /** What may be said of tax: that a gift is deductible only where a register of this day says so. */

@@ -34,6 +34,11 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
     made: /from "p-retry"/,
     homes: ["content/runtime/retry.ts"],
   },
+  {
+    name: "escaped HTML",
+    made: /escapeHTML\(/,
+    homes: ["content/language/html.ts"],
+  },
 ];
 
 const files: string[] = [];
@@ -47,4 +52,16 @@ const texts = await Promise.all(
 test.each(mechanisms)("$name is made in one place", ({ made, homes }) => {
   const makers = texts.filter(({ text }) => made.test(text)).map(({ file }) => file);
   expect(makers.sort()).toEqual([...homes].sort());
+});
+
+test("strings are HTML only where a template, a text, a drawing or JSON-LD gives them", () => {
+  const makers = texts.filter(({ text }) => /set:html|new Html\(/.test(text));
+  expect(makers.map(({ file }) => file).sort()).toEqual([
+    "api/operator/desk/health-page.ts",
+    "api/reconciliation/preview.ts",
+    "content/language/html.ts",
+    "content/language/texts.ts",
+    "site/parts/chart.astro",
+    "site/parts/page-frame.astro",
+  ]);
 });

@@ -1,4 +1,4 @@
-import { type Html, html, type Part } from "#api/http/html.ts";
+import { type Html, html, type Part } from "#content/language/html.ts";
 import { placeWith } from "#api/http/query.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";

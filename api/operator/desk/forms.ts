@@ -1,6 +1,6 @@
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
-import { type Html, html, type Part } from "#api/http/html.ts";
+import { type Html, html, type Part } from "#content/language/html.ts";
 import { Refused } from "#api/http/problem.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import deskForms from "#content/editorial/desk-forms.json";

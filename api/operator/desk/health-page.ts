@@ -11,7 +11,7 @@ import {
 import deskCharts from "#content/editorial/desk-charts.json";
 import { type Chart, chartsOf, drawn, shownCell } from "#content/statistics/charts.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
-import { Html, html, type Part } from "#api/http/html.ts";
+import { Html, html, type Part } from "#content/language/html.ts";
 import type { Visit } from "./visit.ts";
 import type { Page } from "./layout.ts";
 import { instant, linkList, notice, table } from "./elements.ts";

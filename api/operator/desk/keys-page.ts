@@ -1,4 +1,4 @@
-import { html } from "#api/http/html.ts";
+import { html } from "#content/language/html.ts";
 import { table } from "./elements.ts";
 import { type Page, places } from "./layout.ts";
 

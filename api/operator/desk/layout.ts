@@ -1,7 +1,7 @@
 import { sha256Of } from "#content/runtime/digest.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Html, html, type Part } from "#api/http/html.ts";
+import { type Html, html, type Part } from "#content/language/html.ts";
 import { tokenField } from "./forms.ts";
 
 /** The stylesheet, and its address, which changes with its content. */

@@ -2,7 +2,7 @@ import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
-import { type Html, html } from "#api/http/html.ts";
+import { type Html, html } from "#content/language/html.ts";
 import { perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { field, form, reasonField, slugField } from "./forms.ts";
 import type { Page } from "./layout.ts";

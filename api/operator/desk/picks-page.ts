@@ -5,7 +5,7 @@ import { findPick, listPicks } from "#content/operator/picks.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/base/result.ts";
-import { type Html, html, type Part } from "#api/http/html.ts";
+import { type Html, html, type Part } from "#content/language/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { field, form, type Form, linesOf, slugField, typedText } from "./forms.ts";

@@ -8,7 +8,7 @@ import { countryName } from "#content/nonprofit/country.ts";
 import { linksInto } from "#content/register/links-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { type Html, html, type Part } from "#api/http/html.ts";
+import { type Html, html, type Part } from "#content/language/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { field, type Form, form, linesOf, slugField, typedText } from "./forms.ts";

@@ -14,7 +14,7 @@ import {
   reviewKinds,
 } from "#content/contract/review.ts";
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
-import { type Html, html, type Part } from "#api/http/html.ts";
+import { type Html, html, type Part } from "#content/language/html.ts";
 import { chartsOfDays, warningsNotice } from "./health-page.ts";
 import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { reasonField, tokenField } from "./forms.ts";

@@ -2,7 +2,7 @@ import { placeWith } from "#api/http/query.ts";
 import { objectIn } from "#content/contract/base/json.ts";
 import { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
-import { html, type Html, type Part } from "#api/http/html.ts";
+import { html, type Html, type Part } from "#content/language/html.ts";
 import { field, form, type Form, linesOf, typedText } from "./forms.ts";
 
 /** The two forms of a review: approve, with what may be edited, and reject, with a reason; `sent` is shown again. */

@@ -6,7 +6,7 @@ import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
 import { aboutReview, queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";
-import { type Html, html, type Part } from "#api/http/html.ts";
+import { type Html, html, type Part } from "#content/language/html.ts";
 import { decisionNotice, decisionSentence } from "./queues.ts";
 import { reviewForms, valueIn } from "./review-form.ts";
 import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";

@@ -5,7 +5,7 @@ import { addressOf } from "#content/contract/base/request-address.ts";
 import { checkToken, isSameSecret, retryAfter } from "#api/operator/operators.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
-import { html } from "#api/http/html.ts";
+import { html } from "#content/language/html.ts";
 import { formOf, isOwnOrigin, tokenField } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { notice } from "./elements.ts";

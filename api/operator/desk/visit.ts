@@ -2,7 +2,7 @@ import { networks } from "#content/giving/network.ts";
 import type { Context } from "#api/context.ts";
 import type { Action } from "#api/operator/actions.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
-import { type Part, html } from "#api/http/html.ts";
+import { type Part, html } from "#content/language/html.ts";
 import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./session.ts";
 import { type Form, formOf, isOwnOrigin } from "./forms.ts";
 import { type Page, pageAnswer } from "./layout.ts";

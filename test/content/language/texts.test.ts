@@ -192,7 +192,7 @@ test.each([
   ],
   [english.named("field", "team_size"), "team size"],
   [english.named("field", "nothing"), "nothing"],
-  [english.html("profile.instead", { slug: "<b>" }), "The profile in its place: &lt;b&gt;"],
+  [String(english.html("profile.instead", { slug: "<b>" })), "The profile in its place: &lt;b&gt;"],
   [french.text("count.people", { count: 0 }), "0 personne"],
 ])("%s is written as %s", (written, wanted) => {
   expect(written).toBe(wanted);

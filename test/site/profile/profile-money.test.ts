@@ -18,7 +18,7 @@ function markdownFor(record: NonprofitRecord): string {
   return markdownOf(record, detail, profileView(record, detail, build), build);
 }
 const sectionOf = (record: NonprofitRecord, t: Texts = english) => {
-  const $ = load(moneyHtml(record, detailOf(record), t));
+  const $ = load(String(moneyHtml(record, detailOf(record), t) ?? ""));
   return {
     $,
     said: $(".money > p")
@@ -177,7 +177,7 @@ describe("a postcard without figures", () => {
 });
 
 test("of a nonprofit of which nothing is filed there is no section", () => {
-  expect(moneyHtml(aNonprofit(), detailOf(aNonprofit()), english)).toBe("");
+  expect(moneyHtml(aNonprofit(), detailOf(aNonprofit()), english)).toBeNull();
 });
 
 test("markdown has each period with whole amounts, and one that stands in its register's section not again", () => {
@@ -204,7 +204,7 @@ test("markdown has each period with whole amounts, and one that stands in its re
 
 describe("the chart", () => {
   const chartOf = (...finances: StoredPeriod[]) =>
-    load(moneyChart(detailOf(withPeriods(...finances)).finances, english));
+    load(String(moneyChart(detailOf(withPeriods(...finances)).finances, english) ?? ""));
   const year = (end: number, revenue: number | null, expenses: number | null, currency = "USD") =>
     filed(`${end}-12-31`, { revenue, expenses, currency });
   const barsOf = ($: ReturnType<typeof load>) =>
