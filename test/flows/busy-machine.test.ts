@@ -1,16 +1,15 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { availableParallelism } from "node:os";
 import { feedPaths, FeedState } from "#content/contract/feed.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import type { Store } from "#content/store/open.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { measured, shown, withinMs } from "#test/support/measured.ts";
-import { publisherFolders, putCompiledSite } from "#test/support/publisher.ts";
+import { publisherFolders } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aDataFolder } from "#test/support/data-folder.ts";
 
 const busyMs = 60_000;
 const feedMaxMs = 5_000;
@@ -32,14 +31,9 @@ async function changeOne(store: Store, tagline: string): Promise<number> {
 }
 
 test("a change reaches lists and feed in 5 s while other programs use every processor", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "almoner-busy-"));
-  await putCompiledSite(dataDir);
-  const store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
-  const saves = Array.from({ length: 300 }, (_, at) => ({
-    before: null,
-    after: aNonprofit({ slug: `trust-${at}`, causes: ["education"] }),
-  }));
-  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  const trusts = Array.from({ length: 300 }, (_, at) => aNonprofit({ slug: `trust-${at}` }));
+  const folder = await aDataFolder(trusts, { compiled: true });
+  const { dataDir, store } = folder;
   const publisher = Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
     env: {
       ...process.env,
@@ -76,8 +70,7 @@ test("a change reaches lists and feed in 5 s while other programs use every proc
   publisher.kill("SIGTERM");
   await Promise.all([...busy, publisher].map(({ exited }) => exited));
   reader.close();
-  store.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  folder.close();
   measured(
     `a change in the feed after at most ${shown(tookMs)} ms beside ${busy.length} busy processes`,
   );

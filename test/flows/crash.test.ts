@@ -1,16 +1,14 @@
 import { sha256Of } from "#content/runtime/digest.ts";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, type Store } from "#content/store/open.ts";
+import type { Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 import { freePort } from "#test/support/processes.ts";
-import { putCompiledSite } from "#test/support/publisher.ts";
+import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 
 /** Promise 2 says 50 kills, 500 publications and 100,000 reads: ALMONER_FULL_TESTS=1 does them all, else fewer. */
 const kills = isFull ? 50 : 8;
@@ -22,6 +20,7 @@ const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 const repository = join(import.meta.dirname, "../..");
 
+let folder: DataFolder;
 let dataDir: string;
 let store: Store;
 let manifest: Manifest;
@@ -29,19 +28,11 @@ let service: Bun.Subprocess;
 let serviceMayBeDown = true;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-crash-"));
-  await putCompiledSite(dataDir);
-  store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
-  await store.write((tx) =>
-    saveNonprofits(
-      tx,
-      Array.from({ length: nonprofits }, (_, at) => ({
-        before: null,
-        after: aNonprofit({ slug: `trust-${at}`, name: `Trust ${at}`, tagline: "line 0" }),
-      })),
-      { origin: "test", now: new Date() },
-    ),
+  const trusts = Array.from({ length: nonprofits }, (_, at) =>
+    aNonprofit({ slug: `trust-${at}`, name: `Trust ${at}`, tagline: "line 0" }),
   );
+  folder = await aDataFolder(trusts, { compiled: true });
+  ({ dataDir, store } = folder);
   service = startService();
   manifest = openManifest(join(dataDir, "bundle"));
   await until(() => manifest.state().slow_sequence >= nonprofits, 60_000);
@@ -52,8 +43,7 @@ afterAll(async () => {
   service.kill("SIGTERM");
   await service.exited;
   manifest.close();
-  store.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  folder.close();
 }, 240_000);
 
 const startService = () =>

@@ -1,37 +1,25 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import {
-  closeSync,
-  copyFileSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, copyFileSync, openSync, rmSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { openStore } from "#content/store/open.ts";
-import { freePort, runScript, startService, untilAnswers } from "#test/support/processes.ts";
+import { runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aDataFolder, aRunningService, type DataFolder } from "#test/support/data-folder.ts";
 
 const profiles = 1_000;
 const pageBytes = 4_096;
 const waitMs = 10_000;
 
-let dataDir: string;
+let folder: DataFolder;
 let path: string;
 beforeEach(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-damaged-"));
-  path = join(dataDir, "store.db");
-  using store = await openStore({ url: `file:${path}` });
-  const saves = Array.from({ length: profiles }, (_, at) => ({
-    before: null,
-    after: aNonprofit({ slug: `trust-${at}`, name: `Trust ${at}`, causes: ["education"] }),
-  }));
-  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  const trusts = Array.from({ length: profiles }, (_, at) =>
+    aNonprofit({ slug: `trust-${at}`, name: `Trust ${at}` }),
+  );
+  folder = await aDataFolder(trusts);
+  folder.store.close();
+  path = join(folder.dataDir, "store.db");
 });
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+afterEach(() => rmSync(folder.dataDir, { recursive: true, force: true }));
 
 function damagePages(): void {
   const file = openSync(path, "r+");
@@ -42,14 +30,8 @@ function damagePages(): void {
 
 /** A service in a process of its own; writes and reads of it are answered as `status code`. */
 async function started() {
-  const port = await freePort();
-  const service = startService({
-    ALMONER_DATA_DIR: dataDir,
-    ALMONER_PORT: String(port),
-    ALMONER_READS_PER_MINUTE: "0",
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await untilAnswers(`${url}/healthz`, service);
+  const env = { ALMONER_READS_PER_MINUTE: "0" };
+  const { url, stop } = await aRunningService(folder.dataDir, env);
   const told = async (answer: Response) => {
     const body = (await answer.json().catch(() => ({}))) as { code?: string; detail?: string };
     return { status: answer.status, code: body.code, detail: body.detail };
@@ -65,10 +47,7 @@ async function started() {
           body: JSON.stringify({ field: "city", value: "Oslo", agent_id: "bot-a" }),
         }),
       ),
-    stop: async () => {
-      service.kill("SIGTERM");
-      await service.exited;
-    },
+    stop,
   };
 }
 type Running = Awaited<ReturnType<typeof started>>;
@@ -113,8 +92,8 @@ test("damage that a backup meets stops the writes of the service, and readiness 
   expect((await service.write()).status).toBeLessThan(300);
   expect((await service.read("/readyz")).status).toBe(200);
   damagePages();
-  const backup = await runScript("backup", ["--to", join(dataDir, "backups")], {
-    ALMONER_DATA_DIR: dataDir,
+  const backup = await runScript("backup", ["--to", join(folder.dataDir, "backups")], {
+    ALMONER_DATA_DIR: folder.dataDir,
   });
   expect(backup.code).not.toBe(0);
   await expectRefusing(service);
@@ -125,7 +104,7 @@ test("what happened to the files of a store shows in doctor, review health and r
   const service = await started();
   // The file itself is in order, so no look at it would tell.
   unlinkSync(`${path}-wal`);
-  const env = { ALMONER_DATA_DIR: dataDir };
+  const env = { ALMONER_DATA_DIR: folder.dataDir };
   const [doctor, health] = await Promise.all([
     runScript("doctor", ["--json"], env),
     runScript("review", ["health", "--json"], env),

@@ -1,22 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
-import { openStore, type Store } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { paymentHeader } from "#test/support/donating.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { isFull, measured, shown, withinMs } from "#test/support/measured.ts";
+import { isFull } from "#test/support/measured.ts";
+import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 
 const kills = isFull ? 20 : 3;
 const posts = 1_000;
 
 let chain: TestChain;
-let store: Store;
-let dataDir: string;
+let folder: DataFolder;
 let wallet: string;
 let shared: string;
 let ports: number[];
@@ -24,15 +19,12 @@ const running: Bun.Subprocess[] = [];
 
 beforeAll(async () => {
   chain = await aChain({ now: () => new Date() });
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-donating-"));
   [wallet, shared] = [chain.wallet(), chain.wallet()];
-  store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
-  const saves = [
+  folder = await aDataFolder([
     aNonprofit({ slug: "well", usdc_wallet: wallet }),
     aNonprofit({ slug: "one", usdc_wallet: shared }),
     aNonprofit({ slug: "two", usdc_wallet: shared }),
-  ].map((after) => ({ before: null, after }));
-  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  ]);
   ports = [await freePort(), await freePort()];
   await Promise.all([start(0), start(1)]);
 }, 240_000);
@@ -40,15 +32,14 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const one of running) one.kill("SIGTERM");
   await Promise.all(running.map((one) => one.exited));
-  store.close();
+  folder.close();
   await chain.stop();
-  rmSync(dataDir, { recursive: true, force: true });
 }, 240_000);
 
 async function start(at: 0 | 1): Promise<void> {
   const env = {
     ...chain.env,
-    ALMONER_DATA_DIR: dataDir,
+    ALMONER_DATA_DIR: folder.dataDir,
     ALMONER_PORT: String(ports[at]),
     ALMONER_TRUSTED_HOPS: "1",
     ALMONER_ADMIN_TOKENS: "ops:0123456789abcdef0123456789abcdef",
@@ -73,8 +64,8 @@ const prove = (at: number, slug: string, tx_signature: string) =>
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ tx_signature }),
   });
-const rows = async (where: string) =>
-  (await store.raw.execute(`SELECT tx_signature, nonprofit_id FROM donations WHERE ${where}`)).rows;
+const rows = (where: string) =>
+  folder.rows(`SELECT tx_signature, nonprofit_id FROM donations WHERE ${where}`);
 
 test("one signature a thousand times at once, over two processes and three slugs: a row per paid wallet", async () => {
   const payment = chain.donor().pay({
@@ -87,7 +78,6 @@ test("one signature a thousand times at once, over two processes and three slugs
   await Promise.all(
     ["well", "one"].flatMap((slug) => [0, 1].map((at) => ask(at, `/api/donations/${slug}`))),
   );
-  const beganMs = performance.now();
   const slugs = ["well", "one", "two"];
   const answers = await Promise.all(
     Array.from({ length: posts }, async (_, n) => {
@@ -98,17 +88,12 @@ test("one signature a thousand times at once, over two processes and three slugs
       return `${slug} ${response.status} ${code} ${donation_id}`;
     }),
   );
-  const tookMs = performance.now() - beganMs;
-  measured(`${shown(posts)} posts in ${shown(tookMs / 1_000)} s`);
   const different = [...new Set(answers)].toSorted();
   // Of the two that share a wallet the first to be recorded has it; all others hear so.
   expect(different).toHaveLength(3);
   expect(different.filter((one) => one.includes("200 settled"))).toHaveLength(2);
   expect(different.filter((one) => one.includes("409 recorded_elsewhere"))).toHaveLength(1);
   expect(await rows(`tx_signature = '${payment.signature}'`)).toHaveLength(2);
-  process.stdout.write(`${posts} answers in ${Math.round(tookMs)} ms\n`);
-  // Two seconds are enough on a machine that does nothing else; this one may run a dozen other tests.
-  expect(tookMs).toBeLessThan(withinMs(15_000));
 }, 240_000);
 
 test("two payments of the same money, one to each process: the sponsor pays for one", async () => {
@@ -169,8 +154,7 @@ test("processes are killed while they settle: every payment that landed is recor
   const recorded = async () => BigInt((await rows("nonprofit_id = 1")).length);
   const deadlineMs = performance.now() + 60_000;
   const isWaiting = async () =>
-    (await store.raw.execute("SELECT 1 FROM donation_intents WHERE status = 'waiting'")).rows
-      .length > 0;
+    (await folder.rows("SELECT 1 FROM donation_intents WHERE status = 'waiting'")).length > 0;
   while (performance.now() < deadlineMs && ((await isWaiting()) || (await recorded()) < given())) {
     await Bun.sleep(500);
   }

@@ -1,32 +1,20 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openStore } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
-import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aDataFolder, aRunningService } from "#test/support/data-folder.ts";
 
 /** Promise 1 says 200 kills: ALMONER_FULL_TESTS=1 does them all, else fewer. */
 const kills = isFull ? 200 : 6;
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
 
 test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is half done`, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-enrich-crash-"));
-  const databaseUrl = `file:${join(folder, "store.db")}`;
-  const store = await openStore({ url: databaseUrl, busyWaitMs: 10_000 });
-  const saves = Array.from({ length: 40 }, () => ({ before: null, after: aNonprofit() }));
-  const records = await store.write((tx) =>
-    saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
-  );
+  const nonprofits = Array.from({ length: 40 }, () => aNonprofit());
+  const { dataDir, slugs, rows, close } = await aDataFolder(nonprofits);
   const acknowledged: number[] = [];
   let sent = 0;
-  const submitting = async (isOver: () => boolean) => {
+  const submitting = async (url: string, isOver: () => boolean) => {
     while (!isOver()) {
       const at = sent++;
-      const slug = records[at % records.length]?.slug ?? "";
+      const slug = slugs[at % slugs.length];
       // Pairs agree now and then, so that kills meet applications, too.
       const body = {
         field: "city",
@@ -50,27 +38,20 @@ test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is h
     }
   };
   for (let kill = 0; kill < kills; kill++) {
-    const child = startService({
-      ALMONER_DATA_DIR: folder,
-      ALMONER_DATABASE_URL: databaseUrl,
-      ALMONER_PORT: String(port),
-      ALMONER_TRUSTED_HOPS: "1",
-    });
-    await untilAnswers(`${url}/healthz`, child);
+    const service = await aRunningService(dataDir, { ALMONER_TRUSTED_HOPS: "1" });
     let over = false;
-    const senders = Array.from({ length: 16 }, () => submitting(() => over));
+    const senders = Array.from({ length: 16 }, () => submitting(service.url, () => over));
     // However slow the machine is, some of this round are acknowledged before the kill.
     const before = acknowledged.length;
     while (acknowledged.length < before + 6) await Bun.sleep(5);
     await Bun.sleep(Math.random() * 350);
-    child.kill("SIGKILL");
+    const killed = service.stop("SIGKILL");
     over = true;
-    await Promise.all([child.exited, ...senders]);
+    await Promise.all([killed, ...senders]);
   }
-  const count = async (sql: string) => Number((await store.raw.execute(sql)).rows[0]?.["count"]);
+  const count = async (sql: string) => Number((await rows(sql))[0]?.["count"]);
   expect(acknowledged.length).toBeGreaterThan(kills * 5);
-  const { rows } = await store.raw.execute("SELECT id FROM submissions");
-  const stored = new Set(rows.map((row) => Number(row["id"])));
+  const stored = new Set((await rows("SELECT id FROM submissions")).map(({ id }) => Number(id)));
   expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   // A transaction is there as a whole: the counters count what is stored, and each application has its change.
   expect(
@@ -86,11 +67,9 @@ test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is h
   expect(await count("SELECT count(*) AS count FROM nonprofits WHERE city IS NOT NULL")).toBe(
     applied,
   );
-  const checked = await store.raw.execute("PRAGMA integrity_check");
-  expect(checked.rows[0]?.["integrity_check"]).toBe("ok");
+  expect(await rows("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   measured(
     `${kills} kills, ${shown(acknowledged.length)} acknowledged, none lost, ${shown(applied)} applied`,
   );
-  store.close();
-  rmSync(folder, { recursive: true, force: true });
+  close();
 }, 900_000);

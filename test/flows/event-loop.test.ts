@@ -1,12 +1,10 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openStore } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 import { freePort, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aDataFolder } from "#test/support/data-folder.ts";
 
 /**
  * Promise 4 says p99 < 20 ms at 500 writes/s: ALMONER_FULL_TESTS=1 holds it to that for 20 s. In an ordinary run the only second
@@ -19,17 +17,8 @@ const tickMs = 20;
 const repository = join(import.meta.dirname, "../..");
 
 test(`${perSecond} writes a second hold up nothing else, and none is told that the store is busy`, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-loop-"));
-  const databaseUrl = `file:${join(folder, "store.db")}`;
-  const store = await openStore({ url: databaseUrl });
-  const saves = Array.from({ length: isFull ? 5_000 : 200 }, () => ({
-    before: null,
-    after: aNonprofit(),
-  }));
-  const records = await store.write((tx) =>
-    saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
-  );
-  store.close();
+  const nonprofits = Array.from({ length: isFull ? 5_000 : 200 }, () => aNonprofit());
+  const { dataDir: folder, slugs, close } = await aDataFolder(nonprofits);
   const port = await freePort();
   const preload = join(repository, "test/support/loop-lag-child.ts");
   const watched = (name: string, ...words: string[]) =>
@@ -37,7 +26,6 @@ test(`${perSecond} writes a second hold up nothing else, and none is told that t
       env: {
         ...process.env,
         ALMONER_DATA_DIR: folder,
-        ALMONER_DATABASE_URL: databaseUrl,
         ALMONER_PORT: String(port),
         ALMONER_TRUSTED_HOPS: "1",
         ALMONER_CHAIN_PORT: "0",
@@ -56,7 +44,7 @@ test(`${perSecond} writes a second hold up nothing else, and none is told that t
   const url = `http://127.0.0.1:${port}`;
   await untilAnswers(`${url}/healthz`, service);
   const submit = async (at: number): Promise<string> => {
-    const slug = records[at % records.length]?.slug ?? "";
+    const slug = slugs[at % slugs.length];
     const answer = await fetch(`${url}/api/enrich/${slug}`, {
       method: "POST",
       headers: {
@@ -84,7 +72,7 @@ test(`${perSecond} writes a second hold up nothing else, and none is told that t
   await Promise.all([service.exited, idle.exited]);
   const lagOf = (name: string) => Number(readFileSync(join(folder, name), "utf8"));
   const [lagMs, idleMs] = [lagOf("service"), lagOf("idle")];
-  rmSync(folder, { recursive: true, force: true });
+  close();
   const rate = shown(outcomes.length / tookSeconds);
   measured(
     `loop lag p99 ${shown(lagMs)} ms at ${rate} writes/s, ${shown(idleMs)} ms in an idle process beside it`,

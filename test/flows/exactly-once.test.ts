@@ -1,31 +1,22 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "../support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
+import { aDataFolder } from "#test/support/data-folder.ts";
 
 /** Promise 3 says 10,000 over two processes: ALMONER_FULL_TESTS=1 runs them all, else fewer. */
 const perProcess = isFull ? 5_000 : 600;
 const profiles = 8;
 
 test("two processes, thousands of submissions: one application and one change row per field", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-once-"));
-  const url = `file:${join(folder, "store.db")}`;
-  const store = await openStore({ url });
-  const saves = Array.from({ length: profiles }, () => ({ before: null, after: aNonprofit() }));
   // One field holds a value beforehand: it must never be overwritten.
-  const taken = saves[0]?.after;
-  if (taken !== undefined) taken.city = "Taken";
-  const records = await store.write((tx) =>
-    saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
+  const nonprofits = Array.from({ length: profiles }, (_, at) =>
+    aNonprofit({ city: at === 0 ? "Taken" : null }),
   );
-  const slugs = records.map(({ slug }) => slug).join(",");
+  const { databaseUrl: url, slugs, rows: ask, close } = await aDataFolder(nonprofits);
   const child = join(import.meta.dirname, "../support/enrich-child.ts");
   const children = ["left", "right"].map((name) =>
-    Bun.spawn([process.execPath, child, url, name, String(perProcess), slugs], {
+    Bun.spawn([process.execPath, child, url, name, String(perProcess), slugs.join(",")], {
       stdout: "pipe",
       stderr: "inherit",
     }),
@@ -37,8 +28,6 @@ test("two processes, thousands of submissions: one application and one change ro
     ),
   );
   expect(await Promise.all(children.map((one) => one.exited))).toEqual([0, 0]);
-  const ask = async (sql: string) => (await store.raw.execute(sql)).rows;
-
   const fields = profiles * 5 - 1;
   const applied =
     await ask(`SELECT nonprofit_id, field, count(DISTINCT normalised_value) AS distinct_values, count(*) AS agents
@@ -73,6 +62,5 @@ test("two processes, thousands of submissions: one application and one change ro
     credit: 2 * fields,
   });
   measured(`${shown(2 * perProcess)} submissions, ${fields} fields, each applied once`);
-  store.close();
-  rmSync(folder, { recursive: true, force: true });
+  close();
 }, 240_000);

@@ -1,9 +1,6 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { isFull, measured, shown } from "#test/support/measured.ts";
-import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
+import { aDataFolder, aRunningService } from "#test/support/data-folder.ts";
 
 /** Promise 20 says 10,000 lines: ALMONER_FULL_TESTS=1 has them all written, else fewer. */
 const requests = isFull ? 10_000 : 150;
@@ -41,20 +38,15 @@ function aRequest(at: number): [string, RequestInit] {
 }
 
 test("no e-mail address, network address or token is in the log of a service that logs all it can", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-logs-"));
-  const port = await freePort();
+  const { dataDir, close } = await aDataFolder();
   const env = {
-    ALMONER_DATA_DIR: folder,
-    ALMONER_PORT: String(port),
     ALMONER_TRUSTED_HOPS: "1",
     ALMONER_READS_PER_MINUTE: "0",
     ALMONER_ADMIN_TOKENS: `ops:${operatorToken}`,
     ALMONER_LOG_LEVEL: "debug",
   };
-  const service = startService(env, "pipe");
-  const logged = new Response(service.stderr).text();
-  const url = `http://127.0.0.1:${port}`;
-  await untilAnswers(`${url}/healthz`, service);
+  const { url, child, stop } = await aRunningService(dataDir, env, "pipe");
+  const logged = new Response(child.stderr as ReadableStream<Uint8Array>).text();
   await fetch(`${url}/api/admin/health`, { headers: { authorization: `Bearer ${operatorToken}` } });
   let next = 0;
   const sending = Array.from({ length: atOnce }, async () => {
@@ -64,9 +56,8 @@ test("no e-mail address, network address or token is in the log of a service tha
     }
   });
   await Promise.all(sending);
-  service.kill("SIGTERM");
-  await service.exited;
-  rmSync(folder, { recursive: true, force: true });
+  await stop();
+  close();
   const lines = (await logged).trim().split("\n");
   const telling = lines.filter((line) =>
     /zqmail|zqsecret|zqtoken|zqhost|198\.51\.\d|2001:db8:aa/i.test(line),

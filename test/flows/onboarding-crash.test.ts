@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test";
 import { OnboardingBody } from "#content/contract/onboarding.ts";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onboard } from "#content/onboarding/onboard.ts";
 import { openStore } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aWallet } from "../support/wallets.ts";
 import { isFull } from "#test/support/measured.ts";
+import { aDataFolder } from "#test/support/data-folder.ts";
 
 const ofEach = 60;
 /** ALMONER_FULL_TESTS=1 kills more often. */
@@ -16,23 +14,17 @@ const killsMax = isFull ? 60 : 12;
 const child = join(import.meta.dirname, "../support/onboard-child.ts");
 
 test("kill -9 while approving: no claim, registration or change is half applied", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-onboarding-"));
-  const url = `file:${join(folder, "store.db")}`;
-  const store = await openStore({ url });
+  const claimed = () =>
+    ({ verified: 1, status: "claimed", usdc_wallet: aWallet().address }) as const;
+  const profiles = Array.from({ length: 2 * ofEach }, (_, at) =>
+    aNonprofit({
+      ...{ slug: `profile-${at}`, country_code: null, causes: [] },
+      ...(at >= ofEach && claimed()),
+    }),
+  );
+  const folder = await aDataFolder(profiles);
+  const { databaseUrl: url, store, rows: ask } = folder;
   const now = () => new Date();
-  const saves = Array.from({ length: 2 * ofEach }, (_, at) => {
-    const claimed = at >= ofEach;
-    return {
-      before: null,
-      after: aNonprofit({
-        slug: `profile-${at}`,
-        country_code: null,
-        causes: [],
-        ...(claimed ? { verified: 1, status: "claimed", usdc_wallet: aWallet().address } : {}),
-      }),
-    };
-  });
-  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: now() }));
   const issuer = { host: "almoner.example", seal: (text: string) => String(text.length) };
   const verb = {
     store,
@@ -49,18 +41,10 @@ test("kill -9 while approving: no claim, registration or change is half applied"
     const target =
       at < 2 * ofEach ? { claim_slug: `profile-${at}` } : { name: `Zebra ${at}`, country: "KE" };
     const body = { ...target, contact_email: "a@b.example", usdc_wallet: aWallet().address };
-    expect(
-      (
-        await onboard(verb, {
-          body: OnboardingBody.parse(body),
-          idempotencyKey: null,
-          network: null,
-          countStored: () => {},
-        })
-      ).ok,
-    ).toBe(true);
+    const call = { idempotencyKey: null, network: null, countStored: () => {} };
+    const sent = await onboard(verb, { ...call, body: OnboardingBody.parse(body) });
+    expect(sent.ok).toBe(true);
   }
-  const ask = async (sql: string) => (await store.raw.execute(sql)).rows;
   const said = new Set<string>();
   let killed = 0;
   for (let round = 0; round < 200; round++) {
@@ -88,13 +72,12 @@ test("kill -9 while approving: no claim, registration or change is half applied"
   // Whatever was said to be done is done.
   const done = new Set(approved.map((row) => String(row["id"])));
   expect([...said].filter((id) => !done.has(id))).toEqual([]);
-  store.close();
   // Asked again: SQLite 3.45 takes its own cache of an index that another connection changed for damage.
   const again = await openStore({ url });
   const checked = await again.raw.execute("PRAGMA integrity_check");
   expect(checked.rows[0]?.["integrity_check"]).toBe("ok");
   again.close();
-  rmSync(folder, { recursive: true, force: true });
+  folder.close();
 }, 240_000);
 
 /** Hears which approvals the child reports; the first line says that it begins. */

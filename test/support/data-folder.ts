@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { freePort, startService, untilAnswers } from "./processes.ts";
+import { putCompiledSite } from "./publisher.ts";
+
+export type DataFolder = {
+  dataDir: string;
+  databaseUrl: string;
+  store: Store;
+  /** Of the nonprofits, in their order. */
+  slugs: string[];
+  /** The rows that a statement answers. */
+  rows: (sql: string) => Promise<Record<string, unknown>[]>;
+  close: () => void;
+};
+
+/** A store with these nonprofits in a data folder of its own, where processes find it. `compiled`: with the compiled site. */
+export async function aDataFolder(
+  nonprofits: NonprofitRecord[] = [],
+  { compiled = false } = {},
+): Promise<DataFolder> {
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-data-"));
+  if (compiled) await putCompiledSite(dataDir);
+  const databaseUrl = `file:${join(dataDir, "store.db")}`;
+  const store = await openStore({ url: databaseUrl, busyWaitMs: 10_000 });
+  const saves = nonprofits.map((after) => ({ before: null, after }));
+  const stored = await store.write((tx) =>
+    saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
+  );
+  return {
+    dataDir,
+    databaseUrl,
+    store,
+    slugs: stored.map(({ slug }) => slug),
+    rows: async (sql) => (await store.raw.execute(sql)).rows.map((row) => ({ ...row })),
+    close: () => {
+      store.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The service over a data folder in a process of its own, once it answers. */
+export async function aRunningService(
+  dataDir: string,
+  env: Record<string, string> = {},
+  stderr: "ignore" | "inherit" | "pipe" = "ignore",
+) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const settings = { ALMONER_DATA_DIR: dataDir, ALMONER_PORT: String(port), ...env };
+  const child = startService(settings, stderr);
+  await untilAnswers(`${url}/healthz`, child);
+  return {
+    url,
+    child,
+    stop: async (signal: "SIGTERM" | "SIGKILL" = "SIGTERM") => {
+      child.kill(signal);
+      await child.exited;
+    },
+  };
+}
