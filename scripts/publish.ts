@@ -39,31 +39,31 @@ const args = {
 
 const command = wordedCommand("publish", {
   args,
-  run: async ({ args: given }) => {
+  run: async ({ args: flags }) => {
     const config = configOrExit();
     const log = openLog(config);
-    const json = given.json === true;
+    const json = flags.json === true;
     const verbs = [
-      given.full,
-      given.watch,
-      given.resume,
-      given.status,
-      given.rollback !== undefined,
+      flags.full,
+      flags.watch,
+      flags.resume,
+      flags.status,
+      flags.rollback !== undefined,
     ];
     if (verbs.filter(Boolean).length > 1) {
       stopWith("Give one of --full, --watch, --rollback, --resume and --status.", 2);
     }
-    if (given.status === true) return showStatus(config, json);
-    const bucket = bucketOf(given, config);
+    if (flags.status === true) return showStatus(config, json);
+    const bucket = bucketOf(flags, config);
     // A target that cannot be used is reported before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
-    const by = await publish(given, config, log, bucket).catch((error: unknown) => {
+    const by = await publish(flags, config, log, bucket).catch((error: unknown) => {
       // The next one begins without it: one that the service supervises is started again at once.
       if (isDamaged(error)) dropDamagedManifest(config.dataDir, log);
       throw error;
     });
     // A running publisher fills the bucket of the settings by itself.
-    const filled = by === "watch" || (by === "resident" && given.to === undefined);
+    const filled = by === "watch" || (by === "resident" && flags.to === undefined);
     if (bucket === null || filled) return;
     const warn: PurgeConfig["log"] = (event, detail) => log.warn(detail ?? {}, event);
     if (!(await bringToBucket(config, { ...bucket, json }, warn))) process.exitCode = 1;
@@ -74,14 +74,14 @@ type PublishOptions = ParsedArgs<typeof args>;
 
 /** Brings the bundle in step; answers who did it: this command, a running publisher, or this command as one. */
 async function publish(
-  given: PublishOptions,
+  flags: PublishOptions,
   config: Config,
   log: Logger,
   bucket: Bucket | null,
 ): Promise<"once" | "resident" | "watch"> {
-  const json = given.json === true;
-  const processes = Number(given.processes);
-  const isBesideService = given.watch === true && process.connected;
+  const json = flags.json === true;
+  const processes = Number(flags.processes);
+  const isBesideService = flags.watch === true && process.connected;
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
     stopWith("--processes: give a whole number from 1 to 64.", 2);
   }
@@ -93,7 +93,7 @@ async function publish(
     openPublisher({
       ...config,
       signingKey,
-      apart: given.watch === true,
+      apart: flags.watch === true,
       log: eventsTo(log),
     }).catch((error: unknown) => {
       if (error instanceof PublisherBusy) return null;
@@ -101,19 +101,19 @@ async function publish(
     });
   const publisher = (await opening()) ?? (isBesideService ? await whenFree(opening, log) : null);
   if (publisher === null) {
-    if (given.watch === true)
+    if (flags.watch === true)
       stopWith("Another process is already publishing into this data folder.");
-    await askPublisher(config, given, { json, heldToo: bucket !== null });
+    await askPublisher(config, flags, { json, heldToo: bucket !== null });
     return "resident";
   }
   await keepPublicSettings(publisher.context, config);
-  if (given.watch === true) {
+  if (flags.watch === true) {
     process.off("disconnect", leave);
     await watch(publisher, config, log, bucket);
     return "watch";
   }
   try {
-    await publishOnce(publisher, given, { processes, config, bucket });
+    await publishOnce(publisher, flags, { processes, config, bucket });
     if (bucket === null) await purgeOnce(publisher.context, config);
   } finally {
     publisher.close();
@@ -135,22 +135,22 @@ async function whenFree(open: () => Promise<Publisher | null>, log: Logger): Pro
 
 async function publishOnce(
   publisher: Publisher,
-  given: PublishOptions,
+  flags: PublishOptions,
   { processes, config, bucket }: { processes: number; config: Config; bucket: Bucket | null },
 ): Promise<void> {
-  const json = given.json === true;
+  const json = flags.json === true;
   const { manifest } = publisher.context;
-  if (given.rollback !== undefined) return goBack(publisher, given.rollback, json);
+  if (flags.rollback !== undefined) return goBack(publisher, flags.rollback, json);
   const { held_at } = manifest.state();
-  if (given.resume === true) manifest.setState({ held_at: 0 });
+  if (flags.resume === true) manifest.setState({ held_at: 0 });
   else if (held_at > 0) {
     // What is held can be brought to a bucket all the same.
-    if (bucket === null || given.full === true) stopWith(heldMessage(held_at));
+    if (bucket === null || flags.full === true) stopWith(heldMessage(held_at));
     return console.error(heldMessage(held_at));
   }
   const { source, clock } = publisher.context;
   await turnDay(source.store, publisher.signer, clock());
-  const full = given.full === true || publisher.isOutdated();
+  const full = flags.full === true || publisher.isOutdated();
   const failed = full
     ? await publishFull(publisher, processes, json)
     : await drainOnce(publisher, { json, releasesKept: config.releasesKept });

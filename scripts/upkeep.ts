@@ -13,7 +13,7 @@ import { filePathOf } from "#content/store/embedded-client.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { openCompaction, prune } from "#site/bundle/garbage-collection.ts";
 import { bundleExists, openManifest } from "#site/bundle/manifest.ts";
-import { openWebExport } from "#site/bundle/precompress.ts";
+import { openExport } from "#site/bundle/export-folder.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { siteDigest } from "#site/renderer/compile.ts";
@@ -91,7 +91,7 @@ async function pruneBundle(config: Config, log: Logger): Promise<boolean> {
   if (lock === null) return false;
   using manifest = openManifest(bundle);
   const { publicDir } = config;
-  const exported = publicDir === null ? null : openWebExport(publicDir, config);
+  const exported = publicDir === null ? null : openExport(publicDir, config);
   const context = {
     manifest,
     exported,

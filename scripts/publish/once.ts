@@ -103,10 +103,10 @@ export function showFailed(failed: readonly Failure[]): void {
 /** Goes back to an older release; "-1" is what was shown before the newest changes. */
 export async function goBack(
   { context, feedJob }: Publisher,
-  asked: string,
+  text: string,
   json: boolean,
 ): Promise<void> {
-  const target = targetOf(asked, context.manifest);
+  const target = targetOf(text, context.manifest);
   const committed = rollBackTo(context, target);
   if (committed === null) stopWith(notKeptMessage(target, context.manifest));
   await feedJob.run();
@@ -127,8 +127,8 @@ export const heldMessage = (release: number): string =>
 const publicationsMax = 100_000;
 
 /** The release that was asked for: its number, or -N for what was shown N publications ago. */
-export function targetOf(asked: string, manifest: Manifest): number {
-  const number = asked.trim() === "" ? Number.NaN : Number(asked);
+export function targetOf(text: string, manifest: Manifest): number {
+  const number = text.trim() === "" ? Number.NaN : Number(text);
   if (!Number.isInteger(number) || number === 0 || number < -publicationsMax) {
     stopWith(
       "--rollback: give the number of a release, or -1 for what was shown before the newest changes.",

@@ -33,11 +33,11 @@ async function statusOf(config: Config, withAllReleases: boolean) {
       "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM files",
     )
     .get() ?? { files: 0, bytes: 0 };
-  const found = buildFindings(manifest);
+  const findings = buildFindings(manifest);
   manifest.close();
   const resident = isPublisherAlive(state);
   const waiting = await waitingOf(config, state);
-  return { ...state, resident, waiting, files, bytes, ...found, failed, releases: shown };
+  return { ...state, resident, waiting, files, bytes, ...findings, failed, releases: shown };
 }
 
 type Status = Awaited<ReturnType<typeof statusOf>>;

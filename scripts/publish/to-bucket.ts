@@ -14,11 +14,11 @@ export type Bucket = { to: string; extensionless: boolean };
 
 /** The bucket that is to follow the releases; null for none. */
 export function bucketOf(
-  asked: { to?: string | undefined; extensionless?: boolean | undefined },
+  flags: { to?: string | undefined; extensionless?: boolean | undefined },
   { s3 }: Config,
 ): Bucket | null {
-  const to = asked.to ?? s3.url;
-  return to === undefined ? null : { to, extensionless: asked.extensionless ?? s3.extensionless };
+  const to = flags.to ?? s3.url;
+  return to === undefined ? null : { to, extensionless: flags.extensionless ?? s3.extensionless };
 }
 
 /** The bucket's store, with the keys of the settings; ends the process when one is not usable. */
@@ -38,11 +38,11 @@ export function purgeConfigOf(config: Config, log: PurgeConfig["log"]): PurgeCon
 /** Brings what changed since the last upload to a bucket. Answers whether the bucket shows the current release. */
 export async function bringToBucket(
   config: Config,
-  asked: Bucket & { json: boolean },
+  bucket: Bucket & { json: boolean },
   log: PurgeConfig["log"],
 ): Promise<boolean> {
   const signal = stopSignal();
-  const target = targetOrExit(asked.to, config, signal);
+  const target = targetOrExit(bucket.to, config, signal);
   const { bundle } = publisherFolders(config.dataDir);
   using manifest = openManifest(bundle);
   const shown: { progress?: Progress } = {};
@@ -50,7 +50,7 @@ export async function bringToBucket(
     manifest,
     blobs: openBlobs(manifest),
     target,
-    extensionless: asked.extensionless,
+    extensionless: bucket.extensionless,
     onProgress: (done, total) => {
       shown.progress ??= startProgress("Uploading files", total);
       shown.progress.at(done);
@@ -60,8 +60,8 @@ export async function bringToBucket(
   });
   shown.progress?.end();
   await purgeRelease(touched, purgeConfigOf(config, log));
-  if (asked.json) console.log(JSON.stringify({ target: target.name, ...outcome }));
-  else show(asked.to, outcome);
+  if (bucket.json) console.log(JSON.stringify({ target: target.name, ...outcome }));
+  else show(bucket.to, outcome);
   return outcome.release > 0;
 }
 

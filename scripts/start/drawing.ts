@@ -20,7 +20,7 @@ import type { BuildInputs } from "#site/parts/page-context.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
-import { prefersMarkdown } from "#site/delivery/content-negotiation.ts";
+import { prefersMarkdown } from "#site/delivery/bundle-server.ts";
 import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 

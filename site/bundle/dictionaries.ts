@@ -30,7 +30,7 @@ export function openDictionaries(db: Database) {
       return body;
     },
     newestFor: (path: string): Dictionary | null => {
-      byKind ??= new Map(newest.all().map((one) => [one.kind, one]));
+      byKind ??= new Map(newest.all().map((dictionary) => [dictionary.kind, dictionary]));
       return byKind.get(kindOf(path)) ?? null;
     },
     /** Makes new ones of documents like those that will come. */

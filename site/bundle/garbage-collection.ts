@@ -119,9 +119,9 @@ export function removeDead(
   };
   const old = readdirSync(blobs.folder).flatMap((name) => {
     const path = join(blobs.folder, name);
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined || found.mtimeMs > oldBeforeMs) return [];
-    return { path, pack: Number.parseInt(name, 10), size: found.size, live: liveIn(name) };
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file === undefined || file.mtimeMs > oldBeforeMs) return [];
+    return { path, pack: Number.parseInt(name, 10), size: file.size, live: liveIn(name) };
   });
   for (const { path } of old.filter(({ live }) => live === 0)) rmSync(path, { force: true });
   const segments = old.filter(({ live }) => live > 0 && live !== Infinity);

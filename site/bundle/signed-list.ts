@@ -39,7 +39,7 @@ const encoder = new TextEncoder();
 
 type Changed = { path: string; hash: string; file: { digest: string; size: number } | null };
 
-type Asked = {
+type DraftOptions = {
   /** Everything again. */
   full: boolean;
   /** Files that will be committed together with the manifest, and paths that leave with it. */
@@ -57,27 +57,27 @@ type Asked = {
  */
 export function draftManifest(
   parts: ManifestParts,
-  asked: Asked,
+  options: DraftOptions,
 ): { files: NewFile[]; removed: string[]; root: UnissuedList; release: number } {
   const { manifest, blobs } = parts;
-  const { full, perShard } = asked;
+  const { full, perShard } = options;
   const known = full ? [] : knownShards(parts);
   const { current_release, listed_release } = manifest.state();
   // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
   const spool = known.length === 0 ? spoolShards(parts) : null;
   const since = spool === null ? listed_release : current_release;
   const { current_release: release } = manifest.state();
-  const overlay = [...overlaySince(manifest, since, asked)];
+  const overlay = [...overlaySince(manifest, since, options)];
   const changed = overlay.map(([path, file]) => ({ path, file, hash: sha256Of(path) }));
   const counted = spool?.count() ?? totalsOf(known).files;
-  const { digits = shardDigits(counted, perShard) } = asked;
+  const { digits = shardDigits(counted, perShard) } = options;
   const writer = shardWriter(blobs, digits, spool?.read);
   const shards = writer.listsBelow("", known, changed);
   spool?.close();
   const root = { ...totalsOf(shards), shards };
   const right = shardDigits(root.files, perShard);
   if (writer.isLost() || right !== digits) {
-    return draftManifest(parts, { ...asked, full: true, digits: right });
+    return draftManifest(parts, { ...options, full: true, digits: right });
   }
   const { files } = writer;
   const written = new Set(files.map(({ path }) => path));
@@ -161,7 +161,7 @@ function knownShards({ manifest, blobs }: ManifestParts): ShardReference[] {
 function overlaySince(
   { db, removedSince }: Manifest,
   release: number,
-  { own, gone = [] }: Asked,
+  { own, gone = [] }: DraftOptions,
 ): Overlay {
   const overlay: Overlay = new Map();
   for (const path of removedSince(release)) overlay.set(path, null);

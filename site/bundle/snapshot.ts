@@ -13,13 +13,13 @@ export const joinedPartsMax = 500;
 
 /** How many parts of the snapshot are published, and what tells whether any has changed. */
 export function snapshotState({ db }: Manifest): { parts: number; mark: string } {
-  const found = db
+  const row = db
     .query<{ parts: number; newest: number | null }, [string, string]>(
       "SELECT count(*) AS parts, max(release) AS newest FROM files WHERE path >= ? AND path < ?",
     )
     .get(partsFolder, `${partsFolder}~`);
-  const parts = found?.parts ?? 0;
-  return { parts, mark: `${parts} ${found?.newest ?? 0}` };
+  const parts = row?.parts ?? 0;
+  return { parts, mark: `${parts} ${row?.newest ?? 0}` };
 }
 
 /** The parts of the snapshot as they are published, in order. */

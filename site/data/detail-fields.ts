@@ -34,7 +34,7 @@ function kindOf({ type, properties, anyOf }: Shape, hasFields: boolean): string 
   if (type === "array") return hasFields ? "items" : "list";
   if (type === "object") return properties ? "object" : "record";
   if (anyOf?.every((choice) => choice.const === 0 || choice.const === 1)) return "boolean";
-  const [only = "any", other] = [type].flat().filter((one) => one !== "null");
+  const [only = "any", other] = [type].flat().filter((name) => name !== "null");
   return other === undefined ? only : "any";
 }
 

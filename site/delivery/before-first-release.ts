@@ -11,10 +11,9 @@ import {
   renderKeys,
   type Source,
 } from "#site/documents/document.ts";
-import { asksService } from "./bundle-server.ts";
+import { asksService, prefersMarkdown } from "./bundle-server.ts";
 import { filePathsFor, givingProfileOf, headersOf, urlPathsOf } from "./http-headers.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
-import { prefersMarkdown } from "./content-negotiation.ts";
 
 /** Answers from the renderer while the first release is being written. */
 export type FirstPages = (request: Request) => Promise<Response | null>;

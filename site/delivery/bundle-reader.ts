@@ -24,8 +24,8 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
     find: (urlPath: string): ManifestFile | null =>
       file.ask(({ manifest }) => {
         for (const path of filePathsFor(urlPath)) {
-          const found = manifest.find(path);
-          if (found !== null) return found;
+          const stored = manifest.find(path);
+          if (stored !== null) return stored;
         }
         return null;
       }, null),

@@ -12,7 +12,7 @@ import type { BundleReader } from "./bundle-reader.ts";
 import { detached } from "#content/contract/operations/query.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import { type EncodedFile, encodeFile, inPlaceOfPage, type CachedAnswer } from "./encoded-file.ts";
-import { prefersMarkdown } from "./content-negotiation.ts";
+import { qualitiesIn } from "#content/contract/base/accept.ts";
 
 export type BundleServer = ReturnType<typeof createBundleServer>;
 
@@ -92,8 +92,8 @@ export function createBundleServer(
   const inMarkdown = (page: EncodedFile, path: string, request: Request): CachedAnswer | null => {
     if (path.endsWith(".html") || !prefersMarkdown(request.headers.get("accept"))) return null;
     const markdown = markdownPathOf(page.file.path);
-    const found = markdown === null ? null : lookUp(`/${markdown}`);
-    return found === null ? null : inPlaceOfPage(found.shownTo(request), found.file.path);
+    const encoded = markdown === null ? null : lookUp(`/${markdown}`);
+    return encoded === null ? null : inPlaceOfPage(encoded.shownTo(request), encoded.file.path);
   };
   return {
     /** Answers from the bundle at once, or gives null: then the service is asked. */
@@ -101,11 +101,11 @@ export function createBundleServer(
       if (request.method !== "GET" && request.method !== "HEAD") return null;
       const { path, hasQuery, query } = addressOf(request);
       if (alwaysLive.test(path) || asksService(request)) return null;
-      const found = lookUp(path);
-      const elsewhere = hasQuery || found === null ? atService(path, query) : null;
-      if (elsewhere !== null || found === null) return elsewhere ?? standIn(path, request);
+      const encoded = lookUp(path);
+      const elsewhere = hasQuery || encoded === null ? atService(path, query) : null;
+      if (elsewhere !== null || encoded === null) return elsewhere ?? standIn(path, request);
       onServed?.(path, request);
-      return answerWith(found, request, 200, inMarkdown(found, path, request));
+      return answerWith(encoded, request, 200, inMarkdown(encoded, path, request));
     },
   };
 }
@@ -180,12 +180,12 @@ function oncePerTurn(ask: () => number): () => number {
 }
 
 function answerWith(
-  found: EncodedFile,
+  encoded: EncodedFile,
   request: Request,
   status: 200 | 404,
   instead: CachedAnswer | null = null,
 ): Response {
-  const { body, etag, init } = instead ?? found.shownTo(request);
+  const { body, etag, init } = instead ?? encoded.shownTo(request);
   const { headers } = init;
   const wanted = request.headers.get("if-none-match");
   if (wanted !== null && matches(wanted, etag)) return new Response(null, { status: 304, headers });
@@ -200,4 +200,22 @@ function answerWith(
 const matches = (wanted: string, etag: string): boolean =>
   wanted === etag ||
   wanted === "*" ||
-  wanted.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+  wanted.split(",").some((name) => name.trim().replace(/^W\//, "") === etag);
+
+const markdownPreferences = weighedCache<boolean>(100_000, undefined, {
+  memoMethod: (accept) => namesMarkdown(accept),
+});
+
+/**
+ * Whether a client wants markdown where a page is to be had in both forms: it names text/markdown, and ranks it no lower
+ * than text/html. What browsers send never does. Source: RFC 9110, "Accept"; site/delivery/edge/nginx/http.conf says the same.
+ */
+export const prefersMarkdown = (accept: string | null): boolean =>
+  accept !== null && markdownPreferences.memo(accept);
+
+function namesMarkdown(accept: string): boolean {
+  const qualities = qualitiesIn(accept);
+  const markdown = qualities.get("text/markdown") ?? 0;
+  const page = ["text/html", "text/*", "*/*"].find((type) => qualities.has(type));
+  return markdown > 0 && markdown >= (qualities.get(page ?? "") ?? 0);
+}

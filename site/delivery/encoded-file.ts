@@ -1,7 +1,10 @@
-import { type Encoding, encodingFor } from "./content-negotiation.ts";
+import { acceptsEncoding } from "#content/contract/base/accept.ts";
+import { weighedCache } from "#content/runtime/cache.ts";
 import { headersOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
-import { compressFromBytes, compressors } from "#site/bundle/precompress.ts";
+import { compressFromBytes, compressors } from "#site/bundle/export-folder.ts";
+
+type Encoding = keyof typeof compressors;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -94,4 +97,16 @@ function compress({ init, etag }: CachedAnswer, whole: Bytes, encoding: Encoding
   headers.set("etag", own);
   const body = new Blob([new Uint8Array(compressors[encoding](whole))]);
   return { body, etag: own, init: { status: 200, headers } };
+}
+
+/** Clients send the same few headers again and again. */
+const encodings = weighedCache<Encoding | "identity">(100_000, undefined, {
+  memoMethod: (accepted) =>
+    (["br", "gzip"] as const).find((name) => acceptsEncoding(accepted, name)) ?? "identity",
+});
+
+/** The smaller form that a client understands; null for none. */
+function encodingFor(accepted: string | null): Encoding | null {
+  const encoding = accepted === null ? "identity" : encodings.memo(accepted);
+  return encoding === "identity" ? null : encoding;
 }

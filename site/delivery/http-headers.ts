@@ -1,5 +1,5 @@
 import descriptionLinks from "#content/editorial/description-links.json";
-import given from "#content/editorial/file-headers.json";
+import fileHeaders from "#content/editorial/file-headers.json";
 import mediaTypes from "#content/editorial/media-types.json";
 import type { CacheClass } from "#content/contract/addresses.ts";
 import { addressForms, patternOf } from "#content/language/address-pattern.ts";
@@ -9,13 +9,13 @@ import { translationCodes } from "#content/language/languages.ts";
 const typesByExtension: Readonly<Record<string, string>> = mediaTypes;
 
 /** Files whose name does not tell what they are. Source: RFC 9727; x402scan. */
-const typesByPath: Readonly<Record<string, string>> = given.types_by_path;
+const typesByPath: Readonly<Record<string, string>> = fileHeaders.types_by_path;
 
 /**
  * `week`: Pagefind names its parts by a short digest of their content. `asks`: a snapshot and its manifest must not come from
  * two releases, so a cache has to ask each time.
  */
-export const cacheControls: Readonly<Record<CacheClass, string>> = given.cache_controls;
+export const cacheControls: Readonly<Record<CacheClass, string>> = fileHeaders.cache_controls;
 
 /** The first that fits counts. */
 const cacheRules = addressForms.flatMap((form) =>
@@ -34,10 +34,10 @@ export const headerRulesText: string = JSON.stringify([
 ]);
 
 /** Pagefind runs WebAssembly, and its worker obeys the policy of its own file. */
-const contentSecurityPolicy = given.content_security_policy.join("; ");
+const contentSecurityPolicy = fileHeaders.content_security_policy.join("; ");
 
 /** Sent with every file: the directory is public, for any origin. */
-const { always } = given;
+const { always } = fileHeaders;
 
 /** What programs read links to the descriptions of all that they can ask. Source: RFC 8288. */
 const linked =
@@ -158,10 +158,10 @@ export function browseAddressOf(
 ): { list: string; location: string } | null {
   const [, language = "", list = "", kind, value = "", page = "1"] = listAddress.exec(path) ?? [];
   if (kind === undefined) return null;
-  const asked = [...new URLSearchParams(query)].filter(([name]) => pageParameters.has(name));
+  const parameters = [...new URLSearchParams(query)].filter(([name]) => pageParameters.has(name));
   const number = Number.parseInt(page, 10);
-  if (asked.length === 0 && number <= staticPagesMax) return null;
-  const params = new URLSearchParams(asked);
+  if (parameters.length === 0 && number <= staticPagesMax) return null;
+  const params = new URLSearchParams(parameters);
   params.set(kind === "causes" ? "cause" : "country", value);
   if (number > 1) params.set("page", String(number));
   return { list, location: `${language}/browse?${params.toString()}` };

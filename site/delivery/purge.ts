@@ -50,7 +50,9 @@ export async function purgeRelease(
   if (paths.length === 0 || config.urls.length === 0) return outcome;
   const { mode } = config;
   const wanted = mode === "url" ? byUrl(paths, outcome) : byKey(paths, dialects[mode]);
-  const requests = config.urls.flatMap((url) => wanted.map((one) => ({ ...one, cache: url })));
+  const requests = config.urls.flatMap((url) =>
+    wanted.map((request) => ({ ...request, cache: url })),
+  );
   await eachAtMost(concurrencyMax, requests, async (request) => {
     outcome.requests++;
     const error = await send(request, config);

@@ -81,16 +81,16 @@ export function openS3Target(
       const timer = setTimeout(() => silent.abort(late), waitMs + bytes / slowestBytesPerMs);
       const limit = AbortSignal.any([silent.signal, AbortSignal.timeout(timeoutMs), signal]);
       return answerOf(async () => {
-        const asked = await client.sign(url, init);
-        return fetchPlain(asked, { signal: limit }).finally(() => clearTimeout(timer));
+        const signed = await client.sign(url, init);
+        return fetchPlain(signed, { signal: limit }).finally(() => clearTimeout(timer));
       });
     };
     const mayPass = (answer: Answer) =>
       !answer.ok && answer.failure.kind === "unreachable" && !signal.aborted;
     return retry(attempt, mayPass, waits);
   };
-  const failureOf = async (asked: Promise<Answer>) => {
-    const answer = await asked;
+  const failureOf = async (pending: Promise<Answer>) => {
+    const answer = await pending;
     return answer.ok ? null : answer.failure;
   };
   return ok({

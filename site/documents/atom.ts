@@ -56,8 +56,8 @@ export const atom: DocumentKind = {
 };
 
 /** The feed of one profile: its newest changes, a withdrawal too. */
-export function profileFeed(baseUrl: string, found: FoundHistory): string {
-  const view = historyView(found, t);
+export function profileFeed(baseUrl: string, history: FoundHistory): string {
+  const view = historyView(history, t);
   const of = { path: `${view.profile}.atom`, page: view.profile, title: view.title };
   return atomXml(baseUrl, of, [{ ...view, changes: view.changes.slice(0, entriesMax) }]);
 }

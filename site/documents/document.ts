@@ -88,11 +88,11 @@ const withLinksIn = (t: Texts, html: string): string => {
   const links = new HTMLRewriter();
   const lead = (selector: string, attribute: string, otherwise: (address: string) => string) =>
     links.on(selector, {
-      element: (found) => {
-        const address = found.getAttribute(attribute) ?? "";
+      element: (link) => {
+        const address = link.getAttribute(attribute) ?? "";
         const [, path = "", rest = ""] = /^([^?#]*)(.*)$/.exec(address) ?? [];
         const isPage = !notForReaders.test(path) && !path.includes(".");
-        found.setAttribute(attribute, isPage ? t.path(path) + rest : otherwise(address));
+        link.setAttribute(attribute, isPage ? t.path(path) + rest : otherwise(address));
       },
     });
   lead('a[href^="/"]:not([lang])', "href", (address) => address);
@@ -174,7 +174,9 @@ export const singles = (
 ): NamedDocuments =>
   ofKeys(
     kind,
-    Object.fromEntries(Object.entries(documents).map(([name, one]) => [`${kind} ${name}`, one])),
+    Object.fromEntries(
+      Object.entries(documents).map(([name, document]) => [`${kind} ${name}`, document]),
+    ),
   );
 
 /** A kind of which there is one document; its key is the name of the kind. */
@@ -249,7 +251,7 @@ export async function renderKeys(
 ): Promise<RenderOutcome> {
   const outcome: RenderOutcome = { files: [], failed: [] };
   for (const [kind, ofKind] of Map.groupBy(keys, (key) => partsOf(key)[0])) {
-    const renderer = kinds.find((one) => one.kind === kind);
+    const renderer = kinds.find((candidate) => candidate.kind === kind);
     if (renderer === undefined) throw new Error(`no kind of document is named ${kind}`);
     await renderTogether(renderer, ofKind, source, outcome);
   }

@@ -133,22 +133,22 @@ export function lunrHead(start: string): LunrHead | null {
 /** What a search index is made of: one per listed nonprofit, whatever the index. Names are in English. */
 export type SearchDocument = ReturnType<typeof searchDocument>;
 
-const searchDocument = (one: NonprofitSummary) => ({
+const searchDocument = (summary: NonprofitSummary) => ({
   /** Path of the profile, without the origin. */
-  url: `/nonprofits/${one.slug}`,
-  slug: one.slug,
-  name: one.name,
-  tagline: one.tagline,
-  mission: one.mission,
-  country: one.country,
-  region: one.region,
-  city: one.city,
+  url: `/nonprofits/${summary.slug}`,
+  slug: summary.slug,
+  name: summary.name,
+  tagline: summary.tagline,
+  mission: summary.mission,
+  country: summary.country,
+  region: summary.region,
+  city: summary.city,
   /** Names, the primary one first. */
-  causes: one.causes.map(causeName),
+  causes: summary.causes.map(causeName),
   /** What people narrow a search by, as its address has it. */
   filters: {
-    cause: one.causes,
-    country: [one.country === null ? null : countryCode(one.country)].filter(
+    cause: summary.causes,
+    country: [summary.country === null ? null : countryCode(summary.country)].filter(
       (code) => code !== null,
     ),
   },

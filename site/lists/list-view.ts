@@ -190,7 +190,7 @@ export function namedFacets(counts: FacetCounts, t: Texts): Facets {
   if (t === english) return facets;
   const named = facetNames.map((facet) => [
     facet,
-    facets[facet].map((one) => ({ ...one, name: valueName(facet, one.value, t) })),
+    facets[facet].map((choice) => ({ ...choice, name: valueName(facet, choice.value, t) })),
   ]);
   return Object.fromEntries(named) as Facets;
 }
@@ -322,7 +322,10 @@ const isSameValue = (facet: FacetName, current: string, value: string): boolean 
 /** Values that may be meant by those that no one knows, each a link. */
 export const meantBy = (filters: FilterParameters, hrefWith: HrefWith, t: Texts) =>
   unknownValues(filters).flatMap(({ filter, near }) =>
-    near.map((one) => ({ text: filterText(filter, one, t), href: hrefWith({ [filter]: one }) })),
+    near.map((choice) => ({
+      text: filterText(filter, choice, t),
+      href: hrefWith({ [filter]: choice }),
+    })),
   );
 type HrefWith = (value: FilterParameters) => string;
 

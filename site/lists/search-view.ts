@@ -38,20 +38,20 @@ const unanswered: SearchResults = {
   matching: 0,
   nonprofits: [],
 };
-export function searchView(asked: SearchAsked, answer: SearchResults | null, t: Texts = english) {
+export function searchView(query: SearchAsked, answer: SearchResults | null, t: Texts = english) {
   const results = answer ?? unanswered;
-  const q = asked.q ?? "";
-  const { page = 1 } = asked;
+  const q = query.q ?? "";
+  const { page = 1 } = query;
   const start = (page - 1) * searchLimitDefault;
   const entries = entriesOf(results.nonprofits, t);
   const { near } = results.understood;
-  const pathOf = (number: number) => searchPath({ ...asked, page: number });
+  const pathOf = (number: number) => searchPath({ ...query, page: number });
   return {
     q,
     title: q === "" ? t.text("search.title") : t.text("search.title_for", { q }),
     name: answer === null ? t.text("search.heading") : headingOf(q, answer.total, t),
     /** What is to be known of the results before they are read. */
-    intro: introOf(asked, results, t),
+    intro: introOf(query, results, t),
     total: null,
     order: "",
     path: pathOf(page),
@@ -62,25 +62,25 @@ export function searchView(asked: SearchAsked, answer: SearchResults | null, t: 
     chips: [
       ...readIn(q, results.understood).map((chip) => ({
         text: readText(chip, t),
-        href: searchPath({ ...asked, q: chip.q, literal: chip.literal ? "1" : "", page: 1 }),
+        href: searchPath({ ...query, q: chip.q, literal: chip.literal ? "1" : "", page: 1 }),
       })),
-      ...(asked.literal
-        ? [{ text: t.text("read.literal"), href: searchPath({ ...asked, literal: "", page: 1 }) }]
+      ...(query.literal
+        ? [{ text: t.text("read.literal"), href: searchPath({ ...query, literal: "", page: 1 }) }]
         : []),
-      ...nearChip(asked, near, t),
-      ...givenFilters(asked).map(([name, value]) => ({
+      ...nearChip(query, near, t),
+      ...givenFilters(query).map(([name, value]) => ({
         text: filterText(name, value, t),
-        href: searchPath({ ...asked, [name]: undefined, page: 1 }),
+        href: searchPath({ ...query, [name]: undefined, page: 1 }),
       })),
     ],
     /** The same words without a place; null where none was read. */
-    asTyped: results.understood.place && searchPath({ ...asked, literal: "1", page: 1 }),
-    groups: groupsOf(asked, results, t),
+    asTyped: results.understood.place && searchPath({ ...query, literal: "1", page: 1 }),
+    groups: groupsOf(query, results, t),
     indexed: indexedFilters(answer, t),
     /** What narrows the search narrows the next one, too. */
-    fixed: [...givenFilters(asked), ...reachOf(asked)].map(([name, value]) => ({ name, value })),
-    near: asked.near,
-    choices: choicesOf(asked, results, t),
+    fixed: [...givenFilters(query), ...reachOf(query)].map(([name, value]) => ({ name, value })),
+    near: query.near,
+    choices: choicesOf(query, results, t),
     page,
     ...pagerOf(page, Math.ceil(results.total / searchLimitDefault), pathOf),
     entries,
@@ -109,19 +109,19 @@ function readText({ text, values }: ReadChip, t: Texts): string {
 }
 
 /** Places or values of which one is meant, each with its search. */
-function choicesOf(asked: SearchAsked, { total, understood }: SearchResults, t: Texts) {
-  const hrefWith = (value: Partial<SearchAsked>) => searchPath({ ...asked, ...value, page: 1 });
+function choicesOf(query: SearchAsked, { total, understood }: SearchResults, t: Texts) {
+  const hrefWith = (value: Partial<SearchAsked>) => searchPath({ ...query, ...value, page: 1 });
   const places = understood.near?.choices ?? [];
-  const meant = total > 0 ? [] : meantBy(asked, hrefWith, t);
+  const meant = total > 0 ? [] : meantBy(query, hrefWith, t);
   return [...places.map((text) => ({ text, href: hrefWith({ near: text }) })), ...meant];
 }
 
 /** Leads to the search without what it has to be near. */
-function nearChip(asked: SearchAsked, near: SearchResults["understood"]["near"], t: Texts) {
+function nearChip(query: SearchAsked, near: SearchResults["understood"]["near"], t: Texts) {
   if (near === undefined || near.choices !== undefined) return [];
-  const without = asked.near === undefined ? { literal: "1" } : { near: "" };
+  const without = query.near === undefined ? { literal: "1" } : { near: "" };
   const text = t.text("search.near_place", { place: near.name, km: near.within_km });
-  return [{ text, href: searchPath({ ...asked, ...without, page: 1 }) }];
+  return [{ text, href: searchPath({ ...query, ...without, page: 1 }) }];
 }
 
 /** What the directory's own index narrows by, where no service answers. The names of values are JSON. */
@@ -134,23 +134,23 @@ function indexedFilters(answer: SearchResults | null, t: Texts) {
 }
 
 /** Links to the same search with each value, beside its results. */
-function groupsOf(asked: SearchAsked, { facets, total }: SearchResults, t: Texts): FacetGroup[] {
+function groupsOf(query: SearchAsked, { facets, total }: SearchResults, t: Texts): FacetGroup[] {
   if (facets === undefined || facets === null) return [];
   const named = namedFacets(facets, t);
   return linkedFacets.flatMap((facet) => {
     const hrefWith = (value: string | null) =>
-      searchPath({ ...asked, [facet]: value ?? undefined, page: 1 });
-    return facetGroup(facet, named[facet], { current: asked[facet] ?? null, total, hrefWith }, t);
+      searchPath({ ...query, [facet]: value ?? undefined, page: 1 });
+    return facetGroup(facet, named[facet], { current: query[facet] ?? null, total, hrefWith }, t);
   });
 }
 
-function introOf(asked: SearchAsked, found: SearchResults, t: Texts): string | null {
-  const { note, total, matching, understood } = found;
+function introOf(query: SearchAsked, results: SearchResults, t: Texts): string | null {
+  const { note, total, matching, understood } = results;
   const { name: place = "", choices } = understood.near ?? {};
   if (choices !== undefined)
     return t.text(choices.length === 0 ? "search.near_none" : "search.near_which", { place });
-  if (total === 0 && givenFilters(asked).length > 0)
-    return t.text(choicesOf(asked, found, t).length > 0 ? "list.meant" : "search.narrowed_none");
+  if (total === 0 && givenFilters(query).length > 0)
+    return t.text(choicesOf(query, results, t).length > 0 ? "list.meant" : "search.narrowed_none");
   // The service says in English how it read the words.
   if (t === english || note === null) return note;
   return total === 0 || matching > 0 ? null : t.text("search.similar");
@@ -167,12 +167,12 @@ const headingOf = (q: string, total: number, t: Texts): string => {
 const reachOf = ({ within_km }: SearchAsked): [string, string][] =>
   within_km === undefined ? [] : [["within_km", String(within_km)]];
 
-function searchPath({ q = "", near = "", literal = "", page = 1, ...asked }: SearchAsked): string {
+function searchPath({ q = "", near = "", literal = "", page = 1, ...query }: SearchAsked): string {
   const params = new URLSearchParams([
     ...(q === "" ? [] : [["q", q]]),
     ...(near === "" ? [] : [["near", near]]),
-    ...reachOf(asked),
-    ...givenFilters(asked),
+    ...reachOf(query),
+    ...givenFilters(query),
     ...(literal === "" ? [] : [["literal", literal]]),
     ...(page > 1 ? [["page", String(page)]] : []),
   ]);

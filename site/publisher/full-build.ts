@@ -163,13 +163,13 @@ async function learnDocuments({ manifest, blobs, source, kinds, inputsDigest }: 
   manifest.setState({ learnt_inputs: inputsDigest });
 }
 
-function noteFindings({ manifest, clock }: PublisherContext, found: BuildFindings): void {
+function noteFindings({ manifest, clock }: PublisherContext, findings: BuildFindings): void {
   const { db } = manifest;
   const noting = db.transaction(() => {
     for (const table of ["differing", "repaired"] as const) {
       db.run(`DELETE FROM ${table}`);
       db.query(`INSERT OR IGNORE INTO ${table} (path) SELECT value FROM json_each(?)`).run(
-        JSON.stringify(found[table]),
+        JSON.stringify(findings[table]),
       );
     }
     manifest.setState({ built_at: clock().getTime() });

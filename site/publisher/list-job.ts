@@ -138,8 +138,8 @@ async function staleKeys(
   const stale = changes.map((change) =>
     staleLater(kinds, change, places.get(change.nonprofit_id ?? 0) ?? new Map()),
   );
-  for (const one of stale) for (const key of one.keys) keys.add(key);
-  for (const list of new Set(stale.flatMap((one) => one.lists))) {
+  for (const part of stale) for (const key of part.keys) keys.add(key);
+  for (const list of new Set(stale.flatMap((part) => part.lists))) {
     for (const key of pagesOf(list, await countInList(source.store, list), manifest)) keys.add(key);
   }
   const held = manifest.under(standingFolder).map(({ path }) => path);

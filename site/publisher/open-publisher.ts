@@ -10,8 +10,7 @@ import { openListIndex } from "#content/find/list-index.ts";
 import { openDisposable, setAside } from "#content/runtime/files.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { holdsSample, sampleTrouble } from "#content/operation/directory-facts-store.ts";
-import { documentKinds } from "#site/documents/kinds.ts";
-import { picture } from "#site/documents/pictures.ts";
+import { documentKinds, picture } from "#site/documents/kinds.ts";
 import { checkExport, exportRelease } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
@@ -30,8 +29,7 @@ import {
   openManifest,
 } from "#site/bundle/manifest.ts";
 import { detectRestoredStore } from "./detect-restored-store.ts";
-import { openWebExport } from "#site/bundle/precompress.ts";
-import type { ExportFolder } from "#site/bundle/export-folder.ts";
+import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
 import type { PublisherContext } from "./context.ts";
 import { workApart, workHere } from "./background-worker.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
@@ -124,7 +122,7 @@ export async function openPublisher(settings: PublisherSettings) {
     ...made,
     workers,
     background: apart ? workApart(workers) : workHere(made, workers),
-    exported: publicDir === null ? null : openWebExport(publicDir, { precompress }),
+    exported: publicDir === null ? null : openExport(publicDir, { precompress }),
     clock: systemClock,
     inputsDigest: sha256Of(`${renderer.digest}\0${JSON.stringify(inputs)}`),
     log: settings.log,

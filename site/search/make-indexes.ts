@@ -207,7 +207,9 @@ export async function pagefindShard(
 async function addAll(index: PagefindIndex, documents: readonly SearchDocument[]): Promise<void> {
   for (let at = 0; at < documents.length; at += recordsAtOnce) {
     const some = documents.slice(at, at + recordsAtOnce);
-    const added = await Promise.all(some.map((one) => index.addCustomRecord(recordOf(one))));
+    const added = await Promise.all(
+      some.map((document) => index.addCustomRecord(recordOf(document))),
+    );
     const failed = added.flatMap(({ errors }) => errors);
     if (failed.length > 0) throw new Error(`Pagefind refused a record: ${failed[0]}`);
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { aDirectory, plainFolder } from "#test/support/publisher.ts";
-import { openWebExport } from "#site/bundle/precompress.ts";
+import { openExport } from "#site/bundle/export-folder.ts";
 
 let bundle: TestBundle;
 beforeEach(() => {
@@ -31,7 +31,7 @@ const same = (body: string) => ({ plain: body, br: body, gz: body });
 
 describe("an export with siblings", () => {
   const publish = (files: Record<string, string | null>) =>
-    bundle.publish(files, openWebExport(bundle.exported.folder, { precompress: true }));
+    bundle.publish(files, openExport(bundle.exported.folder, { precompress: true }));
 
   test("keeps them in step with each release", () => {
     publish({ "a.html": page("one"), "data.json": JSON.stringify({ text: page("one") }) });

@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { accepted, aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anEchoService } from "#test/support/echo.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
-import { openWebExport } from "#site/bundle/precompress.ts";
+import { openExport } from "#site/bundle/export-folder.ts";
 import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
 import { filePathsFor, headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 
@@ -250,7 +250,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     });
 
     test("siblings are sent as they are", async () => {
-      const exported = openWebExport(bundle.exported.folder, { precompress: true });
+      const exported = openExport(bundle.exported.folder, { precompress: true });
       bundle.publish({ "sib.html": page("one") }, exported);
       expect(existsSync(join(bundle.exported.folder, "sib.html.br"))).toBe(true);
       const answer = await get("/sib", { "accept-encoding": "br" });
