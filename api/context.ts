@@ -2,7 +2,7 @@ import type { Browse, FoundList } from "#content/find/browse-store.ts";
 import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import type { CountSearch, SearchPage } from "#content/find/search.ts";
-import type { ComparedProfiles } from "#content/find/compare.ts";
+import type { ComparedProfiles } from "#content/find/answer.ts";
 import type { CuratedPicks } from "#content/recommendation/curation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Organisation } from "#content/contract/standing.ts";

@@ -6,7 +6,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { noPages } from "#api/http/problem.ts";
 import { route, serve, serveIn } from "#api/http/route.ts";
 import { languageCodes } from "#content/language/languages.ts";
-import { compare } from "#content/find/compare.ts";
+import { compare } from "#content/find/answer.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { slugsIn } from "#content/contract/comparison.ts";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";

@@ -4,16 +4,18 @@ import {
   type FacetCounts,
   type Filters,
   type ListSort,
+  entriesPerPage,
   givenFilters,
   noCause,
   noFilters,
+  staticPagesMax,
 } from "#content/contract/browse.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { browseColumns, type BrowseColumns, type BrowseRow } from "./browse-columns.ts";
+import { type BrowseColumns, type BrowseRow, browseColumns } from "./browse-columns.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { idsInList, newestNonprofitId } from "#content/nonprofit/list-store.ts";
+import { idsInList, membersByList, newestNonprofitId } from "#content/nonprofit/list-store.ts";
 
 /** A part of the directory: how many match, which stand on the page, and how many have each value of each facet. */
 export type BrowsePage = { total: number; ids: number[]; facets: FacetCounts };
@@ -269,4 +271,32 @@ async function readRows(
 ): Promise<void> {
   const { rows } = await store.raw.execute({ sql, args });
   for (const row of JSON.parse(String(rows[0]?.["rows"])) as Row[]) columns.set(browseRow(row));
+}
+
+/** The lists of the directory in their `list_order`: where each nonprofit stands. Places count from 0. */
+export type ListIndex = ReturnType<typeof openListIndex>;
+
+/** What stands further behind is on no page of the bundle. */
+const foremost = { limit: entriesPerPage * staticPagesMax, offset: 0 };
+
+/** Reads the foremost part of lists alone: what a change costs does not grow with them. */
+export function openListIndex(store: Queryable) {
+  const browse = openBrowse(store);
+  return {
+    /** How many of a list have each value of each facet. */
+    facets: browse.facetsOf,
+    /** The places of these nonprofits in their lists, or in those of one kind; Infinity: on no page. */
+    places: async (ids: readonly number[], kind?: "cause" | "country") => {
+      const counts = new Map<number, Map<string, number>>();
+      for (const [list, members] of await membersByList(store, ids, kind)) {
+        const order = await idsInList(store, list, foremost);
+        for (const id of members) {
+          const place = order.indexOf(id);
+          const lists = counts.getOrInsertComputed(id, () => new Map<string, number>());
+          lists.set(list, place === -1 ? Infinity : place);
+        }
+      }
+      return counts;
+    },
+  };
 }

@@ -8,9 +8,8 @@ import {
   type RowId,
   type SearchIndex,
 } from "./index-store.ts";
-import { allOf, anyOf, type FtsMatch, inName } from "./query.ts";
+import { type FtsMatch, allOf, anyOf, inName, tellingText, textOf } from "./query.ts";
 import { besidePlace, type Reading } from "./reading.ts";
-import { tellingText, textOf } from "./understand.ts";
 
 /** A page of what was found: `matching` of the `total` have all of the words, and these come first. */
 export type RankedPage = { total: number; matching: number; ids: number[] };

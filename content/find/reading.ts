@@ -9,16 +9,26 @@ import {
 } from "#content/contract/base/edit-distance.ts";
 import type { SearchIndex, WordsIndex } from "./index-store.ts";
 import {
+  type FtsMatch,
+  type SearchWord,
   allOf,
   anyOf,
+  asking,
+  causeOf,
   filterMatch,
   halfTypedWord,
-  type FtsMatch,
-  initialsMatch,
   inName,
+  initialsMatch,
+  isKnownWord,
+  joinedPairs,
   kindMatches,
+  kindsIn,
+  needed,
   phrase,
-  type SearchWord,
+  textOf,
+  textsOf,
+  withForms,
+  withPair,
   wordMatch,
 } from "./query.ts";
 import {
@@ -32,18 +42,6 @@ import {
   placeSpans,
   type Span,
 } from "./places.ts";
-import {
-  asking,
-  causeOf,
-  isKnownWord,
-  joinedPairs,
-  kindsIn,
-  needed,
-  textOf,
-  textsOf,
-  withForms,
-  withPair,
-} from "./understand.ts";
 
 /**
  * A word that a match must have, as it was typed and as what it matches: anywhere, in a name, and in a name or by the kind

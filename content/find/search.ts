@@ -2,15 +2,16 @@ import { type FacetCounts, noFilters } from "#content/contract/browse.ts";
 import { matchesMax, type SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type Browse, openBrowse } from "./browse-store.ts";
-import { SearchIndex } from "./index-store.ts";
-import { distancesOf, type Nearby, nearNote, openNear } from "./near.ts";
-import { numberedPage } from "./number-store.ts";
+import { SearchIndex, numberedPage } from "./index-store.ts";
+import { type Nearby, distancesOf, nearNote, openNear } from "./places.ts";
 import {
-  allOf,
-  filterMatches,
   type FtsMatch,
-  phrase,
   type SearchWord,
+  allOf,
+  asking,
+  filterMatches,
+  phrase,
+  textOf,
   typedWords,
 } from "./query.ts";
 import {
@@ -30,7 +31,6 @@ import {
   type Reading,
   readingOf,
 } from "./reading.ts";
-import { asking, textOf } from "./understand.ts";
 
 /** One page of a search. */
 export type SearchPage = {

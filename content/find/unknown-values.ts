@@ -9,8 +9,7 @@ import registerPlaces from "#content/editorial/register-places.json";
 import { wantedBy } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { nearestWords } from "#content/contract/base/edit-distance.ts";
-import { typedWords } from "./query.ts";
-import { causeOf } from "./understand.ts";
+import { causeOf, typedWords } from "./query.ts";
 
 const nearestMax = 3;
 const byText = (values: readonly string[]) => new Map(values.map((value) => [fold(value), value]));

@@ -2,7 +2,7 @@ import { countryCode } from "#content/nonprofit/country.ts";
 import { isSameName, similarTo, isSilent, spelledWords } from "#content/nonprofit/near-name.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { tellingText } from "#content/find/understand.ts";
+import { tellingText } from "#content/find/query.ts";
 import words from "#content/editorial/near-name-words.json";
 import { editDistance } from "#content/contract/base/edit-distance.ts";
 import type { DraftQuery, Query } from "#content/contract/reconciliation.ts";

@@ -6,7 +6,7 @@ import { namesSequence, waitForSequence } from "#api/http/sequence.ts";
 import { discoveryHits } from "#content/operation/activity-store.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { atMostEvery } from "#content/runtime/timing.ts";
-import { openListIndex } from "#content/find/list-index.ts";
+import { openListIndex } from "#content/find/browse-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { BundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";

@@ -1,5 +1,5 @@
 import type { DataPackage } from "#content/contract/feed.ts";
-import type { ListIndex } from "#content/find/list-index.ts";
+import type { ListIndex } from "#content/find/browse-store.ts";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import { languages } from "#content/language/languages.ts";
 import { english, type Texts } from "#content/language/texts.ts";

@@ -1,5 +1,5 @@
 import { comparedMax } from "#content/contract/comparison.ts";
-import type { ComparedProfiles } from "#content/find/compare.ts";
+import type { ComparedProfiles } from "#content/find/answer.ts";
 import { type Html, markup } from "#content/language/html.ts";
 import { english } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";

@@ -1,4 +1,4 @@
-import { openListIndex } from "#content/find/list-index.ts";
+import { openListIndex } from "#content/find/browse-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { openManifest } from "#site/bundle/manifest.ts";

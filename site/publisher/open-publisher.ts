@@ -6,7 +6,7 @@ import { feedPaths } from "#content/contract/feed.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
-import { openListIndex } from "#content/find/list-index.ts";
+import { openListIndex } from "#content/find/browse-store.ts";
 import { openDisposable, setAside } from "#content/runtime/files.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { holdsSample, sampleTrouble } from "#content/operation/directory-facts-store.ts";

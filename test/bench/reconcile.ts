@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { batchMax, type Candidate } from "#content/contract/reconciliation.ts";
 import { readableName } from "#content/register/names.ts";
-import { tellingText } from "#content/find/understand.ts";
+import { tellingText } from "#content/find/query.ts";
 import type { Store } from "#content/store/open.ts";
 import { type Random, randomOf } from "#scripts/seed/random.ts";
 import { damaged } from "./reconcile/damage.ts";

@@ -172,7 +172,6 @@ test("the site writes to the store only through content/feed", async () => {
 /** Files of content that use the store or keep something, though their names do not say so. */
 const notPure: Readonly<Record<string, string>> = {
   "content/feed/watch.ts": "looks for new changes every so often",
-  "content/find/list-index.ts": "keeps the lists in memory",
   "content/nonprofit/postal-points.ts": "keeps the table of postal codes in memory",
   "content/nonprofit/text.ts": "remembers how words are folded",
   "content/operation/plan.ts": "does the writes of plans",
@@ -203,7 +202,6 @@ const verbs: readonly string[] = [
   "content/register/import.ts",
   "content/register/link-registers.ts",
   "content/find/answer.ts",
-  "content/find/compare.ts",
 ];
 
 test("a verb takes the time from its world", async () => {

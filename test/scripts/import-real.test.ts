@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openListIndex } from "#content/find/list-index.ts";
+import { openListIndex } from "#content/find/browse-store.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Store } from "#content/store/open.ts";

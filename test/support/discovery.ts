@@ -1,4 +1,4 @@
-import { openListIndex } from "#content/find/list-index.ts";
+import { openListIndex } from "#content/find/browse-store.ts";
 import { discovery } from "#site/documents/discovery.ts";
 import { listen, type Listening } from "#api/http/listen.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";

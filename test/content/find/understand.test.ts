@@ -8,16 +8,16 @@ import {
   splits,
 } from "#content/contract/base/edit-distance.ts";
 import { placeOf, placesBeside, placeSpans, placeSpellings } from "#content/find/places.ts";
-import { searchWords } from "#content/find/query.ts";
 import {
   causeOf,
   joinedPairs,
   needed,
+  searchWords,
   tellingText,
   textOf,
   withForms,
   withPair,
-} from "#content/find/understand.ts";
+} from "#content/find/query.ts";
 
 const formsOf = (typed: string, alone = false) =>
   withForms(searchWords(typed), { typed, alone }).map(({ forms, also = [] }) => [

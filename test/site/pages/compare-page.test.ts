@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
-import type { ComparedProfiles } from "#content/find/compare.ts";
+import type { ComparedProfiles } from "#content/find/answer.ts";
 import { openTexts } from "#content/language/texts.ts";
 import es from "#content/editorial/texts/es.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openListIndex } from "#content/find/list-index.ts";
+import { openListIndex } from "#content/find/browse-store.ts";
 import { profile, profileKey } from "#site/documents/profile.ts";
 import { aRenderer, siteBaseUrl, textOf } from "#test/support/compiled-site.ts";
 import { anImporting } from "#test/support/importing.ts";
