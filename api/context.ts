@@ -1,5 +1,5 @@
 import type { Browse, FoundList } from "#content/find/browse-store.ts";
-import type { SearchAnswer, SearchAsked, SearchQuery } from "#content/contract/search.ts";
+import type { SearchAnswer, SearchInput, SearchQuery } from "#content/contract/search.ts";
 import type { FacetCounts } from "#content/contract/browse.ts";
 import type { CountSearch, SearchPage } from "#content/find/search.ts";
 import type { ComparedProfiles } from "#content/find/answer.ts";
@@ -84,7 +84,7 @@ export type Context = {
   readonly draw?: DrawForm & {
     list(found: FoundList, form: PageForm): Promise<Response>;
     search(
-      asked: SearchAsked,
+      asked: SearchInput,
       answer: SearchAnswer & { facets: FacetCounts | null },
       form: PageForm,
     ): Promise<Response>;

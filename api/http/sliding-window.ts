@@ -33,7 +33,7 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const db = openFile(path);
   const bootedAtMs = db.transaction(() => bootOf(db, uptimeMs())).immediate();
   const now = () => Math.floor(bootedAtMs + uptimeMs());
-  const counting = db.query<{ used: number; next: number | null }, Counted>(countingSql);
+  const counting = db.query<{ used: number; next: number | null }, CountedHit>(countingSql);
   const adding = db.query<null, [string, string, number, number]>(addingSql);
   const sweep = sweeper(db, now());
   /** What one window leaves a client after so many hits. */
@@ -94,7 +94,7 @@ function sweeper(db: Database, nowMs: number) {
   };
 }
 
-type Counted = [policy: string, client: string, also: string, atMs: number];
+type CountedHit = [policy: string, client: string, also: string, atMs: number];
 
 const countingSql = `
   SELECT coalesce(sum(count), 0) AS used, min(until) AS next FROM hits

@@ -4,7 +4,7 @@ import { Counter, Gauge, Registry } from "prom-client";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import helps from "#content/editorial/metrics.json";
 import {
-  type Counted,
+  type DurationCounts,
   countDurations,
   durationBuckets,
   withTimeout,
@@ -96,9 +96,9 @@ function gaugeOf(name: keyof typeof helps, known: () => Facts | null): Gauge {
 class Histogram extends Gauge {
   readonly type = "histogram";
   readonly #name: string;
-  readonly #counted: () => Counted[];
+  readonly #counted: () => DurationCounts[];
 
-  constructor(name: string, help: string, counted: () => Counted[]) {
+  constructor(name: string, help: string, counted: () => DurationCounts[]) {
     super({ name, help, registers: [] });
     this.#name = name;
     this.#counted = counted;
@@ -110,7 +110,7 @@ class Histogram extends Gauge {
   }
 }
 
-function valuesOf(name: string, { labels, counts, sum }: Counted) {
+function valuesOf(name: string, { labels, counts, sum }: DurationCounts) {
   let below = 0;
   const buckets = counts.map((count, at) => {
     below += count;
@@ -133,7 +133,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
   const registry = new Registry();
   const registers = [registry];
   const requests = countDurations();
-  const histograms: [string, string, () => Counted[]][] = [
+  const histograms: [string, string, () => DurationCounts[]][] = [
     [
       "almoner_request_duration_seconds",
       "Requests by method, route and status; files of the bundle are the route `file`",

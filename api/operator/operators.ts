@@ -39,7 +39,7 @@ type OperatorCheck = Pick<
 >;
 
 /** A token as it came, and where; `name` was typed beside it, and only the log of failures reads it. */
-export type Claimed = { token: string | null; name?: string; place: "desk" | "api" };
+export type Credentials = { token: string | null; name?: string; place: "desk" | "api" };
 
 /**
  * Finds the operator of a token in constant time, and counts, logs and audits failures. Whoever was let in from this
@@ -49,7 +49,7 @@ export type Claimed = { token: string | null; name?: string; place: "desk" | "ap
 export async function checkToken(
   context: OperatorCheck,
   request: Request,
-  { token, name = "", place }: Claimed,
+  { token, name = "", place }: Credentials,
 ): Promise<TokenAnswer> {
   // Who gives no token guesses none.
   if (token === null) return { kind: "unknown_token" };
@@ -80,7 +80,7 @@ export async function checkToken(
 async function noteFailure(
   { secrets, limits, activity, config, log, store, clock }: OperatorCheck,
   request: Request,
-  { name, place }: Required<Pick<Claimed, "name" | "place">>,
+  { name, place }: Required<Pick<Credentials, "name" | "place">>,
 ): Promise<void> {
   const at = clock().getTime();
   const client = keyedHash(secrets.dailyHashKey, `${isoDay(at)} ${networkOf(request, config)}`);

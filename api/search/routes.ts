@@ -15,7 +15,7 @@ import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import {
   FoundNonprofit,
   SearchAnswer,
-  type SearchAsked,
+  type SearchInput,
   searchLimitDefault,
   type SearchQuery,
 } from "#content/contract/search.ts";
@@ -97,7 +97,7 @@ const wordsAndFilters = ({
   near,
   within_km,
   ...filters
-}: SearchAsked): Omit<SearchQuery, "limit" | "offset"> => ({
+}: SearchInput): Omit<SearchQuery, "limit" | "offset"> => ({
   q: q ?? null,
   filters: filtersOf(filters),
   near,

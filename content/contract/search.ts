@@ -36,7 +36,7 @@ export const unfiltered = { filters: noFilters, literal: false } as const;
 export const matchesMax = 200_000;
 
 /** What a person searches for: the query string of /search, where each parameter may be absent. */
-export type SearchAsked = FilterParameters & {
+export type SearchInput = FilterParameters & {
   q?: string | undefined;
   near?: string | undefined;
   within_km?: number | undefined;

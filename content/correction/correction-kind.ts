@@ -98,12 +98,12 @@ async function setWrites(
   { operator, now }: DecisionInput,
 ): Promise<Write[] | null> {
   const source = takenFrom("correction", now.getTime());
-  const made = planFields(record, values, now, [{ value: row.suggested_value, source }]);
-  if (made === null) return null;
-  const detail = { reason: `correction-${row.id}`, ...made.detail };
+  const edit = planFields(record, values, now, [{ value: row.suggested_value, source }]);
+  if (edit === null) return null;
+  const detail = { reason: `correction-${row.id}`, ...edit.detail };
   const entry = { operator, action: "profile.edited", subject: record.slug, at: now.getTime() };
-  const { statements } = await planSaves(store, made.saves, { origin: "correction", now });
-  return [...made.writes, ...statements, { ...entry, detail }];
+  const { statements } = await planSaves(store, edit.saves, { origin: "correction", now });
+  return [...edit.writes, ...statements, { ...entry, detail }];
 }
 
 const spoken = (field: CorrectionField): string =>

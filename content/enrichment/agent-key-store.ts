@@ -10,11 +10,11 @@ import { decideWaiting } from "./submission-store.ts";
 /** What is known of who owns an id; null for one that is free. */
 export async function agentKey(store: Queryable, agent_id: string): Promise<AgentKey | null> {
   const { secret_digest, revoked_at, approved_name } = agentKeys;
-  const [found] = await store.db
+  const [row] = await store.db
     .select({ secret_digest, revoked_at, approved_name })
     .from(agentKeys)
     .where(eq(agentKeys.agent_id, agent_id));
-  return found ?? null;
+  return row ?? null;
 }
 
 /** Whether anything came under this id. Indexes: the keys of agents, drafts_by_agent. */

@@ -89,7 +89,7 @@ export type AgentKey = {
   approved_name: string | null;
 };
 
-type Vouched = Pick<AgentKey, "secret_digest" | "approved_name">;
+type VouchingKey = Pick<AgentKey, "secret_digest" | "approved_name">;
 
 export const isBound = (key: Pick<AgentKey, "secret_digest"> | null): boolean =>
   (key?.secret_digest ?? null) !== null;
@@ -98,7 +98,7 @@ export const isBound = (key: Pick<AgentKey, "secret_digest"> | null): boolean =>
  * The name under which an agent is told from all others: that which an operator approved, or its id. Never the one that it
  * gives itself, which may be another's. Null for an id that is not bound: no one vouches for it.
  */
-export const vouchedName = (agent_id: string, key: Vouched | null): string | null =>
+export const vouchedName = (agent_id: string, key: VouchingKey | null): string | null =>
   isBound(key) ? (key?.approved_name ?? publicId(agent_id)) : null;
 
 /** Why a request may not write as this agent. */

@@ -30,7 +30,7 @@ import {
 } from "./submission-store.ts";
 import { comparedValue } from "./value.ts";
 
-export type Agreed = {
+export type AgreedValue = {
   nonprofit_id: number;
   field: StructuredField;
   /** As it goes live: what the agreeing submissions have in common, or the operator's. */
@@ -60,12 +60,12 @@ export type Vote = Pick<StoredSubmission, "agent_id" | "agent_name" | "source_ur
  */
 export async function planAgreed(
   store: Queryable,
-  agreed: Agreed,
+  agreed: AgreedValue,
   { before, votes }: { before: NonprofitRecord; votes: readonly Vote[] },
 ): Promise<ProfilePlan> {
   const { nonprofit_id, field, now } = agreed;
   const word = agreed.decided ?? sourceFrom("consensus", now.getTime());
-  const winners = votes.filter((one) => one.test_data === 0);
+  const winners = votes.filter((vote) => vote.test_data === 0);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
   assert(
     before.status !== "withdrawn" &&
@@ -74,12 +74,12 @@ export async function planAgreed(
   );
   const sources = winners.map(({ source_url }) => source_url);
   const website = field === "website" ? agreed.value : before.website;
-  const shown = sources.map((one) => shownSource(one, sources, website));
+  const shownSources = sources.map((one) => shownSource(one, sources, website));
   const source = {
     ...word,
     source_url:
-      shown.find((one, at) => one !== null && one === sources[at]) ??
-      shown.find((one) => one !== null) ??
+      shownSources.find((one, at) => one !== null && one === sources[at]) ??
+      shownSources.find((one) => one !== null) ??
       null,
     agents: [...new Set(names)],
   };
@@ -104,11 +104,11 @@ async function planProfile(
   return { after: records[0] ?? save.after, statements: [...first, ...statements], appended };
 }
 
-const agreeing = (agreed: Agreed) =>
+const agreeing = (agreed: AgreedValue) =>
   and(votesOn(agreed), eq(submissions.normalised_value, agreed.normalised_value));
 
 /** The stored submissions of an agreed value, test data too, earliest first. Index: submissions_by_field. */
-export const agreeingVotes = (store: Queryable, agreed: Agreed): Promise<Vote[]> => {
+export const agreeingVotes = (store: Queryable, agreed: AgreedValue): Promise<Vote[]> => {
   const { id, agent_id, agent_name, source_url, test_data } = submissions;
   return store.db
     .select({ agent_id, agent_name, source_url, test_data })
@@ -121,7 +121,7 @@ export const agreeingVotes = (store: Queryable, agreed: Agreed): Promise<Vote[]>
  * The winners are applied, with the value in which they went live where that is not their own; test data of that value stays
  * as a corroboration; all others are rejected with the winning value. Index: submissions_by_field.
  */
-function decideVotes(agreed: Agreed, winners: readonly Vote[]): Statement[] {
+function decideVotes(agreed: AgreedValue, winners: readonly Vote[]): Statement[] {
   const { nonprofit_id, field, confidence, value, now } = agreed;
   const at = now.getTime();
   const applied = {
@@ -161,16 +161,16 @@ export async function planCorroboration(
   before: NonprofitRecord,
 ): Promise<ProfilePlan> {
   const unchanged = { after: before, statements: [], appended: 0 };
-  const known = before.provenance[field];
-  if (known === undefined) return unchanged;
-  const { agents, corroborations = 0 } = known;
+  const liveSource = before.provenance[field];
+  if (liveSource === undefined) return unchanged;
+  const { agents, corroborations = 0 } = liveSource;
   if (agents.length + corroborations >= provenanceAgentsMax) return unchanged;
   if (name !== null && agents.includes(name)) return unchanged;
   const more =
     name === null ? { corroborations: corroborations + 1 } : { agents: [...agents, name] };
   const after = {
     ...before,
-    provenance: { ...before.provenance, [field]: { ...known, ...more } },
+    provenance: { ...before.provenance, [field]: { ...liveSource, ...more } },
   };
   return planProfile(store, { before, after }, { origin: "corroboration", now });
 }
@@ -196,7 +196,7 @@ export async function agreedSubmissions(
   limit: number,
 ): Promise<AgreedSubmission[]> {
   const { id, nonprofit_id, field, value, source_url, decided_at } = submissions;
-  const found = await store.db
+  const rows = await store.db
     .select({ id, nonprofit_id, field, value, source_url, decided_at, slug: nonprofits.slug })
     .from(submissions)
     .innerJoin(nonprofits, eq(nonprofits.id, nonprofit_id))
@@ -211,7 +211,7 @@ export async function agreedSubmissions(
     )
     .orderBy(id)
     .limit(limit);
-  return found.flatMap((one) => (isStructured(one.field) ? [{ ...one, field: one.field }] : []));
+  return rows.flatMap((row) => (isStructured(row.field) ? [{ ...row, field: row.field }] : []));
 }
 
 const isField = eq(submissions.field_type, "structured");
@@ -227,13 +227,13 @@ export async function planRevert(
   const [record] = await recordsById(store, [nonprofit_id]);
   if (record === undefined) return { empties: false, statements: [] };
   const applied = and(ofField({ nonprofit_id, field }), eq(submissions.status, "applied"), isField);
-  const found = await store.db
+  const rows = await store.db
     .select({ live: sql<string>`coalesce(${submissions.winning_value}, ${submissions.value})` })
     .from(submissions)
     .where(applied);
   const rejected = decided({ status: "rejected", reason, at: now.getTime() });
   const rejecting = statement(builder.update(submissions).set(rejected).where(applied));
-  const agreed = new Set(found.map(({ live }) => comparedValue(field, live)));
+  const agreed = new Set(rows.map(({ live }) => comparedValue(field, live)));
   const empties = holdsAgreed(record, field, agreed);
   if (!empties) return { empties, statements: [rejecting] };
   const { [field]: _, ...others } = record.provenance;

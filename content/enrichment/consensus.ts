@@ -53,9 +53,9 @@ export function givesWay(
   network: string | null,
   now: number,
 ): number | null {
-  const own = waiting.filter((one) => network !== null && one.network === network);
+  const ofNetwork = waiting.filter((one) => network !== null && one.network === network);
   const before = now - placeDays * 86_400_000;
-  const [oldest] = (own.length >= waitingOfNetworkMax ? own : waiting)
+  const [oldest] = (ofNetwork.length >= waitingOfNetworkMax ? ofNetwork : waiting)
     .filter(({ created_at }) => created_at <= before)
     .toSorted((a, b) => a.id - b.id);
   return oldest?.id ?? null;
@@ -160,14 +160,14 @@ function awaiting(
   field: string,
   { agents, rivals, tests, mode }: Extract<SubmissionState, { kind: "awaiting" }>,
 ) {
-  const said = agents === 1 ? "1 agent has submitted" : `${agents} agents have submitted`;
+  const count = agents === 1 ? "1 agent has submitted" : `${agents} agents have submitted`;
   const next =
     mode === "agents"
       ? "It goes live when a second, different agent submits the same value."
       : "It goes live when a second, different agent in another network submits the same value.";
   const tie = rivals ? " Another value is pending too; a further agent breaks the tie." : "";
   const left = tests ? " Some of them sent test data, which never decides." : "";
-  return `Awaiting consensus: ${said} this ${field}.${left} ${next}${tie}`;
+  return `Awaiting consensus: ${count} this ${field}.${left} ${next}${tie}`;
 }
 
 /** The reason stored with an audit-only submission that equals the live value. */

@@ -45,7 +45,7 @@ export const contestedRequests = requestKind<VotedField>({
 
   item: (_, { row }, now) => {
     const { field, votes } = row;
-    const shown = votesShown(row, now);
+    const view = votesShown(row, now);
     const choices = distinct(votes.map(({ value }) => value));
     const values = distinct(votes.map(({ normalised_value }) => normalised_value));
     const state =
@@ -53,7 +53,7 @@ export const contestedRequests = requestKind<VotedField>({
         ? `Agents disagree on ${field}.`
         : `Agents agree on ${field}, but none on a second network does.`;
     return {
-      ...shown,
+      ...view,
       summary: `${state} Approve with the value that is right, or reject all of them with a reason.`,
       comparison: choices.map((after) => ({ field, before: null, after })),
       editing: { field, required: true, current: null, choices },
@@ -67,14 +67,14 @@ export const contestedRequests = requestKind<VotedField>({
     if (!checked.ok) return unusable(checked.failure.message);
     const { normalised_value } = checked.value;
     const source = takenFrom("consensus", now.getTime());
-    const said = votes.map((vote) => ({ value: vote.value, source }));
+    const sources = votes.map((vote) => ({ value: vote.value, source }));
     const agreeing = votes.filter((vote) => vote.normalised_value === normalised_value);
     const agreed = {
       ...row,
       value: checked.value.value,
       normalised_value,
       confidence: Math.max(1, agreeing.length),
-      decided: operatorsWord(field, checked.value.value, said, now.getTime()),
+      decided: operatorsWord(field, checked.value.value, sources, now.getTime()),
       now,
     };
     const state = { before: record, votes: await agreeingVotes(store, agreed) };

@@ -47,7 +47,7 @@ import { publicValue } from "#content/nonprofit/wire.ts";
 import { batchedWrite, type Decision } from "#content/store/write-batcher.ts";
 import {
   admit,
-  type Admitted,
+  type Admission,
   type ProposalCall,
   type ProposalFailure,
   type ProposalWorld,
@@ -124,7 +124,7 @@ type Done = {
 type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: string[] };
 
 /** One request to enrich, read and checked, as it goes into a transaction. */
-export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
+export type EnrichJob = Admission & { request: EnrichmentRequest; slug: string };
 
 /** What may be read and written by two requests: a profile, and an agent's Idempotency-Key. */
 export const subjectsOf = ({ slug, idempotencyKey, request }: EnrichJob): string[] => [
@@ -148,10 +148,10 @@ export async function decideEnrichment(
   );
   const answer = (results: readonly ResultSet[]) => {
     const done = numbered(value, numbers, results);
-    const found = results.slice(writes.length);
+    const answers = results.slice(writes.length);
     const items = done.items.map((item, at) => ({
       ...item,
-      prior_rejections: looking[at] === null ? [] : rejectionsOf(found.shift()),
+      prior_rejections: looking[at] === null ? [] : rejectionsOf(answers.shift()),
     }));
     return ok({ ...done, items, bytes });
   };
@@ -163,40 +163,43 @@ type EnrichmentPlan = { plan: Plan<Done, StoringFailure>; bytes: number; numbers
 
 async function planEnrichment(store: Queryable, job: EnrichJob): Promise<EnrichmentPlan> {
   const { request, slug } = job;
-  let made: Omit<EnrichmentPlan, "plan"> = { bytes: 0, numbers: { ids: [], changedAt: null } };
+  let counted: Omit<EnrichmentPlan, "plan"> = { bytes: 0, numbers: { ids: [], changedAt: null } };
   // Begun before anything is awaited, so that a server is asked for all of it at once.
   const reading = readCases(store, job);
   const planning = planProposalOnce(store, "enrich", job, [slug, request], async () => {
-    const known = await reading;
-    const items = known.ok ? await planItems(store, known.value) : known;
+    const state = await reading;
+    const items = state.ok ? await planItems(store, state.value) : state;
     if (!items.ok) return items;
     const { done, statements, numbers } = items.value;
-    const kept = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
-    made = { bytes: kept + items.value.bytes, numbers };
+    const keptBytes = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
+    counted = { bytes: keptBytes + items.value.bytes, numbers };
     return { ...planned(ok(done), ...statements), kept: (json) => numberedSql(json, numbers) };
   });
   const [known, plan] = await Promise.all([reading, planning]);
   // Refused also where an answer was kept: the id may have been bound, or have another secret, since.
-  return { plan: known.ok ? plan : known, ...made };
+  return { plan: known.ok ? plan : known, ...counted };
 }
 
-type Known = { target: EnrichTarget; cases: SubmissionCase[] };
+type EnrichmentState = { target: EnrichTarget; cases: SubmissionCase[] };
 
 /** Reads what is known of the field of each item, unless the agent may not write there. */
-async function readCases(store: Queryable, job: EnrichJob): Promise<Result<Known, StoringFailure>> {
+async function readCases(
+  store: Queryable,
+  job: EnrichJob,
+): Promise<Result<EnrichmentState, StoringFailure>> {
   const { request, slug, now } = job;
-  const found = await Promise.all(
+  const states = await Promise.all(
     request.items.map(async (item) => {
-      const asked = { ...request, ...item, slug, created_at: now.getTime() };
-      return { item, known: await fieldState(store, asked) };
+      const submission = { ...request, ...item, slug, created_at: now.getTime() };
+      return { item, known: await fieldState(store, submission) };
     }),
   );
-  const target = found[0]?.known?.target;
+  const target = states[0]?.known?.target;
   if (target === undefined) return fail({ kind: "nonprofit_not_found", slug });
   const { agent_key } = target;
   const refusal = secretRefusal(request.agent_id, agent_key, job.secret);
   if (refusal !== null) return fail(refusal);
-  const cases = found.flatMap(({ item, known }) => {
+  const cases = states.flatMap(({ item, known }) => {
     const fresh = newSubmission(job, target, item);
     return known === null ? [] : [{ job, agent_key, fresh, state: known.state }];
   });
@@ -209,7 +212,7 @@ type PlannedItems = { done: Done; bytes: number; statements: Statement[]; number
 /** Has the rules decide of what is known of each field, and turns their steps into statements. */
 async function planItems(
   store: Queryable,
-  { target, cases }: Known,
+  { target, cases }: EnrichmentState,
 ): Promise<Result<PlannedItems, StoringFailure>> {
   const { id: nonprofit_id, slug, name } = target;
   if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
@@ -229,20 +232,20 @@ const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowi
 
 /** An outcome with the numbers that its statements were given. */
 function numbered(done: Done, { ids, changedAt }: Numbers, results: readonly ResultSet[]): Done {
-  const given = new Map(ids.map(({ item, at }) => [item, givenBy(results[at])]));
-  const items = done.items.map((one, item) => ({ ...one, id: given.get(item) ?? one.id }));
+  const idsOfItems = new Map(ids.map(({ item, at }) => [item, givenBy(results[at])]));
+  const items = done.items.map((one, item) => ({ ...one, id: idsOfItems.get(item) ?? one.id }));
   const sequence = changedAt === null ? done.sequence : givenBy(results[changedAt]);
   return { ...done, items, sequence };
 }
 
 /** The same in SQL, right after the statements: what they inserted last has the highest numbers. */
 function numberedSql(json: string, { ids, changedAt }: Numbers): SQL {
-  const given = ids.map(
+  const numbers = ids.map(
     ({ item }, nth) =>
       sql`, ${`$.items[${item}].id`}, (SELECT max(id) FROM submissions) - ${ids.length - 1 - nth}`,
   );
-  if (changedAt !== null) given.push(sql`, '$.sequence', (SELECT max(sequence) FROM changes)`);
-  return sql`json_set(${json}${sql.join(given)})`;
+  if (changedAt !== null) numbers.push(sql`, '$.sequence', (SELECT max(sequence) FROM changes)`);
+  return sql`json_set(${json}${sql.join(numbers)})`;
 }
 
 /** What these submissions of one nonprofit answer and write, in order. */
@@ -267,10 +270,10 @@ async function writesOf(
         statements.push(insertSubmission(step.submission));
       } else if (isOfProfile(step)) {
         assert(record !== undefined, `nonprofit ${id} is not there`);
-        const made = await profilePlanOf(store, step, record, votes[item] ?? []);
-        statements.push(...made.statements);
-        record = made.after;
-        if (isLive && made.appended > 0) numbers.changedAt = statements.length - 1;
+        const profilePlan = await profilePlanOf(store, step, record, votes[item] ?? []);
+        statements.push(...profilePlan.statements);
+        record = profilePlan.after;
+        if (isLive && profilePlan.appended > 0) numbers.changedAt = statements.length - 1;
       } else statements.push(statementOf(step));
     }
     items.push({ id: plan.id ?? 0, ...plan.item });
@@ -398,7 +401,7 @@ function submissionOf(
     confidence: item.confidence,
     consensus: item.confidence >= agentsNeeded,
     promotion_note: promotionNote(item.field, stateOf(item, answering, decidedByPerson)),
-    prior_rejections: item.prior_rejections.map((one) => rejectionOf(item.field, one)),
+    prior_rejections: item.prior_rejections.map((rejection) => rejectionOf(item.field, rejection)),
     profile_url,
   };
 }

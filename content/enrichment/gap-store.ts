@@ -46,9 +46,9 @@ export async function listGaps(
   { limit }: { limit: number },
 ): Promise<GapList> {
   const { id, looked_for, day, nonprofit_id } = gaps;
-  const found = db
+  const rows = db
     .select({ looked_for, day, ...about, slug: nonprofits.slug })
     .from(gaps)
     .leftJoin(nonprofits, eq(nonprofits.id, nonprofit_id));
-  return { gaps: await found.orderBy(desc(id)).limit(limit) };
+  return { gaps: await rows.orderBy(desc(id)).limit(limit) };
 }

@@ -146,7 +146,7 @@ export async function exemplars(
   store: Queryable,
   { field, limit }: { field: EnrichableField | null; limit: number },
 ): Promise<Exemplars> {
-  const found = new Map<string, { at: number; row: Exemplars["exemplars"][number] }>();
+  const byName = new Map<string, { at: number; row: Exemplars["exemplars"][number] }>();
   for (const one of exemplarFields) {
     if (field !== null && field !== one) continue;
     const { value, winning_value, agent_id, agent_name, source_url, decided_at } = submissions;
@@ -176,8 +176,8 @@ export async function exemplars(
     for (const row of rows) {
       const at = row.decided_at ?? 0;
       const key = `${row.nonprofit_slug} ${one} ${at}`;
-      if (found.has(key)) continue;
-      const shown = {
+      if (byName.has(key)) continue;
+      const view = {
         nonprofit_slug: row.nonprofit_slug,
         field: one,
         value: row.winning_value ?? row.value, // What a reviewer made of a prose text is what went live.
@@ -185,10 +185,10 @@ export async function exemplars(
         source_url: shownSource(row.source_url, [], row.website),
         applied_at: wireTime(new Date(at)),
       };
-      found.set(key, { at, row: shown });
+      byName.set(key, { at, row: view });
     }
   }
-  const newestFirst = [...found.values()].toSorted((a, b) => b.at - a.at).slice(0, limit);
+  const newestFirst = [...byName.values()].toSorted((a, b) => b.at - a.at).slice(0, limit);
   return {
     message: "Submissions that went live. Use them as templates for the form of a value.",
     hint: "A structured field needs a second agent with the same value; name the page where you found it in source_url.",

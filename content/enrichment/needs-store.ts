@@ -66,10 +66,10 @@ export async function needsIds(store: Queryable, asked: NeedsQuery): Promise<num
   if (head.length === 0) return [];
   const pivot = await pivotOf(store, asked);
   const before = (place: Place) => isBefore(place, pivot);
-  const shown = head.slice(0, limit);
-  const last = shown.at(-1)?.list_order;
+  const pageRows = head.slice(0, limit);
+  const last = pageRows.at(-1)?.list_order;
   const isCut = head.length > limit && head.at(-1)?.list_order === last;
-  const whole = shown.filter(({ list_order }) => !isCut || list_order !== last);
+  const whole = pageRows.filter(({ list_order }) => !isCut || list_order !== last);
   const groups = Map.groupBy(whole, ({ list_order }) => list_order);
   const rotated = [...groups.values()].flatMap((group) => rotate(group, before));
   if (isCut && last !== undefined) {
@@ -86,7 +86,7 @@ type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" 
 
 async function places(
   store: Queryable,
-  { field, wanted, walk }: Pick<NeedsQuery, "field"> & { wanted: Wanted; walk: Walk },
+  { field, wanted, walk }: Pick<NeedsQuery, "field"> & { wanted: Wish; walk: Walk },
   count: number,
 ): Promise<Place[]> {
   const order = "ORDER BY list_order, tie_key, nonprofit_id";
@@ -150,7 +150,7 @@ async function missedProfiles(store: Queryable, asked: NeedsQuery): Promise<Map<
     GapCounts.shape.gaps.element,
   );
   if (most === undefined || missed.size === half) return missed;
-  const field = wantedFields.find((one) => one === most.field) ?? null;
+  const field = wantedFields.find((wantedField) => wantedField === most.field) ?? null;
   const filters = { ...asked.filters, cause: most.cause, country: most.country_code };
   const others = await needsIds(store, { ...asked, field, filters, limit: half - missed.size });
   for (const id of others) missed.set(id, most.count + (missed.get(id) ?? 0));
@@ -158,11 +158,11 @@ async function missedProfiles(store: Queryable, asked: NeedsQuery): Promise<Map<
 }
 
 /** What filters want: lists that a profile has to stand in, and words that the search index has to have of it. */
-type Wanted = { lists: string[]; words: string[] };
+type Wish = { lists: string[]; words: string[] };
 
 /** The lists of a cause and of a country, the cause's first, and the words of all else; null when nothing can match. */
-function wantedIn(filters: Filters): Wanted | null {
-  const wanted: Wanted = { lists: [], words: [] };
+function wantedIn(filters: Filters): Wish | null {
+  const wanted: Wish = { lists: [], words: [] };
   for (const [filter, asked] of givenFilters(filters)) {
     const value = wantedBy(filter, asked);
     if (value === null) return null;
@@ -338,14 +338,14 @@ async function secondOpinions(
       [id, field],
       Opinion,
     );
-    const found = rows.map((one) => ({
+    const needs = rows.map((row) => ({
       field,
-      pending_value: publicValue(field, one.value),
-      submitted_by: publicName(one),
-      submitted_at: wireTime(new Date(one.created_at)),
+      pending_value: publicValue(field, row.value),
+      submitted_by: publicName(row),
+      submitted_at: wireTime(new Date(row.created_at)),
       action: `Research ${field} yourself. If you find the same value, POST it to ${enrichUrl(baseUrl, slugs.get(id) ?? "")} with your own agent_id: ${consensus[mode].second} makes it live. If you find another, POST that.`,
     }));
-    if (found.length > 0) opinions.set(id, [...(opinions.get(id) ?? []), ...found]);
+    if (needs.length > 0) opinions.set(id, [...(opinions.get(id) ?? []), ...needs]);
   }
   return opinions;
 }

@@ -2,9 +2,9 @@ import { isQueueFull, rowBytes, sizeOf } from "#content/requests/quota.ts";
 import { isRowField, isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type AgentKey, vouchedName } from "./agent.ts";
-import type { Agreed, Corroboration } from "./agreed-field-store.ts";
+import type { AgreedValue, Corroboration } from "./agreed-field-store.ts";
 import { corroborates, decide, type Decision, givesWay, rejectionReasons } from "./consensus.ts";
-import { type Admitted, isOfAnotherNetwork } from "./proposal.ts";
+import { type Admission, isOfAnotherNetwork } from "./proposal.ts";
 import type {
   FieldState,
   NewSubmission,
@@ -16,7 +16,7 @@ import { agreedValue, comparedLive, comparedValue, testCause, type TestCause } f
 
 /** One submission of a job, with what is known of its field. */
 export type SubmissionCase = {
-  job: Admitted;
+  job: Admission;
   agent_key: AgentKey | null;
   fresh: NewSubmission;
   state: FieldState;
@@ -29,7 +29,7 @@ export type Step =
   | { kind: "network"; id: number; network: string }
   | { kind: "insert"; submission: NewSubmission }
   | { kind: "corroborate"; corroboration: Corroboration }
-  | { kind: "apply"; agreed: Agreed };
+  | { kind: "apply"; agreed: AgreedValue };
 
 /** What becomes of one submission. */
 export type SubmissionPlan = {

@@ -74,9 +74,9 @@ export function readProfileValues(
 ): Result<Partial<NonprofitRecord>, Wrong[]> {
   const read: Record<string, unknown> = {};
   const wrongs: Wrong[] = [];
-  for (const [given, value] of Object.entries(values)) {
+  for (const [name, value] of Object.entries(values)) {
     if (value === undefined) continue;
-    const field = given as FieldName;
+    const field = name as FieldName;
     const column = field === "country" ? "country_code" : field;
     if (value === null || value === "") {
       read[column] = null;

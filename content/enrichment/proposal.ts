@@ -45,7 +45,7 @@ export type ProposalRefusal =
   | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
 
 /** A proposal as it goes into a transaction. */
-export type Admitted = Omit<ProposalCall, "countStored"> & {
+export type Admission = Omit<ProposalCall, "countStored"> & {
   mode: ConsensusMode;
   now: Date;
 };
@@ -55,7 +55,7 @@ export async function admit(
   { clock, mode, takeAgent }: ProposalWorld,
   { idempotencyKey, network, secret }: ProposalCall,
   { agent_id, proposals }: { agent_id: string; proposals: number },
-): Promise<Result<Admitted, ProposalRefusal>> {
+): Promise<Result<Admission, ProposalRefusal>> {
   if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
     return fail({ kind: "invalid_idempotency_key" });
   }
@@ -81,7 +81,7 @@ const senderOf = (
 export const planProposalOnce = <Value, Failure>(
   store: Queryable,
   route: string,
-  { idempotencyKey, secret, network, now, request }: Admitted & { request: { agent_id: string } },
+  { idempotencyKey, secret, network, now, request }: Admission & { request: { agent_id: string } },
   identity: unknown,
   plan: () => Promise<Plan<Value, Failure>>,
 ): Promise<Plan<Value, Failure | { kind: "idempotency_key_reused" }>> => {

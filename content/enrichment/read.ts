@@ -37,23 +37,23 @@ export function readEnrichment(
   const single = singleItem(body);
   if (!single.ok) return single;
   // What stands beside the batch is where all of its items were found that do not say otherwise.
-  const batch = fields.map((one, at) => {
-    const item = { ...one, source_url: one.source_url ?? body.source_url };
+  const batch = fields.map((field, at) => {
+    const item = { ...field, source_url: field.source_url ?? body.source_url };
     return { item, path: `fields[${at}]` };
   });
-  const given = [...single.value, ...batch];
-  if (given.length === 0) {
+  const sentItems = [...single.value, ...batch];
+  if (sentItems.length === 0) {
     const message = "Send field and value, or fields: an array of {field, value, source_url}.";
     return fail([{ path: "", message }]);
   }
-  if (given.length > batchItemsMax) {
+  if (sentItems.length > batchItemsMax) {
     return fail([{ path: "fields", message: `A batch may hold at most ${batchItemsMax} fields.` }]);
   }
   const { agent, wrongs: wrongNames } = readAgent(body);
   const wrongs: Wrong[] = [...wrongNames];
   const items: ReadItem[] = [];
   const seen = new Set<string>();
-  for (const { item, path } of given) {
+  for (const { item, path } of sentItems) {
     const at = (name: string) => (path === "" ? name : `${path}.${name}`);
     if (seen.has(item.field)) {
       const message = `${item.field} is in this batch twice: send each field once.`;

@@ -148,13 +148,13 @@ async function withVotes(
   fields: readonly Field[],
   votesOf: typeof fieldVotes,
 ): Promise<VotedField[]> {
-  const found: VotedField[] = [];
+  const votedFields: VotedField[] = [];
   for (const { nonprofit_id, field } of fields) {
     if (!isStructured(field)) continue;
-    const one = { nonprofit_id, field };
-    found.push({ ...one, votes: await votesOf(store, one) });
+    const place = { nonprofit_id, field };
+    votedFields.push({ ...place, votes: await votesOf(store, place) });
   }
-  return found;
+  return votedFields;
 }
 
 /**

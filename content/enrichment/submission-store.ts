@@ -173,9 +173,9 @@ export async function fieldState(
   const { slug, field, normalised_value, agent_id, agent_name, created_at } = one;
   const named = agent_name === agent_id ? agent_id : foldAgentId(agent_name);
   const args = [slug, field, normalised_value, agent_id, named];
-  const found = await queryEach(store, stateSql[fieldTypeOf(field)], args, fieldStateRow);
-  if (found === undefined) return null;
-  const { state: stored, ...target } = found;
+  const row = await queryEach(store, stateSql[fieldTypeOf(field)], args, fieldStateRow);
+  if (row === undefined) return null;
+  const { state: stored, ...target } = row;
   const { origin, ...state } = stored;
   const yields = isStructured(field) && yieldsToAgents(origin ?? undefined, created_at);
   return { target, state: yields ? { ...state, live: null } : state };
@@ -321,8 +321,8 @@ export async function submissionById(
   store: Queryable,
   id: number,
 ): Promise<StoredSubmission | null> {
-  const [found] = await store.db.select().from(submissions).where(eq(submissions.id, id));
-  return found ?? null;
+  const [row] = await store.db.select().from(submissions).where(eq(submissions.id, id));
+  return row ?? null;
 }
 
 /** What agents propose lies in two tables with the same states: values of fields, and drafts of recommendations. */

@@ -212,7 +212,7 @@ const fillerText = /\b(?:placeholder|lorem ipsum)\b/i;
 const testAgent =
   /(?:^|[^\p{L}])(?:test(?:s|er|ing)?|test(?:agent|bot|user)|debug(?:ger|ging)?)(?:$|[^\p{L}])/iu;
 
-type Submitted = {
+type ValueCall = {
   field: string;
   value: string;
   /** In its comparison form, where that is known. */
@@ -224,7 +224,7 @@ type Submitted = {
 /** By what a submission is known for test data; content/editorial/test-data.json says it in words. */
 export type TestCause = keyof typeof testWords;
 
-const testRules: Readonly<Record<TestCause, (submitted: Submitted) => boolean>> = {
+const testRules: Readonly<Record<TestCause, (submitted: ValueCall) => boolean>> = {
   // As it is compared a host has one form: no final dot, no full-width letters.
   example_host: ({ field, value, normalised_value }) =>
     (field === "website" || field === "contact_email") &&
@@ -243,10 +243,10 @@ const testRules: Readonly<Record<TestCause, (submitted: Submitted) => boolean>> 
  * leaderboard, agents.md and second opinions, and decides nothing. Null for any other. Source: the decisions of the spec,
  * "Enrichment".
  */
-export const testCause = (submitted: Submitted): TestCause | null =>
+export const testCause = (submitted: ValueCall): TestCause | null =>
   (Object.keys(testRules) as TestCause[]).find((cause) => testRules[cause](submitted)) ?? null;
 
-export const isTestData = (submitted: Submitted): boolean => testCause(submitted) !== null;
+export const isTestData = (submitted: ValueCall): boolean => testCause(submitted) !== null;
 
 /**
  * True for a public service that gives links other, shorter addresses, or that leads on to an address in its query: who

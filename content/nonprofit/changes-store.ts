@@ -28,8 +28,8 @@ export const changesAfter = (
 
 /** The sequence number of the newest change, 0 for none. */
 export async function newestSequence(store: Queryable): Promise<number> {
-  const [found] = await store.db.select({ newest: max(changes.sequence) }).from(changes);
-  return found?.newest ?? 0;
+  const [row] = await store.db.select({ newest: max(changes.sequence) }).from(changes);
+  return row?.newest ?? 0;
 }
 
 /**
@@ -37,8 +37,8 @@ export async function newestSequence(store: Queryable): Promise<number> {
  * restored and has grown since holds other rows. "" for a number that no change has.
  */
 export async function changeMark(store: Queryable, sequence: number): Promise<string> {
-  const [found] = await changesAfter(store, sequence - 1, 1);
-  return found?.sequence === sequence ? markOf(found) : "";
+  const [change] = await changesAfter(store, sequence - 1, 1);
+  return change?.sequence === sequence ? markOf(change) : "";
 }
 
 /** The mark of a change that was read. */
@@ -61,20 +61,18 @@ export async function nextChanges(
     .orderBy(asc(changes.sequence))
     .limit(limit)
     .as("next");
-  const [found] = await db
-    .select({ first: min(next.sequence), last: max(next.sequence) })
-    .from(next);
-  const { first = null, last = null } = found ?? {};
+  const [row] = await db.select({ first: min(next.sequence), last: max(next.sequence) }).from(next);
+  const { first = null, last = null } = row ?? {};
   return first === null || last === null ? null : { first, last };
 }
 
 /** Which nonprofit a change is about, null for the directory itself. */
 export async function changedProfile(store: Queryable, sequence: number): Promise<number | null> {
-  const [found] = await store.db
+  const [row] = await store.db
     .select({ id: changes.nonprofit_id })
     .from(changes)
     .where(eq(changes.sequence, sequence));
-  return found?.id ?? null;
+  return row?.id ?? null;
 }
 
 /** The sequence of a nonprofit's newest change; null for none. Index: changes_by_nonprofit. */
@@ -184,7 +182,7 @@ export async function historiesOf(
   ids: readonly number[],
 ): Promise<Map<number, History>> {
   const histories = await query(store, historiesSql, [JSON.stringify(ids)], ChangeRow);
-  return new Map(histories.map((one) => [one.id, historyOf(one)]));
+  return new Map(histories.map((history) => [history.id, historyOf(history)]));
 }
 
 /** Whether a profile is not as it was when it was added. */

@@ -127,9 +127,13 @@ function deductibleAnswer(known: RegisterFacts): Answer | null {
   const gifts = deductibilityOf(records, holding, isUs ? usScheme : "");
   if (gifts === null) return firstOf(coded("deductible", known));
   const { value, by } = gifts;
-  const said = { value: words.giver_deductible[value], reason: deductibilityInWords(gifts), by };
+  const statement = {
+    value: words.giver_deductible[value],
+    reason: deductibilityInWords(gifts),
+    by,
+  };
   const code = by?.facts["deductibility"];
-  return code === undefined ? said : { ...said, code: String(code) };
+  return code === undefined ? statement : { ...statement, code: String(code) };
 }
 
 /** What each code of registers that list the organisation says. */
@@ -140,8 +144,8 @@ const coded = (question: string, { records }: RegisterFacts): Answer[] =>
       const name = Object.hasOwn(codes, code) ? codes[code] : undefined;
       const isAsked = by.state === "registered" && (register ?? by.register) === by.register;
       if (name === undefined || !isAsked) return [];
-      const own = { value: name, reason: String(factNamed(fact, by)?.value) };
-      return { ...(says.get(name) ?? own), code, by };
+      const statement = { value: name, reason: String(factNamed(fact, by)?.value) };
+      return { ...(says.get(name) ?? statement), code, by };
     }),
   );
 
@@ -173,9 +177,9 @@ function latestReturn({ records, dateOf }: RegisterFacts): Answer | null {
   const { from, end, by } = newest;
   const { form, terminated } = by.facts;
   const postcard = terminated === "T" ? "postcard_ended" : "postcard";
-  const said = answerOf(form === "990-N" ? postcard : from, by, end);
+  const answer = answerOf(form === "990-N" ? postcard : from, by, end);
   const age_months = Math.max(0, monthsOf(dateOf(by)) - monthsOf(end));
-  return { ...said, age_months, ...(form === undefined ? {} : { code: String(form) }) };
+  return { ...answer, age_months, ...(form === undefined ? {} : { code: String(form) }) };
 }
 
 const monthsOf = (date: string): number => Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7));

@@ -100,8 +100,8 @@ export async function nonprofitIdsAfter(
 
 /** The newest id that was given to a nonprofit, withdrawn ones too; 0 for none. */
 export async function newestNonprofitId(store: Queryable): Promise<number> {
-  const [found] = await store.db.select({ newest: max(nonprofits.id) }).from(nonprofits);
-  return found?.newest ?? 0;
+  const [row] = await store.db.select({ newest: max(nonprofits.id) }).from(nonprofits);
+  return row?.newest ?? 0;
 }
 
 /** GET /api/causes: all 29 causes in the contract's order, with how many nonprofits each has. */

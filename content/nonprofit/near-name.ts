@@ -54,9 +54,12 @@ const differingMarks = 0.8;
  * than being near: a word more or less ("Trust", "Scotland") tells another organisation, in brackets too.
  */
 export function isSameName(one: string, other: string): boolean {
-  const [own, others] = [tellingWords(one), tellingWords(other)];
+  const [ownWords, others] = [tellingWords(one), tellingWords(other)];
   const sorted = (some: string[]) => some.toSorted().join(" ");
-  return own.length > 0 && (own.join("") === others.join("") || sorted(own) === sorted(others));
+  return (
+    ownWords.length > 0 &&
+    (ownWords.join("") === others.join("") || sorted(ownWords) === sorted(others))
+  );
 }
 
 const tellingWords = (name: string): string[] =>

@@ -126,7 +126,7 @@ export function merged(
   const none = { registrations: [], register_records: [], register: null, register_scope: null };
   const left = { ...gone, provenance, ...none };
   const { registrations, register, register_scope } = gone;
-  const given = { registrations, register, register_scope, provenance: origin };
+  const fromRegister = { registrations, register, register_scope, provenance: origin };
   const held = ["register", "register_scope", ...fields] as const;
   const values = Object.fromEntries(
     held
@@ -139,7 +139,7 @@ export function merged(
     gone: { ...withdrawn, merged_into: into.slug },
     into: after,
     fields,
-    given: { ...given, values },
+    given: { ...fromRegister, values },
   };
 }
 

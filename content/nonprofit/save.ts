@@ -81,10 +81,10 @@ export async function planSaves(
     const moment = now.getTime();
     const id = before?.id ?? (after.id > 0 ? after.id : freeId++);
     const parts = changedParts(before, after);
-    const shown = parts.filter((part) => !isUnseen(part, before, after));
-    const updated_at = shown.length > 0 && !keepTimes ? moment : after.updated_at;
+    const visible = parts.filter((part) => !isUnseen(part, before, after));
+    const updated_at = visible.length > 0 && !keepTimes ? moment : after.updated_at;
     const created_at = before === null && after.created_at === 0 ? moment : after.created_at;
-    return { before, after: { ...after, id, updated_at, created_at }, parts, shown };
+    return { before, after: { ...after, id, updated_at, created_at }, parts, shown: visible };
   });
   const differing = written.filter(({ parts }) => parts.length > 0);
   // The search index takes rows faster in the order of their places; see the view search_places.
@@ -152,8 +152,8 @@ async function adoptRegisterRecords(
   const records = saves.map(({ after }) => {
     let register_records = orgIdsOf(after).flatMap((orgId) => byOrgId.get(orgId) ?? []);
     // What comes now is newer.
-    for (const own of after.register_records) {
-      register_records = withRegisterRecord(register_records, own);
+    for (const record of after.register_records) {
+      register_records = withRegisterRecord(register_records, record);
     }
     return filledIn({ ...after, register_records });
   });

@@ -29,7 +29,7 @@ export function wordingFaults(text: string): WordingFault[] {
   // Harmless phrases ("best practice") are blanked in place, so that positions stay true.
   const read = plain.text.replaceAll(harmless, (phrase) => " ".repeat(phrase.length));
   return forbidden
-    .flatMap(({ claim, use }) => hits(claim, read, plain).map((one) => ({ ...one, use })))
+    .flatMap(({ claim, use }) => hits(claim, read, plain).map((hit) => ({ ...hit, use })))
     .sort((a, b) => a.at - b.at);
 }
 

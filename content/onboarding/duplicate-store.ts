@@ -28,14 +28,14 @@ const sameSiteMax = 20;
  * same site, or a near-same name in the same place. Withdrawn ones count. Asks indexes only.
  */
 export async function findDuplicates(store: Queryable, sought: Sought): Promise<Duplicate[]> {
-  const found = new Map<number, Duplicate["reasons"]>();
+  const reasonsById = new Map<number, Duplicate["reasons"]>();
   const note = (id: number, reason: Duplicate["reasons"][number]) => {
-    if (id !== sought.id) found.set(id, [...(found.get(id) ?? []), reason]);
+    if (id !== sought.id) reasonsById.set(id, [...(reasonsById.get(id) ?? []), reason]);
   };
   for (const id of await sameRegistration(store, sought)) note(id, "same_registration");
   for (const id of await sameSite(store, sought)) note(id, "same_site");
   for (const id of await nearNames(store, sought)) note(id, "near_name");
-  const profiles = await profilesOf(store, [...found.keys()]);
+  const profiles = await profilesOf(store, [...reasonsById.keys()]);
   const similarity = similarTo(sought.name);
   return profiles
     .map(({ id, slug, name, city, status }) => ({
@@ -43,7 +43,7 @@ export async function findDuplicates(store: Queryable, sought: Sought): Promise<
       name,
       city,
       status,
-      reasons: found.get(id) ?? [],
+      reasons: reasonsById.get(id) ?? [],
       name_similarity: rounded(similarity(name)),
     }))
     .sort((a, b) => weight(b) - weight(a) || (a.slug < b.slug ? -1 : 1))
@@ -66,12 +66,12 @@ async function sameRegistration(
   if (registration === null) return [];
   const isSame = isRegistration(registration, country_code);
   if (isSame === undefined) return [];
-  const found = await store.db
+  const rows = await store.db
     .select({ id: registrations.nonprofit_id })
     .from(registrations)
     .where(isSame)
     .limit(sameSiteMax);
-  return found.map(({ id }) => id);
+  return rows.map(({ id }) => id);
 }
 
 /** Undefined for a number of which neither register nor country is known: it may be anyone's. */
@@ -102,7 +102,7 @@ export async function sameSite(
   const key = website === null ? null : siteKey(website);
   if (key === null) return [];
   // SQL, because the index is on this very expression, and the range below a host has to use it too.
-  const found = await query(
+  const rows = await query(
     store,
     `SELECT id FROM nonprofits
      WHERE website IS NOT NULL AND ${indexedSite} IN (SELECT value FROM json_each(?1))
@@ -113,16 +113,16 @@ export async function sameSite(
     [JSON.stringify(key.same), key.below ?? "/none"],
     z.object({ id: z.number() }),
   );
-  return found.map(({ id }) => id);
+  return rows.map(({ id }) => id);
 }
 
 /** In a town with more profiles only those are compared that share a rare word: all of them would take 60 ms. */
 const sameTownMax = 3_000;
 const sameWordsMax = 2_000;
 
-const Named = z.object({ id: z.number(), name: z.string(), city: z.string().nullable() });
-type Named = z.infer<typeof Named>;
-const NamedRow = z.object({ named: jsonText(z.array(Named)) });
+const NamedProfile = z.object({ id: z.number(), name: z.string(), city: z.string().nullable() });
+type NamedProfile = z.infer<typeof NamedProfile>;
+const NamedRow = z.object({ named: jsonText(z.array(NamedProfile)) });
 
 /**
  * Names that are near enough, the nearest first: of the same town where both have one, of the same country where not.
@@ -133,13 +133,13 @@ async function nearNames(
   { name, country_code, city }: Sought,
 ): Promise<number[]> {
   if (country_code === null) return [];
-  const candidates = new Map<number, Named>();
+  const candidates = new Map<number, NamedProfile>();
   for (const one of await inTown(store, country_code, city)) candidates.set(one.id, one);
   for (const one of await withWords(store, name, country_code)) candidates.set(one.id, one);
   const similarity = similarTo(name);
   const town = city === null ? null : fold(city);
   return [...candidates.values()]
-    .map((one) => ({ ...one, similarity: similarity(one.name) }))
+    .map((candidate) => ({ ...candidate, similarity: similarity(candidate.name) }))
     .filter((one) => one.similarity >= nearNameFrom)
     .filter((one) => town === null || one.city === null || fold(one.city) === town)
     .sort((a, b) => b.similarity - a.similarity)
@@ -148,29 +148,33 @@ async function nearNames(
 }
 
 /** Index: nonprofits_by_place. */
-async function inTown(store: Queryable, country: string, city: string | null): Promise<Named[]> {
+async function inTown(
+  store: Queryable,
+  country: string,
+  city: string | null,
+): Promise<NamedProfile[]> {
   if (city === null) return [];
-  const found = await named(
+  const rows = await named(
     store,
     `SELECT id, name, city FROM nonprofits
      WHERE country_code = ? AND city IS NOT NULL AND lower(city) = lower(?)
      LIMIT ${sameTownMax + 1}`,
     [country, city],
   );
-  return found.length > sameTownMax ? [] : found;
+  return rows.length > sameTownMax ? [] : rows;
 }
 
 /** Names of the country with the rarest words of this one, as it is and as it looks. Index: search_index. */
-async function withWords(store: Queryable, name: string, country: string): Promise<Named[]> {
-  const found: Named[] = [];
+async function withWords(store: Queryable, name: string, country: string): Promise<NamedProfile[]> {
+  const candidates: NamedProfile[] = [];
   for (const form of new Set([fold(name), fold(plainLetters(name).text)])) {
     const words = await rarestWords(store, form.split(" "));
-    if (words !== null) found.push(...(await withAny(store, words, country)));
+    if (words !== null) candidates.push(...(await withAny(store, words, country)));
   }
-  return found;
+  return candidates;
 }
 
-const withAny = (store: Queryable, words: string, country: string): Promise<Named[]> =>
+const withAny = (store: Queryable, words: string, country: string): Promise<NamedProfile[]> =>
   named(
     store,
     `SELECT n.id, n.name, n.city
@@ -188,13 +192,13 @@ async function rarestWords(store: Queryable, all: readonly string[]): Promise<st
   const words = [...new Set(all)].filter((word) => word !== "").slice(0, wordsMax);
   if (words.length === 0) return null;
   // SQL, because the vocabulary is a virtual table of FTS5.
-  const known = await query(
+  const rows = await query(
     store,
     "SELECT term, doc FROM search_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
     [JSON.stringify(words)],
     z.object({ term: z.string(), doc: z.number() }),
   );
-  const counts = new Map(known.map(({ term, doc }) => [term, doc]));
+  const counts = new Map(rows.map(({ term, doc }) => [term, doc]));
   const rare = words.filter((word) => (counts.get(word) ?? 0) <= sameWordsMax / 2);
   const rarest = rare.toSorted((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0)).slice(0, 3);
   const quoted = (some: readonly string[]) => some.map((word) => `"${word}"`);
@@ -206,11 +210,15 @@ async function rarestWords(store: Queryable, all: readonly string[]): Promise<st
 const wordsMax = 16;
 
 /** In SQL, as one JSON text: fetching row by row takes several times as long. */
-async function named(store: Queryable, from: string, args: readonly InValue[]): Promise<Named[]> {
-  const row = jsonOf(Object.keys(Named.shape));
+async function named(
+  store: Queryable,
+  from: string,
+  args: readonly InValue[],
+): Promise<NamedProfile[]> {
+  const row = jsonOf(Object.keys(NamedProfile.shape));
   const statement = `SELECT json_group_array(${row}) AS named FROM (${from})`;
-  const [found] = await query(store, statement, args, NamedRow);
-  return found?.named ?? [];
+  const [answer] = await query(store, statement, args, NamedRow);
+  return answer?.named ?? [];
 }
 
 function profilesOf(store: Queryable, ids: readonly number[]) {

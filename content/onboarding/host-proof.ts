@@ -11,7 +11,7 @@ import { namedBy, type UnvouchedSource } from "#content/nonprofit/provenance.ts"
 export const hostProofLifeMs = 30 * 86_400_000;
 
 /** What a submission asks for, as far as its host matters. `profile` is null for a registration. */
-export type Claimed = {
+export type HostClaim = {
   type: OnboardingType;
   profile: Pick<NonprofitRecord, "website" | "provenance"> | null;
   /** The website that came with the request, as the operator edited it. */
@@ -34,7 +34,7 @@ export type HostControl =
  * Whether the sender has proven control of the organisation's host: of the live website, for a registration of the one
  * that it names. Asked again at approval, because the live website may have changed since the proof.
  */
-export function hostControl(claimed: Claimed, proof: HostProof, nowMs: number): HostControl {
+export function hostControl(claimed: HostClaim, proof: HostProof, nowMs: number): HostControl {
   const due = hostToProve(claimed);
   if (!due.ok) return { state: "nothing_to_prove_against", ...due.failure };
   const { host, ownWord } = due.value;
@@ -52,7 +52,7 @@ export function hostControl(claimed: Claimed, proof: HostProof, nowMs: number): 
 export function hostToProve({
   profile,
   website: asked,
-}: Claimed): Result<{ host: string; website: string; ownWord: boolean }, { why: string }> {
+}: HostClaim): Result<{ host: string; website: string; ownWord: boolean }, { why: string }> {
   const website = profile === null ? asked : profile.website;
   if (website === null || website === "") {
     return fail({ why: `the ${profile === null ? "registration" : "profile"} names no website` });

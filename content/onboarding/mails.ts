@@ -35,13 +35,13 @@ export function openMails(world: MailWorld): () => Promise<void> {
   };
 }
 
-type Counted = Pick<Mail, "address_seal" | "network" | "told" | "sent_at">;
+type MailCount = Pick<Mail, "address_seal" | "network" | "told" | "sent_at">;
 
 /**
  * Until when a mail has to wait: a day after the last to its address, and while its network has had its share of first
  * mails; 0 when it may go.
  */
-export function waitsUntil(mail: Omit<Counted, "sent_at">, ofDay: readonly Counted[]): number {
+export function waitsUntil(mail: Omit<MailCount, "sent_at">, ofDay: readonly MailCount[]): number {
   const times = (field: "address_seal" | "network") =>
     ofDay.filter((one) => one[field] === mail[field]).map(({ sent_at }) => sent_at ?? 0);
   const shared = mail.told === "nothing" ? times("network") : [];

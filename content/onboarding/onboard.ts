@@ -93,7 +93,7 @@ export async function onboard(
 }
 
 /** What stands in the store now: of this request, or of the same one that came before. */
-type OnboardingStored = {
+type StoredRequest = {
   id: string;
   type: OnboardingType;
   /** Of the profile; null for a registration. */
@@ -115,7 +115,7 @@ async function planNew(
   store: Queryable,
   world: OnboardWorld,
   { request, proven, duplicates, row }: Job,
-): Promise<Plan<OnboardingStored, OnboardFailure>> {
+): Promise<Plan<StoredRequest, OnboardFailure>> {
   const slug = request.claim_slug;
   const claimed = await claimable(store, slug);
   if (!claimed.ok) return claimed;
@@ -166,7 +166,7 @@ async function claimable(
   return status === "withdrawn" ? fail({ kind: "nonprofit_withdrawn", merged_into }) : ok(profile);
 }
 
-async function described(store: Queryable, submission: Onboarding): Promise<OnboardingStored> {
+async function described(store: Queryable, submission: Onboarding): Promise<StoredRequest> {
   const { id, type, nonprofit_id, status } = submission;
   const [record] =
     nonprofit_id === null ? [] : await recordsById(store, [nonprofit_id], { summaries: true });
@@ -175,16 +175,16 @@ async function described(store: Queryable, submission: Onboarding): Promise<Onbo
 
 /** What to look for among the other profiles: of a claim, what its listing says, and else what was sent. */
 export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord | null): Sought {
-  const said = (field: "name" | "country_code" | "city" | "website") =>
+  const valueOf = (field: "name" | "country_code" | "city" | "website") =>
     profile?.[field] ?? request[field];
-  const country_code = said("country_code");
+  const country_code = valueOf("country_code");
   const number = request.registration_number;
   return {
     id: profile?.id ?? null,
-    name: said("name") ?? "",
+    name: valueOf("name") ?? "",
     country_code,
-    city: said("city"),
-    website: said("website"),
+    city: valueOf("city"),
+    website: valueOf("website"),
     registration:
       number === null || country_code === null
         ? null
@@ -208,7 +208,7 @@ async function answerOf(
   world: OnboardWorld,
   request: OnboardingRequest,
   profile: NonprofitRecord | null,
-  { id, type, slug, status, status_digest }: OnboardingStored,
+  { id, type, slug, status, status_digest }: StoredRequest,
 ): Promise<OnboardingAnswer> {
   const { store, baseUrl, statusToken, clock } = world;
   const token = statusToken(id);
@@ -265,8 +265,8 @@ export function placeGivenUp(
     .filter((one) => one.proven_host === null && one.first_approved_by === null)
     .toSorted((a, b) => a.created_at - b.created_at);
   const byNetwork = Map.groupBy(unproven, (one) => one.network);
-  const own = byNetwork.get(network) ?? [];
-  if (own.length >= waitingOfNetworkMax) return own[0]?.id ?? null;
+  const ofNetwork = byNetwork.get(network) ?? [];
+  if (ofNetwork.length >= waitingOfNetworkMax) return ofNetwork[0]?.id ?? null;
   if (unproven.length < waitingForProfileMax) return null;
   const [most] = [...byNetwork.values()].toSorted((a, b) => b.length - a.length);
   return most?.[0]?.id ?? null;

@@ -223,15 +223,15 @@ async function planApproval(
 }
 
 function messageOf({ kept, corrected, wallet }: OnboardingOutcome, effectiveAt: number): string {
-  const said = ["It is approved."];
-  if (corrected.length > 0) said.push(`The profile's ${corrected.join(", ")} is corrected.`);
-  if (kept.length > 0) said.push(`The profile keeps its ${kept.join(", ")}.`);
+  const sentences = ["It is approved."];
+  if (corrected.length > 0) sentences.push(`The profile's ${corrected.join(", ")} is corrected.`);
+  if (kept.length > 0) sentences.push(`The profile keeps its ${kept.join(", ")}.`);
   if (wallet !== null && wallet.held !== null) {
-    said.push(
+    sentences.push(
       `The wallet takes effect at ${isoTime(effectiveAt)} unless its hold is rejected before, because ${wallet.held}.`,
     );
   }
-  return said.join(" ");
+  return sentences.join(" ");
 }
 
 async function checksFor(
@@ -242,7 +242,7 @@ async function checksFor(
 ): Promise<ReviewCheck[]> {
   const { type, request, duplicates, nonprofit_id, wallet_signature } = submission;
   const { contact_email: contactEmail, usdc_wallet: wallet } = request;
-  const known = profile === null ? null : { nonprofitId: profile.id, contactEmail };
+  const profileContact = profile === null ? null : { nonprofitId: profile.id, contactEmail };
   const held = wallet === null || profile === null ? null : await heldOf(store, profile.id);
   return onboardingChecks({
     type,
@@ -255,7 +255,7 @@ async function checksFor(
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
     // Further requests for the same profile.
     rivals: nonprofit_id === null ? 0 : (await pendingFor(store, nonprofit_id)) - 1,
-    stoppedFor: known === null ? null : await stoppedFrom(store, known),
+    stoppedFor: profileContact === null ? null : await stoppedFrom(store, profileContact),
     heldUntil: held === null ? null : isoTime(held.effective_at),
   });
 }

@@ -80,20 +80,20 @@ function walletStatus(
   const wallet = request.usdc_wallet;
   const none = { takes_effect_at: null, reason: null };
   if (wallet === null) return { ...none, state: "none", address: null, proven: false };
-  const shown = {
+  const walletView = {
     address: `${wallet.slice(0, 4)}…${wallet.slice(-4)}`,
     proven: wallet_signature !== null,
   };
   if (status !== "approved") {
-    return { ...none, ...shown, state: status === "rejected" ? "rejected" : "in_review" };
+    return { ...none, ...walletView, state: status === "rejected" ? "rejected" : "in_review" };
   }
   const otherwise = current === wallet ? "in_effect" : "replaced";
-  if (hold === null) return { ...none, ...shown, state: otherwise };
+  if (hold === null) return { ...none, ...walletView, state: otherwise };
   // Due counts as done, though the sweep may come a moment later.
   const due = hold.status === "held" && hold.effective_at <= now.getTime();
   const state = due ? "in_effect" : hold.status === "in_effect" ? otherwise : hold.status;
   return {
-    ...shown,
+    ...walletView,
     state,
     takes_effect_at: state === "held" ? isoTime(hold.effective_at) : null,
     reason: hold.reason,

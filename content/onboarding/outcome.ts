@@ -122,11 +122,11 @@ function wordOf(
   }: { edited: string | null | undefined; sent: string | null; live?: SourcedValue },
   nowMs: number,
 ): StoredProvenance {
-  const own = sourceFrom("organisation", nowMs, live === undefined ? {} : replacing(live));
-  if (edited == null || edited === sent) return own;
-  if (field !== "name" && sameValue(field, edited, sent)) return own;
-  const said = [...(live === undefined ? [] : [live]), { value: sent, source: own }];
-  return operatorsWord(field, edited, said, nowMs);
+  const source = sourceFrom("organisation", nowMs, live === undefined ? {} : replacing(live));
+  if (edited == null || edited === sent) return source;
+  if (field !== "name" && sameValue(field, edited, sent)) return source;
+  const statements = [...(live === undefined ? [] : [live]), { value: sent, source: source }];
+  return operatorsWord(field, edited, statements, nowMs);
 }
 
 /** What comes back when the organisation's word in its place is taken back; of an earlier word of its own, what that replaced. */
@@ -239,10 +239,10 @@ export const editable = (request: OnboardingRequest, approved: string | null): s
     ...objectIn(approved ?? ""),
   });
 
-type Edited = Result<OnboardingEdits, { message: string }>;
+type EditsResult = Result<OnboardingEdits, { message: string }>;
 
 /** Reads an edited request: a JSON object in a text. Null is none. Checked as the organisation's own values are. */
-export function readEdits(value: string | null, { thisYear }: { thisYear: number }): Edited {
+export function readEdits(value: string | null, { thisYear }: { thisYear: number }): EditsResult {
   if (value === null || value.trim() === "") return ok({});
   const parsed = EditBody.safeParse(objectIn(value));
   if (!parsed.success) return fail({ message: howToEdit });

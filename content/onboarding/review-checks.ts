@@ -15,7 +15,7 @@ import { comparedNumber, readRegistrationNumber } from "#content/register/org-id
 import { readWallet } from "#content/giving/wallet.ts";
 
 /** What the checks look at. `profile` is the listing that is claimed or changed, null for a registration. */
-export type Examined = {
+export type Examination = {
   type: OnboardingType;
   request: OnboardingRequest;
   profile: NonprofitRecord | null;
@@ -35,7 +35,7 @@ export type Examined = {
 };
 
 /** What a reviewer should weigh, the weightiest first. Nothing here opens a connection. */
-export const onboardingChecks = (examined: Examined): ReviewCheck[] =>
+export const onboardingChecks = (examined: Examination): ReviewCheck[] =>
   [
     email,
     control,
@@ -52,7 +52,7 @@ export const onboardingChecks = (examined: Examined): ReviewCheck[] =>
     testData,
   ].flatMap((check) => check(examined) ?? []);
 
-type Check = (examined: Examined) => ReviewCheck | null;
+type Check = (examined: Examination) => ReviewCheck | null;
 
 const counted = (forms: { one: string; other: string }, count: number): string =>
   fill(count === 1 ? forms.one : forms.other, { count });
@@ -70,9 +70,9 @@ const stoppedAddress: Check = ({ stoppedFor }) =>
     : failed("e-mail", `A wallet that came from this address was stopped: ${stoppedFor}`);
 
 const knownAddress: Check = ({ type, request, profile }) => {
-  const known = profile?.contact_email ?? null;
-  const given = normalise.contact_email(request.contact_email);
-  if (known === null || normalise.contact_email(known) !== given) return null;
+  const liveEmail = profile?.contact_email ?? null;
+  const sentEmail = normalise.contact_email(request.contact_email);
+  if (liveEmail === null || normalise.contact_email(liveEmail) !== sentEmail) return null;
   const source = unprovenSource(profile, "contact_email", type);
   return source === null
     ? passed("e-mail", says.address_known)
@@ -80,16 +80,16 @@ const knownAddress: Check = ({ type, request, profile }) => {
 };
 
 const addressHost: Check = ({ type, request, profile }) => {
-  const given = request.contact_email;
+  const sentEmail = request.contact_email;
   const live = profile?.website ?? null;
-  const ofLive = emailHost(given, live);
+  const ofLive = emailHost(sentEmail, live);
   if (ofLive === "own_site") {
     const source = unprovenSource(profile, "website", type);
     return source === null
       ? passed("e-mail", says.host_of_profile)
       : noted("e-mail", fill(says.host_of_profile_from, { source }));
   }
-  if (live === null && emailHost(given, request.website) === "own_site") {
+  if (live === null && emailHost(sentEmail, request.website) === "own_site") {
     return noted("e-mail", says.host_of_request);
   }
   return (ofLive === "disposable" ? failed : noted)("e-mail", says.host[ofLive]);
@@ -115,8 +115,10 @@ const control: Check = ({ host }) => {
   if (host.state === "not_proven") {
     return noted("host", `Not proven: nothing shows that the sender controls ${host.host}.`);
   }
-  const said = `Proven: the sender controls ${host.host}, ${says.proof[host.by]}, ${isoTime(host.at)}`;
-  return host.ownWord ? noted("host", fill(says.own_word, { said })) : passed("host", `${said}.`);
+  const provenHost = `Proven: the sender controls ${host.host}, ${says.proof[host.by]}, ${isoTime(host.at)}`;
+  return host.ownWord
+    ? noted("host", fill(says.own_word, { said: provenHost }))
+    : passed("host", `${provenHost}.`);
 };
 
 const hold: Check = ({ request, whyHeld }) => {
@@ -127,17 +129,17 @@ const hold: Check = ({ request, whyHeld }) => {
 };
 
 const website: Check = ({ request, profile }) => {
-  const [asked, live] = [request.website, profile?.website ?? null];
-  if (asked === null || live === null) return null;
-  return normalise.website(asked) === normalise.website(live)
+  const [sentWebsite, live] = [request.website, profile?.website ?? null];
+  if (sentWebsite === null || live === null) return null;
+  return normalise.website(sentWebsite) === normalise.website(live)
     ? passed("website", "It is the website in the profile.")
     : noted("website", "The profile names another website.");
 };
 
 const name: Check = ({ request, profile }) => {
-  const given = request.name ?? profile?.name ?? "";
-  if (isMixedScript(given)) return noted("name", "It mixes alphabets that look alike.");
-  if (looksLatin(given)) return noted("name", says.looks_latin);
+  const sentName = request.name ?? profile?.name ?? "";
+  if (isMixedScript(sentName)) return noted("name", "It mixes alphabets that look alike.");
+  if (looksLatin(sentName)) return noted("name", says.looks_latin);
   if (request.name === null || profile === null) return null;
   const similarity = nameSimilarity(request.name, profile.name).toFixed(2);
   return Number(similarity) >= nearNameFrom
@@ -147,17 +149,20 @@ const name: Check = ({ request, profile }) => {
 
 /** True for a name whose letters are all of other alphabets, and all look like Latin ones. */
 function looksLatin(text: string): boolean {
-  const [own, seen] = [fold(text), fold(plainLetters(text).text)];
-  return /\p{L}/u.test(own) && !/[a-z]/.test(own) && /^[ -~]*$/.test(seen);
+  const [letters, plain] = [fold(text), fold(plainLetters(text).text)];
+  return /\p{L}/u.test(letters) && !/[a-z]/.test(letters) && /^[ -~]*$/.test(plain);
 }
 
 const number: Check = ({ request, profile }) => {
-  const given = request.registration_number;
-  if (given === null || profile === null) return null;
-  const read = readRegistrationNumber(given, profile.country_code ?? request.country_code ?? "");
-  const known = profile.registrations;
-  if (known.length === 0) return noted("registration", says.no_registration);
-  const same = known.some(
+  const sentNumber = request.registration_number;
+  if (sentNumber === null || profile === null) return null;
+  const read = readRegistrationNumber(
+    sentNumber,
+    profile.country_code ?? request.country_code ?? "",
+  );
+  const registrations = profile.registrations;
+  if (registrations.length === 0) return noted("registration", says.no_registration);
+  const same = registrations.some(
     ({ org_id, registration_number }) =>
       (org_id !== null && org_id === read.org_id) ||
       comparedNumber(registration_number) === comparedNumber(read.registration_number),
@@ -199,10 +204,10 @@ const rivals: Check = ({ rivals: count }) =>
 
 const testData: Check = ({ request }) => {
   const person = { agent_id: "", agent_name: request.contact_name ?? "" };
-  const found = Object.entries(request).filter(
+  const fields = Object.entries(request).filter(
     ([field, value]) => typeof value === "string" && isTestData({ field, value, ...person }),
   );
-  return found.length === 0
+  return fields.length === 0
     ? null
-    : failed("test data", `It looks like test data: ${found.map(([field]) => field).join(", ")}.`);
+    : failed("test data", `It looks like test data: ${fields.map(([field]) => field).join(", ")}.`);
 };

@@ -116,8 +116,8 @@ export async function otherOwnersOf(
 export const profilesWithContact = async (store: Queryable, email: string): Promise<string[]> => {
   const { slug, contact_email } = nonprofits;
   const isIt = sql`lower(${contact_email}) = lower(${email})`;
-  const found = await store.db.select({ slug }).from(nonprofits).where(isIt).limit(100);
-  return found.map((one) => one.slug);
+  const rows = await store.db.select({ slug }).from(nonprofits).where(isIt).limit(100);
+  return rows.map((row) => row.slug);
 };
 
 /** Notes that the sender of a request that waits has proven control of a host. */
@@ -149,9 +149,9 @@ export async function planMail(
     .from(onboarding)
     .where(and(eq(mailed_host, host), gt(mailed_at, at - dayMs)))
     .limit(mailsPerDayMax);
-  const own = recent.find((one) => one.id === id)?.mailed_at ?? 0;
+  const mailedAt = recent.find((one) => one.id === id)?.mailed_at ?? 0;
   const count = recent.reduce((sum, one) => sum + one.mails, 0);
-  if (count >= mailsPerDayMax || at - own < mailPauseMs) return null;
+  if (count >= mailsPerDayMax || at - mailedAt < mailPauseMs) return null;
   return statement(
     builder
       .update(onboarding)

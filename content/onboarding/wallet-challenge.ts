@@ -66,14 +66,14 @@ export function checkProof(
   { now, issuer }: { now: Date; issuer: Issuer },
 ): Result<WalletProof, ProofFailure> {
   const current = currentChallenges(wallet.address, now, issuer);
-  const given = challenge?.replaceAll("\r\n", "\n").trim() ?? null;
-  if (given !== null && !current.includes(given)) {
-    const issuedAtMs = Date.parse(/^Issued: (\S{20})$/m.exec(given)?.[1] ?? "");
+  const sentText = challenge?.replaceAll("\r\n", "\n").trim() ?? null;
+  if (sentText !== null && !current.includes(sentText)) {
+    const issuedAtMs = Date.parse(/^Issued: (\S{20})$/m.exec(sentText)?.[1] ?? "");
     const ours =
-      !Number.isNaN(issuedAtMs) && challengeText(wallet.address, issuedAtMs, issuer) === given;
+      !Number.isNaN(issuedAtMs) && challengeText(wallet.address, issuedAtMs, issuer) === sentText;
     return fail({ kind: ours ? "wallet_challenge_expired" : "wallet_challenge_unknown" });
   }
-  const signed = (given === null ? current : [given]).find((text) =>
+  const signed = (sentText === null ? current : [sentText]).find((text) =>
     signedByWallet(wallet, text, signature),
   );
   return signed === undefined
@@ -90,12 +90,12 @@ function currentChallenges(address: string, now: Date, issuer: Issuer): string[]
 }
 
 function challengeText(address: string, issuedAtMs: number, { host, seal }: Issuer): string {
-  const asked = [
+  const lines = [
     `${host} asks the owner of this Solana wallet to prove control of it.`,
     "Signing moves no money and costs nothing.",
     `Wallet: ${address}`,
     `Issued: ${isoTime(issuedAtMs)}`,
     `Valid until: ${isoTime(issuedAtMs + challengeLifeMs)}`,
   ].join("\n");
-  return `${asked}\nCode: ${seal(asked)}`;
+  return `${lines}\nCode: ${seal(lines)}`;
 }

@@ -4,10 +4,10 @@ import { proofs } from "#content/editorial/wallets.json";
 import type { Queryable } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 
-const said = new Map(Object.entries(proofs));
+const proofWords = new Map(Object.entries(proofs));
 /** What is said of an address, before it is signed. */
 const WalletOwner = WalletAnswer.omit({ jws: true }).extend({
-  proof: z.string().transform((kind) => said.get(kind) ?? null),
+  proof: z.string().transform((kind) => proofWords.get(kind) ?? null),
 });
 export type WalletOwner = z.infer<typeof WalletOwner>;
 

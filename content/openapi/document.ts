@@ -152,7 +152,7 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 
 function responsesOf(operation: Operation): Json {
   const { method, path, ok, also = [], fresh, tag } = operation;
-  const kept = method === "get" && fresh !== true && tag !== "Operator";
+  const isCached = method === "get" && fresh !== true && tag !== "Operator";
   const common = [...commonHeaders, ...(unlimited.has(path) ? [] : limitHeaders)];
   const answer = (one: Operation["ok"], own: readonly string[] = []): Json => ({
     description: one.description,
@@ -161,8 +161,8 @@ function responsesOf(operation: Operation): Json {
   });
   // Whatever their order here, statuses are sorted: they are whole numbers.
   return {
-    200: answer(ok, kept ? ["ETag"] : method === "post" ? ["Almoner-Sequence"] : []),
-    ...(kept && {
+    200: answer(ok, isCached ? ["ETag"] : method === "post" ? ["Almoner-Sequence"] : []),
+    ...(isCached && {
       304: { description: "The client has it", headers: headersOf(["ETag", ...common]) },
     }),
     ...(path.includes("{slug}") && { 308: reference("responses", "Moved") }),
@@ -175,10 +175,10 @@ function responsesOf(operation: Operation): Json {
 
 function contentOf({ shape, mediaType = "application/json", example = "", files }: Content): Json {
   const schema = shape === "text" ? { type: "string" } : reference("schemas", idOf(shape));
-  const own = { schema, example: shape === "text" ? example : exampleOf(shape) };
+  const parameter = { schema, example: shape === "text" ? example : exampleOf(shape) };
   const text = (one: string): Json => ({ schema: { type: "string" }, example: one });
   const texts = Object.entries(files ?? {}).map(([type, one]) => [type, text(one)]);
-  return { [mediaType]: own, ...Object.fromEntries(texts) };
+  return { [mediaType]: parameter, ...Object.fromEntries(texts) };
 }
 
 type Content = Pick<Operation["ok"], "shape" | "mediaType" | "example" | "files">;

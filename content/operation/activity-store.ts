@@ -12,7 +12,7 @@ import { donations } from "#content/store/tables/giving.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
 import { recommendationFollowThroughs } from "#content/store/tables/recommendations.ts";
 import {
-  type Counted,
+  type KindCount,
   countedKinds,
   countersOf,
   donationCount,
@@ -48,8 +48,8 @@ export type Activity = ReturnType<typeof countActivity>;
 /** Counts of other processes are seen this late at most. */
 const reloadAfterMs = 1_000;
 
-type Stored = {
-  counted: Counted[];
+type StoredCounts = {
+  counted: KindCount[];
   donations: number;
   committed: number;
   atMs: number;
@@ -60,7 +60,7 @@ type Stored = {
 /** Counters by hour without any personal data. The caller flushes, about every second and at shutdown. */
 export function countActivity(store: Store, clock: () => Date) {
   const pending = new Map<string, HourHits>();
-  let stored: Stored | null = null;
+  let stored: StoredCounts | null = null;
   // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -68,20 +68,20 @@ export function countActivity(store: Store, clock: () => Date) {
     turn = mine.catch(() => undefined);
     return mine;
   };
-  const current = (): Stored | null =>
+  const current = (): StoredCounts | null =>
     stored !== null &&
     stored.committed === store.committed() &&
     performance.now() - stored.atMs < reloadAfterMs
       ? stored
       : null;
-  const reload = async (): Promise<Stored> => {
+  const reload = async (): Promise<StoredCounts> => {
     const held = current();
     if (held !== null) return held;
     const committed = store.committed();
     const counted = await countedKinds(store, clock());
-    const given = await donationCount(store);
+    const gifts = await donationCount(store);
     const atMs = performance.now();
-    return (stored = { counted, donations: given, committed, atMs, counters: null });
+    return (stored = { counted, donations: gifts, committed, atMs, counters: null });
   };
   return {
     /** Counts one, or as many as given; kept in memory until the next flush. */
@@ -108,13 +108,13 @@ export function countActivity(store: Store, clock: () => Date) {
     /** The counters as of now, with what is not flushed yet. The same object as long as nothing changed. */
     counters: async (): Promise<Counters> => {
       // A flush may have begun since, but it is not done: its counts are pending still.
-      const known = current() ?? (await inTurn(reload));
-      const waiting = [...pending.values()].map(({ kind, count }): Counted => ({
+      const counts = current() ?? (await inTurn(reload));
+      const waiting = [...pending.values()].map(({ kind, count }): KindCount => ({
         kind,
         count,
         this_week: count,
       }));
-      return (known.counters ??= countersOf([...known.counted, ...waiting], known.donations));
+      return (counts.counters ??= countersOf([...counts.counted, ...waiting], counts.donations));
     },
   };
 }
@@ -184,7 +184,7 @@ export function countedByDay(
 /** Number of the donations of each day, and their sum in USDC. Index: donations_by_time. */
 export async function donationsByDay(store: Queryable, since: number): Promise<DayNumber[]> {
   const { recorded_at, amount_micro_usdc } = donations;
-  const found = await store.db
+  const rows = await store.db
     .select({
       day: dayOf(recorded_at),
       number: sql<number>`count(*)`,
@@ -193,7 +193,7 @@ export async function donationsByDay(store: Queryable, since: number): Promise<D
     .from(donations)
     .where(and(gte(recorded_at, since), sql.raw(countsHere)))
     .groupBy(sql`day`);
-  return found.flatMap(({ day, number, micro_usdc }) => [
+  return rows.flatMap(({ day, number, micro_usdc }) => [
     { name: "donations", day, number },
     { name: "donated_usdc", day, number: micro_usdc / 1_000_000 },
   ]);
@@ -236,13 +236,13 @@ export const saveHits = (
   hits: readonly HourHits[],
 ): Promise<boolean> =>
   store.write(async (tx) => {
-    const known = await readTo(tx);
-    if ((known[log.id] ?? 0) !== log.from) return false;
+    const places = await readTo(tx);
+    if ((places[log.id] ?? 0) !== log.from) return false;
     await addCounts(tx, hits);
-    const { [log.id]: _, ...others } = known;
-    const kept = [...Object.entries(others), [log.id, log.to] as const].slice(-logsMax);
+    const { [log.id]: _, ...others } = places;
+    const latest = [...Object.entries(others), [log.id, log.to] as const].slice(-logsMax);
     // No page shows this fact, so it is no change of the directory.
-    const value = JSON.stringify(Object.fromEntries(kept));
+    const value = JSON.stringify(Object.fromEntries(latest));
     await noteFact(tx, { name: factName, value, now: log.now });
     return true;
   });

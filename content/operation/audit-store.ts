@@ -17,20 +17,20 @@ export async function readAudit(
   { store }: { store: Store },
   { before, limit, ...filter }: QueryOf<typeof operatorOperations.readAuditLog>,
 ): Promise<AuditLog> {
-  const asked = (["operator", "action", "subject"] as const).map((name) => {
+  const conditions = (["operator", "action", "subject"] as const).map((name) => {
     const value = filter[name];
     return value === undefined ? undefined : eq(auditLog[name], value);
   });
-  const found = await store.db
+  const rows = await store.db
     .select(entryColumns)
     .from(auditLog)
-    .where(and(...asked, before === undefined ? undefined : lt(auditLog.id, before)))
+    .where(and(...conditions, before === undefined ? undefined : lt(auditLog.id, before)))
     .orderBy(desc(auditLog.id))
     .limit(limit + 1);
-  const entries = found
+  const entries = rows
     .slice(0, limit)
     .map((entry) => ({ ...entry, happened_at: isoTime(entry.happened_at) }));
-  const next = found.length > limit ? (entries.at(-1)?.id ?? null) : null;
+  const next = rows.length > limit ? (entries.at(-1)?.id ?? null) : null;
   return { count: entries.length, entries, next };
 }
 
@@ -46,7 +46,7 @@ export const lastDecision = async (
  * from each revoked profile along its merges. Indexes: audit_log_by_action, audit_log_by_subject, nonprofits_slug.
  */
 export async function wasRevoked(store: Queryable, slug: string): Promise<boolean> {
-  const found = await query(
+  const rows = await query(
     store,
     // UNION, so that profiles that were merged in a circle come once. The plus has merges looked up by their subject, not
     // all of them gone through for each profile.
@@ -62,7 +62,7 @@ export async function wasRevoked(store: Queryable, slug: string): Promise<boolea
     [slug],
     z.object({ slug: z.string() }),
   );
-  return found.length > 0;
+  return rows.length > 0;
 }
 
 const namesMax = 100;
@@ -79,7 +79,7 @@ export async function auditNames(
 
 /** Goes from one name to the next by index, whatever the length of the log. SQL, because drizzle knows no recursion. */
 async function distinctNames(store: Queryable, column: "operator" | "action"): Promise<string[]> {
-  const found = await query(
+  const rows = await query(
     store,
     `WITH RECURSIVE names(name) AS (
        SELECT min(${column}) FROM audit_log
@@ -92,7 +92,7 @@ async function distinctNames(store: Queryable, column: "operator" | "action"): P
     [],
     z.object({ name: z.string() }),
   );
-  return found.map(({ name }) => name);
+  return rows.map(({ name }) => name);
 }
 
 /** What an operator did, `at` an instant in milliseconds since 1970. */
@@ -208,8 +208,8 @@ export async function headsWithDay(
   // The head of a day that was published once stays.
   const isNew = entries > 0 && !heads.some((one) => one.day === day);
   const added = isNew ? [{ ...head, jws: await sign(signedTextOf(head)) }] : [];
-  const kept = [...heads, ...added].slice(-headsKept);
-  return JSON.stringify({ heads: kept } satisfies AuditHeads);
+  const latest = [...heads, ...added].slice(-headsKept);
+  return JSON.stringify({ heads: latest } satisfies AuditHeads);
 }
 
 const triggers = ["changed", "shortened", "replaced"].map((end) => `audit_log_is_not_${end}`);
@@ -258,8 +258,8 @@ export async function verifyAudit(store: Queryable, heads: readonly AuditHead[])
     expected.delete(id);
     if (faults.length >= faultsMax) return { entries: id, hash, faults };
   }
-  const [given] = await store.db.select({ id: highestId }).from(sql`(SELECT 1)`);
-  const last = Math.max(given?.id ?? 0, ...expected.keys());
+  const [newest] = await store.db.select({ id: highestId }).from(sql`(SELECT 1)`);
+  const last = Math.max(newest?.id ?? 0, ...expected.keys());
   if (last > id) faults.push({ id: last, problem: `is missing, with all after entry ${id}` });
   return { entries: id, hash, faults };
 }

@@ -13,11 +13,11 @@ const notNoted = "it could not be noted why";
  * milliseconds since 1970, null when none is known; and why a later one failed, null when none did.
  */
 export function lastBackup(dataDir: string) {
-  const made = statSync(join(dataDir, backupMark), { throwIfNoEntry: false })?.mtimeMs ?? null;
+  const madeAt = statSync(join(dataDir, backupMark), { throwIfNoEntry: false })?.mtimeMs ?? null;
   const failed = statSync(join(dataDir, failureMark), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const isNewer = failed > (made ?? 0);
+  const isNewer = failed > (madeAt ?? 0);
   return {
-    at: made,
+    at: madeAt,
     problem: isNewer ? readFileSync(join(dataDir, failureMark), "utf8").trim() || notNoted : null,
   };
 }

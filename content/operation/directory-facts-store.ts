@@ -38,10 +38,10 @@ export async function storedCounters(store: Queryable): Promise<Counters> {
 }
 
 /** How often something was counted: altogether, and in the last seven days. */
-export type Counted = { kind: string; count: number; this_week: number };
+export type KindCount = { kind: string; count: number; this_week: number };
 
 /** All that was counted, by kind. What a process has counted and not flushed yet is left out. */
-export const countedKinds = (store: Queryable, now: Date): Promise<Counted[]> => {
+export const countedKinds = (store: Queryable, now: Date): Promise<KindCount[]> => {
   const { kind, count: counted, hour } = activityCounts;
   const sinceWeek = now.getTime() - weekMs - hourMs;
   return store.db
@@ -63,7 +63,7 @@ export const donationCount = async (store: Queryable): Promise<number> =>
   store.db.$count(donations, sql.raw(countsHere));
 
 /** The counters of what was counted; a kind may be counted in several parts. */
-export function countersOf(counted: readonly Counted[], total_donations: number): Counters {
+export function countersOf(counted: readonly KindCount[], total_donations: number): Counters {
   const total = (prefix: string, column: "count" | "this_week" = "count") =>
     counted.reduce((all, one) => (one.kind.startsWith(prefix) ? all + one[column] : all), 0);
   return {
@@ -115,12 +115,12 @@ export async function countedSince(
   since: number,
 ): Promise<Record<string, number>> {
   const { kind, hour } = activityCounts;
-  const found = await store.db
+  const rows = await store.db
     .select({ kind, number: sql<number>`sum(${activityCounts.count})` })
     .from(activityCounts)
     .where(and(gt(kind, beginning), lt(kind, `${beginning}~`), gt(hour, since)))
     .groupBy(kind);
-  return Object.fromEntries(found.map((row) => [row.kind.slice(beginning.length), row.number]));
+  return Object.fromEntries(rows.map((row) => [row.kind.slice(beginning.length), row.number]));
 }
 
 /** When the first change after this one was made, in milliseconds since 1970; null when there is none. */

@@ -45,26 +45,26 @@ export async function planOnce<Value, Failure>(
   const request_digest = digest();
   const created_at = now.getTime();
   const tooOld = created_at - keptMs;
-  const [known] = await store.db
+  const [keptAnswer] = await store.db
     .select({ digest: k.request_digest, body: k.body })
     .from(k)
     .where(and(eq(k.route, route), eq(k.key, key), gt(k.created_at, tooOld)));
-  if (known !== undefined) {
+  if (keptAnswer !== undefined) {
     // It was written below, by this version or the one before, so its shape is known.
-    return known.digest === request_digest
-      ? planned(ok(JSON.parse(known.body) as Value))
+    return keptAnswer.digest === request_digest
+      ? planned(ok(JSON.parse(keptAnswer.body) as Value))
       : fail({ kind: "idempotency_key_reused" });
   }
-  const made = await plan();
-  if ("failure" in made || !made.outcome.ok) return made;
+  const outcome = await plan();
+  if ("failure" in outcome || !outcome.outcome.ok) return outcome;
   const old = sql`SELECT rowid FROM ${k} WHERE ${k.created_at} <= ${tooOld} ORDER BY ${k.created_at} LIMIT ${sweptMax}`;
-  const json = JSON.stringify(made.outcome.value);
-  const body = made.kept?.(json) ?? json;
+  const json = JSON.stringify(outcome.outcome.value);
+  const body = outcome.kept?.(json) ?? json;
   const answer = { request_digest, status: 200, body, created_at };
   const keeping = builder
     .insert(k)
     .values({ route, key, ...answer })
     .onConflictDoUpdate({ target: [k.route, k.key], set: answer });
   const forgetting = builder.delete(k).where(sql`rowid IN (${old})`);
-  return planned(made.outcome, ...made.writes, statement(forgetting), statement(keeping));
+  return planned(outcome.outcome, ...outcome.writes, statement(forgetting), statement(keeping));
 }

@@ -61,7 +61,7 @@ export async function countHits(
 ): Promise<{ left: Allowance[]; atMs: number }> {
   const now = timeSql(nowMs);
   const limited = hits.filter(({ always }) => always !== true);
-  const always = hits.filter((one) => one.always === true);
+  const always = hits.filter((hit) => hit.always === true);
   const taking = [always, ...limited.map((one) => [one])].map((some) => rowsOf(some));
   const results = await raw.batch(
     [
@@ -76,11 +76,11 @@ export async function countHits(
   const refused = new Set(
     limited.filter((_, at) => results.at(at - limited.length)?.rowsAffected === 0),
   );
-  const left = hits.map((one) =>
+  const left = hits.map((hit) =>
     tightestOf(
-      one.counters.map(({ window: { policy, limit, windowMs } }) => {
+      hit.counters.map(({ window: { policy, limit, windowMs } }) => {
         const { used, next } = counted.shift() ?? { used: 0, next: null };
-        const allowed = one.count > 0 && one.always !== true ? !refused.has(one) : used <= limit;
+        const allowed = hit.count > 0 && hit.always !== true ? !refused.has(hit) : used <= limit;
         const resetMs = next === null ? windowMs : next - atMs;
         return { policy, limit, windowMs, allowed, remaining: Math.max(0, limit - used), resetMs };
       }),

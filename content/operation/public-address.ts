@@ -7,8 +7,8 @@ for (const network of networks.ipv4) addTo(notPublic, network, "ipv4");
 for (const network of networks.ipv6) addTo(notPublic, network, "ipv6");
 
 /** All of IPv6 that is given to anybody to be reached at. */
-const given = new BlockList();
-addTo(given, "2000::/3", "ipv6");
+const privateAddresses = new BlockList();
+addTo(privateAddresses, "2000::/3", "ipv6");
 
 /** IPv4 in the clothes of IPv6: mapped, and as NAT64 translates it. */
 const holdsIpv4 = new BlockList();
@@ -21,7 +21,7 @@ export function isPublicAddress(address: string): boolean {
   if (version === 4) return !notPublic.check(ip, "ipv4");
   if (version !== 6) return false;
   if (holdsIpv4.check(ip, "ipv6")) return isPublicAddress(ipv4In(ip));
-  return given.check(ip, "ipv6") && !notPublic.check(ip, "ipv6");
+  return privateAddresses.check(ip, "ipv6") && !notPublic.check(ip, "ipv6");
 }
 
 /** The IPv4 address in the last 32 bits. */

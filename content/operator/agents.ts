@@ -65,8 +65,8 @@ export async function listAgentSubmissions(
   { agent_id, after = 0, limit }: { agent_id: string; after?: number | undefined; limit: number },
 ): Promise<AgentSubmissions> {
   const of = { agent_id: foldAgentId(agent_id) };
-  const found = await agreedSubmissions(store, of, after, limit);
-  const submissions = found.map(({ id, slug, field, value, source_url, decided_at }) => ({
+  const rows = await agreedSubmissions(store, of, after, limit);
+  const submissions = rows.map(({ id, slug, field, value, source_url, decided_at }) => ({
     submission_id: id,
     slug,
     field,
@@ -74,6 +74,6 @@ export async function listAgentSubmissions(
     source_url,
     applied_at: wireTime(new Date(decided_at ?? 0)),
   }));
-  const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
+  const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
   return { count: submissions.length, submissions, next };
 }

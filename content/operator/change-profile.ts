@@ -58,15 +58,15 @@ export const onProfile = <Answer, Failure>(
 ) =>
   store.write(async (tx) => {
     const now = clock();
-    const known = await recordBySlug(tx, slug);
-    if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
-    await applyDueHolds(tx, now, known.id);
-    const last = await newestChangeOf(tx, known.id);
-    const before = (await recordBySlug(tx, slug)) ?? known;
-    const made = await carryOut(tx, await plan(tx, before, now));
-    if (!made.ok) return made;
-    const newest = await newestChangeOf(tx, known.id);
-    return ok({ sequence: newest === last ? null : newest, answer: made.value });
+    const profile = await recordBySlug(tx, slug);
+    if (profile === null) return fail({ kind: "nonprofit_not_found", slug } as const);
+    await applyDueHolds(tx, now, profile.id);
+    const last = await newestChangeOf(tx, profile.id);
+    const before = (await recordBySlug(tx, slug)) ?? profile;
+    const change = await carryOut(tx, await plan(tx, before, now));
+    if (!change.ok) return change;
+    const newest = await newestChangeOf(tx, profile.id);
+    return ok({ sequence: newest === last ? null : newest, answer: change.value });
   });
 
 /** One change by an operator, with a line in the audit log; after it this process reads what is recommended again. */
@@ -78,9 +78,9 @@ async function changeProfile(
   ) => Promise<Result<ProfileOutcome, ProfileFailure>>,
 ): Promise<Result<ProfileChange, ProfileFailure>> {
   const done = await onProfile(world, slug, async (store, before, now) => {
-    const made = await outcomeOf(store, before, now);
-    if (!made.ok) return made;
-    const { saves, writes = [], fields, message, detail } = made.value;
+    const outcome = await outcomeOf(store, before, now);
+    if (!outcome.ok) return outcome;
+    const { saves, writes = [], fields, message, detail } = outcome.value;
     const entry = {
       operator,
       action: `profile.${change}`,
@@ -197,10 +197,10 @@ export const editProfile = (
     }
     const read = readProfileValues(values, { thisYear: now.getUTCFullYear() });
     if (!read.ok) return fail({ kind: "invalid_profile", errors: read.failure });
-    const made = planFields(before, read.value, now);
-    if (made === null) return conflict("The profile holds these values already.");
-    const message = `Saved: ${publicFields(made.fields).join(", ").replaceAll("_", " ")}.`;
-    return ok({ ...made, message });
+    const plan = planFields(before, read.value, now);
+    if (plan === null) return conflict("The profile holds these values already.");
+    const message = `Saved: ${publicFields(plan.fields).join(", ").replaceAll("_", " ")}.`;
+    return ok({ ...plan, message });
   });
 
 /**

@@ -38,9 +38,9 @@ export async function listPicks(
   { store }: Pick<OperatorWorld, "store">,
   { after = null, limit }: { after?: string | null | undefined; limit: number },
 ): Promise<PickList> {
-  const found = await pickList(store, { after, limit: limit + 1 });
-  const picks = found.slice(0, limit).map(itemOf);
-  const next = found.length > limit ? (picks.at(-1)?.slug ?? null) : null;
+  const rows = await pickList(store, { after, limit: limit + 1 });
+  const picks = rows.slice(0, limit).map(itemOf);
+  const next = rows.length > limit ? (picks.at(-1)?.slug ?? null) : null;
   return { count: picks.length, picks, next, in_file: [...fileSlugs()] };
 }
 
@@ -126,14 +126,14 @@ async function changing(
     if (record.status === "withdrawn" && change !== "removed") {
       return fail({ kind: "nonprofit_withdrawn", slug });
     }
-    const made = {
+    const pick = {
       nonprofit_id: record.id,
       origin: "operator" as const,
       draft_id: null,
       added_by: operator,
       updated_at: at,
     };
-    const writes = await writesOf({ store: tx, made });
+    const writes = await writesOf({ store: tx, made: pick });
     if (!writes.ok) return writes;
     const entry = { operator, action: `pick.${change}`, subject: slug, detail, at };
     return carryOut(tx, planned(ok(null), ...writes.value, entry));

@@ -47,15 +47,15 @@ export async function revertAgent(
     complete: false,
   };
   for (let after = 0; total.submissions < submissionsMax;) {
-    const found = await agreedSubmissions(store, { agent_id, ids }, after, perTransaction);
-    const last = found.at(-1);
+    const submissions = await agreedSubmissions(store, { agent_id, ids }, after, perTransaction);
+    const last = submissions.at(-1);
     if (last === undefined) return ok({ ...total, complete: true });
     after = last.id;
     const emptied = await store.write(async (tx) => {
       const now = clock();
       let count = 0;
       // Each is planned after the writes of the one before: two may be of one field.
-      for (const { nonprofit_id, field } of found) {
+      for (const { nonprofit_id, field } of submissions) {
         const revert = await planRevert(tx, { nonprofit_id, field, reason, now });
         await doAll(tx, revert.statements);
         if (revert.empties) count += 1;
@@ -64,12 +64,12 @@ export async function revertAgent(
         operator,
         action: ids === undefined ? "revert.agent" : "revert.submissions",
         subject: agent_id ?? "",
-        detail: { reason, submissions: found.map(({ id }) => id) },
+        detail: { reason, submissions: submissions.map(({ id }) => id) },
         at: now.getTime(),
       });
       return count;
     });
-    total.submissions += found.length;
+    total.submissions += submissions.length;
     total.emptied += emptied;
   }
   return ok(total);

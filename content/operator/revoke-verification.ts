@@ -60,14 +60,14 @@ function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
   const taken_back: string[] = [];
   const put_back: string[] = [];
   for (const field of takeBackValues ? [...alwaysTaken, ...takenUnlessTold] : alwaysTaken) {
-    const said = before.provenance[field];
-    if (before[field] === null || said?.set_by !== "organisation") continue;
+    const source = before.provenance[field];
+    if (before[field] === null || source?.set_by !== "organisation") continue;
     taken_back.push(field);
-    after[field] = said.replaced?.value ?? null;
+    after[field] = source.replaced?.value ?? null;
     delete after.provenance[field];
-    if (said.replaced === undefined) continue;
+    if (source.replaced === undefined) continue;
     put_back.push(field);
-    if (said.replaced.source !== null) after.provenance[field] = said.replaced.source;
+    if (source.replaced.source !== null) after.provenance[field] = source.replaced.source;
   }
   taken_back.push(...withoutPrograms(after, takeBackValues));
   if (after.usdc_wallet === null) {

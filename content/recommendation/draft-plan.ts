@@ -2,11 +2,11 @@ import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { waitingOfNetworkMax } from "#content/requests/quota.ts";
-import { type Admitted, isOfAnotherNetwork } from "#content/enrichment/proposal.ts";
+import { type Admission, isOfAnotherNetwork } from "#content/enrichment/proposal.ts";
 import { decideDraft, type DraftDecision, type DraftRequest, type LivePick } from "./draft.ts";
 import type { DraftClosing, insertDraft, StoredDraft } from "./draft-store.ts";
 
-export type DraftJob = Admitted & {
+export type DraftJob = Admission & {
   request: DraftRequest;
   phase: Exclude<GovernancePhase, 1>;
 };

@@ -52,7 +52,7 @@ export async function linkableIds(store: Queryable): Promise<number[]> {
       ),
     )
     .orderBy(asc(id));
-  return pairs.map((one) => one.id);
+  return pairs.map((pair) => pair.id);
 }
 
 /** The records that quote a company number. Index: register_records_by_company. */
@@ -110,7 +110,7 @@ async function neighboursOf(
     store,
     few.flatMap(({ ids }) => ids),
   );
-  const byId = new Map(candidates.map((one) => [one.id, one]));
+  const byId = new Map(candidates.map((candidate) => [candidate.id, candidate]));
   return new Map(few.map(({ key, ids }) => [key, ids.flatMap((id) => byId.get(id) ?? [])]));
 }
 

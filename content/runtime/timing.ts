@@ -83,11 +83,15 @@ export function openThrottle(): () => Promise<void> {
 export const durationBuckets = [0.001, 0.005, 0.02, 0.1, 0.3, 1, 3, 10] as const;
 
 /** Durations that had the same labels: how many fell into each bucket and above the last, and their sum in seconds. */
-export type Counted = { labels: Readonly<Record<string, string>>; counts: number[]; sum: number };
+export type DurationCounts = {
+  labels: Readonly<Record<string, string>>;
+  counts: number[];
+  sum: number;
+};
 
 /** Counts how long things took, in plain arrays: a tenth of what a histogram of prom-client takes. */
 export function countDurations() {
-  const known = new Map<string, Counted>();
+  const known = new Map<string, DurationCounts>();
   return {
     count: (labels: Record<string, string>, seconds: number): void => {
       const key = Object.values(labels).join(" ");
@@ -101,6 +105,6 @@ export function countDurations() {
       counted.counts[at] = (counted.counts[at] ?? 0) + 1;
       counted.sum += seconds;
     },
-    all: (): Counted[] => [...known.values()],
+    all: (): DurationCounts[] => [...known.values()],
   };
 }

@@ -42,10 +42,10 @@ class PreparingPool extends ConnectionPool {
 }
 
 /** Calls the driver, and notes the damage that it meets. */
-type Watched = <Answer>(call: () => Answer) => Answer;
+type Watch = <Answer>(call: () => Answer) => Answer;
 
 const watchFor =
-  (path: string): Watched =>
+  (path: string): Watch =>
   (call) => {
     try {
       return call();
@@ -59,7 +59,7 @@ const watchFor =
  * An execution is synchronous and reads all rows, so no two use one statement at a time. A statement keeps the values
  * that it was given last: a caller that gives fewer than it has places for gets those of another execution.
  */
-function prepareOnce(database: Database.Database, watched: Watched): void {
+function prepareOnce(database: Database.Database, watched: Watch): void {
   const prepareNow = database.prepare.bind(database);
   const prepare = (sql: string) => watched(() => prepareNow(sql));
   const statements = countedCache<Database.Statement>(statementsMax, {
@@ -80,7 +80,7 @@ function prepareOnce(database: Database.Database, watched: Watched): void {
 }
 
 /** A statement that is used once, a pragma or a change of tables. */
-function watchedStatement(statement: Database.Statement, watched: Watched): Database.Statement {
+function watchedStatement(statement: Database.Statement, watched: Watch): Database.Statement {
   const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];
   statement.all = (...args) => watched(() => all(...args));
   statement.run = (...args) => watched(() => run(...args));
@@ -91,11 +91,7 @@ function watchedStatement(statement: Database.Statement, watched: Watched): Data
  * The beginning or end of a transaction. The driver frees a prepared statement when it is collected, and until then one
  * that met a lock holds its connection back; what it executes directly is free at once.
  */
-function boundaryOf(
-  database: Database.Database,
-  sql: string,
-  watched: Watched,
-): Database.Statement {
+function boundaryOf(database: Database.Database, sql: string, watched: Watch): Database.Statement {
   const boundary = {
     safeIntegers: () => boundary,
     raw: () => {
@@ -119,7 +115,7 @@ const answersNoRows = new Error("this statement does not answer rows");
  */
 function describedOnce(
   statement: Database.Statement,
-  watched: Watched,
+  watched: Watch,
   forget: () => void,
 ): Database.Statement {
   const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];

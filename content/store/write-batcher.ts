@@ -137,13 +137,13 @@ const carryOutInside: CarryOut = (store, batch) =>
 const carryOutAcross: CarryOut = async (store, batch) => {
   const { store: reader, guards } = gatherReads(store);
   const decisions = await Promise.all(batch.map(({ decide }) => decide(reader)));
-  const statements = decisions.flatMap((one) => one.statements);
+  const statements = decisions.flatMap((decision) => decision.statements);
   try {
     const all = statements.length === 0 ? [] : await store.batch([...guards, ...statements]);
     const results = all.slice(guards.length);
-    return decisions.map((one) => {
-      const own = results.splice(0, one.statements.length);
-      return { answer: () => one.answer(own) };
+    return decisions.map((decision) => {
+      const own = results.splice(0, decision.statements.length);
+      return { answer: () => decision.answer(own) };
     });
   } catch (error) {
     const isGuard = error instanceof LibsqlBatchError && error.statementIndex < guards.length;

@@ -77,12 +77,12 @@ export const withValues = (
   });
 
 /** What a command says of its options; citty's own type is bound to the values they give. */
-type Described = { args?: unknown; subCommands?: unknown; default?: unknown };
+type CommandShape = { args?: unknown; subCommands?: unknown; default?: unknown };
 
 /** The first option that the command, or the subcommand that is named, does not know; null for none. */
-export function unknownOption(command: Described, given: readonly string[]): string | null {
+export function unknownOption(command: CommandShape, given: readonly string[]): string | null {
   const [first = "", ...rest] = given;
-  const subCommands = (command.subCommands ?? {}) as Record<string, Described>;
+  const subCommands = (command.subCommands ?? {}) as Record<string, CommandShape>;
   const sub = subCommands[first];
   if (sub !== undefined) return unknownOption(sub, rest);
   const known = new Set(["help", "version", ...Object.keys((command.args ?? {}) as ArgsDef)]);

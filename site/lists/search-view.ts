@@ -1,7 +1,7 @@
 import {
   searchLimitDefault,
   type SearchAnswer,
-  type SearchAsked,
+  type SearchInput,
 } from "#content/contract/search.ts";
 import { type FacetCounts, givenFilters } from "#content/contract/browse.ts";
 import { english, type Texts } from "#content/language/texts.ts";
@@ -38,7 +38,7 @@ const unanswered: SearchResults = {
   matching: 0,
   nonprofits: [],
 };
-export function searchView(query: SearchAsked, answer: SearchResults | null, t: Texts = english) {
+export function searchView(query: SearchInput, answer: SearchResults | null, t: Texts = english) {
   const results = answer ?? unanswered;
   const q = query.q ?? "";
   const { page = 1 } = query;
@@ -109,15 +109,15 @@ function readText({ text, values }: ReadChip, t: Texts): string {
 }
 
 /** Places or values of which one is meant, each with its search. */
-function choicesOf(query: SearchAsked, { total, understood }: SearchResults, t: Texts) {
-  const hrefWith = (value: Partial<SearchAsked>) => searchPath({ ...query, ...value, page: 1 });
+function choicesOf(query: SearchInput, { total, understood }: SearchResults, t: Texts) {
+  const hrefWith = (value: Partial<SearchInput>) => searchPath({ ...query, ...value, page: 1 });
   const places = understood.near?.choices ?? [];
   const meant = total > 0 ? [] : meantBy(query, hrefWith, t);
   return [...places.map((text) => ({ text, href: hrefWith({ near: text }) })), ...meant];
 }
 
 /** Leads to the search without what it has to be near. */
-function nearChip(query: SearchAsked, near: SearchResults["understood"]["near"], t: Texts) {
+function nearChip(query: SearchInput, near: SearchResults["understood"]["near"], t: Texts) {
   if (near === undefined || near.choices !== undefined) return [];
   const without = query.near === undefined ? { literal: "1" } : { near: "" };
   const text = t.text("search.near_place", { place: near.name, km: near.within_km });
@@ -134,7 +134,7 @@ function indexedFilters(answer: SearchResults | null, t: Texts) {
 }
 
 /** Links to the same search with each value, beside its results. */
-function groupsOf(query: SearchAsked, { facets, total }: SearchResults, t: Texts): FacetGroup[] {
+function groupsOf(query: SearchInput, { facets, total }: SearchResults, t: Texts): FacetGroup[] {
   if (facets === undefined || facets === null) return [];
   const named = namedFacets(facets, t);
   return linkedFacets.flatMap((facet) => {
@@ -144,7 +144,7 @@ function groupsOf(query: SearchAsked, { facets, total }: SearchResults, t: Texts
   });
 }
 
-function introOf(query: SearchAsked, results: SearchResults, t: Texts): string | null {
+function introOf(query: SearchInput, results: SearchResults, t: Texts): string | null {
   const { note, total, matching, understood } = results;
   const { name: place = "", choices } = understood.near ?? {};
   if (choices !== undefined)
@@ -164,10 +164,10 @@ const headingOf = (q: string, total: number, t: Texts): string => {
     : t.text("search.found_for", { nonprofits, q });
 };
 
-const reachOf = ({ within_km }: SearchAsked): [string, string][] =>
+const reachOf = ({ within_km }: SearchInput): [string, string][] =>
   within_km === undefined ? [] : [["within_km", String(within_km)]];
 
-function searchPath({ q = "", near = "", literal = "", page = 1, ...query }: SearchAsked): string {
+function searchPath({ q = "", near = "", literal = "", page = 1, ...query }: SearchInput): string {
   const params = new URLSearchParams([
     ...(q === "" ? [] : [["q", q]]),
     ...(near === "" ? [] : [["near", near]]),

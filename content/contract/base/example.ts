@@ -25,11 +25,11 @@ type Place = { owner: string; name: string; said: string };
 
 function exampleAt(shape: z.core.$ZodType, at: Place): Json {
   const { id = at.owner, description = at.said, examples } = z.globalRegistry.get(shape) ?? {};
-  const [own] = Array.isArray(examples) ? (examples as Json[]) : [];
-  if (own !== undefined) return own;
+  const [example] = Array.isArray(examples) ? (examples as Json[]) : [];
+  if (example !== undefined) return example;
   const ofOwner = `${at.owner}.${at.name}`;
-  const known = values[ofOwner in values ? ofOwner : at.name];
-  if (known !== undefined && z.safeParse(shape, known).success) return known;
+  const value = values[ofOwner in values ? ofOwner : at.name];
+  if (value !== undefined && z.safeParse(shape, value).success) return value;
   const place = { ...at, owner: id, said: description };
   return madeOf(shape as z.core.$ZodTypes, place);
 }

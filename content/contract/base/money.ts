@@ -20,9 +20,9 @@ export const amountErrors = {
  * exponents, separators, digits of other scripts), because a form that two programs read differently is not an amount.
  */
 export function microUsdcFrom(text: string): MicroUsdc | null {
-  const found = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,6}))?$/.exec(text);
-  if (found === null) return null;
-  const [, whole = "", fraction = ""] = found;
+  const match = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,6}))?$/.exec(text);
+  if (match === null) return null;
+  const [, whole = "", fraction = ""] = match;
   return micro(BigInt(whole) * perUsdc + BigInt(fraction.padEnd(decimals, "0")));
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { load } from "cheerio";
-import type { SearchAnswer, SearchAsked } from "#content/contract/search.ts";
+import type { SearchAnswer, SearchInput } from "#content/contract/search.ts";
 import { drawnList } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { aSite, type TestSite } from "#test/support/compiled-site.ts";
@@ -35,11 +35,11 @@ const answer: Parameters<typeof searchView>[1] & object = {
 };
 const drawnSearch = (
   from: TestSite,
-  asked: SearchAsked,
+  asked: SearchInput,
   found: typeof answer,
   format: { markdown: boolean },
 ) => drawnList(from, "/search", { view: searchView(asked, found), answered: true }, format);
-const drawn = async (asked: SearchAsked, found: typeof answer = answer) => {
+const drawn = async (asked: SearchInput, found: typeof answer = answer) => {
   const body = await drawnSearch(site, asked, found, { markdown: false });
   return load(typeof body === "string" ? body : new TextDecoder().decode(body));
 };
@@ -80,7 +80,7 @@ test("a row warns of what registers say against an organisation, and tells how f
 });
 
 test("what was read in the words can be taken away", async () => {
-  const chips = async (asked: SearchAsked, understood: Partial<typeof answer.understood>) => {
+  const chips = async (asked: SearchInput, understood: Partial<typeof answer.understood>) => {
     const read = { ...answer.understood, place: null, ...understood };
     const $ = await drawn(asked, { ...answer, understood: read });
     const links = $(".chips a").map((_, chip) => [
