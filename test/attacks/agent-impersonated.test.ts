@@ -5,13 +5,10 @@ import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger posts under the public id of an agent: confirms values in its name, replaces what it sent, uses up its limit.
 
-let service: TestService;
 const slugs = Array.from({ length: 12 }, (_, at) => `thin-${at}`);
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "3" },
-    records: slugs.map((slug) => aNonprofit({ slug })),
-  });
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "3" },
+  records: slugs.map((slug) => aNonprofit({ slug })),
 });
 afterAll(() => service.close());
 

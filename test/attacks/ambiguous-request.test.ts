@@ -1,24 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { array, assert, asyncProperty, constantFrom, tuple } from "fast-check";
-import { type Listening, listen } from "#api/http/listen.ts";
-import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
+import { listen } from "#api/http/listen.ts";
+import { aBundle, sampleFiles } from "#test/support/bundle.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 import { hasVarnish, startVarnish } from "#test/support/varnish.ts";
 
 // A request that one server on the way reads differently than the next.
 
-let service: TestService;
-let listening: Listening;
-let bundle: TestBundle;
-beforeAll(async () => {
-  service = await aService({ records: [aNonprofit({ slug: "hope-kitchen" })] });
-  listening = listen(service.app, { ...service.context.config, port: 0 });
-  bundle = aBundle();
-  bundle.publish(sampleFiles);
-});
+const service = await aService({ records: [aNonprofit({ slug: "hope-kitchen" })] });
+const listening = listen(service.app, { ...service.context.config, port: 0 });
+const bundle = aBundle();
+bundle.publish(sampleFiles);
 afterAll(async () => {
   await listening.stop();
   service.close();

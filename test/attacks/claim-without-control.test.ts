@@ -7,16 +7,12 @@ import {
   type OnboardingService,
 } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain } from "#test/support/local-chain.ts";
 import { aWallet, type TestWallet } from "#test/support/wallets.ts";
 
 const hold = 72 * 3_600_000;
-let chain: TestChain;
-let service: OnboardingService;
-beforeAll(async () => {
-  chain = await aChain();
-  service = await anOnboardingService([], { ALMONER_SOLANA_RPC_URLS: chain.url });
-});
+const chain = await aChain();
+const service = await anOnboardingService([], { ALMONER_SOLANA_RPC_URLS: chain.url });
 afterAll(async () => {
   service.close();
   await chain.stop();

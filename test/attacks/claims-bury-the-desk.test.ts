@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { ReviewList, ReviewQueues } from "#content/contract/review.ts";
 import { placeGivenUp } from "#content/onboarding/onboard.ts";
-import {
-  anOnboardingService,
-  operatorTokens,
-  type OnboardingService,
-} from "#test/support/onboarding.ts";
+import { anOnboardingService, operatorTokens } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // Claims of one profile without end, so that no operator finds the organisation's own.
 
-let service: OnboardingService;
-beforeAll(async () => {
-  service = await anOnboardingService();
-  await service.add(aNonprofit({ slug: "kitchen", website: "https://kitchen.example" }));
-});
+const service = await anOnboardingService();
+await service.add(aNonprofit({ slug: "kitchen", website: "https://kitchen.example" }));
 afterAll(() => service.close());
 
 const operator = { authorization: `Bearer ${operatorTokens.ada}` };

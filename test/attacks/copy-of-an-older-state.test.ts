@@ -1,12 +1,12 @@
 import { sha256Of } from "#content/runtime/digest.ts";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompactSign } from "jose";
 import { BundleManifest, feedPaths, ManifestShard } from "#content/contract/feed.ts";
-import { keyIdOf, keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
+import { keyIdOf, keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { issueList } from "#content/feed/store.ts";
 import { addressesOf, compareCopy } from "#scripts/verify/directory.ts";
 import { readBytes, Unproven } from "#scripts/verify/source.ts";
@@ -16,24 +16,19 @@ import { draftManifest } from "#site/bundle/signed-list.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
-import { aDirectory, aSigningKey, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aDirectory, aSigningKey, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
 
 // Somebody between a directory and who copies it, or at the directory, shows an older state for the newest one, or a list that does harm.
 
 const dayMs = 86_400_000;
-let directory: Directory;
-let signer: Signer;
-let exported: string;
 let base: string;
 let origin: string;
 
-beforeAll(async () => {
-  directory = await aDirectory([{ slug: "well", name: "Well" }], { exported: true });
-  await directory.publisher.buildAll({ processes: 1 });
-  exported = plainFolder(directory.dataDir);
-  signer = directory.publisher.signer;
-}, 240_000);
+const directory = await aDirectory([{ slug: "well", name: "Well" }], { exported: true });
+await directory.publisher.buildAll({ processes: 1 });
+const exported = plainFolder(directory.dataDir);
+const signer = directory.publisher.signer;
 afterAll(() => directory.close());
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "almoner-older-state-"));

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { decideReview, reviewQueues } from "#api/operator/requests.ts";
 import { CorrectionAnswer } from "#content/contract/correction.ts";
 import { historyKey, profileKey } from "#site/documents/profile.ts";
-import { aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // Anyone may say that a value is wrong. What they write reaches an operator and nobody else, and nobody fills the queue alone.
 
-let site: TestSite;
-let service: TestService;
-beforeAll(async () => {
-  site = await aSite([{ slug: "kitchen", name: "Hope Kitchen", city: "Nairobi" }]);
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
-    context: { store: site.store },
-  });
+const site = await aSite([{ slug: "kitchen", name: "Hope Kitchen", city: "Nairobi" }]);
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1" },
+  context: { store: site.store },
 });
 afterAll(() => {
   service.close();

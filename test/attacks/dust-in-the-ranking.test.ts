@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { recordDonation } from "#content/giving/store.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { donorCounts } from "#content/recommendation/curation.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, testNow, type TestService } from "#test/support/service.ts";
+import { aService, testNow } from "#test/support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({ records: [aNonprofit({ slug: "well" })] });
-});
+const service = await aService({ records: [aNonprofit({ slug: "well" })] });
 afterAll(() => service.close());
 
 let given = 0;

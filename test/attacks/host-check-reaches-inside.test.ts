@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { isAbsent, openResolver } from "#api/http/resolve.ts";
 import { openHostLook } from "#api/onboarding/look-at-host.ts";
 import { hostCertificate } from "#test/support/host-certificate.ts";
@@ -37,18 +37,12 @@ function aServer(hostname: string, port: number, tls = false) {
   return server;
 }
 
-let names: Awaited<ReturnType<typeof aNameServer>>;
+const names = await aNameServer();
 /** Stands for the organisation's host. */
-let plain: ReturnType<typeof aServer>;
-let secure: ReturnType<typeof aServer>;
+const plain = aServer(here, 0);
 /** Stands for a machine of the operator's own network: same port, an address that is not public. */
-let secret: ReturnType<typeof aServer>;
-beforeAll(async () => {
-  names = await aNameServer();
-  plain = aServer(here, 0);
-  secret = aServer(inside, plain.port);
-  secure = aServer(here, 0, true);
-});
+const secret = aServer(inside, plain.port);
+const secure = aServer(here, 0, true);
 afterAll(() => {
   names.close();
   for (const one of [plain, secret, secure]) void one.stop();

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { profileAt } from "#api/recommendation/follow-up.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
-import { aBundle, type TestBundle } from "#test/support/bundle.ts";
+import { aBundle } from "#test/support/bundle.ts";
 import { curate } from "#test/support/curate.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // An address may have 256 kB. What is cached of a request weighs what it takes in memory, and a text that is cut does not keep
 // the whole one.
@@ -14,22 +14,18 @@ const longText = (at: number) => `${at}`.padStart(6, "0") + "a".repeat(240_000);
 const requests = 200;
 const grownMax = 10_000_000;
 
-let service: TestService;
-let bundle: TestBundle;
 let ask: (path: string, headers?: Record<string, string>) => Promise<Response>;
 
-beforeAll(async () => {
-  service = await aService();
-  await curate(service, aNonprofit({ slug: "pumps", causes: ["health"] }));
-  bundle = aBundle();
-  const pages = Array.from({ length: requests }, (_, at) => [`nonprofits/p-${at}.html`, "<p>Hi"]);
-  bundle.publish(Object.fromEntries(pages));
-  const frontDoor = await openFrontDoor(service.context, openBundleReader(bundle.folder));
-  ask = async (path, headers = {}) => {
-    const request = new Request(`http://localhost${path}`, { headers });
-    return (await frontDoor(request)) ?? service.app.handle(request);
-  };
-});
+const service = await aService();
+await curate(service, aNonprofit({ slug: "pumps", causes: ["health"] }));
+const bundle = aBundle();
+const pages = Array.from({ length: requests }, (_, at) => [`nonprofits/p-${at}.html`, "<p>Hi"]);
+bundle.publish(Object.fromEntries(pages));
+const frontDoor = await openFrontDoor(service.context, openBundleReader(bundle.folder));
+ask = async (path, headers = {}) => {
+  const request = new Request(`http://localhost${path}`, { headers });
+  return (await frontDoor(request)) ?? service.app.handle(request);
+};
 afterAll(() => {
   service.close();
   bundle.close();

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { decideReview, listReviews } from "#api/operator/requests.ts";
 import { EnrichmentAnswer, History } from "#content/contract/enrichment-answers.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // What an operator decided is said to be the operator's, to readers and to the agents that lost; and an operator can.
 
-let service: TestService;
 let held = false;
 const publication = () => ({
   release: 3,
@@ -18,11 +17,9 @@ const publication = () => ({
   silentMs: null,
   pid: 0,
 });
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
-    context: { publication, waitForPublication: () => Promise.resolve(null) },
-  });
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1" },
+  context: { publication, waitForPublication: () => Promise.resolve(null) },
 });
 afterAll(() => service.close());
 

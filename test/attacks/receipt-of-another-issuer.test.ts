@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,22 +10,17 @@ import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 
-// The attacker runs an issuer: a host of its own that publishes a key of its own.
-let attacker: Signer;
-let host: ReturnType<typeof Bun.serve>;
-let dataDir: string;
 /** What the issuer answers now, in place of a receipt. */
 let live = "";
-beforeAll(async () => {
-  attacker = await openSigner(aSigningKey());
-  const keys = keySetOf(attacker);
-  host = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: ({ url }) => new Response(url.includes("/api/donations/") ? live : keys),
-  });
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-verify-"));
+// The attacker runs an issuer: a host of its own that publishes a key of its own.
+const attacker = await openSigner(aSigningKey());
+const keys = keySetOf(attacker);
+const host = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: ({ url }) => new Response(url.includes("/api/donations/") ? live : keys),
 });
+const dataDir = mkdtempSync(join(tmpdir(), "almoner-verify-"));
 afterAll(async () => {
   await host.stop(true);
   rmSync(dataDir, { recursive: true, force: true });

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { eraseRejectedContacts } from "#content/correction/erase-contacts.ts";
-import {
-  anOnboardingService,
-  operatorTokens,
-  type OnboardingService,
-} from "#test/support/onboarding.ts";
+import { anOnboardingService, operatorTokens } from "#test/support/onboarding.ts";
 import { until } from "#test/support/until.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { startOnboardingSweep } from "#api/open-service.ts";
 
 const dayMs = 86_400_000;
-let service: OnboardingService;
-beforeAll(async () => {
-  service = await anOnboardingService();
-});
+const service = await anOnboardingService();
 afterAll(() => service.close());
 
 let made = 0;

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aService, type TestService } from "#test/support/service.ts";
+import { afterAll, expect, test } from "bun:test";
+import { aService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger makes false values live under the public id of an agent. Undoing "the agent" would undo its own work, too.
 
-let service: TestService;
 const token = "operator-token-of-this-test-0123456789abcdef";
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ann:${token}` },
-    records: [aNonprofit({ slug: "oak" }), aNonprofit({ slug: "elm" })],
-  });
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ann:${token}` },
+  records: [aNonprofit({ slug: "oak" }), aNonprofit({ slug: "elm" })],
 });
 afterAll(() => service.close());
 

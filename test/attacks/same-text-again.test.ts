@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { decideReview, listReviews } from "#api/operator/requests.ts";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // No one keeps an operator busy with one text: one waits per agent and field, and a refused one does not come back.
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-});
+const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 afterAll(() => service.close());
 
 let caller = 0;

@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger guesses the stored e-mail address of a profile and reads in the answer, or elsewhere, whether it was right.
 
-let service: TestService;
 const secret = "jane@oak-charity.org";
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
-    records: [
-      aNonprofit({ slug: "given", contact_email: secret }),
-      aNonprofit({ slug: "agreed" }),
-      aNonprofit({ slug: "waiting" }),
-      aNonprofit({
-        slug: "untouched",
-        contact_email: secret,
-        provenance: { contact_email: sourceFrom("organisation", 0) },
-      }),
-    ],
-  });
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1" },
+  records: [
+    aNonprofit({ slug: "given", contact_email: secret }),
+    aNonprofit({ slug: "agreed" }),
+    aNonprofit({ slug: "waiting" }),
+    aNonprofit({
+      slug: "untouched",
+      contact_email: secret,
+      provenance: { contact_email: sourceFrom("organisation", 0) },
+    }),
+  ],
 });
 afterAll(() => service.close());
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,25 +11,21 @@ import {
   type FunnelRow,
   recommendationFunnel,
 } from "#content/recommendation/follow-through-store.ts";
-import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { openStore, servingStore } from "#content/store/open.ts";
 import { curate } from "#test/support/curate.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // What anyone may send without a key costs little space, and there is an end to it.
 
 let dir = "";
-let store: Store;
-let service: TestService;
-beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), "almoner-stored-"));
-  store = await openStore({
-    url: `file:${join(dir, "store.db")}`,
-    synchronous: "OFF",
-    ...servingStore,
-  });
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" }, context: { store } });
+dir = mkdtempSync(join(tmpdir(), "almoner-stored-"));
+const store = await openStore({
+  url: `file:${join(dir, "store.db")}`,
+  synchronous: "OFF",
+  ...servingStore,
 });
+const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" }, context: { store } });
 afterAll(() => {
   service.close();
   rmSync(dir, { recursive: true, force: true });

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeEach, expect, test } from "bun:test";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { listReviews } from "#api/operator/requests.ts";
 import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // Test data, and a message in the place of a town, is taken and answered like any other, but makes nothing live.
 
-let service: TestService;
 let slug = "";
-beforeAll(async () => {
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-});
+const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 afterAll(() => service.close());
 beforeEach(async () => {
   const [record] = await service.add(aNonprofit());

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // Two agents agree on what is compared. What goes live must not hold anything that only the first of them sent.
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-});
+const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 afterAll(() => service.close());
 
 let caller = 0;

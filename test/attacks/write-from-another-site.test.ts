@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aService, type TestService } from "#test/support/service.ts";
+import { afterAll, expect, test } from "bun:test";
+import { aService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A page of another site has its visitors' browsers write for it: many networks, none of them the attacker's.
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_RECOMMENDATION_PHASE: "2" },
-    records: [aNonprofit({ slug: "oak", usdc_wallet: null })],
-  });
+const service = await aService({
+  env: { ALMONER_RECOMMENDATION_PHASE: "2" },
+  records: [aNonprofit({ slug: "oak", usdc_wallet: null })],
 });
 afterAll(() => service.close());
 
