@@ -9,19 +9,16 @@ import { headersOf } from "#site/delivery/http-headers.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { axeFindings, axeInstalled } from "#test/support/axe.ts";
 import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
-import { aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aSite } from "#test/support/compiled-site.ts";
 
 const letterPxMin = 12;
 
-let site: TestSite;
 const files = new Map<string, string>();
-beforeAll(async () => {
-  site = await aSite();
-  await seedDirectory(site.store, { profiles: 410, seedNumber: 1 });
-  for (const key of ["page statistics", "chart-files", "stats-json"]) {
-    for (const [path, body] of Object.entries(await site.files(key))) files.set(path, body ?? "");
-  }
-}, 240_000);
+const site = await aSite();
+await seedDirectory(site.store, { profiles: 410, seedNumber: 1 });
+for (const key of ["page statistics", "chart-files", "stats-json"]) {
+  for (const [path, body] of Object.entries(await site.files(key))) files.set(path, body ?? "");
+}
 afterAll(() => site.close());
 
 const rowsOf = (id: (typeof chartIds)[number]): string[][] =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import type { ComparedProfiles } from "#content/find/answer.ts";
 import { openTexts } from "#content/language/texts.ts";
@@ -6,14 +6,11 @@ import es from "#content/editorial/texts/es.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { drawnView } from "#site/documents/list-page.ts";
 import { compareView } from "#site/profile/compare-view.ts";
-import { aRichNonprofit, aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, aSite, textOf } from "#test/support/compiled-site.ts";
 import { expectPage } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-let site: TestSite;
-beforeAll(async () => {
-  site = await aSite();
-});
+const site = await aSite();
 afterAll(() => site.close());
 
 const stored = (parts: Partial<NonprofitRecord>, base = aNonprofit): NonprofitRecord => ({

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openDrawing } from "#scripts/start/drawing.ts";
 import { aRenderer } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  const place = { dataDir: "", baseUrl: "https://almoner.example", network: "local" } as const;
-  service = await aService({
-    context: { draw: openDrawing(place, aRenderer) },
-    records: [
-      aNonprofit({ slug: "lantern", name: "Lantern Water", causes: ["education"], ghd_aligned: 1 }),
-      aNonprofit({ slug: "river", name: "River Water", causes: ["education"] }),
-    ],
-  });
-}, 240_000);
+const place = { dataDir: "", baseUrl: "https://almoner.example", network: "local" } as const;
+const service = await aService({
+  context: { draw: openDrawing(place, aRenderer) },
+  records: [
+    aNonprofit({ slug: "lantern", name: "Lantern Water", causes: ["education"], ghd_aligned: 1 }),
+    aNonprofit({ slug: "river", name: "River Water", causes: ["education"] }),
+  ],
+});
 afterAll(() => service.close());
 
 const browser = { accept: "text/html,*/*;q=0.8" };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { doAll } from "#content/store/query.ts";
 import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
@@ -8,20 +8,17 @@ import { openDrawing } from "#scripts/start/drawing.ts";
 import { aRenderer, aRichNonprofit } from "#test/support/compiled-site.ts";
 import { hostileNames } from "#test/support/hostile-markup.ts";
 import { textsAt } from "#test/support/page-table.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
-    context: {
-      draw: openDrawing({ dataDir: "", baseUrl: "https://almoner.example", network: "local" }, () =>
-        aRenderer(),
-      ),
-    },
-    records: [aRichNonprofit({ slug: "lantern", name: "Lantern <b>School" })],
-  });
-}, 240_000);
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1" },
+  context: {
+    draw: openDrawing({ dataDir: "", baseUrl: "https://almoner.example", network: "local" }, () =>
+      aRenderer(),
+    ),
+  },
+  records: [aRichNonprofit({ slug: "lantern", name: "Lantern <b>School" })],
+});
 afterAll(() => service.close());
 
 const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { type FacetCounts, noFilters } from "#content/contract/browse.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { drawn } from "#site/documents/document.ts";
 import { listPage } from "#site/documents/list-page.ts";
 import { type ListPage, listPageView, pageNumbers } from "#site/lists/list-view.ts";
 import { listPath } from "#site/parts/address.ts";
 import { sitemap } from "#site/documents/sitemap.ts";
-import {
-  aRichNonprofit,
-  aSite,
-  siteBaseUrl,
-  type TestSite,
-  textOf,
-} from "#test/support/compiled-site.ts";
+import { aRichNonprofit, aSite, siteBaseUrl, textOf } from "#test/support/compiled-site.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -23,17 +16,13 @@ const noCounts: FacetCounts = {
   ...{ claimed: [], accepts: [], has_website: [], income: [] },
 };
 
-let site: TestSite;
-let stored: NonprofitRecord[];
-beforeAll(async () => {
-  site = await aSite();
-  stored = await site.save([
-    ...Array.from({ length: 203 }, (_, at) =>
-      aNonprofit({ slug: `n-${at}`, name: `N ${at}`, beneficiaries_per_year: 1_000 - at }),
-    ),
-    aRichNonprofit({ slug: "gone", status: "withdrawn" }),
-  ]);
-});
+const site = await aSite();
+const stored = await site.save([
+  ...Array.from({ length: 203 }, (_, at) =>
+    aNonprofit({ slug: `n-${at}`, name: `N ${at}`, beneficiaries_per_year: 1_000 - at }),
+  ),
+  aRichNonprofit({ slug: "gone", status: "withdrawn" }),
+]);
 afterAll(() => site.close());
 
 const linksOf = async (key: string) => textsAt((await site.page(key)).$, ".list a@href");

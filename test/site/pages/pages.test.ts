@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { consensusSimulation } from "#content/contract/stats.ts";
 import { english } from "#content/language/texts.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { curatedPicks } from "#content/store/tables/recommendations.ts";
-import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-let site: TestSite;
-beforeAll(async () => {
-  site = await aSite();
-  await site.save([
-    aRichNonprofit(),
-    aNonprofit({ country_code: "KE", causes: ["water-sanitation"], beneficiaries_per_year: 5 }),
-    aNonprofit({ country_code: "NO" }),
-    aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [], country_code: "FR" }),
-  ]);
-});
+const site = await aSite();
+await site.save([
+  aRichNonprofit(),
+  aNonprofit({ country_code: "KE", causes: ["water-sanitation"], beneficiaries_per_year: 5 }),
+  aNonprofit({ country_code: "NO" }),
+  aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [], country_code: "FR" }),
+]);
 afterAll(() => site.close());
 
 test("what is recommended is marked as English on pages in other languages", async () => {

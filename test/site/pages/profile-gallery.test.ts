@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { brotliCompressSync, constants } from "node:zlib";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import { load } from "cheerio";
 import { english } from "#content/language/texts.ts";
 import { drawnView } from "#site/documents/list-page.ts";
 import { historyView } from "#site/profile/history-view.ts";
-import { aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
+import { aSite, textOf } from "#test/support/compiled-site.ts";
 import { attack, gallery, scripts } from "#test/support/gallery.ts";
 
-let site: TestSite;
-beforeAll(async () => {
-  site = await aSite();
-  await site.save(gallery);
-});
+const site = await aSite();
+await site.save(gallery);
 afterAll(() => site.close());
 
 test.each(gallery.map(({ slug, name }, at) => [slug, name, at + 1] as const))(

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { expectPage, type PageRow } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -36,24 +36,21 @@ const thin = aNonprofit({
   },
 });
 
-let site: TestSite;
-beforeAll(async () => {
-  site = await aSite();
-  await site.save([
-    aRichNonprofit(), // 1
-    aNonprofit({ slug: "bare", name: "Bare" }), // 2
-    aRichNonprofit({
-      ...{ slug: "gone", status: "withdrawn", registrations: [] },
-      register_records: [
-        {
-          ...{ ...register, org_id: "GB-CHC-210184", register: "ukcat", name: "Gone" },
-          ...{ scope: "GB-CHC", state: "removed", facts: { removed: "2021-05-03" } },
-        },
-      ],
-    }), // 3
-    thin, // 4
-  ]);
-});
+const site = await aSite();
+await site.save([
+  aRichNonprofit(), // 1
+  aNonprofit({ slug: "bare", name: "Bare" }), // 2
+  aRichNonprofit({
+    ...{ slug: "gone", status: "withdrawn", registrations: [] },
+    register_records: [
+      {
+        ...{ ...register, org_id: "GB-CHC-210184", register: "ukcat", name: "Gone" },
+        ...{ scope: "GB-CHC", state: "removed", facts: { removed: "2021-05-03" } },
+      },
+    ],
+  }), // 3
+  thin, // 4
+]);
 afterAll(() => site.close());
 
 const jsonLdOf = async (key: string) => {

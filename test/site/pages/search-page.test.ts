@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { load } from "cheerio";
 import type { SearchAnswer, SearchInput } from "#content/contract/search.ts";
 import { drawnList } from "#site/documents/list-page.ts";
@@ -6,10 +6,7 @@ import { searchView } from "#site/lists/search-view.ts";
 import { aSite, type TestSite } from "#test/support/compiled-site.ts";
 import { textsAt } from "#test/support/page-table.ts";
 
-let site: TestSite;
-beforeAll(async () => {
-  site = await aSite();
-});
+const site = await aSite();
 afterAll(() => site.close());
 
 const summary: SearchAnswer["nonprofits"][number] = {

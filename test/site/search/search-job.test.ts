@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
@@ -8,9 +8,8 @@ import { openSearchJob } from "#site/search/search-job.ts";
 import { runListJob } from "#site/publisher/list-job.ts";
 import { pagefindShards } from "#site/search/make-indexes.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
-import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aDirectory, plainFolder } from "#test/support/publisher.ts";
 
-let directory: Directory;
 const some = Array.from({ length: 12 }, (_, at) => ({
   slug: `trust-${at}`,
   name: `Trust ${at}`,
@@ -18,10 +17,8 @@ const some = Array.from({ length: 12 }, (_, at) => ({
   mission: "Schools for all.",
 }));
 
-beforeAll(async () => {
-  directory = await aDirectory(some, { searchIndex: true, exported: true });
-  await directory.publisher.buildAll({ processes: 1 });
-});
+const directory = await aDirectory(some, { searchIndex: true, exported: true });
+await directory.publisher.buildAll({ processes: 1 });
 afterAll(() => directory.close());
 
 const manifest = () => directory.publisher.context.manifest;
