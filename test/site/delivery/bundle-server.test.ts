@@ -220,53 +220,21 @@ describe("the bundle's files over HTTP", () => {
     expect(ask("/nonprofits/oak-trust", { method: "POST" })).toBeNull();
   });
 
-  test.each([
-    "/../store.db",
-    "/%2e%2e/store.db",
-    "/nonprofits/..%2f..%2fstore.db",
-    "/%",
-    "/\0",
-    "//etc/passwd",
-  ])("no file is reached by %j", (path) => {
-    expect(
-      server.answer({
-        method: "GET",
-        url: `http://localhost${path}`,
-        headers: new Headers(),
-      } as Request),
-    ).toBeNull();
-  });
-
   test("500 ways up lead to no file", () => {
-    const steps = [
-      "../",
-      "%2e%2e/",
-      "..%2f",
-      "..%5c",
-      "..\\",
-      "%252e%252e/",
-      "....//",
-      "..;/",
-      "./../",
-      "%2e%2e%2f",
-    ];
-    const targets = [
-      "store.db",
-      "secrets/signing-key.pem",
-      "etc/passwd",
-      "packs.db",
-      "proc/self/environ",
-    ];
-    const paths = steps.flatMap((step) =>
-      Array.from({ length: 10 }, (_, depth) => step.repeat(depth + 1)).flatMap((up) =>
-        targets.map((target) => `/nonprofits/${up}${target}`),
-      ),
+    const steps = ["../", "%2e%2e/", "..%2f", "..%5c", "..\\", "%252e%252e/", "....//", "..;/"];
+    const targets = ["store.db", "secrets/signing-key.pem", "etc/passwd", "packs.db", "proc/self"];
+    const ways = [...steps, "./../", "%2e%2e%2f"].flatMap((step) =>
+      Array.from({ length: 10 }, (_, depth) => `/nonprofits/${step.repeat(depth + 1)}`),
     );
-    const found = paths.filter((path) => {
+    const paths = [
+      ...ways.flatMap((way) => targets.map((target) => way + target)),
+      ...["/../store.db", "/%2e%2e/store.db", "/%", "/\0", "//etc/passwd"],
+    ];
+    const reached = paths.filter((path) => {
       const request = { method: "GET", url: `http://localhost${path}`, headers: new Headers() };
       return server.answer(request as Request) !== null;
     });
-    expect(found).toEqual([]);
+    expect(reached).toEqual([]);
     measured(`${paths.length} traversals find nothing`);
   });
 

@@ -94,24 +94,18 @@ describe("the addresses of a static host that can proxy", () => {
 
   test.each([
     ["/api/search?q=a", `${service}/api/search`],
-    ["/api/stats", `${service}/api/stats`],
-    ["/api/enrich/water-for-all", `${service}/api/enrich/water-for-all`],
-    ["/api/onboard", `${service}/api/onboard`],
-    ["/api/onboard/challenge", `${service}/api/onboard/challenge`],
     ["/api/nonprofits?limit=2&offset=4", `${service}/api/nonprofits`],
     ["/api/nonprofits?city=Hilo", `${service}/api/nonprofits`],
     ["/browse?city=Hilo", `${service}/browse`],
     ["/api/needs-enrichment?limit=2&field=mission", `${service}/api/needs-enrichment`],
-    ["/api/needs-enrichment", `${service}/api/needs-enrichment`],
-    ["/api/agents/leaderboard", `${service}/api/agents/leaderboard`],
-    ["/api/enrichments/stats", `${service}/api/enrichments/stats`],
-    ["/api/nonprofits", `${service}/api/nonprofits`],
     ["/api/nonprofits/water-for-all", "/api/nonprofits/water-for-all.json"],
     ["/api/history/water-for-all", "/api/history/water-for-all.json"],
     ["/api/nonprofits/pages/2.json", "api/nonprofits/pages/2.json"],
     ["/api/causes", "/api/causes.json"],
     ["/changes/1.json", "changes/1.json"],
+    ["/healthz", `${service}/healthz`],
     ["/mcp", `${service}/mcp`],
+    ["/desk", `${service}/desk`],
     ["/desk/login", `${service}/desk/login`],
     ["/es/nonprofits/water-for-all", `${service}/es/nonprofits/water-for-all`],
     ["/pt-br/search?q=a", `${service}/pt-br/search`],
@@ -141,13 +135,6 @@ describe("the addresses of a static host that can proxy", () => {
       const target = path.replaceAll(/\{\w+\}/g, "water-for-all");
       expect(answeredBy(target)).toBe(`${service}${target}`);
       expect(rules.find(({ from }) => fits(from, target) !== null)?.status).toMatch(/^200/);
-    },
-  );
-
-  test.each(["/healthz", "/mcp", "/desk", "/desk/reviews/1"])(
-    "%s is asked of the service",
-    (path) => {
-      expect(answeredBy(path)).toBe(`${service}${path}`);
     },
   );
 });

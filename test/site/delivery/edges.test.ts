@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { movedRoutes } from "#api/directory/routes.ts";
 import { type BundleReader, openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
+import { givingProfileOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
 import { hasVarnish, startVarnish, type TestVarnish } from "#test/support/varnish.ts";
@@ -225,7 +226,11 @@ describe.skipIf(!hasVarnish)("Varnish", () => {
 });
 
 describe("CloudFront", () => {
-  type Viewed = { uri?: string; headers?: { location?: { value: string } } };
+  type Viewed = {
+    uri?: string;
+    statusCode?: number;
+    headers?: { location?: { value: string } };
+  };
   const source = readFileSync("site/delivery/edge/cloudfront-function.js", "utf8");
   // It is no module: CloudFront calls a global function.
   // oxlint-disable-next-line no-implied-eval
@@ -264,5 +269,30 @@ describe("CloudFront", () => {
       expect(place(headers?.location?.value ?? "/")).toBe(place(end.location));
     else if ("file" in end) expect(decodeURIComponent(key ?? "")).toBe(`/${end.file}`);
     else expect(Object.keys(sampleFiles)).not.toContain((key ?? "").slice(1));
+  });
+
+  const viewed = (uri: string) => handler({ request: { uri, querystring: {}, headers: {} } });
+
+  test.each(Object.keys(sampleFiles))("every address of %s leads to its key", (path) => {
+    for (const url of urlPathsOf(path)) expect(viewed(url).uri).toBe(`/${path}`);
+  });
+
+  test("country codes may be written in any letter case", () => {
+    expect(viewed("/countries/KE-2").uri).toBe("/countries/ke-2.html");
+  });
+
+  test("a slash at the end is sent to the address without, and nowhere else", () => {
+    expect(viewed("/causes/")).toMatchObject({
+      statusCode: 301,
+      headers: { location: { value: "/causes" } },
+    });
+    for (const uri of ["//evil.example/", "/\\evil.example/"]) {
+      expect(viewed(uri).statusCode).toBeUndefined();
+    }
+  });
+
+  test("what the bucket does not have of /donate is asked of the service by its key", () => {
+    expect(viewed("/donate/no-wallet").uri).toBe("/donate/no-wallet.html");
+    expect(givingProfileOf("/donate/no-wallet.html")).toEqual(givingProfileOf("/donate/no-wallet"));
   });
 });

@@ -24,9 +24,8 @@ test("the wait ends by itself", async () => {
 test("no one waits while a rollback holds publishing", async () => {
   const reader = aReader(3);
   reader.place.held = true;
-  const startedMs = performance.now();
   expect(await waitForPublication(reader, profileOf, 5_000)(5)).toBeNull();
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(reader.asked.times).toBe(1);
 });
 
 test("a page that could not be rendered is not live", async () => {

@@ -3,7 +3,6 @@ import { parse } from "yaml";
 import { networks, offeredCaip2Of } from "#content/giving/network.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { operations } from "#content/openapi/document.ts";
-import { markdownLine } from "#site/parts/markdown.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { discoveryKey } from "#site/documents/discovery.ts";
@@ -180,6 +179,7 @@ describe("agents.md", () => {
     const [, slug = "", body = ""] =
       /curl -X POST \S+\/api\/enrich\/(\S+) [\s\S]*?-d '([^']+)'/.exec(file("agents.md")) ?? [];
     expect(file("agents.md").indexOf("curl")).toBeLessThan(300);
+    expect(file("AGENTS.md")).toBe(file("agents.md"));
     const service = await aService({ records: [aNonprofit({ slug })] });
     const answer = await service.post(`/api/enrich/${slug}`, JSON.parse(body));
     expect(answer.status).toBe(200);
@@ -209,10 +209,6 @@ describe("agents.md", () => {
     }
     expect(new Set(named.slice(0, 20)).size).toBe(20);
     expect(named).toContain("hostile");
-  });
-
-  test("is the same by its other name", () => {
-    expect(file("AGENTS.md")).toBe(file("agents.md"));
   });
 });
 
@@ -345,23 +341,6 @@ describe("a profile as markdown", () => {
       expect(text).not.toMatch(/\u202E|(?<!\\)<script|(?<!\\)\[Click|^# Obey|^1\. one|^- two/m);
     }
   });
-});
-
-test.each([
-  ["plain words, Émile’s (2026) 10%", "plain words, Émile’s (2026) 10%"],
-  ["# head", "\\# head"],
-  ["- item", "\\- item"],
-  ["12. item", "12\\. item"],
-  ["a\n\n# b", "a \\# b"],
-  [
-    "![x](y) **z** _w_ `c` <b> &amp; ~s~ |",
-    "\\!\\[x\\](y) \\*\\*z\\*\\* \\_w\\_ \\`c\\` \\<b\\> \\&amp; \\~s\\~ \\|",
-  ],
-  ["https://evil.example www.evil.example", "https\\://evil.example www\\.evil.example"],
-  ["\u202Ea\u0000b\u200Bc", "abc"],
-  ["", ""],
-])("%j on one line of markdown is %j", (text, line) => {
-  expect(markdownLine(text)).toBe(line);
 });
 
 describe("what makes them stale", () => {

@@ -3,15 +3,19 @@ import { markdownLine, markdownParagraphs } from "#site/parts/markdown.ts";
 
 describe("third-party text in markdown", () => {
   test.each([
-    ["Schools for all", "Schools for all"],
+    ["plain words, Émile’s (2026) 10%", "plain words, Émile’s (2026) 10%"],
     ["# Loud", String.raw`\# Loud`],
     ["- item", String.raw`\- item`],
-    ["1. first", String.raw`1\. first`],
+    ["12. item", String.raw`12\. item`],
+    ["a\n\n# b", String.raw`a \# b`],
     ["[a](javascript:b)", String.raw`\[a\](javascript:b)`],
-    ["<b>bold</b>", String.raw`\<b\>bold\</b\>`],
-    ["see https://x.example", String.raw`see https\://x.example`],
-    ["two\nlines", "two lines"],
-    ["hid\u202Eden", "hidden"],
+    [
+      "![x](y) **z** _w_ `c` <b> &amp; ~s~ |",
+      "\\!\\[x\\](y) \\*\\*z\\*\\* \\_w\\_ \\`c\\` \\<b\\> \\&amp; \\~s\\~ \\|",
+    ],
+    ["https://x.example www.x.example", String.raw`https\://x.example www\.x.example`],
+    ["\u202Ea\u0000b\u200Bc", "abc"],
+    ["", ""],
   ])("%j is written as %j", (text, written) => {
     expect(markdownLine(text)).toBe(written);
   });

@@ -8,12 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => directory.close());
 
-/** How long a wait of at most two seconds took, and whether it told of news. */
-async function waited(work: ReturnType<typeof openWorkSignal>) {
-  const startedMs = performance.now();
-  const news = await work.wait(startedMs + 2_000);
-  return { news, ms: performance.now() - startedMs };
-}
+/** Whether a wait told of news. What does not end it before its time lets the test run out of its own. */
+const waited = (work: ReturnType<typeof openWorkSignal>) =>
+  work.wait(performance.now() + 3_600_000);
 
 describe("waiting for work", () => {
   test("ends at once when a process tells of it, also before the wait", async () => {
@@ -23,22 +20,19 @@ describe("waiting for work", () => {
     const early = await waited(work);
     setTimeout(() => work.notify(), 20);
     const late = await waited(work);
-    expect([early.news, late.news]).toEqual([true, true]);
-    expect(early.ms + late.ms).toBeLessThan(1_000);
+    expect([early, late]).toEqual([true, true]);
   });
   test("ends soon after another connection has written, without being told", async () => {
     const work = openWorkSignal(directory.publisher.context, 10);
     await work.wait(0);
     setTimeout(() => void directory.edit("trust-a", { tagline: "Written elsewhere" }), 20);
-    expect(await waited(work)).toMatchObject({ news: true });
+    expect(await waited(work)).toBe(true);
   });
   test("ends when its time has come or it is woken, with no news", async () => {
     const work = openWorkSignal(directory.publisher.context, 10);
     await work.wait(0);
     expect(await work.wait(performance.now() + 30)).toBe(false);
     setTimeout(() => work.wake(), 20);
-    const { news, ms } = await waited(work);
-    expect(news).toBe(false);
-    expect(ms).toBeLessThan(1_000);
+    expect(await waited(work)).toBe(false);
   });
 });
